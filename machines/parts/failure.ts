@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+/**
+ * What went wrong, as data: it is journalled, shown, and folded again after a crash, so it is never an Error.
+ *
+ * `code` is stable and dotted (`service.timeout`, `keys.locked`); `shortMessage` is one line, lower case, no
+ * stop; `hints` say what is safe to do next; `evidence` holds facts for the audit (never secrets).
+ */
+export const Failure = z.object({
+  code: z.string(),
+  shortMessage: z.string(),
+  hints: z.array(z.string()).default([]),
+  evidence: z.record(z.string(), z.json()).default({}),
+});
+export type Failure = z.infer<typeof Failure>;
+
+/** Reads the failure out of an error event; anything that is not one becomes `activity.broken`, not a crash. */
+export function failureFrom(error: unknown): Failure {
+  const parsed = Failure.safeParse(error);
+  if (parsed.success) return parsed.data;
+  return {
+    code: 'activity.broken',
+    shortMessage: 'a step ended in a way that it does not know',
+    hints: ['nothing is assumed to have happened: look at the service before you retry'],
+    evidence: {},
+  };
+}

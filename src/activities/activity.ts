@@ -1,0 +1,79 @@
+import type { Failure } from '../../machines/parts/failure.ts';
+import type { Json } from '../journal/journal.ts';
+
+/** How far an activity is; for the screen only, never journalled. */
+export type Progress =
+  | {
+      readonly kind: 'bytes';
+      readonly done: number;
+      readonly total: number | undefined;
+      readonly what: string;
+    }
+  | { readonly kind: 'task'; readonly status: string; readonly what: string }
+  | { readonly kind: 'wait'; readonly untilMs: number; readonly what: string };
+
+/** A fact for the instance's ledger, appended in the same transaction as the activity's outcome. */
+export interface LedgerFact {
+  readonly type: string;
+  readonly body: Json;
+}
+
+/** How an activity ended, as data. `ledger` facts become durable together with it. */
+export type ActivityResult<Output> =
+  | { readonly ok: true; readonly output: Output; readonly ledger?: readonly LedgerFact[] }
+  | { readonly ok: false; readonly failure: Failure; readonly ledger?: readonly LedgerFact[] };
+
+export interface ActivityContext {
+  readonly runId: string;
+  /** The instance's name in the config; also the ledger that facts go to. */
+  readonly instance: string;
+  readonly signal: AbortSignal;
+  now(): Date;
+  report(progress: Progress): void;
+}
+
+/** Asks or computes; after a crash it is done again. */
+export interface ReadActivity<Input, Output> {
+  readonly kind: 'read';
+  run(input: Input, context: ActivityContext): Promise<ActivityResult<Output>>;
+}
+
+/** Changes something, and the same input again changes nothing more; after a crash it is done again. */
+export interface RepeatableActivity<Input, Output> {
+  readonly kind: 'repeatable';
+  run(input: Input, context: ActivityContext): Promise<ActivityResult<Output>>;
+}
+
+/** How the one send of a `once` activity ended. */
+export type Sent<Output> =
+  | { readonly sent: 'landed'; readonly output: Output }
+  | { readonly sent: 'absent'; readonly failure: Failure }
+  | { readonly sent: 'unknown'; readonly failure: Failure };
+
+/** What the service shows after a lost answer. `wait` means: look again after `ms`. */
+export type Judgement<Output> =
+  | { readonly verdict: 'landed'; readonly output: Output; readonly evidence: Json }
+  | { readonly verdict: 'absent'; readonly evidence: Json }
+  | { readonly verdict: 'ambiguous'; readonly failure: Failure }
+  | { readonly verdict: 'wait'; readonly ms: number; readonly untilMs: number };
+
+/**
+ * Changes something that must not happen twice, over an API without idempotency keys. `prepare` records the world
+ * before; the runner then writes the intent, sends at most once for each intent id, and asks `judge` when the outcome is
+ * not known. Inputs carry `intent`: a new send needs a new intent id, which only the machine gives out.
+ */
+export interface OnceActivity<Input extends { readonly intent: string }, Output> {
+  readonly kind: 'once';
+  prepare(input: Input, context: ActivityContext): Promise<ActivityResult<Json>>;
+  send(input: Input, context: ActivityContext): Promise<Sent<Output>>;
+  judge(
+    input: Input,
+    memory: { readonly baseline: Json; readonly armedAt: string; readonly looks: number },
+    context: ActivityContext,
+  ): Promise<Judgement<Output>>;
+}
+
+export type Activity<Input, Output> =
+  | ReadActivity<Input, Output>
+  | RepeatableActivity<Input, Output>
+  | (Input extends { readonly intent: string } ? OnceActivity<Input, Output> : never);

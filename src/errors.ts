@@ -1,0 +1,73 @@
+import type { Failure } from '../machines/parts/failure.ts';
+
+/** Exit codes of every command (design: command line). */
+export const EXIT = {
+  closed: 0,
+  failed: 1,
+  usage: 2,
+  waiting: 3,
+  credentials: 4,
+  inDoubt: 5,
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export interface LifeboatErrorOptions {
+  readonly hints?: readonly string[];
+  readonly evidence?: Failure['evidence'];
+  readonly cause?: unknown;
+  readonly exitCode?: ExitCode;
+}
+
+/**
+ * The only error class of the product. `shortMessage` is one line in lower case without a stop; `hints` say what
+ * is safe to do next; `code` is stable and made for programs. It never carries a secret.
+ */
+export class LifeboatError extends Error {
+  readonly code: string;
+  readonly shortMessage: string;
+  readonly hints: readonly string[];
+  readonly evidence: Failure['evidence'];
+  readonly exitCode: ExitCode;
+
+  constructor(code: string, shortMessage: string, options: LifeboatErrorOptions = {}) {
+    super(shortMessage, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'LifeboatError';
+    this.code = code;
+    this.shortMessage = shortMessage;
+    this.hints = options.hints ?? [];
+    this.evidence = options.evidence ?? {};
+    this.exitCode = options.exitCode ?? EXIT.failed;
+  }
+
+  /** The same facts as plain data, for a machine or the journal. The cause stays behind. */
+  toFailure(): Failure {
+    return {
+      code: this.code,
+      shortMessage: this.shortMessage,
+      hints: [...this.hints],
+      evidence: { ...this.evidence },
+    };
+  }
+}
+
+/** Turns a failure (data) back into a throwable error, for commands that run outside a machine. */
+export function errorFrom(failure: Failure, exitCode: ExitCode = EXIT.failed): LifeboatError {
+  return new LifeboatError(failure.code, failure.shortMessage, {
+    hints: failure.hints,
+    evidence: failure.evidence,
+    exitCode,
+  });
+}
+
+/** The failure inside anything thrown. A stranger's error keeps its first line as evidence, nothing more. */
+export function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof LifeboatError) return thrown.toFailure();
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return {
+    code: 'internal',
+    shortMessage: 'lifeboat met an error that it does not know',
+    hints: ['the run is kept: `lifeboat resume` goes on from the last written step'],
+    evidence: { error: (text.split('\n')[0] ?? '').slice(0, 300) },
+  };
+}

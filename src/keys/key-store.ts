@@ -1,0 +1,41 @@
+import type { Secret } from '../secret.ts';
+
+/**
+ * Where secrets rest: the OS keychain or the vault file. One item per key version; nothing is ever overwritten.
+ * Every operation rejects with a LifeboatError whose code says which thing is missing: `keys.no-library`, `keys.no-bus`,
+ * `keys.no-service`, `keys.locked`, `keys.empty-passphrase`, `keys.wrong-passphrase`, `keys.damaged`.
+ */
+export interface KeyStore {
+  readonly kind: 'os' | 'vault' | 'memory';
+  /** A name a person understands: `OS keychain (Secret Service)`, `vault file /…/vault.age`. */
+  readonly description: string;
+  /** Writes, reads and removes a random probe item. Resolves only when the store is really usable: a locked keychain
+   * answers reads like an empty one. */
+  probe(): Promise<void>;
+  /** Stores a new item. Durable when it resolves. The same value again is fine; another value rejects with `keys.exists`. */
+  put(account: string, secret: Secret): Promise<void>;
+  /** `undefined` means: looked for in an unlocked store and not there. */
+  get(account: string): Promise<Secret | undefined>;
+  /** Names of all items, sorted. */
+  accounts(): Promise<readonly string[]>;
+  /** Removes an item; resolves to whether it was there. Only an explicit command calls it. */
+  remove(account: string): Promise<boolean>;
+}
+
+/** What flows and commands use: keys of instances by fingerprint. Accounts are `<instance>/<fingerprint>`. */
+export interface Keyring {
+  readonly store: KeyStore;
+  /** `hmac-sha256(installation secret, key)`, 12 lower-case hex digits: the only printable form of a key. */
+  fingerprint(key: Secret): Promise<string>;
+  /** Stores a key and gives its fingerprint. Nothing is overwritten; the same key again is fine. */
+  add(instance: string, key: Secret): Promise<string>;
+  load(instance: string, fingerprint: string): Promise<Secret | undefined>;
+  /** Fingerprints of the keys stored for an instance, sorted. */
+  list(instance: string): Promise<readonly string[]>;
+  remove(instance: string, fingerprint: string): Promise<boolean>;
+  /** PKCS#8 PEM of this installation's ed25519 signing key, made on first use and kept in the store. */
+  signingKey(): Promise<Secret>;
+}
+
+/** Item names that are not keys of an instance begin with this; no instance may be called so. */
+export const RESERVED_ACCOUNT_PREFIX = 'lifeboat/';

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { untrust } from '../text.ts';
+
+/*
+ * The wire format of service-api.md section 2. Unknown fields are kept, unknown enum values are plain text, and what
+ * the revisions disagree about (`started_at`, `backup_id`) is optional everywhere.
+ */
+
+const text = z.string().transform(untrust);
+const id = z.int().nonnegative();
+const maybe = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+
+/** Section 3. The set is open: a later revision's word is shown, never fatal. */
+export const KNOWN_TASK_STATUSES = ['queued', 'running', 'done', 'failed', 'deleted'] as const;
+export const KNOWN_INSTANCE_STATES = ['provisioned', 'available', 'deleted', 'deploying', 'failed'] as const;
+
+/** Section 2.1. `size` is in bytes. */
+export const Backup = z.looseObject({
+  id,
+  backup_id: maybe(text),
+  size: maybe(z.number().nonnegative()),
+  status: text,
+  triggered_at: maybe(text),
+  started_at: maybe(text),
+  finished_at: maybe(text),
+  downloadable: maybe(z.boolean()),
+});
+export type Backup = z.infer<typeof Backup>;
+
+/** Section 2.3. `retention_time` is in days. The key is write-only and never part of an answer. */
+export const BackupsConfig = z.looseObject({
+  min_backup_count: maybe(z.number()),
+  retention_time: maybe(z.number()),
+  min_encryption_key_length: maybe(z.number()),
+  exclude_from_auto_backup: maybe(z.boolean()),
+  backup_type: maybe(text),
+});
+export type BackupsConfig = z.infer<typeof BackupsConfig>;
+
+/** Section 2.4. */
+export const InstanceOverview = z.looseObject({
+  id: maybe(z.union([z.number(), text])),
+  name: maybe(text),
+  state: maybe(text),
+  plan_id: maybe(text),
+  service_id: maybe(text),
+  created_at: maybe(text),
+  updated_at: maybe(text),
+  subtenant_name: maybe(text),
+  tenant_name: maybe(text),
+  available_updates: maybe(
+    z.array(z.looseObject({ name: maybe(text), type: maybe(text), version: maybe(text) })),
+  ),
+  urls: maybe(z.array(z.looseObject({ display_name: maybe(text), id: maybe(text), link: maybe(text) }))),
+});
+export type InstanceOverview = z.infer<typeof InstanceOverview>;

@@ -1,0 +1,46 @@
+declare const untrusted: unique symbol;
+
+/**
+ * Text that came from a server, a file or an operator's paste. It is stored raw and cleaned by `show` at the moment it
+ * is rendered, by every renderer, so that no byte of it can act on a terminal (escape sequences, C1, OSC, bidi).
+ */
+export type Untrusted = string & { readonly [untrusted]: true };
+
+/** Marks text as untrusted. Costs nothing at run time; the type system keeps it away from renderers. */
+export function untrust(text: string): Untrusted {
+  return text as Untrusted;
+}
+
+const DEFAULT_LIMIT = 300;
+
+/*
+ * Controls (C0, DEL, C1), formats (zero-width, bidi, tag characters, soft hyphen, byte-order mark), lone surrogates, line
+ * and paragraph separators, variation selectors: whatever acts on a terminal or hides.
+ */
+const DANGEROUS = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Variation_Selector}/gu;
+
+/**
+ * Makes untrusted text printable on one line: every control, bidi and invisible character becomes U+FFFD (a line break
+ * or tab becomes a space), the text is normalised (NFC) and cut to `limit` characters with an ellipsis.
+ */
+export function show(text: string, limit: number = DEFAULT_LIMIT): string {
+  const head = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
+  const clean = head
+    .normalize('NFC')
+    .replace(/\r\n|[\r\n\t]/gu, ' ')
+    .replace(DANGEROUS, '\ufffd');
+  const characters = Array.from(clean);
+  if (characters.length <= limit && head.length === text.length) return clean;
+  return `${characters.slice(0, limit - 1).join('')}…`;
+}
+
+/**
+ * JSON whose text is pure printable ASCII: what `JSON.stringify` leaves raw (C1, bidi, separators) is escaped, so that
+ * `--json` on a terminal is as harmless as any other renderer, and every JSON parser reads back the same values.
+ */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

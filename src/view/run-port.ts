@@ -1,0 +1,34 @@
+import type { Secret } from '../secret.ts';
+import type { RunView } from './run-view.ts';
+
+/** An operator's answer to the current question. */
+export interface RunAnswer {
+  readonly event: string;
+  /** What was typed for a `typed-name` question. */
+  readonly typed?: string;
+  /** The secret of a `secret` question; it goes to the key store and never into the journal. */
+  readonly secret?: Secret;
+  /** The reason or evidence an option needs. */
+  readonly text?: string;
+}
+
+/** How a run left this process. `exitCode` follows the command line's table. */
+export interface RunEnd {
+  readonly exitCode: number;
+  /** `detached`: still open, resumable; `paused`: waits for credentials; `ended`: its machine is in a final state. */
+  readonly how: 'ended' | 'detached' | 'paused';
+}
+
+/** A live run, as renderers see it: look, listen, answer, leave. */
+export interface RunPort {
+  view(): RunView;
+  /** Calls back whenever `view()` would differ (not for the mere passing of time). Gives the unsubscribe function. */
+  subscribe(listener: () => void): () => void;
+  /** Resolves when the answer is durable; rejects with a LifeboatError (wrong name, too short, too late) and changes nothing. */
+  answer(answer: RunAnswer): Promise<void>;
+  /** Tries again what waits for credentials; a no-op when nothing does. */
+  wake(): void;
+  /** Leaves the run as it is, resumable. Resolves when nothing more will be written. */
+  detach(): Promise<void>;
+  readonly ended: Promise<RunEnd>;
+}

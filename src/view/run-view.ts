@@ -1,0 +1,112 @@
+/**
+ * What a renderer needs to draw a run: plain data, every text already printable (see text.ts). The terminal UI, the
+ * plain renderer and tests all take this and nothing else.
+ */
+
+export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'dim';
+
+export interface RailStep {
+  readonly id: string;
+  readonly title: string;
+  readonly state: 'done' | 'current' | 'ahead' | 'skipped' | 'failed';
+  /** One short remark, for instance the reason of a skip. */
+  readonly note?: string;
+}
+
+export interface FactLine {
+  readonly label: string;
+  readonly value: string;
+  readonly tone: Tone;
+}
+
+export interface LogLine {
+  /** `HH:MM:SS`, UTC. */
+  readonly at: string;
+  readonly text: string;
+  readonly tone: Tone;
+}
+
+export interface QuestionOption {
+  /** The machine event this answer sends. */
+  readonly event: string;
+  readonly label: string;
+  /** What will happen, in one sentence. */
+  readonly hint?: string;
+  /** The answer `--yes` gives; the first thing the cursor stands on. */
+  readonly recommended: boolean;
+  /** Text the operator has to give with it. */
+  readonly needs?: { readonly what: 'reason' | 'evidence'; readonly prompt: string };
+  /** Why it cannot be chosen now. Shown, dimmed, with this sentence. */
+  readonly disabled?: string;
+}
+
+export type QuestionView =
+  | {
+      readonly kind: 'choice';
+      readonly prompt: string;
+      readonly options: readonly QuestionOption[];
+    }
+  | {
+      readonly kind: 'typed-name';
+      readonly prompt: string;
+      /** What the operator must type, character for character. */
+      readonly expected: string;
+      readonly event: string;
+      /** Other ways out. */
+      readonly options: readonly QuestionOption[];
+    }
+  | {
+      readonly kind: 'secret';
+      readonly prompt: string;
+      readonly event: string;
+      /** Ask a second time and compare. */
+      readonly twice: boolean;
+      readonly minLength: number;
+      readonly options: readonly QuestionOption[];
+    };
+
+export interface ActivityView {
+  /** What is going on, as a sentence without a stop: `waiting for backup 7`. */
+  readonly title: string;
+  /** Seconds since it began. */
+  readonly seconds: number;
+  readonly progress?:
+    | {
+        readonly kind: 'bytes';
+        readonly done: number;
+        readonly total: number | undefined;
+        readonly bytesPerSecond: number | undefined;
+      }
+    | { readonly kind: 'task'; readonly status: string }
+    | { readonly kind: 'wait'; readonly secondsLeft: number };
+}
+
+export interface OutcomeView {
+  readonly tone: 'good' | 'warn' | 'bad';
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+export interface RunView {
+  readonly runId: string;
+  readonly runbook: string;
+  readonly title: string;
+  readonly instance: string;
+  readonly mode: 'LIVE' | 'REHEARSAL';
+  /** `YYYY-MM-DD HH:MM:SS`, UTC. */
+  readonly clock: string;
+  /** Seconds since the run began. */
+  readonly elapsed: number;
+  readonly rail: readonly RailStep[];
+  /** The runbook's section for the current state, Markdown. */
+  readonly prose: { readonly title: string; readonly markdown: string };
+  readonly facts: readonly FactLine[];
+  readonly question?: QuestionView;
+  readonly activity?: ActivityView;
+  /** Newest last. */
+  readonly log: readonly LogLine[];
+  /** A loud line above everything: an in-doubt call, a paused run, a failure. */
+  readonly banner?: { readonly tone: Tone; readonly text: string; readonly hints: readonly string[] };
+  /** Present when the run is over. */
+  readonly outcome?: OutcomeView;
+}
