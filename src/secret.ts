@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 const HIDDEN = '[secret]';
 
 /**
- * A key, token or passphrase in memory. It cannot be printed by accident: JSON, string interpolation, `console.log`
- * and `util.inspect` all give `[secret]`. Only `reveal()` gives the text, and only at the rim: the request body,
+ * A key, token or passphrase in memory. It cannot be printed by accident: string interpolation, `console.log` and
+ * `util.inspect` give `[secret]`, and JSON throws. Only `reveal()` gives the text, and only at the rim: the request body,
  * the cipher, the keychain.
  *
  * JavaScript strings cannot be wiped from memory; the type keeps a secret out of outputs, not out of a core dump.

@@ -15,13 +15,15 @@ const DEFAULT_LIMIT = 300;
 
 /*
  * Controls (C0, DEL, C1), formats (zero-width, bidi, tag characters, soft hyphen, byte-order mark), lone surrogates, line
- * and paragraph separators, variation selectors: whatever acts on a terminal or hides.
+ * and paragraph separators, what Unicode draws as nothing (variation selectors, Hangul fillers): whatever acts on a
+ * terminal or hides.
  */
-const DANGEROUS = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Variation_Selector}/gu;
+const DANGEROUS = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
 /**
  * Makes untrusted text printable on one line: every control, bidi and invisible character becomes U+FFFD (a line break
- * or tab becomes a space), the text is normalised (NFC) and cut to `limit` characters with an ellipsis.
+ * or tab becomes a space), the text is normalised (NFC) and cut to `limit` characters (at least 1), the
+ * last of them an ellipsis.
  */
 export function show(text: string, limit: number = DEFAULT_LIMIT): string {
   const head = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
@@ -31,7 +33,7 @@ export function show(text: string, limit: number = DEFAULT_LIMIT): string {
     .replace(DANGEROUS, '\ufffd');
   const characters = Array.from(clean);
   if (characters.length <= limit && head.length === text.length) return clean;
-  return `${characters.slice(0, limit - 1).join('')}…`;
+  return `${characters.slice(0, Math.max(0, limit - 1)).join('')}…`;
 }
 
 /**
@@ -39,7 +41,8 @@ export function show(text: string, limit: number = DEFAULT_LIMIT): string {
  * `--json` on a terminal is as harmless as any other renderer, and every JSON parser reads back the same values.
  */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value).replace(
+  // `undefined` and functions have no JSON of their own; inside a list they are null too.
+  return (JSON.stringify(value) ?? 'null').replace(
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

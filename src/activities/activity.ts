@@ -73,7 +73,8 @@ export interface OnceActivity<Input extends { readonly intent: string }, Output>
   ): Promise<Judgement<Output>>;
 }
 
-export type Activity<Input, Output> =
-  | ReadActivity<Input, Output>
-  | RepeatableActivity<Input, Output>
-  | (Input extends { readonly intent: string } ? OnceActivity<Input, Output> : never);
+/** Any activity, as the runner holds it: the machine's types guarantee that the input fits. */
+export type AnyActivity =
+  | ReadActivity<never, unknown>
+  | RepeatableActivity<never, unknown>
+  | OnceActivity<never, unknown>;

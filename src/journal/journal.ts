@@ -1,3 +1,5 @@
+import type { Secret } from '../secret.ts';
+
 /**
  * The port of the journal: the only truth about runs and instances. Two stores can stand behind it (SQLite for one
  * machine; PostgreSQL for a team), so everything is asynchronous although SQLite is not.
@@ -49,8 +51,12 @@ export interface Journal {
   /**
    * Appends entries, of one or several streams, in one transaction; they are on disk when the promise resolves
    * and none of them is when it rejects. `expected` is the head this writer believes in for each stream it
-   * names; a stream that has moved on rejects with `journal.conflict`. A text that is a registered secret rejects with
-   * `journal.secret`. After a failed write to disk the journal refuses to go on (`journal.lost`).
+   * names; a stream that has moved on rejects with `journal.conflict`. A text that is a guarded secret rejects with
+   * `journal.secret`, a body over 1 MiB or nested deeper than 100 levels with `journal.too-large`, what is not JSON with
+   * `journal.bad-entry`. Lone surrogates become U+FFFD: UTF-8 cannot hold them. The returned bodies are what was stored.
+   *
+   * After a failed write the journal refuses to go on (`journal.lost`). Only then may the entries turn up later: a disk
+   * that reports an error may have kept the bytes.
    */
   append(entries: readonly NewEntry[], expected?: readonly Head[]): Promise<readonly Entry[]>;
   /** All entries of a stream from `fromSeq` (default 1) on, in order. An unknown stream is empty. */
@@ -58,9 +64,14 @@ export interface Journal {
   head(stream: StreamName): Promise<Head>;
   /** Heads of all streams whose name begins with `prefix` (`run/`, `instance/`, or empty for all). */
   streams(prefix?: string): Promise<readonly Head[]>;
+  /** From now on no entry may contain this secret, nor its base64, hex, URL-encoded or JSON-escaped form. */
+  guard(secret: Secret): void;
   /** The exclusive right to write a stream; rejects with `journal.held`, naming the holder, when another process has it. */
   hold(stream: StreamName): Promise<Hold>;
   /** Calls back after every durable append, in order, in this process. Gives the unsubscribe function. */
   onAppended(listener: (entries: readonly Entry[]) => void): () => void;
   close(): Promise<void>;
 }
+
+/** What an audit needs: it can look and never write. */
+export type JournalReader = Pick<Journal, 'read' | 'head' | 'streams' | 'close'>;

@@ -3,7 +3,9 @@ import type { Secret } from '../secret.ts';
 /**
  * Where secrets rest: the OS keychain or the vault file. One item per key version; nothing is ever overwritten.
  * Every operation rejects with a LifeboatError whose code says which thing is missing: `keys.no-library`, `keys.no-bus`,
- * `keys.no-service`, `keys.locked`, `keys.empty-passphrase`, `keys.wrong-passphrase`, `keys.damaged`.
+ * `keys.no-service`, `keys.no-collection`, `keys.locked`, `keys.no-answer`, `keys.no-passphrase`, `keys.empty-passphrase`,
+ * `keys.wrong-passphrase`, `keys.damaged`, `keys.gone`, `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy` (another
+ * process is writing), `keys.not-kept` (read back, and not the same), `keys.failed`.
  */
 export interface KeyStore {
   readonly kind: 'os' | 'vault' | 'memory';
@@ -12,7 +14,10 @@ export interface KeyStore {
   /** Writes, reads and removes a random probe item. Resolves only when the store is really usable: a locked keychain
    * answers reads like an empty one. */
   probe(): Promise<void>;
-  /** Stores a new item. Durable when it resolves. The same value again is fine; another value rejects with `keys.exists`. */
+  /**
+   * Stores a new item. Durable when it resolves. The same value again is fine; another value rejects with `keys.exists`.
+   * What no store can keep is refused before: `keys.bad-account`, `keys.empty`, `keys.unstorable`, `keys.too-large` (Windows).
+   */
   put(account: string, secret: Secret): Promise<void>;
   /** `undefined` means: looked for in an unlocked store and not there. */
   get(account: string): Promise<Secret | undefined>;

@@ -6,7 +6,8 @@ import { untrust } from '../text.ts';
  * the revisions disagree about (`started_at`, `backup_id`) is optional everywhere.
  */
 
-const text = z.string().transform(untrust);
+// Half a surrogate pair is valid in JSON but has no UTF-8 form, and what is shown may be journalled.
+const text = z.string().transform((raw) => untrust(raw.toWellFormed()));
 const id = z.int().nonnegative();
 const maybe = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
 
@@ -39,7 +40,7 @@ export type BackupsConfig = z.infer<typeof BackupsConfig>;
 
 /** Section 2.4. */
 export const InstanceOverview = z.looseObject({
-  id: maybe(z.union([z.number(), text])),
+  id: maybe(z.union([id, text])),
   name: maybe(text),
   state: maybe(text),
   plan_id: maybe(text),

@@ -1,0 +1,51 @@
+import type { Runbook } from './parts/runbook.ts';
+import { type RotateKeyContext, RotateKeyInput } from './rotate-key/context.ts';
+import { closingOf, factsOf } from './rotate-key/story.ts';
+import { rotateKeyMachine } from './rotate-key.ts';
+
+const rotateKey: Runbook<RotateKeyContext, RotateKeyInput> = {
+  id: 'rotate-key',
+  title: 'rotate the encryption key and verify a backup',
+  version: rotateKeyMachine.version ?? '',
+  machine: rotateKeyMachine,
+  input: RotateKeyInput,
+  steps: [
+    { id: 'preflight', title: 'look at the instance' },
+    { id: 'old-backup', title: 'prove the old backup' },
+    { id: 'key', title: 'choose the new key' },
+    { id: 'store', title: 'store it, read it back' },
+    { id: 'confirm', title: 'confirm by name' },
+    { id: 'change', title: 'change the key' },
+    { id: 'backup', title: 'create a backup' },
+    { id: 'download', title: 'download it' },
+    { id: 'verify', title: 'verify with the new key' },
+    { id: 'negative', title: 'the old key must fail' },
+    { id: 'record', title: 'record the proof' },
+  ],
+  mainPath: [
+    'checking',
+    'offeringOldProof',
+    'fetchingOld',
+    'verifyingOld',
+    'choosingKey',
+    'storing',
+    'readingBack',
+    'confirming',
+    'rechecking',
+    'settingKey',
+    'creatingBackup',
+    'waitingForBackup',
+    'downloading',
+    'verifying',
+    'testingOldKeys',
+    'recording',
+    'done',
+  ],
+  facts: factsOf,
+  failure: (context) => context.failure,
+  skipped: (context) => context.skipped,
+  closing: closingOf,
+};
+
+/** Every runbook that this version knows, by its id. */
+export const runbooks: Readonly<Record<string, Runbook>> = { 'rotate-key': rotateKey as Runbook };

@@ -1,0 +1,67 @@
+import type { AnyStateMachine } from 'xstate';
+import type { z } from 'zod';
+import type { Failure } from './failure.ts';
+import type { OperatorEvent, Question } from './question.ts';
+
+/** The view's vocabulary. `in-doubt` and `failed` decide the exit code of a run that stops there without a terminal. */
+export type StateTag =
+  | 'question'
+  | 'destructive'
+  | 'waiting'
+  | 'obligation'
+  | 'in-doubt'
+  | 'failed'
+  | 'done';
+
+/** A call of the service that a state makes, for `lifeboat plan`. Paths as in service-api.md section 4.1. */
+export interface PlannedCall {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly path: string;
+  readonly what: string;
+}
+
+/** What every state says about itself. `Context` is the machine's own. */
+export interface StateMeta<Context, Event extends OperatorEvent> {
+  /** The step of the rail this state belongs to. */
+  readonly step: string;
+  readonly title: string;
+  readonly question?: (context: Context) => Question<Event>;
+  readonly calls?: readonly PlannedCall[];
+  /** For a state that changes something: what the way back is, in one sentence. */
+  readonly wayBack?: string;
+}
+
+/** A fact beside the prose. Values are raw; the view formats and cleans them. Times are RFC 3339, durations seconds. */
+export interface Fact {
+  readonly label: string;
+  readonly value: string | number;
+  readonly unit?: 'bytes' | 'time' | 'seconds' | 'days';
+  readonly tone?: 'good' | 'warn' | 'bad';
+}
+
+/** What a run leaves when its machine has ended. */
+export interface Closing {
+  readonly outcome: 'done' | 'done-unproven' | 'stopped';
+  /** True only when the thing the runbook exists for was shown by evidence of this run. */
+  readonly proven: boolean;
+  readonly title: string;
+  readonly summary: readonly Fact[];
+  readonly deviations: readonly { readonly step: string; readonly reason: string }[];
+}
+
+/** One recovery flow: its machine and what the rest of the program needs to know of it. */
+export interface Runbook<Context = never, Input = unknown> {
+  readonly id: string;
+  readonly title: string;
+  /** Bumped when states, invoke ids or verbs change; a journal of another version is not resumed. */
+  readonly version: string;
+  readonly machine: AnyStateMachine;
+  readonly input: z.ZodType<Input>;
+  readonly steps: readonly { readonly id: string; readonly title: string }[];
+  /** The order in which a run without trouble passes its states, for `plan` and the generated step table. */
+  readonly mainPath: readonly string[];
+  readonly facts: (context: Context) => readonly Fact[];
+  readonly failure: (context: Context) => Failure | undefined;
+  readonly skipped: (context: Context) => readonly { readonly step: string; readonly reason: string }[];
+  readonly closing: (context: Context, finalState: string) => Closing;
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { Failure } from './failure.ts';
+
+/*
+ * What the verbs of a recovery take and give. The machines invoke them by these names; the activities perform them. All of it
+ * is JSON, because all of it is journalled: keys appear as fingerprints only.
+ */
+
+export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);
+
+/** A backup as the flow needs it (service-api.md section 2.1). Texts are the service's own and untrusted. */
+export const BackupFacts = z.object({
+  id: z.number(),
+  backupId: z.string().optional(),
+  status: z.string(),
+  size: z.number().optional(),
+  triggeredAt: z.string().optional(),
+  startedAt: z.string().optional(),
+  finishedAt: z.string().optional(),
+  downloadable: z.boolean().optional(),
+});
+export type BackupFacts = z.infer<typeof BackupFacts>;
+
+/** What the operator's confirmation rests on. When one of these has changed, the confirmation is asked again. */
+export const Ground = z.object({
+  serviceId: z.string().optional(),
+  state: z.string().optional(),
+  minKeyLength: z.number(),
+  newestBackup: z.number().optional(),
+  runningTasks: z.array(z.number()),
+});
+export type Ground = z.infer<typeof Ground>;
+
+export const PreflightFacts = z.object({
+  service: z.object({
+    id: z.string().optional(),
+    name: z.string().optional(),
+    state: z.string().optional(),
+    plan: z.string().optional(),
+    tenant: z.string().optional(),
+  }),
+  ground: Ground,
+  retentionDays: z.number().optional(),
+  minBackupCount: z.number().optional(),
+  excludedFromAutoBackup: z.boolean().optional(),
+  backupType: z.string().optional(),
+  backups: z.object({ total: z.number(), done: z.number(), downloadable: z.number() }),
+  newest: BackupFacts.optional(),
+  keysHeld: z.array(Fingerprint),
+  /** The key the ledger believes to be in force. */
+  currentKey: Fingerprint.optional(),
+  keyStore: z.string(),
+  tokenExpires: z.string().optional(),
+  clockSkewSeconds: z.number().optional(),
+  warnings: z.array(z.string()),
+  blockers: z.array(Failure),
+});
+export type PreflightFacts = z.infer<typeof PreflightFacts>;
+
+export const StoredKey = z.object({
+  fingerprint: Fingerprint,
+  length: z.number(),
+  origin: z.enum(['generated', 'given']),
+  store: z.string(),
+});
+export type StoredKey = z.infer<typeof StoredKey>;
+
+/** The answer to a change of the key. `unknown` is KEY UNCERTAIN: only a new backup can tell. */
+export const KeySetting = z.object({
+  answer: z.enum(['accepted', 'unknown']),
+  status: z.number().optional(),
+  failure: Failure.optional(),
+});
+export type KeySetting = z.infer<typeof KeySetting>;
+
+/** A backup was triggered, or is proven not to have been. */
+export const Triggered = z.discriminatedUnion('landed', [
+  z.object({ landed: z.literal(true), id: z.number(), adopted: z.boolean() }),
+  z.object({ landed: z.literal(false) }),
+]);
+export type Triggered = z.infer<typeof Triggered>;
+
+export const DownloadedFile = z.object({
+  path: z.string(),
+  bytes: z.number(),
+  sha256: z.string(),
+  seconds: z.number(),
+});
+export type DownloadedFile = z.infer<typeof DownloadedFile>;
+
+/** Which of the held keys opens a file, and what a full read of it showed. */
+export const Verification = z.object({
+  opens: Fingerprint,
+  verdict: z.enum(['intact', 'readable']),
+  profile: z.string(),
+  content: z.string(),
+  entries: z.number().optional(),
+  cipherBytes: z.number(),
+  cipherSha256: z.string(),
+  contentBytes: z.number(),
+  contentSha256: z.string(),
+  seconds: z.number(),
+});
+export type Verification = z.infer<typeof Verification>;
+
+/** Which other keys were tried on the file, and which of them opened it: none may. */
+export const NegativeTest = z.object({
+  tested: z.array(Fingerprint),
+  opened: z.array(Fingerprint),
+});
+export type NegativeTest = z.infer<typeof NegativeTest>;
+
+/** What `recordRotation` writes into the instance's ledger. */
+export const RotationRecord = z.object({
+  fingerprint: Fingerprint,
+  backup: BackupFacts,
+  verification: Verification,
+  negative: NegativeTest.optional(),
+  /** True when a lost answer was settled by the backup: the ledger then learns that the key was set. */
+  settles: z.boolean(),
+});
+export type RotationRecord = z.infer<typeof RotationRecord>;
+
+export const Recorded = z.object({ fingerprint: Fingerprint, proven: z.boolean() });
+export type Recorded = z.infer<typeof Recorded>;

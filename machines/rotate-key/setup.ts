@@ -1,0 +1,99 @@
+import { assign, fromPromise, setup } from 'xstate';
+import { failureFrom } from '../parts/failure.ts';
+import type { StateMeta, StateTag } from '../parts/runbook.ts';
+import type * as verbs from '../parts/verbs.ts';
+import type { RotateKeyContext, RotateKeyEvent, RotateKeyInput } from './context.ts';
+
+/** A verb's signature; the runner performs it. A machine that is run by anything else fails loudly. */
+function verb<Output, Input>() {
+  return fromPromise<Output, Input>(() => {
+    throw new Error('verbs are performed by the runner');
+  });
+}
+
+/** Types, verbs, guards and actions of the rotation; the states are in rotate-key.ts. */
+export const rotation = setup({
+  types: {
+    context: {} as RotateKeyContext,
+    events: {} as RotateKeyEvent,
+    input: {} as RotateKeyInput,
+    tags: {} as StateTag,
+    meta: {} as StateMeta<RotateKeyContext, RotateKeyEvent>,
+  },
+  actors: {
+    preflight: verb<verbs.PreflightFacts, { instance: string }>(),
+    recheck: verb<verbs.Ground, { instance: string }>(),
+    downloadBackup: verb<
+      verbs.DownloadedFile,
+      { id: number; size?: number | undefined; purpose: 'prove' | 'archive' }
+    >(),
+    verifyBackup: verb<
+      verbs.Verification,
+      {
+        path: string;
+        backup: number;
+        size?: number | undefined;
+        /** The key that should open it; the others are tried after it. */
+        expected?: string | undefined;
+        /** Remove the file once it is verified. */
+        discard?: boolean;
+      }
+    >(),
+    storeKey: verb<
+      verbs.StoredKey,
+      { origin: 'generated' | 'given'; given?: { fingerprint: string; length: number } | undefined; minLength: number }
+    >(),
+    readBackKey: verb<verbs.StoredKey, { key: verbs.StoredKey }>(),
+    setKey: verb<verbs.KeySetting, { fingerprint: string; previous?: string | undefined }>(),
+    createBackup: verb<verbs.Triggered, { intent: string }>(),
+    waitForBackup: verb<verbs.BackupFacts, { id: number }>(),
+    negativeTest: verb<verbs.NegativeTest, { path: string; except: string }>(),
+    recordRotation: verb<verbs.Recorded, { record: verbs.RotationRecord }>(),
+  },
+  guards: {
+    isBlocked: ({ context }) => (context.facts?.blockers.length ?? 0) > 0,
+    hasNothingToProve: ({ context }) => context.facts?.newest?.downloadable !== true,
+    nameMatches: ({ context, event }) =>
+      event.type === 'operator.confirm' && event.typed === context.instance,
+    groundHasShifted: ({ context }) => context.drift.length > 0,
+    answerWasLost: ({ context }) => context.setting?.answer === 'unknown',
+    backupHasLanded: ({ context }) => context.backup !== undefined,
+    mayAskAgain: ({ context }) => context.absences < 3,
+    newKeyOpens: ({ context }) => context.verification?.opens === context.key?.fingerprint,
+    anOldKeyOpens: ({ context }) => (context.negative?.opened.length ?? 0) > 0,
+    isDoubt: (_, params: { error: unknown }) => failureFrom(params.error).code.startsWith('doubt.'),
+  },
+  actions: {
+    keepFailure: assign({ failure: (_, params: { error: unknown }) => failureFrom(params.error) }),
+    keepFirstBlocker: assign({ failure: ({ context }) => context.facts?.blockers[0] }),
+    clearFailure: assign({ failure: undefined }),
+    noteSkip: assign({
+      failure: undefined,
+      skipped: ({ context }, params: { step: string; reason: string }) => [
+        ...context.skipped,
+        { step: params.step, reason: params.reason },
+      ],
+    }),
+    nextIntent: assign({ intents: ({ context }) => context.intents + 1, backup: undefined }),
+    keepDrift: assign({
+      facts: ({ context }, params: { ground: verbs.Ground }) =>
+        context.facts && { ...context.facts, ground: params.ground },
+      drift: ({ context }, params: { ground: verbs.Ground }) =>
+        context.facts === undefined ? [] : differences(context.facts.ground, params.ground),
+    }),
+  },
+});
+
+/** What differs between the ground that was confirmed and the ground now, as sentences for the operator. */
+export function differences(before: verbs.Ground, now: verbs.Ground): string[] {
+  const found: string[] = [];
+  if (before.serviceId !== now.serviceId) found.push('it is another service instance');
+  if (before.minKeyLength !== now.minKeyLength)
+    found.push(`the least key length is ${now.minKeyLength}, it was ${before.minKeyLength}`);
+  if (before.newestBackup !== now.newestBackup)
+    found.push(`the newest backup is ${now.newestBackup ?? 'gone'}, it was ${before.newestBackup ?? 'none'}`);
+  if (before.state !== now.state) found.push('its state has changed');
+  const started = now.runningTasks.filter((id) => !before.runningTasks.includes(id));
+  if (started.length > 0) found.push(`backup ${started.join(', ')} has started`);
+  return found;
+}

@@ -1,0 +1,129 @@
+import type { Closing, Fact } from '../parts/runbook.ts';
+import type { RotateKeyContext } from './context.ts';
+
+/** The facts beside the prose, most important first. */
+export function factsOf(context: RotateKeyContext): Fact[] {
+  return [...keyFacts(context), ...proofFacts(context), ...instanceFacts(context)];
+}
+
+/** What a finished run says of itself. Only `done` with a record that proves makes it proven. */
+export function closingOf(context: RotateKeyContext, finalState: string): Closing {
+  const deviations = deviationsOf(context);
+  const summary = [...keyFacts(context), ...proofFacts(context)];
+  if (finalState === 'done' && context.proven) {
+    return { outcome: 'done', proven: true, title: 'the key is rotated and proven', summary, deviations };
+  }
+  if (finalState === 'stopped') {
+    return { outcome: 'stopped', proven: false, title: stoppedTitle(context), summary, deviations };
+  }
+  return {
+    outcome: 'done-unproven',
+    proven: false,
+    title: 'closed without proof: the new key is not shown to work',
+    summary,
+    deviations,
+  };
+}
+
+function stoppedTitle(context: RotateKeyContext): string {
+  if (context.setting === undefined) return 'stopped before the key was changed';
+  if (context.setting.answer === 'unknown')
+    return 'stopped while it is uncertain which key is in force; both are kept';
+  return 'stopped after the key was changed; the new key is kept and not yet proven';
+}
+
+function deviationsOf(context: RotateKeyContext): { step: string; reason: string }[] {
+  const outside = context.setting?.outside;
+  return [
+    ...context.skipped,
+    ...(outside === undefined ? [] : [{ step: 'change', reason: `done outside: ${outside}` }]),
+    ...(context.negative?.tested.length === 0
+      ? [{ step: 'negative', reason: 'no other key of this instance is held here, so none could be tried' }]
+      : []),
+  ];
+}
+
+function keyFacts({ key, facts, setting }: RotateKeyContext): Fact[] {
+  return [
+    ...(key === undefined
+      ? []
+      : [
+          { label: 'new key', value: `${key.fingerprint} (${key.length} characters, ${key.origin})` },
+          { label: 'stored in', value: key.store },
+        ]),
+    ...(facts === undefined
+      ? []
+      : [{ label: 'old key', value: facts.currentKey ?? oldKeyUnknown(facts.keysHeld) }]),
+    ...(setting === undefined ? [] : [settingFact(setting)]),
+  ];
+}
+
+function oldKeyUnknown(held: readonly string[]): string {
+  return held.length === 0 ? 'none held here' : `one of ${held.join(', ')}`;
+}
+
+function settingFact(setting: NonNullable<RotateKeyContext['setting']>): Fact {
+  if (setting.outside !== undefined) return { label: 'key change', value: 'done outside', tone: 'warn' };
+  if (setting.answer === 'unknown')
+    return { label: 'key change', value: 'answer lost: KEY UNCERTAIN', tone: 'warn' };
+  return { label: 'key change', value: 'accepted by the service', tone: 'good' };
+}
+
+function proofFacts({ backup, file, verification, negative, oldBackup }: RotateKeyContext): Fact[] {
+  const old = oldBackup?.verification;
+  return [
+    ...(old === undefined
+      ? []
+      : [{ label: 'old backup', value: `${old.verdict}, opened with key ${old.opens}`, tone: 'good' as const }]),
+    ...(backup === undefined
+      ? []
+      : [{ label: 'backup', value: `${backup.id}${backup.adopted ? ' (adopted)' : ''}, ${backup.facts?.status ?? 'asked for'}` }]),
+    ...(file === undefined || file.bytes === 0
+      ? []
+      : [{ label: 'downloaded', value: file.bytes, unit: 'bytes' as const }]),
+    ...(verification === undefined
+      ? []
+      : [
+          {
+            label: 'verdict',
+            value: `${verification.verdict} with key ${verification.opens}`,
+            tone: 'good' as const,
+          },
+          { label: 'content', value: verification.contentBytes, unit: 'bytes' as const },
+          { label: 'sha256 (encrypted)', value: verification.cipherSha256 },
+          { label: 'sha256 (content)', value: verification.contentSha256 },
+        ]),
+    ...(negative === undefined ? [] : [negativeFact(negative)]),
+  ];
+}
+
+function negativeFact({ tested, opened }: NonNullable<RotateKeyContext['negative']>): Fact {
+  if (opened.length > 0) return { label: 'old keys', value: `${opened.join(', ')} STILL OPENS IT`, tone: 'bad' };
+  if (tested.length === 0) return { label: 'old keys', value: 'none held, none tried', tone: 'warn' };
+  return { label: 'old keys', value: `${tested.join(', ')} refused`, tone: 'good' };
+}
+
+function instanceFacts({ facts }: RotateKeyContext): Fact[] {
+  if (facts === undefined) return [];
+  const { newest, backups } = facts;
+  return [
+    ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
+    { label: 'service name', value: facts.service.name ?? 'not told' },
+    { label: 'state', value: facts.service.state ?? 'not told' },
+    { label: 'least key length', value: facts.ground.minKeyLength },
+    { label: 'backups', value: `${backups.total}, of them ${backups.downloadable} downloadable` },
+    ...(newest?.finishedAt === undefined
+      ? []
+      : [{ label: 'newest backup', value: newest.finishedAt, unit: 'time' as const }]),
+    ...(facts.retentionDays === undefined
+      ? []
+      : [{ label: 'retention', value: facts.retentionDays, unit: 'days' as const }]),
+    { label: 'key store', value: facts.keyStore },
+    ...(facts.clockSkewSeconds === undefined
+      ? []
+      : [{ label: 'clock skew', value: facts.clockSkewSeconds, unit: 'seconds' as const }]),
+    ...(facts.tokenExpires === undefined
+      ? []
+      : [{ label: 'token expires', value: facts.tokenExpires, unit: 'time' as const }]),
+  ];
+}

@@ -1,0 +1,47 @@
+import type { BackupFacts, Ground } from '../../machines/parts/verbs.ts';
+import type { Backup, BackupsConfig, InstanceOverview } from '../service/schemas.ts';
+
+/** Sent by the service when the operator of the platform has not raised it (service-api.md 2.3 gives no default; 8 is the documented one). */
+const LEAST_KEY_LENGTH = 8;
+
+/** What a confirmation rests on. */
+export function groundOf(overview: InstanceOverview, config: BackupsConfig, backups: readonly Backup[]): Ground {
+  const newest = newestOf(backups);
+  return {
+    ...(overview.id === undefined ? {} : { serviceId: String(overview.id) }),
+    ...(overview.state === undefined ? {} : { state: overview.state }),
+    minKeyLength: config.min_encryption_key_length ?? LEAST_KEY_LENGTH,
+    ...(newest === undefined ? {} : { newestBackup: newest.id }),
+    runningTasks: backups.filter(isUnderWay).map((backup) => backup.id),
+  };
+}
+
+/** The done backup that was triggered last; by id where times are missing or equal. */
+export function newestOf(backups: readonly Backup[]): Backup | undefined {
+  return backups
+    .filter((backup) => backup.status === 'done')
+    .toSorted((a, b) => time(b) - time(a) || b.id - a.id)[0];
+}
+
+export function isUnderWay(backup: Backup): boolean {
+  return backup.status === 'queued' || backup.status === 'running';
+}
+
+/** The service's fields in the flow's words; nothing is invented for a field that is missing. */
+export function factsOfBackup(backup: Backup): BackupFacts {
+  return {
+    id: backup.id,
+    status: backup.status,
+    ...(backup.backup_id === undefined ? {} : { backupId: backup.backup_id }),
+    ...(backup.size === undefined ? {} : { size: backup.size }),
+    ...(backup.triggered_at === undefined ? {} : { triggeredAt: backup.triggered_at }),
+    ...(backup.started_at === undefined ? {} : { startedAt: backup.started_at }),
+    ...(backup.finished_at === undefined ? {} : { finishedAt: backup.finished_at }),
+    ...(backup.downloadable === undefined ? {} : { downloadable: backup.downloadable }),
+  };
+}
+
+function time(backup: Backup): number {
+  const parsed = Date.parse(backup.triggered_at ?? backup.finished_at ?? '');
+  return Number.isNaN(parsed) ? 0 : parsed;
+}

@@ -1,0 +1,22 @@
+import type { Failure } from '../../machines/parts/failure.ts';
+import { failureOf, LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
+import type { ActivityResult, LedgerFact } from './activity.ts';
+
+/** The verb did what it is for. */
+export function ok<Output>(output: Output, ledger: readonly LedgerFact[] = []): ActivityResult<Output> {
+  return { ok: true, output, ledger };
+}
+
+/** The verb failed, in words for a person. */
+export function no(code: string, shortMessage: string, options: LifeboatErrorOptions = {}): ActivityResult<never> {
+  return { ok: false, failure: new LifeboatError(code, shortMessage, options).toFailure() };
+}
+
+/** The verb failed with what was thrown or told. */
+export function because(cause: unknown): ActivityResult<never> {
+  return { ok: false, failure: isFailure(cause) ? cause : failureOf(cause) };
+}
+
+function isFailure(value: unknown): value is Failure {
+  return typeof value === 'object' && value !== null && !(value instanceof Error) && 'code' in value;
+}

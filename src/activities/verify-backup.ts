@@ -1,0 +1,91 @@
+import { rm } from 'node:fs/promises';
+import type { Verification } from '../../machines/parts/verbs.ts';
+import type { VerifyReport } from '../backup/backup-file.ts';
+import { type Candidate, probeKeys } from '../backup/probe-keys.ts';
+import { verifyFile } from '../backup/verify-file.ts';
+import type { ActivityContext, LedgerFact, ReadActivity } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
+import { readHead } from './read-head.ts';
+import { because, no, ok } from './results.ts';
+
+interface Input {
+  readonly path: string;
+  readonly backup: number;
+  readonly size?: number | undefined;
+  readonly expected?: string | undefined;
+  readonly discard?: boolean;
+}
+
+/**
+ * Finds the held key that opens a backup file, the expected one first, and reads the file with it to its last byte. That another key
+ * than the expected one opens it is a result, not a failure: the ledger learns `key.refuted`, the machine decides.
+ */
+export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verification> {
+  return {
+    kind: 'read',
+    async run(input, context) {
+      const { path, size, expected, discard } = input;
+      const since = context.now().getTime();
+      try {
+        const candidates = await keysToTry(deps, context.instance, expected);
+        const found = probeKeys(await readHead(path), candidates);
+        if (found.result === 'not-a-backup') {
+          return no('backup.not-a-backup', `the file is not an encrypted backup; it looks like: ${found.looksLike}`, {
+            hints: ['the service may have sent an error page; download it again'],
+          });
+        }
+        const opener = candidates.find(({ fingerprint }) => found.result === 'fits' && fingerprint === found.fingerprint);
+        if (opener === undefined) return noKeyOpens(candidates, input.backup);
+        const report = await verifyFile(path, {
+          key: opener.key,
+          ...(size === undefined ? {} : { expectedBytes: size }),
+          signal: context.signal,
+          onProgress: (done, total) => context.report({ kind: 'bytes', done, total, what: 'reading the backup' }),
+        });
+        if (!report.ok) return notGood(report);
+        if (discard) await rm(path, { force: true });
+        const seconds = (context.now().getTime() - since) / 1000;
+        const { ok: _, entries, ...facts } = report;
+        return ok(
+          { ...facts, ...(entries === undefined ? {} : { entries }), opens: opener.fingerprint, seconds },
+          refutation(opener.fingerprint, input, context),
+        );
+      } catch (thrown) {
+        return because(thrown);
+      }
+    },
+  };
+}
+
+/** The expected key first, then every other key held for the instance. */
+async function keysToTry(deps: ActivityDeps, instance: string, expected: string | undefined): Promise<Candidate[]> {
+  const held = await deps.keyring.list(instance);
+  const order = [...new Set(expected === undefined ? held : [expected, ...held])];
+  const keys = await Promise.all(
+    order.map(async (fingerprint) => ({ fingerprint, key: await deps.keyring.load(instance, fingerprint) })),
+  );
+  return keys.flatMap(({ fingerprint, key }) => (key === undefined ? [] : [{ fingerprint, key }]));
+}
+
+function noKeyOpens(candidates: readonly Candidate[], backup: number) {
+  return no('backup.wrong-key', `none of the ${candidates.length} keys held here opens backup ${backup}`, {
+    hints: [
+      'if another key was in force, add it: lifeboat keys add INSTANCE',
+      'a backup that was made before a key was set is encrypted with a key of the service',
+    ],
+    evidence: { tried: candidates.map(({ fingerprint }) => fingerprint) },
+  });
+}
+
+function notGood(report: Extract<VerifyReport, { ok: false }>) {
+  const again = report.problem === 'truncated' || report.problem === 'corrupt';
+  return no(`backup.${report.problem}`, report.shortMessage, {
+    hints: again ? ['download it again; if it is the same, the backup itself is damaged: make another'] : [],
+    evidence: { cipherBytes: report.cipherBytes, cipherSha256: report.cipherSha256 ?? null },
+  });
+}
+
+function refutation(opens: string, { expected, backup }: Input, { runId }: ActivityContext): LedgerFact[] {
+  if (expected === undefined || opens === expected) return [];
+  return [{ type: 'key.refuted', body: { fingerprint: expected, run: runId, backup: { id: backup } } }];
+}

@@ -1,0 +1,77 @@
+/**
+ * Reads an iterator of chunks by the byte: look ahead, take, give back. `Last` is what the iterator returns at its end.
+ * Chunks pass through uncopied unless a look ahead spans two of them.
+ */
+export class ByteReader<Last = unknown> {
+  readonly #source: AsyncIterator<Uint8Array, Last>;
+  #waiting: Uint8Array[] = [];
+  #offset = 0;
+  #last: { readonly value: Last } | undefined;
+
+  constructor(source: AsyncIterator<Uint8Array, Last>) {
+    this.#source = source;
+  }
+
+  /** How many bytes were taken so far. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** What the source returned; undefined before its end was met. */
+  get last(): Last | undefined {
+    return this.#last?.value;
+  }
+
+  /** The next chunk, never empty; undefined at the end. */
+  async read(): Promise<Uint8Array | undefined> {
+    const chunk = this.#waiting.shift() ?? (await this.#pull());
+    if (chunk !== undefined) this.#offset += chunk.length;
+    return chunk;
+  }
+
+  /** Gives back the bytes that were taken last. */
+  unread(chunk: Uint8Array): void {
+    if (chunk.length === 0) return;
+    this.#waiting.unshift(chunk);
+    this.#offset -= chunk.length;
+  }
+
+  /** Up to `length` bytes from here, without taking them; fewer only at the end. */
+  async peek(length: number): Promise<Uint8Array> {
+    let held = this.#waiting.reduce((sum, chunk) => sum + chunk.length, 0);
+    while (held < length) {
+      const chunk = await this.#pull();
+      if (chunk === undefined) break;
+      this.#waiting.push(chunk);
+      held += chunk.length;
+    }
+    const first = this.#waiting[0];
+    if (first !== undefined && first.length < Math.min(length, held)) {
+      this.#waiting = [Buffer.concat(this.#waiting)];
+    }
+    return (this.#waiting[0] ?? new Uint8Array()).subarray(0, length);
+  }
+
+  /** Takes exactly `length` bytes, or undefined when fewer are left. */
+  async take(length: number): Promise<Uint8Array | undefined> {
+    const bytes = await this.peek(length);
+    if (bytes.length < length) return undefined;
+    const chunk = (await this.read()) ?? bytes;
+    this.unread(chunk.subarray(length));
+    return bytes;
+  }
+
+  /** Closes the source. */
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+
+  async #pull(): Promise<Uint8Array | undefined> {
+    while (this.#last === undefined) {
+      const next = await this.#source.next();
+      if (next.done === true) this.#last = { value: next.value };
+      else if (next.value.length > 0) return next.value;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+import { createDecipheriv, type Decipheriv } from 'node:crypto';
+import type { Secret } from '../secret.ts';
+import type { KeyProfile } from './backup-file.ts';
+import { ByteReader } from './byte-reader.ts';
+import { deriveKey } from './derive-key.ts';
+import { BLOCK_BYTES, HEADER_BYTES, PROBE_BYTES, probe, SALTED } from './probe.ts';
+import { backupProblem } from './problem.ts';
+
+/** How the cipher text ended. */
+export interface CipherEnd {
+  /** Length of the padding that was taken off, 1 to 16; 0 when the last block carries no valid padding. */
+  readonly padding: number;
+  /** Bytes after the last whole block. */
+  readonly strayBytes: number;
+}
+
+export interface Decrypted {
+  readonly profile: KeyProfile;
+  readonly plain: AsyncGenerator<Uint8Array, CipherEnd>;
+}
+
+/**
+ * Probes the head of a backup and gives its decrypted bytes. Rejects with `backup.wrong-key`, `backup.wrong-profile`,
+ * `backup.not-a-backup` or `backup.truncated` after reading one chunk.
+ *
+ * A bad end is no error here: a last block without valid padding comes out as it is, and `CipherEnd` says so. Only who reads
+ * the gzip inside can tell a cut file from a damaged one. A chunk is used up before the next one is asked for, so that the source may
+ * use one buffer for all of them.
+ */
+export async function decrypt(
+  chunks: AsyncIterable<Uint8Array>,
+  options: { readonly key: Secret; readonly profile?: KeyProfile | undefined },
+): Promise<Decrypted> {
+  const reader = new ByteReader(chunks[Symbol.asyncIterator]());
+  try {
+    const head = await reader.peek(PROBE_BYTES);
+    const profile = fittingProfile(head, options.key, options.profile);
+    const { key, iv } = deriveKey(options.key, head.subarray(SALTED.length, HEADER_BYTES), profile);
+    await reader.take(HEADER_BYTES);
+    const decipher = createDecipheriv('aes-256-cbc', key, iv).setAutoPadding(false);
+    return { profile, plain: plainChunks(reader, decipher) };
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+}
+
+function fittingProfile(head: Uint8Array, key: Secret, wanted: KeyProfile | undefined): KeyProfile {
+  const found = probe(head, key, wanted);
+  if (found.result === 'fits') return found.profile;
+  if (found.result === 'not-a-backup') {
+    const like = found.looksLike === 'unknown' ? '' : `, the file looks like ${found.looksLike}`;
+    const message =
+      found.looksLike === 'empty' ? 'the file is empty' : `there is no Salted__ header at byte 0${like}`;
+    throw backupProblem('not-a-backup', message);
+  }
+  if (wanted !== undefined) {
+    const other = probe(head, key);
+    if (other.result === 'fits') {
+      throw backupProblem(
+        'wrong-profile',
+        `the key opens the first block with ${other.profile}, not with ${wanted}`,
+      );
+    }
+  }
+  throw backupProblem('wrong-key', 'the key does not open the first block, at byte 16');
+}
+
+async function* plainChunks(reader: ByteReader, decipher: Decipheriv): AsyncGenerator<Uint8Array, CipherEnd> {
+  try {
+    // One chunk is held back, since only the end of the input tells which block is the last.
+    let held: Buffer = Buffer.alloc(0);
+    for (let chunk = await reader.read(); chunk !== undefined; chunk = await reader.read()) {
+      const plain = decipher.update(chunk);
+      if (plain.length === 0) continue;
+      if (held.length > 0) yield held;
+      held = plain;
+    }
+    const padding = paddingOf(held);
+    if (padding < held.length) yield held.subarray(0, held.length - padding);
+    return { padding, strayBytes: reader.offset % BLOCK_BYTES };
+  } finally {
+    await reader.close();
+  }
+}
+
+/** PKCS#7: the last n bytes have the value n, 1 to 16. */
+function paddingOf(plain: Buffer): number {
+  const length = plain.at(-1) ?? 0;
+  if (length < 1 || length > BLOCK_BYTES || length > plain.length) return 0;
+  return plain.subarray(-length).every((byte) => byte === length) ? length : 0;
+}

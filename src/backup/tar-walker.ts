@@ -1,0 +1,185 @@
+import type { LifeboatError } from '../errors.ts';
+import { type Untrusted, untrust } from '../text.ts';
+import { backupProblem } from './problem.ts';
+import { isBlank, readTarHeader, TAR_BLOCK, type TarHeader } from './tar-header.ts';
+import { readPax } from './tar-pax.ts';
+
+/** An entry of a tar. Names come from the archive: clean them before they are shown, never use them as paths unchecked. */
+export interface TarEntry {
+  readonly type: string;
+  readonly name: Untrusted;
+  readonly linkName: Untrusted;
+  /** Bytes of content. */
+  readonly size: number;
+  readonly mode: number;
+  /** The content is packed: a map of holes comes with it, and it is not the file itself. */
+  readonly sparse: boolean;
+}
+
+export interface TarHandlers {
+  /** Called for every entry, before its content. */
+  readonly onEntry?: (entry: TarEntry) => void;
+  /** Called with every piece of the last entry's content: a view into the chunk that is being written. */
+  readonly onContent?: (bytes: Uint8Array) => void;
+}
+
+/** Long names and pax records are small; what claims to be more is not read into memory. */
+const META_LIMIT = 1024 * 1024;
+
+/** Long names (`L`, `K`) and pax records (`x`, of all entries `g`) describe entries and are none themselves. */
+const META_TYPES = new Set(['L', 'K', 'x', 'g']);
+
+/**
+ * Walks a tar that is pushed through it: ustar, pax, GNU long names, sparse files, sizes over 8 GiB. Content is skipped, not copied.
+ * It goes where `tar -t` goes: the first block of zeros ends the tar, and what follows is ignored; a tar that
+ * just stops between two entries is whole. Every header checksum must hold.
+ */
+export class TarWalker {
+  readonly #handlers: TarHandlers;
+  readonly #block = Buffer.alloc(TAR_BLOCK);
+  #filled = 0;
+  #offset = 0;
+  /** Content and padding still to pass. */
+  #skip = 0;
+  #padding = 0;
+  #meta: { readonly type: string; readonly bytes: Buffer; filled: number } | undefined;
+  #sparse: { readonly size: number } | undefined;
+  #next: { name?: Untrusted; linkName?: Untrusted; size?: number; sparse?: boolean } = {};
+  #ended = false;
+  #entries = 0;
+
+  constructor(handlers: TarHandlers = {}) {
+    this.#handlers = handlers;
+  }
+
+  /** Entries met so far. */
+  get entries(): number {
+    return this.#entries;
+  }
+
+  /** Takes the next bytes. Throws `backup.corrupt`; the walker is of no use after that. */
+  write(chunk: Uint8Array): void {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let at = 0;
+    while (at < bytes.length && !this.#ended) {
+      const step = this.#step(bytes, at);
+      at += step;
+      this.#offset += step;
+    }
+  }
+
+  /** Throws `backup.truncated` when the tar stops inside an entry. */
+  end(): void {
+    const inside =
+      this.#skip > 0 || this.#filled > 0 || this.#meta !== undefined || this.#sparse !== undefined;
+    if (inside && !this.#ended) {
+      throw backupProblem('truncated', `the tar inside ends early, at byte ${this.#offset} of the content`);
+    }
+  }
+
+  #step(bytes: Buffer, at: number): number {
+    const left = bytes.length - at;
+    if (this.#skip > 0) {
+      const step = Math.min(this.#skip, left);
+      const content = Math.min(step, this.#skip - this.#padding);
+      if (content > 0) this.#handlers.onContent?.(bytes.subarray(at, at + content));
+      this.#skip -= step;
+      return step;
+    }
+    if (this.#meta !== undefined) return this.#fillMeta(this.#meta, bytes, at);
+    if (this.#filled === 0 && left >= TAR_BLOCK) {
+      this.#readBlock(bytes.subarray(at, at + TAR_BLOCK), this.#offset);
+      return TAR_BLOCK;
+    }
+    const step = bytes.copy(this.#block, this.#filled, at);
+    this.#filled += step;
+    if (this.#filled === TAR_BLOCK) {
+      this.#filled = 0;
+      this.#readBlock(this.#block, this.#offset + step - TAR_BLOCK);
+    }
+    return step;
+  }
+
+  #readBlock(block: Buffer, offset: number): void {
+    if (this.#sparse !== undefined) {
+      if (block[504] !== 1) {
+        this.#passContent(this.#sparse.size);
+        this.#sparse = undefined;
+      }
+      return;
+    }
+    if (isBlank(block)) {
+      this.#ended = true;
+      return;
+    }
+    const header = readTarHeader(block, offset);
+    if (META_TYPES.has(header.type)) this.#beginMeta(header, offset);
+    else this.#beginEntry(header);
+  }
+
+  #beginEntry(header: TarHeader): void {
+    const { name, linkName, size, sparse } = this.#next;
+    const length = size !== undefined && header.type !== '1' ? size : header.size;
+    this.#next = {};
+    this.#entries++;
+    if (header.moreSparse) this.#sparse = { size: length };
+    else this.#passContent(length);
+    this.#handlers.onEntry?.({
+      type: header.type,
+      name: name ?? header.name,
+      linkName: linkName ?? header.linkName,
+      size: length,
+      mode: header.mode,
+      sparse: sparse === true || header.type === 'S',
+    });
+  }
+
+  #passContent(size: number): void {
+    this.#padding = paddingOf(size);
+    this.#skip = size + this.#padding;
+  }
+
+  #beginMeta({ type, size }: TarHeader, offset: number): void {
+    if (size > META_LIMIT) throw badMeta(offset);
+    if (size > 0) this.#meta = { type, bytes: Buffer.alloc(size), filled: 0 };
+  }
+
+  #fillMeta(meta: { type: string; bytes: Buffer; filled: number }, bytes: Buffer, at: number): number {
+    const step = bytes.copy(meta.bytes, meta.filled, at);
+    meta.filled += step;
+    if (meta.filled < meta.bytes.length) return step;
+    this.#meta = undefined;
+    this.#padding = paddingOf(meta.filled);
+    this.#skip = this.#padding;
+    if (meta.type === 'L') this.#next.name = longName(meta.bytes);
+    else if (meta.type === 'K') this.#next.linkName = longName(meta.bytes);
+    else if (meta.type === 'x') this.#applyPax(meta.bytes);
+    return step;
+  }
+
+  #applyPax(bytes: Buffer): void {
+    const records = readPax(bytes);
+    if (records === undefined) throw badMeta(this.#offset);
+    const path = records.get('GNU.sparse.name') ?? records.get('path');
+    const link = records.get('linkpath');
+    const size = records.get('size');
+    if (path !== undefined) this.#next.name = untrust(path);
+    if (link !== undefined) this.#next.linkName = untrust(link);
+    if ([...records.keys()].some((keyword) => keyword.startsWith('GNU.sparse.'))) this.#next.sparse = true;
+    if (size === undefined) return;
+    this.#next.size = /^\d+$/.test(size) ? Number(size) : Number.NaN;
+    if (!Number.isSafeInteger(this.#next.size)) throw badMeta(this.#offset);
+  }
+}
+
+function paddingOf(size: number): number {
+  return (TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK;
+}
+
+function longName(bytes: Buffer): Untrusted {
+  return untrust(bytes.toString('utf8').replace(/\0.*$/s, ''));
+}
+
+function badMeta(offset: number): LifeboatError {
+  return backupProblem('corrupt', `the tar entry near byte ${offset} of the content has unreadable records`);
+}

@@ -1,0 +1,15 @@
+import { type TarEntry, TarWalker } from './tar-walker.ts';
+
+/**
+ * Lists a tar as it streams by and gives the number of its entries. Reads the content to its end, so that errors of the
+ * layers below come out too. Rejects with `backup.corrupt` or `backup.truncated`.
+ */
+export async function walkTar(
+  content: AsyncIterable<Uint8Array>,
+  onEntry?: (entry: TarEntry) => void,
+): Promise<number> {
+  const walker = new TarWalker(onEntry === undefined ? {} : { onEntry });
+  for await (const chunk of content) walker.write(chunk);
+  walker.end();
+  return walker.entries;
+}

@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import { homeFolder, loadConfig } from '../config/load.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import type { Entry, JournalReader } from '../journal/journal.ts';
+import { openForReading } from '../journal/open-for-reading.ts';
+import { findRun } from '../runner/runs.ts';
+import { printableJson } from '../text.ts';
+import { time } from '../view/format.ts';
+import type { CommandContext } from './context.ts';
+
+/** `lifeboat audit verify [RUN]`: exit 0 when nothing is wrong, 1 when something is. */
+export async function auditVerifyCommand(
+  context: CommandContext,
+  [word]: readonly string[],
+  flags: { readonly json?: boolean; readonly publicKey?: string },
+): Promise<number> {
+  const { auditVerify } = await import('../evidence/audit.ts');
+  const home = homeFolder(context.env);
+  const publicKey = flags.publicKey === undefined ? undefined : await readPublicKey(flags.publicKey);
+  const stream = word === undefined ? undefined : `run/${await runIdOrWord(home, word)}`;
+  const report = await auditVerify({
+    home,
+    folders: await checkpointFolders(context),
+    ...(stream === undefined ? {} : { stream }),
+    ...(publicKey === undefined ? {} : { publicKey }),
+  });
+  if (flags.json) {
+    context.stdout.write(`${printableJson(report)}\n`);
+    return report.ok ? EXIT.closed : EXIT.failed;
+  }
+  for (const { severity, stream: where, seq, shortMessage } of report.findings) {
+    const place = [where, seq === undefined ? undefined : `entry ${seq}`].filter((part) => part !== undefined).join(' ');
+    context.stdout.write(`${severity}: ${place === '' ? '' : `${place}: `}${shortMessage}\n`);
+  }
+  for (const { stream: name, entries, head, sealed } of report.streams) {
+    context.stdout.write(`${name}: ${entries} entries, sealed up to ${sealed}, head ${head.slice(0, 12)}\n`);
+  }
+  const verdict = report.ok ? 'nothing was changed, removed or reordered' : 'NOT INTACT: see the problems above';
+  context.stdout.write(`${report.entries} entries in ${report.streams.length} streams: ${verdict}\n`);
+  if (report.trust === 'beside') {
+    context.stderr.write('hint: the public key lies beside the checkpoints; name a copy from elsewhere with --public-key\n');
+  }
+  return report.ok ? EXIT.closed : EXIT.failed;
+}
+
+/** `lifeboat audit show [RUN]`: one line an entry; without a run, every stream. */
+export async function auditShowCommand(
+  context: CommandContext,
+  [word]: readonly string[],
+  flags: { readonly json?: boolean },
+): Promise<number> {
+  const { auditShow } = await import('../evidence/sentences.ts');
+  const journal = await openForReading({ home: homeFolder(context.env) });
+  try {
+    const entries = word === undefined ? await everything(journal) : await journal.read(`run/${(await findRun(journal, word)).runId}`);
+    if (flags.json) {
+      for (const entry of entries) context.stdout.write(`${printableJson(entry)}\n`);
+      return EXIT.closed;
+    }
+    let stream = '';
+    for (const line of auditShow(entries)) {
+      if (line.stream !== stream) context.stdout.write(`${stream === '' ? '' : '\n'}${line.stream}\n`);
+      stream = line.stream;
+      context.stdout.write(`${String(line.seq).padStart(4)}  ${time(line.at)}  ${line.by}  ${line.hash}  ${line.text}\n`);
+    }
+    return EXIT.closed;
+  } finally {
+    await journal.close();
+  }
+}
+
+/** `lifeboat audit export [RUN]`: JSON lines whose hashes anybody can recompute, ended by the newest signed head. */
+export async function auditExportCommand(context: CommandContext, [word]: readonly string[]): Promise<number> {
+  const { auditExport } = await import('../evidence/export.ts');
+  const { createSigner } = await import('../evidence/signer.ts');
+  const { openKeys } = await import('./workspace.ts');
+  const journal = await openForReading({ home: homeFolder(context.env) });
+  try {
+    const { runId } = await findRun(journal, word);
+    const signer = createSigner(await (await openKeys(context)).signingKey());
+    for await (const line of auditExport(journal, `run/${runId}`, { sign: (head) => signer.sign(head) })) {
+      context.stdout.write(`${line}\n`);
+    }
+    return EXIT.closed;
+  } finally {
+    await journal.close();
+  }
+}
+
+/** The run a word means; when the journal is too damaged to tell, the word itself, so that the audit can say what is wrong. */
+async function runIdOrWord(home: string, word: string): Promise<string> {
+  try {
+    const journal = await openForReading({ home });
+    try {
+      return (await findRun(journal, word)).runId;
+    } finally {
+      await journal.close();
+    }
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code.startsWith('run.')) throw thrown;
+    return word;
+  }
+}
+
+/** The config's further checkpoint folders; an audit also works where there is no config. */
+async function checkpointFolders(context: CommandContext): Promise<readonly string[]> {
+  try {
+    return (await loadConfig(context.env, context.configPath)).checkpoints;
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'config.missing' && context.configPath === undefined) return [];
+    throw thrown;
+  }
+}
+
+async function everything(journal: JournalReader): Promise<Entry[]> {
+  const heads = await journal.streams();
+  const streams = await Promise.all(heads.map(({ stream }) => journal.read(stream)));
+  return streams.flat();
+}
+
+async function readPublicKey(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new LifeboatError('input.file', `${path} cannot be read`, { cause, exitCode: EXIT.usage });
+  }
+}

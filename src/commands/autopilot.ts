@@ -1,0 +1,77 @@
+import type { Question } from '../../machines/parts/question.ts';
+import { optionKey } from '../../machines/parts/question.ts';
+import { EXIT, type ExitCode } from '../errors.ts';
+import { type Answer, questionOf } from '../runner/answer.ts';
+import type { Run } from '../runner/run.ts';
+import type { Secret } from '../secret.ts';
+
+/** What the flags of a run without a terminal determine. */
+export interface Policy {
+  /** Give the recommended answer wherever there is one. */
+  readonly yes: boolean;
+  /** The name that confirms a destructive step, once in this process. */
+  readonly confirm: string | undefined;
+  /** The new key, instead of a generated one. */
+  readonly key: Secret | undefined;
+}
+
+/**
+ * Answers what the policy determines and leaves the run, resumable, at the first question that it does not. Resolves with the exit code
+ * and, when it left, with the sentence that says why.
+ */
+export async function autopilot(run: Run, policy: Policy): Promise<{ exitCode: ExitCode; why: string | undefined }> {
+  let confirmed = false;
+  let left: { exitCode: ExitCode; why: string } | undefined;
+  let busy = false;
+
+  const look = async () => {
+    const { snapshot } = run.state();
+    const question = questionOf(snapshot);
+    if (question === undefined || busy || left !== undefined) return;
+    busy = true;
+    try {
+      const answer = answerTo(question, policy, confirmed);
+      if (typeof answer === 'string') {
+        left = { exitCode: exitCodeAt(snapshot), why: answer };
+        await run.detach();
+        return;
+      }
+      confirmed ||= answer.typed !== undefined;
+      await run.answer(answer);
+    } catch (thrown) {
+      left = { exitCode: EXIT.waiting, why: thrown instanceof Error ? thrown.message : String(thrown) };
+      await run.detach();
+    } finally {
+      busy = false;
+    }
+    void look();
+  };
+
+  const unsubscribe = run.subscribe(() => void look());
+  void look();
+  const end = await run.ended.finally(unsubscribe);
+  return { exitCode: left?.exitCode ?? end.exitCode, why: left?.why };
+}
+
+/** The answer that the flags determine, or the sentence that says which flag would. */
+function answerTo(question: Question, { yes, confirm, key }: Policy, confirmed: boolean): Answer | string {
+  if (question.kind === 'typed-name') {
+    if (confirm === undefined) return `it needs the name of the target: --confirm ${question.expected}`;
+    if (confirmed) return 'it was confirmed once, and something has changed since: a person has to look';
+    return { event: question.event, typed: confirm };
+  }
+  if (question.kind === 'secret') {
+    return key === undefined ? 'it needs a key: --key-file FILE' : { event: question.event, secret: key };
+  }
+  const enter = question.options.find((option) => option.event.type === 'operator.enterKey');
+  if (key !== undefined && enter !== undefined) return { event: optionKey(enter.event) };
+  const recommended = question.options.find((option) => option.recommended && option.disabled === undefined);
+  if (recommended === undefined) return `it needs a decision: ${question.prompt}`;
+  return yes ? { event: optionKey(recommended.event) } : `it needs a decision (--yes takes the recommended one): ${question.prompt}`;
+}
+
+function exitCodeAt(snapshot: ReturnType<Run['state']>['snapshot']): ExitCode {
+  if (snapshot.hasTag('in-doubt' as never)) return EXIT.inDoubt;
+  if (snapshot.hasTag('failed' as never)) return EXIT.failed;
+  return EXIT.waiting;
+}

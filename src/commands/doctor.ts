@@ -1,0 +1,144 @@
+import { constants } from 'node:fs';
+import { access, mkdir, statfs } from 'node:fs/promises';
+import { homeFolder, type LoadedConfig, loadConfig } from '../config/load.ts';
+import { EXIT, failureOf } from '../errors.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+import { formatTable } from '../plain/table.ts';
+import { wantsColour } from '../plain/terminal.ts';
+import { printableJson, show } from '../text.ts';
+import { bytes } from '../view/format.ts';
+import type { CommandContext } from './context.ts';
+import { openInstance } from './service-of.ts';
+import { expiryOf } from './token-expiry.ts';
+import { openKeys } from './workspace.ts';
+
+interface Check {
+  readonly what: string;
+  readonly state: 'ok' | 'warn' | 'bad';
+  readonly found: string;
+  readonly hints: readonly string[];
+  /** Set for a check that failed because of the credentials alone. */
+  readonly credentials?: boolean;
+}
+
+const LITTLE_ROOM = 1024 ** 3;
+
+/**
+ * `lifeboat doctor`: everything a recovery leans on, looked at in peace time. Writes nothing but a probe into the key store, sends nothing
+ * but GETs. Exit 0 when nothing is bad, 4 when only credentials are, 1 otherwise.
+ */
+export async function doctor(context: CommandContext, _: readonly string[], flags: { readonly json?: boolean }): Promise<number> {
+  const checks: Check[] = [node(), await homeRoom(homeFolder(context.env))];
+  const { check: keyCheck, store } = await keyStore(context);
+  checks.push(keyCheck, await labEngine());
+  const config = await attempt('config', () => loadConfig(context.env, context.configPath));
+  if ('check' in config) checks.push(config.check);
+  else checks.push(...(await configChecks(config.value, store)));
+  print(context, checks, flags.json ?? false);
+  const bad = checks.filter((check) => check.state === 'bad');
+  if (bad.length === 0) return EXIT.closed;
+  return bad.every((check) => check.credentials) ? EXIT.credentials : EXIT.failed;
+}
+
+function node(): Check {
+  return good('node', `Node ${process.versions.node}, SQLite ${process.versions['sqlite'] ?? 'missing'}`);
+}
+
+async function homeRoom(home: string): Promise<Check> {
+  const found = await attempt('home', async () => {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    await access(home, constants.W_OK);
+    const { bavail, bsize } = await statfs(home);
+    return bavail * bsize;
+  });
+  if ('check' in found) return found.check;
+  const text = `${home}, ${bytes(found.value)} free`;
+  if (found.value >= LITTLE_ROOM) return good('home', text);
+  return { what: 'home', state: 'warn', found: text, hints: ['backups are downloaded there: make room'] };
+}
+
+async function keyStore(context: CommandContext): Promise<{ check: Check; store: KeyStore | undefined }> {
+  const found = await attempt('key store', async () => (await openKeys(context)).store);
+  if ('check' in found) return { check: found.check, store: undefined };
+  return { check: good('key store', `${found.value.description}: written, read and removed a probe`), store: found.value };
+}
+
+async function labEngine(): Promise<Check> {
+  const { locatePackage } = await import('../lab/engine/binaries.ts');
+  const found = await attempt('lab', async () => process.env['LIFEBOAT_PGBIN'] ?? locatePackage());
+  if ('check' in found) return { ...found.check, state: 'warn' };
+  return good('lab', 'PostgreSQL is here: `lifeboat drill` can run');
+}
+
+async function configChecks(config: LoadedConfig, store: KeyStore | undefined): Promise<Check[]> {
+  const names = Object.keys(config.instances);
+  const head = good('config', `${config.path}, ${names.length} instances`);
+  const found = await Promise.all(names.map((name) => instanceChecks(config, name, store)));
+  return [head, ...found.flat()];
+}
+
+async function instanceChecks(config: LoadedConfig, name: string, store: KeyStore | undefined): Promise<Check[]> {
+  const opened = await attempt(name, () =>
+    openInstance(config, name, {
+      store: async () => {
+        if (store === undefined) throw new Error('the key store is not usable');
+        return store;
+      },
+    }),
+  );
+  if ('check' in opened) return [opened.check];
+  const instance = opened.value;
+  try {
+    const token = await attempt(`${name}: token`, () => instance.token());
+    if ('check' in token) return [token.check];
+    const expires = expiryOf(token.value);
+    const tokenCheck = good(`${name}: token`, expires === undefined ? 'there is one' : `there is one, until ${expires}`);
+    const overview = await attempt(`${name}: service`, () => instance.service.overview());
+    if ('check' in overview) return [tokenCheck, overview.check];
+    const { name: title, state } = overview.value.value;
+    const service = good(`${name}: service`, `"${show(title ?? 'no name', 60)}" is ${show(state ?? 'in an unknown state', 40)}`);
+    const list = await attempt(`${name}: backups`, () => instance.service.backups());
+    if ('check' in list) return [tokenCheck, service, list.check];
+    const backups = good(`${name}: backups`, `the list can be read: ${list.value.value.length}`);
+    return [tokenCheck, service, backups, clock(name, overview.value.serverDate)];
+  } finally {
+    await instance.service.close();
+  }
+}
+
+function clock(name: string, serverDate: Date | undefined): Check {
+  const what = `${name}: clock`;
+  if (serverDate === undefined) return { what, state: 'warn', found: 'the service sends no Date header', hints: [] };
+  const skew = Math.round((serverDate.getTime() - Date.now()) / 1000);
+  const text = Math.abs(skew) <= 2 ? 'agrees with the service' : `the service is ${skew} s ahead`;
+  if (Math.abs(skew) <= 60) return good(what, text);
+  return { what, state: 'warn', found: text, hints: ['times in the evidence will differ: set this clock'] };
+}
+
+async function attempt<T>(what: string, act: () => Promise<T>): Promise<{ readonly value: T } | { readonly check: Check }> {
+  try {
+    return { value: await act() };
+  } catch (thrown) {
+    const failure = failureOf(thrown);
+    const cause = failure.evidence['error'];
+    const found = typeof cause === 'string' ? `${failure.shortMessage}: ${cause}` : failure.shortMessage;
+    const credentials = failure.code.startsWith('credentials.') || failure.code === 'service.forbidden';
+    return { check: { what, state: 'bad', found: show(found), hints: failure.hints.map((hint) => show(hint)), credentials } };
+  }
+}
+
+function good(what: string, found: string): Check {
+  return { what, state: 'ok', found, hints: [] };
+}
+
+function print(context: CommandContext, checks: readonly Check[], json: boolean): void {
+  const { stdout } = context;
+  if (json) {
+    for (const check of checks) stdout.write(`${printableJson(check)}\n`);
+    return;
+  }
+  const rows = checks.map(({ state, what, found }) => [state === 'bad' ? 'BAD' : state, what, found]);
+  const columns = [{ title: 'state' }, { title: 'what' }, { title: 'found' }];
+  stdout.write(formatTable(columns, rows, { colour: wantsColour(stdout, context.env) }));
+  for (const { what, hints } of checks) for (const hint of hints) stdout.write(`hint (${what}): ${hint}\n`);
+}

@@ -1,0 +1,107 @@
+import type { DownloadedFile, Verification } from '../../machines/parts/verbs.ts';
+import { openContent } from '../backup/open-content.ts';
+import { LifeboatError } from '../errors.ts';
+import type { Entry } from '../journal/journal.ts';
+import type { Lab, Scratch } from '../lab/lab.ts';
+import { type ShopTable, shopDigest } from '../lab/shop/digest.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What a drill has shown. Times in seconds. */
+export interface DrillProof {
+  readonly runId: string;
+  readonly equal: boolean;
+  readonly verdict: 'restored' | 'differs';
+  readonly backup: number;
+  readonly key: string;
+  readonly tables: readonly { readonly name: ShopTable; readonly rows: number; readonly equal: boolean }[];
+  readonly rows: number;
+  /** Everything committed before the backup was asked for is in it, and nothing from after it was done. */
+  readonly withinBackupTime: boolean;
+  readonly rtoSeconds: number;
+  readonly rpoSeconds: number;
+  readonly files: readonly { readonly name: string; readonly sha256: string }[];
+}
+
+/**
+ * Restores the backup that a run proved into a scratch database and compares every row with the source, up to the newest order that
+ * the backup holds. The recovery time is measured from here to the first answer of the restored database; the recovery point is the
+ * age of its newest order against the source's at that moment, as if the source were lost now.
+ */
+export async function restoreAndCompare(lab: Lab, workspace: Workspace, runId: string, instance: string): Promise<DrillProof> {
+  const { file, verification, backup, window } = evidenceOf(await workspace.journal.read(`run/${runId}`));
+  const key = await workspace.keyring.load(instance, verification.opens);
+  const source = lab.instances.find((candidate) => candidate.name === instance);
+  if (key === undefined || source === undefined) throw new LifeboatError('drill.broken', 'the drill lost its key or its lab');
+  const newestBefore = await newestOrder(source.query);
+  const began = performance.now();
+  const content = await openContent(file.path, { key });
+  const scratch: Scratch = await lab.openScratch(content, { name: 'proof' });
+  try {
+    const newestRestored = await newestOrder(scratch.query);
+    const rtoSeconds = (performance.now() - began) / 1000;
+    const restored = await shopDigest(scratch.query);
+    const expected = await shopDigest(source.query, restored.tables.orders.maxId);
+    const names = Object.keys(restored.tables) as ShopTable[];
+    const tables = names.map((name) => ({
+      name,
+      rows: restored.tables[name].rows,
+      equal: restored.tables[name].md5 === expected.tables[name].md5 && restored.tables[name].rows === expected.tables[name].rows,
+    }));
+    const withinBackupTime = await isWithin(source.query, restored.tables.orders.maxId, newestRestored, window);
+    const balanced = restored.unbalancedOrders === 0;
+    const equal = balanced && withinBackupTime && restored.tables.orders.rows > 0 && tables.every((table) => table.equal);
+    return {
+      runId,
+      equal,
+      verdict: equal ? 'restored' : 'differs',
+      backup,
+      key: verification.opens,
+      tables,
+      rows: tables.reduce((sum, table) => sum + table.rows, 0),
+      withinBackupTime,
+      rtoSeconds,
+      rpoSeconds: Math.max(0, (newestBefore.getTime() - newestRestored.getTime()) / 1000),
+      files: [{ name: file.path, sha256: file.sha256 }],
+    };
+  } finally {
+    await scratch.close();
+  }
+}
+
+interface Window {
+  readonly triggeredAt: string | undefined;
+  readonly finishedAt: string | undefined;
+}
+
+/** The file, the verdict and the backup's times, as the run's journal tells them. */
+function evidenceOf(entries: readonly Entry[]) {
+  const outputs = new Map<string, unknown>();
+  for (const { type, body } of entries) {
+    if (type !== 'event') continue;
+    const { event } = body as unknown as { event: { type: string; output?: unknown } };
+    outputs.set(event.type, event.output);
+  }
+  const file = outputs.get('xstate.done.actor.download') as DownloadedFile | undefined;
+  const verification = outputs.get('xstate.done.actor.verify') as Verification | undefined;
+  const waited = outputs.get('xstate.done.actor.waitForBackup') as ({ id: number } & Partial<Window>) | undefined;
+  if (file === undefined || verification === undefined || waited === undefined)
+    throw new LifeboatError('drill.no-proof', 'the run has no downloaded and verified backup to restore');
+  return { file, verification, backup: waited.id, window: { triggeredAt: waited.triggeredAt, finishedAt: waited.finishedAt } };
+}
+
+type Query = Scratch['query'];
+
+async function newestOrder(query: Query): Promise<Date> {
+  const [row] = await query<{ newest: Date | string | null }>('select max(created_at) as newest from orders');
+  return new Date(row?.newest ?? 0);
+}
+
+/** Orders from before the backup was asked for must be in it; its newest must not be younger than the moment it was done. */
+async function isWithin(source: Query, maxId: number, newest: Date, { triggeredAt, finishedAt }: Window): Promise<boolean> {
+  if (triggeredAt === undefined || finishedAt === undefined) return false;
+  const [row] = await source<{ missing: string }>(
+    'select count(*) as missing from orders where created_at < $1::timestamptz and id > $2',
+    [triggeredAt, maxId],
+  );
+  return Number(row?.missing) === 0 && newest.getTime() <= Date.parse(finishedAt);
+}

@@ -1,0 +1,123 @@
+import { homeFolder, instanceNamed, loadConfig } from '../config/load.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { foldEpochs } from '../keys/fold-epochs.ts';
+import { formatTable } from '../plain/table.ts';
+import { columnsOf, wantsColour } from '../plain/terminal.ts';
+import { printableJson } from '../text.ts';
+import { time } from '../view/format.ts';
+import type { CommandContext } from './context.ts';
+import { askHidden, readSecretFile } from './hidden-prompt.ts';
+import { openJournalIfAny } from './reading.ts';
+import { tokenAccount } from './service-of.ts';
+import { openKeys, openWorkspace } from './workspace.ts';
+
+/** `lifeboat keys list [INSTANCE]`: keys by fingerprint, held or only known to the ledger. */
+export async function keysList(
+  context: CommandContext,
+  [only]: readonly string[],
+  flags: { readonly json?: boolean },
+): Promise<number> {
+  const config = await loadConfig(context.env, context.configPath);
+  if (only !== undefined) instanceNamed(config, only);
+  const keyring = await openKeys(context);
+  const journal = await openJournalIfAny(homeFolder(context.env));
+  try {
+    const names = only === undefined ? Object.keys(config.instances) : [only];
+    const rows = await Promise.all(
+      names.map(async (instance) => {
+        const held = new Set(await keyring.list(instance));
+        const epochs = journal === undefined ? [] : foldEpochs(await journal.read(`instance/${instance}`));
+        const known = new Map(epochs.map((epoch) => [epoch.fingerprint, epoch]));
+        return [...new Set([...known.keys(), ...held])].map((fingerprint) => {
+          const epoch = known.get(fingerprint);
+          return {
+            instance,
+            fingerprint,
+            held: held.has(fingerprint),
+            state: epoch?.state ?? 'unknown',
+            setAt: epoch?.setAt,
+            endedAt: epoch?.endedAt,
+            provenAt: epoch?.provenAt,
+          };
+        });
+      }),
+    );
+    printKeys(context, rows.flat(), flags.json ?? false);
+    context.stderr.write(flags.json ? '' : `kept in: ${keyring.store.description}\n`);
+    return EXIT.closed;
+  } finally {
+    await journal?.close();
+  }
+}
+
+interface KeyRow {
+  readonly instance: string;
+  readonly fingerprint: string;
+  readonly held: boolean;
+  readonly state: string;
+  readonly setAt: string | undefined;
+  readonly endedAt: string | undefined;
+  readonly provenAt: string | undefined;
+}
+
+function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boolean): void {
+  const { stdout } = context;
+  if (json) {
+    for (const row of rows) stdout.write(`${printableJson(row)}\n`);
+    return;
+  }
+  if (rows.length === 0) {
+    context.stderr.write('no keys are held and none is on record\n');
+    return;
+  }
+  const columns = ['instance', 'key', 'held', 'state', 'set (UTC)', 'ended (UTC)', 'proven (UTC)'].map((title) => ({ title }));
+  const cells = rows.map((row) => [
+    row.instance,
+    row.fingerprint,
+    row.held ? 'yes' : 'NO',
+    row.state,
+    row.setAt === undefined ? '-' : time(row.setAt),
+    row.endedAt === undefined ? '-' : time(row.endedAt),
+    row.provenAt === undefined ? '-' : time(row.provenAt),
+  ]);
+  const width = stdout.isTTY ? { width: columnsOf(stdout) } : {};
+  stdout.write(formatTable(columns, cells, { ...width, colour: wantsColour(stdout, context.env) }));
+}
+
+/** `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token instead. */
+export async function keysAdd(
+  context: CommandContext,
+  [instance = '']: readonly string[],
+  flags: { readonly file?: string; readonly note?: string; readonly token?: boolean },
+): Promise<number> {
+  const config = await loadConfig(context.env, context.configPath);
+  instanceNamed(config, instance);
+  if (flags.file === undefined && context.stdin.isTTY !== true) {
+    throw new LifeboatError('input.none', 'there is no terminal to enter a key on', {
+      hints: ['name a file with --file FILE, or use --file - for standard input'],
+      exitCode: EXIT.usage,
+    });
+  }
+  const what = flags.token ? 'access token' : 'key';
+  const workspace = await openWorkspace(context, { operator: config.operator.name, checkpoints: config.checkpoints });
+  try {
+    const secret =
+      flags.file === undefined
+        ? await askHidden(`${what} of ${instance}`, context, { twice: flags.token !== true })
+        : await readSecretFile(flags.file, context);
+    workspace.journal.guard(secret);
+    if (flags.token) {
+      await workspace.keyring.store.remove(tokenAccount(instance));
+      await workspace.keyring.store.put(tokenAccount(instance), secret);
+      context.stdout.write(`the access token of ${instance} is stored in ${workspace.keyring.store.description}\n`);
+      return EXIT.closed;
+    }
+    const fingerprint = await workspace.keyring.add(instance, secret);
+    const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
+    await workspace.journal.append([{ stream: `instance/${instance}`, type: 'key.added', body }]);
+    context.stdout.write(`key ${fingerprint} of ${instance} is stored in ${workspace.keyring.store.description}\n`);
+    return EXIT.closed;
+  } finally {
+    await workspace.close();
+  }
+}

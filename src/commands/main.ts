@@ -1,0 +1,17 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import { EXIT } from '../errors.ts';
+import { printError } from './print-error.ts';
+
+/** Runs one command line and gives its exit code. Rejects never; what goes wrong is printed to stderr. */
+export async function main(argv: readonly string[]): Promise<number> {
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    process.stdout.write(`${packageJson.version}\n`);
+    return EXIT.closed;
+  }
+  try {
+    const { parse } = await import('./program.ts');
+    return await parse(argv, packageJson.version);
+  } catch (thrown) {
+    return printError(thrown, process.stderr);
+  }
+}

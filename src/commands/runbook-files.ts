@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runbooks } from '../../machines/index.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import { type ProseSection, proseByState } from '../view/prose.ts';
+import { packageRoot } from './package-root.ts';
+
+/** The runbook of that name; an unknown one names the known. */
+export function runbookNamed(name: string): Runbook {
+  const found = Object.hasOwn(runbooks, name) ? runbooks[name] : undefined;
+  if (found !== undefined) return found;
+  throw new LifeboatError('runbook.unknown', `there is no runbook ${show(name, 60)}`, {
+    hints: [`there is: ${Object.keys(runbooks).join(', ')}`],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** What a responder reads in each state. A missing file is no reason to refuse a recovery: the prose is then empty. */
+export async function proseOf(runbook: Runbook): Promise<ReadonlyMap<string, ProseSection>> {
+  try {
+    return proseByState(await readFile(join(packageRoot(), 'runbooks', `${runbook.id}.md`), 'utf8'));
+  } catch {
+    return new Map();
+  }
+}

@@ -1,0 +1,55 @@
+import { homeFolder } from '../config/load.ts';
+import { EXIT } from '../errors.ts';
+import { columnsOf, wantsColour } from '../plain/terminal.ts';
+import { formatTable } from '../plain/table.ts';
+import { listRuns } from '../runner/runs.ts';
+import { printableJson } from '../text.ts';
+import { time } from '../view/format.ts';
+import type { CommandContext } from './context.ts';
+import { openJournalIfAny } from './reading.ts';
+
+/** `lifeboat runs`: every run of this home, oldest first. */
+export async function runs(
+  context: CommandContext,
+  _: readonly string[],
+  flags: { readonly open?: boolean; readonly json?: boolean },
+): Promise<number> {
+  const journal = await openJournalIfAny(homeFolder(context.env));
+  const all = journal === undefined ? [] : await listRuns(journal);
+  await journal?.close();
+  const wanted = flags.open ? all.filter((run) => run.status === 'open') : all;
+  if (flags.json) {
+    for (const run of wanted) context.stdout.write(`${printableJson(run)}\n`);
+    return EXIT.closed;
+  }
+  if (wanted.length === 0) {
+    context.stderr.write(flags.open ? 'no run is open\n' : 'there are no runs yet: try `lifeboat drill`\n');
+    return EXIT.closed;
+  }
+  const rows = wanted.map((run) => [
+    run.runId,
+    run.runbook,
+    run.instance,
+    run.mode,
+    time(run.startedAt),
+    run.status === 'closed' && run.proven ? 'proven' : run.status,
+    run.where,
+  ]);
+  const { stdout } = context;
+  context.stdout.write(
+    formatTable(
+      [
+        { title: 'run' },
+        { title: 'runbook' },
+        { title: 'instance' },
+        { title: 'mode' },
+        { title: 'begun (UTC)' },
+        { title: 'status' },
+        { title: 'where', gives: true },
+      ],
+      rows,
+      { ...(stdout.isTTY ? { width: columnsOf(stdout) } : {}), colour: wantsColour(stdout, context.env) },
+    ),
+  );
+  return EXIT.closed;
+}

@@ -1,0 +1,49 @@
+import { instanceNamed, type LoadedConfig } from '../config/load.ts';
+import type { InstanceConfig, TokenConfig } from '../config/schema.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
+import type { ServiceClient } from '../service/client.ts';
+import type { TokenReader } from '../service/token-source.ts';
+
+/** An instance of the config with its client, which sends nothing until it is used. */
+export interface OpenInstance {
+  readonly name: string;
+  readonly config: InstanceConfig;
+  readonly service: ServiceClient;
+  readonly token: TokenReader;
+}
+
+/** The account under which the access token of an instance rests, when its config says `token: {keychain: true}`. */
+export function tokenAccount(instance: string): string {
+  return `${RESERVED_ACCOUNT_PREFIX}token/${instance}`;
+}
+
+/** Opens the client of an instance. Rejects with a usage error when the config lacks what it needs. */
+export async function openInstance(
+  config: LoadedConfig,
+  name: string,
+  options: { readonly store: () => Promise<KeyStore>; readonly tokenFile?: string | undefined },
+): Promise<OpenInstance> {
+  const { addressFrom } = await import('../service/address.ts');
+  const { openService } = await import('../service/open.ts');
+  const { tokenReader } = await import('../service/token-source.ts');
+  const instance = instanceNamed(config, name);
+  const source: TokenConfig | undefined = options.tokenFile === undefined ? instance.token : { file: options.tokenFile };
+  if (source === undefined) {
+    throw new LifeboatError('config.token', `instance ${name} has no token source in ${config.path}`, {
+      hints: ['for instance: token: { command: cf oauth-token }', 'or name a file with --token-file'],
+      exitCode: EXIT.usage,
+    });
+  }
+  const token = tokenReader(source, {
+    keychain: async () => (await options.store()).get(tokenAccount(name)),
+    hideEnv: tokenVariables(config),
+  });
+  const service = openService(addressFrom(instance.url, instance.revision), { token, caFile: instance.ca });
+  return { name, config: instance, service, token };
+}
+
+/** Variables that hold tokens: no token command needs to see another instance's. */
+function tokenVariables(config: LoadedConfig): string[] {
+  return Object.values(config.instances).flatMap(({ token }) => (token !== undefined && 'env' in token ? [token.env] : []));
+}

@@ -1,0 +1,79 @@
+import { loadConfig, instanceNamed } from '../config/load.ts';
+import type { Candidate } from '../backup/probe-keys.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { printableJson, show } from '../text.ts';
+import { bytes, seconds } from '../view/format.ts';
+import type { CommandContext } from './context.ts';
+import { readSecretFile } from './hidden-prompt.ts';
+import { openKeys } from './workspace.ts';
+
+/** `lifeboat verify FILE`: finds the key that opens a downloaded backup and reads it to its last byte. Exit 0 only for a good one. */
+export async function verify(
+  context: CommandContext,
+  [file = '']: readonly string[],
+  flags: { readonly instance?: string; readonly keyFile?: string; readonly json?: boolean },
+): Promise<number> {
+  const candidates = await keysFor(context, flags);
+  const { probeKeys } = await import('../backup/probe-keys.ts');
+  const { readHead } = await import('../activities/read-head.ts');
+  const found = probeKeys(await readHead(file), candidates);
+  if (found.result === 'not-a-backup') {
+    return tell(context, flags.json, { ok: false, problem: 'not-a-backup', looksLike: found.looksLike }, [
+      `not a backup: there is no "Salted__" header; it looks like: ${found.looksLike}`,
+    ]);
+  }
+  const opener = candidates.find(({ fingerprint }) => found.result === 'fits' && fingerprint === found.fingerprint);
+  if (opener === undefined || found.result !== 'fits') {
+    const tried = candidates.map(({ fingerprint }) => fingerprint);
+    return tell(context, flags.json, { ok: false, problem: 'wrong-key', tried }, [
+      `wrong key: none of ${tried.length} opens it${tried.length === 0 ? '' : ` (${tried.join(', ')})`}`,
+    ]);
+  }
+  const { verifyFile } = await import('../backup/verify-file.ts');
+  const began = performance.now();
+  const report = await verifyFile(file, { key: opener.key, onProgress: progressOn(context) });
+  const took = (performance.now() - began) / 1000;
+  if (!report.ok) return tell(context, flags.json, { ...report, key: opener.fingerprint }, [`${report.problem}: ${show(report.shortMessage)}`]);
+  const inside = report.entries === undefined ? report.content : `${report.content}, ${report.entries} entries`;
+  return tell(context, flags.json, { ...report, key: opener.fingerprint, seconds: took }, [
+    `${report.verdict}: opened with key ${opener.fingerprint} (${report.profile}) and read to its last byte in ${seconds(took)}`,
+    `content: ${bytes(report.contentBytes)} (${inside}), sha256 ${report.contentSha256}`,
+    `file: ${bytes(report.cipherBytes)}, sha256 ${report.cipherSha256}`,
+  ]);
+}
+
+async function keysFor(
+  context: CommandContext,
+  { instance, keyFile }: { readonly instance?: string; readonly keyFile?: string },
+): Promise<Candidate[]> {
+  if (keyFile !== undefined) return [{ fingerprint: 'given', key: await readSecretFile(keyFile, context) }];
+  if (instance === undefined) {
+    throw new LifeboatError('usage.key', 'which key is to be tried?', {
+      hints: ['--instance NAME tries the keys held for an instance', '--key-file FILE tries the key in a file'],
+      exitCode: EXIT.usage,
+    });
+  }
+  instanceNamed(await loadConfig(context.env, context.configPath), instance);
+  const keyring = await openKeys(context);
+  const keys = await Promise.all(
+    (await keyring.list(instance)).map(async (fingerprint) => ({ fingerprint, key: await keyring.load(instance, fingerprint) })),
+  );
+  return keys.flatMap(({ fingerprint, key }) => (key === undefined ? [] : [{ fingerprint, key }]));
+}
+
+/** A line that overwrites itself on a terminal; nothing in a pipe. */
+function progressOn({ stderr }: CommandContext) {
+  let shown = 0;
+  return (done: number, total: number | undefined) => {
+    const now = performance.now();
+    if (stderr.isTTY !== true || (now - shown < 100 && done !== total)) return;
+    shown = now;
+    const end = done === total ? '\r\u001b[K' : '';
+    stderr.write(`\r\u001b[K${bytes(done)}${total === undefined ? '' : ` of ${bytes(total)}`}${end}`);
+  };
+}
+
+function tell(context: CommandContext, json: boolean | undefined, facts: { readonly ok: boolean; readonly [field: string]: unknown }, lines: readonly string[]): number {
+  context.stdout.write(json ? `${printableJson(facts)}\n` : `${lines.join('\n')}\n`);
+  return facts.ok ? EXIT.closed : EXIT.failed;
+}

@@ -1,0 +1,82 @@
+import { userInfo } from 'node:os';
+import { homeFolder } from '../config/load.ts';
+import type { Sealer } from '../evidence/seal.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Keyring, KeyStore } from '../keys/key-store.ts';
+import type { CommandContext } from './context.ts';
+import { askHidden } from './hidden-prompt.ts';
+
+/** The journal, the keys and the seals of one home, open for writing. */
+export interface Workspace {
+  readonly home: string;
+  readonly operator: string;
+  readonly journal: Journal;
+  readonly keyring: Keyring;
+  readonly sealer: Sealer;
+  close(): Promise<void>;
+}
+
+export interface WorkspaceOptions {
+  readonly operator?: string | undefined;
+  /** Further folders for signed checkpoints. */
+  readonly checkpoints?: readonly string[];
+  /** Another key store than the environment's: a drill's keys live as long as the drill. */
+  readonly store?: KeyStore;
+}
+
+/**
+ * Opens the home for a command that writes. The key store comes first: without one nothing is begun, and the error says what is
+ * missing. Rejects with what `chooseStore` and `openSqliteJournal` reject with.
+ */
+export async function openWorkspace(context: CommandContext, options: WorkspaceOptions = {}): Promise<Workspace> {
+  const home = homeFolder(context.env);
+  const operator = options.operator ?? loginName(context.env);
+  const { openKeyring } = await import('../keys/keyring.ts');
+  const keyring = options.store === undefined ? await openKeys(context) : openKeyring(options.store);
+  const { openSqliteJournal } = await import('../journal/sqlite-journal.ts');
+  const journal = await openSqliteJournal({ home, by: operator });
+  try {
+    const { createSigner } = await import('../evidence/signer.ts');
+    const { watchJournal } = await import('../evidence/seal.ts');
+    const sealer = watchJournal(journal, createSigner(await keyring.signingKey()), {
+      home,
+      folders: options.checkpoints ?? [],
+    });
+    const close = async () => {
+      sealer.stop();
+      await journal.close();
+    };
+    return { home, operator, journal, keyring, sealer, close };
+  } catch (thrown) {
+    await journal.close();
+    throw thrown;
+  }
+}
+
+/** The key store that the environment asks for, proven usable, with the keys of the instances in it. */
+export async function openKeys(context: CommandContext): Promise<Keyring> {
+  const { chooseStore } = await import('../keys/choose-store.ts');
+  const { openKeyring } = await import('../keys/keyring.ts');
+  const store = await chooseStore({
+    env: context.env,
+    home: homeFolder(context.env),
+    ...(context.stdin.isTTY === true
+      ? { askPassphrase: (purpose: 'open' | 'create') => askPassphrase(purpose, context) }
+      : {}),
+  });
+  return openKeyring(store);
+}
+
+/** The login name, for entries' `by` when the config names nobody. */
+export function loginName(env: NodeJS.ProcessEnv): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return env['USER'] || 'unknown';
+  }
+}
+
+function askPassphrase(purpose: 'open' | 'create', context: CommandContext) {
+  if (purpose === 'open') return askHidden('passphrase of the vault', context);
+  return askHidden('a new passphrase for the vault', context, { twice: true });
+}

@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import { Config, type InstanceConfig } from './schema.ts';
+
+export interface LoadedConfig extends Config {
+  readonly path: string;
+}
+
+/** Reads lifeboat.yaml: `path` or the first that exists of `searchPath`. Paths inside are made absolute from its folder. */
+export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise<LoadedConfig> {
+  const candidates = path === undefined ? searchPath(env) : [resolve(path)];
+  for (const candidate of candidates) {
+    const text = await read(candidate);
+    if (text !== undefined) return parseConfig(text, candidate);
+  }
+  throw usage('config.missing', 'there is no lifeboat.yaml', [
+    `looked for: ${candidates.join(', ')}`,
+    'name another with --config FILE or LIFEBOAT_CONFIG',
+    'to try it without a service: `lifeboat drill`, or `lifeboat lab > lifeboat.yaml`',
+  ]);
+}
+
+/** Where the config is looked for, in this order. */
+export function searchPath(env: NodeJS.ProcessEnv): string[] {
+  const named = env['LIFEBOAT_CONFIG'];
+  if (named !== undefined && named !== '') return [resolve(named)];
+  const xdg = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
+  return [resolve('lifeboat.yaml'), join(xdg, 'lifeboat', 'lifeboat.yaml')];
+}
+
+/** The folder of journal, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder. */
+export function homeFolder(env: NodeJS.ProcessEnv): string {
+  const named = env['LIFEBOAT_HOME'];
+  if (named !== undefined && named !== '') return resolve(named);
+  const state = env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state');
+  return join(state, 'lifeboat');
+}
+
+/** Checks the text of a config. Every error names the place in it. */
+export function parseConfig(text: string, path: string): LoadedConfig {
+  const document = parseDocument(text);
+  const [broken] = document.errors;
+  if (broken !== undefined) {
+    throw usage('config.yaml', `${path} is not YAML: ${show(broken.message.split('\n')[0] ?? '')}`);
+  }
+  const parsed = Config.safeParse(document.toJS() ?? {});
+  if (!parsed.success) {
+    const [first] = parsed.error.issues;
+    const where = first?.path.map(String).join('.') || 'the file';
+    throw usage('config.invalid', `${path}: ${show(where)}: ${show(first?.message ?? 'not understood')}`, [
+      ...z.prettifyError(parsed.error).split('\n').slice(0, 12).map((line) => show(line)),
+    ]);
+  }
+  return { ...absolute(parsed.data, dirname(path)), path };
+}
+
+/** One instance by name; an unknown one names the known. */
+export function instanceNamed(config: LoadedConfig, name: string): InstanceConfig {
+  const found = Object.hasOwn(config.instances, name) ? config.instances[name] : undefined;
+  if (found !== undefined) return found;
+  throw usage('config.instance', `there is no instance ${show(name)} in ${config.path}`, [
+    `it has: ${Object.keys(config.instances).join(', ') || 'none'}`,
+  ]);
+}
+
+function absolute(config: Config, folder: string): Config {
+  const instances = Object.entries(config.instances).map(([name, instance]) => {
+    const token = instance.token;
+    return [
+      name,
+      {
+        ...instance,
+        ...(instance.ca === undefined ? {} : { ca: resolve(folder, instance.ca) }),
+        ...(token !== undefined && 'file' in token ? { token: { ...token, file: resolve(folder, token.file) } } : {}),
+      },
+    ];
+  });
+  return {
+    ...config,
+    instances: Object.fromEntries(instances),
+    checkpoints: config.checkpoints.map((path) => resolve(folder, path)),
+  };
+}
+
+async function read(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new LifeboatError('config.unreadable', `${path} cannot be read`, { cause, exitCode: EXIT.usage });
+  }
+}
+
+function usage(code: string, shortMessage: string, hints: readonly string[] = []): LifeboatError {
+  return new LifeboatError(code, shortMessage, { hints, exitCode: EXIT.usage });
+}

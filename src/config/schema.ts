@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `90s`, `15m`, `1h30m`, `2d`: gives milliseconds. */
+export const Duration = z.string().transform((text, context) => {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)/g)];
+  const whole = parts.map(([part]) => part).join('');
+  if (parts.length === 0 || whole !== text.replace(/\s/g, '')) {
+    context.addIssue({ code: 'custom', message: `"${text}" is not a duration: write for instance 30s, 15m or 1h30m` });
+    return z.NEVER;
+  }
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0);
+});
+
+const scheme = z.string().optional();
+
+/** Where an access token comes from. The token itself never stands in the config. */
+export const TokenConfig = z.union([
+  z.strictObject({ command: z.string().min(1), scheme }),
+  z.strictObject({ env: z.string().min(1), scheme }),
+  z.strictObject({ file: z.string().min(1), scheme }),
+  z.strictObject({ keychain: z.literal(true), scheme }),
+]);
+export type TokenConfig = z.infer<typeof TokenConfig>;
+
+/** One data-service instance. Times in milliseconds after parsing. */
+export const InstanceConfig = z.strictObject({
+  /** As `cf service` prints it; V1 and V0 paths follow from it (service-api.md section 4). */
+  url: z.string(),
+  revision: z.union([z.literal(61), z.literal(62)]).default(62),
+  token: TokenConfig.optional(),
+  role: z.enum(['source', 'target']).default('source'),
+  objectives: z.strictObject({ rto: Duration.optional(), rpo: Duration.optional() }).default({}),
+  apps: z
+    .array(z.strictObject({ name: z.string(), space: z.string().optional(), org: z.string().optional() }))
+    .default([]),
+  /** How long a lost request may still be under way in the router (15 minutes by default, section 8). */
+  settle: Duration.default(15 * 60_000),
+  /** PEM file with further certificate authorities. */
+  ca: z.string().optional(),
+  /** True for a lab or scratch instance: every screen says REHEARSAL. */
+  rehearsal: z.boolean().default(false),
+});
+export type InstanceConfig = z.infer<typeof InstanceConfig>;
+
+const InstanceName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'an instance name has letters, digits, dots, dashes; no slash or space')
+  .refine((name) => name !== 'lifeboat', 'the name "lifeboat" is reserved');
+
+/** lifeboat.yaml. */
+export const Config = z.strictObject({
+  instances: z.record(InstanceName, InstanceConfig),
+  operator: z.strictObject({ name: z.string().optional(), email: z.string().optional() }).default({}),
+  /** Further folders for signed checkpoints; one on another machine betrays what one on this machine cannot. */
+  checkpoints: z.array(z.string()).default([]),
+});
+export type Config = z.infer<typeof Config>;

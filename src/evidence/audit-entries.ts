@@ -1,0 +1,138 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { isCanonical } from '../journal/canonical.ts';
+import { linkChecker, type Row } from '../journal/chain.ts';
+import { ZERO_HASH } from '../journal/journal.ts';
+import { isStreamName } from '../journal/new-entry.ts';
+import { show } from '../text.ts';
+import type { Checkpoints } from './audit-checkpoints.ts';
+import type { Audit } from './audit-report.ts';
+import type { Checkpoint } from './checkpoint.ts';
+
+/** Walks all entries once, in order, and compares each stream with its checkpoints. */
+export function auditEntries(
+  db: DatabaseSync,
+  checkpoints: Checkpoints,
+  only: string | undefined,
+  audit: Audit,
+): void {
+  const quotes = new Map<string, { readonly stream: string; readonly seq: number }>();
+  const seen = new Set<string>();
+  let current: StreamAudit | undefined;
+  for (const row of rowsOf(db, only)) {
+    if (!isRow(row)) {
+      audit.problem('entry.damaged', 'an entry has a column of a wrong type');
+      continue;
+    }
+    if (current?.stream !== row.stream) {
+      current?.finish();
+      current = auditStream(row.stream, seen.has(row.stream), checkpoints, audit);
+      seen.add(row.stream);
+    }
+    current.take(row);
+    const run = quotedRun(row);
+    if (run !== undefined && !quotes.has(run)) quotes.set(run, { stream: row.stream, seq: row.seq });
+  }
+  current?.finish();
+  const missed = [...checkpoints.byStream].filter(([stream]) => !seen.has(stream) && wanted(stream, only));
+  for (const [stream, signed] of missed) {
+    if (signed.every(({ seq }) => seq === 0)) continue;
+    audit.problem('stream.missing', `${stream} is gone: checkpoints saw its entries`, { stream });
+  }
+  auditQuotes(db, quotes, audit);
+}
+
+interface StreamAudit {
+  readonly stream: string;
+  take(row: Row): void;
+  finish(): void;
+}
+
+function auditStream(
+  stream: string,
+  again: boolean,
+  { byStream, trust }: Checkpoints,
+  audit: Audit,
+): StreamAudit {
+  const name = show(stream, 120);
+  const signed = byStream.get(stream) ?? [];
+  const bySeq = Map.groupBy(signed, (checkpoint) => checkpoint.seq);
+  const check = linkChecker();
+  let entries = 0;
+  let head = { seq: 0, hash: ZERO_HASH };
+  if (!isStreamName(stream))
+    audit.problem('stream.name', `${name} is not the name of a stream`, { stream: name });
+  if (again) audit.problem('database.damaged', `${name} stands in two places`, { stream: name });
+
+  return {
+    stream,
+    take(row) {
+      const where = { stream: name, seq: row.seq };
+      for (const problem of check(row)) audit.problem(problem.code, problem.shortMessage, where);
+      if (!isCanonical(row.body)) {
+        audit.problem('entry.body', `the body of entry ${row.seq} is not canonical JSON`, where);
+      }
+      for (const checkpoint of bySeq.get(row.seq) ?? []) {
+        if (checkpoint.hash === row.hash) continue;
+        audit.problem('stream.rewritten', `entry ${row.seq} is not the one that was signed`, where);
+      }
+      entries += 1;
+      head = { seq: row.seq, hash: row.hash };
+    },
+    finish() {
+      const furthest = signed.reduce((most: Checkpoint['seq'], { seq }) => Math.max(most, seq), 0);
+      if (furthest > head.seq) {
+        const message = `${name} ends at entry ${head.seq}, but entry ${furthest} was signed: its tail was cut`;
+        audit.problem('stream.cut', message, { stream: name, seq: head.seq });
+      }
+      if (signed.length === 0) {
+        const why =
+          trust === 'none' ? 'there is no public key to verify one with' : 'a cut tail would not show';
+        audit.warning('stream.unsealed', `${name} has no valid checkpoint: ${why}`, { stream: name });
+      }
+      audit.stream({ stream: name, entries, head: head.hash, sealed: Math.min(furthest, head.seq) });
+    },
+  };
+}
+
+function rowsOf(db: DatabaseSync, only: string | undefined): Iterable<unknown> {
+  const columns = 'SELECT stream, seq, at, by, type, body, prev, hash FROM entries';
+  if (only === undefined) return db.prepare(`${columns} ORDER BY stream, seq`).iterate();
+  return db.prepare(`${columns} WHERE stream = ? ORDER BY seq`).iterate(only);
+}
+
+/** A damaged database can hold any type in any column. */
+function isRow(value: unknown): value is Row {
+  if (typeof value !== 'object' || value === null) return false;
+  const { seq, ...texts } = value as Record<string, unknown>;
+  return Number.isSafeInteger(seq) && Object.values(texts).every((text) => typeof text === 'string');
+}
+
+function wanted(stream: string, only: string | undefined): boolean {
+  return only === undefined || stream === only;
+}
+
+/** Facts in the ledger of an instance name, as `run`, the run that established them. */
+function quotedRun(row: Row): string | undefined {
+  if (!row.stream.startsWith('instance/') || !row.body.includes('"run":')) return undefined;
+  try {
+    const { run } = JSON.parse(row.body);
+    return typeof run === 'string' ? run : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function auditQuotes(
+  db: DatabaseSync,
+  quotes: ReadonlyMap<string, { readonly stream: string; readonly seq: number }>,
+  audit: Audit,
+): void {
+  const exists = db.prepare('SELECT 1 FROM entries WHERE stream = ? LIMIT 1');
+  for (const [run, where] of quotes) {
+    if (exists.get(`run/${run}`) !== undefined) continue;
+    audit.problem('ledger.run', `the ledger names run ${show(run, 60)}, which is not in the journal`, {
+      stream: show(where.stream, 120),
+      seq: where.seq,
+    });
+  }
+}

@@ -1,0 +1,73 @@
+/** One thing an audit found, as data. The message is printable: one line, lower case, no stop. */
+interface Finding {
+  /** A problem is evidence of damage or tampering; a warning is a proof that is missing. */
+  readonly severity: 'problem' | 'warning';
+  readonly stream?: string;
+  readonly seq?: number;
+  readonly code: string;
+  readonly shortMessage: string;
+}
+
+interface AuditedStream {
+  readonly stream: string;
+  readonly entries: number;
+  /** The last entry's hash. */
+  readonly head: string;
+  /** How far a valid checkpoint reaches: entries up to this seq cannot be cut without being missed. 0 without one. */
+  readonly sealed: number;
+}
+
+export interface AuditReport {
+  /** No problems; there may be warnings. */
+  readonly ok: boolean;
+  readonly entries: number;
+  readonly streams: readonly AuditedStream[];
+  readonly findings: readonly Finding[];
+  /** Where the public key came from: the caller, the folder of the checkpoints, or nowhere. */
+  readonly trust: Trust;
+}
+
+export type Trust = 'given' | 'beside' | 'none';
+type Where = { readonly stream?: string; readonly seq?: number };
+
+/** What the parts of an audit write to. */
+export interface Audit {
+  problem(code: string, shortMessage: string, where?: Where): void;
+  warning(code: string, shortMessage: string, where?: Where): void;
+  stream(audited: AuditedStream): void;
+  report(trust: Trust): AuditReport;
+}
+
+/** Findings beyond this number are only counted: a destroyed database must not fill the memory. */
+const MAX_FINDINGS = 500;
+
+export function createAudit(): Audit {
+  const findings: Finding[] = [];
+  const streams: AuditedStream[] = [];
+  let problems = 0;
+  let more = 0;
+  const add = (finding: Finding) => {
+    if (finding.severity === 'problem') problems += 1;
+    if (findings.length < MAX_FINDINGS) findings.push(finding);
+    else more += 1;
+  };
+  return {
+    problem: (code, shortMessage, where) => add({ severity: 'problem', ...where, code, shortMessage }),
+    warning: (code, shortMessage, where) => add({ severity: 'warning', ...where, code, shortMessage }),
+    stream: (audited) => void streams.push(audited),
+    report(trust) {
+      const rest: Finding = {
+        severity: 'warning',
+        code: 'audit.more',
+        shortMessage: `${more} more findings are not listed`,
+      };
+      return {
+        ok: problems === 0,
+        entries: streams.reduce((sum, { entries }) => sum + entries, 0),
+        streams,
+        findings: more === 0 ? findings : [...findings, rest],
+        trust,
+      };
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { show } from '../text.ts';
+
+/** Untrusted text as it stands inside a Markdown paragraph, list item or table cell: cleaned, and nothing in it formats. */
+export function plain(text: string, limit?: number): string {
+  return show(text, limit)
+    .replace(/[\\`*_[\]|~#!]/gu, (mark) => `\\${mark}`)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+}
+
+/** Untrusted text in a code span, for ids and hashes: what could end the span or a table cell becomes a question mark. */
+export function code(text: string, limit?: number): string {
+  return `\`${show(text, limit).replace(/[`|<>]/gu, '?')}\``;
+}
+
+/** A table of cells that are Markdown already. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,201 @@
+import type { Entry } from '../journal/journal.ts';
+import { type RunEntryBody, type RunEntryType, readRunEntry } from '../journal/run-entries.ts';
+import { code, plain, table } from './markdown.ts';
+import { sentenceOf } from './sentences.ts';
+
+export interface ReportOptions {
+  readonly generatedAt: Date;
+  /** Facts about the instance that this run wrote to its ledger: keys, cards, proven backups. */
+  readonly ledger?: readonly Entry[];
+  /** The signed checkpoint of the run's last entry. */
+  readonly note?: string;
+  /** Files that belong to the evidence, such as the exported journal, with their SHA-256 in hex. */
+  readonly files?: readonly { readonly name: string; readonly sha256: string }[];
+}
+
+/**
+ * The record of a run as Markdown: what an auditor asks for, from the run's entries alone, so that it can be written
+ * again at any time with the same content. Pure. A run that is not over gives a record that says so.
+ */
+export function runReport(entries: readonly Entry[], options: ReportOptions): string {
+  const ledger = options.ledger ?? [];
+  const sections = [
+    heading(entries),
+    outcome(entries),
+    section('Facts proven', facts(entries)),
+    section('Decisions', decisions(entries)),
+    section('Deviations', deviations(entries)),
+    section('Changes to the service', changes(entries)),
+    section('Timeline (UTC)', timeline(entries)),
+    ledger.length === 0 ? '' : section('Written to the ledger of the instance', timeline(ledger)),
+    section('Evidence', evidence(entries, options)),
+  ];
+  return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
+}
+
+function heading(entries: readonly Entry[]): string {
+  const started = find(entries, 'run.started')?.body;
+  const first = entries[0];
+  const over = findLast(entries, 'run.closed') ?? findLast(entries, 'run.abandoned');
+  const rows: (readonly [string, string])[] = [
+    ['Run', code(first?.stream.replace(/^run\//u, '') ?? 'none')],
+    [
+      'Runbook',
+      started === undefined ? 'unknown' : `${plain(started.runbook)}, version ${plain(started.version)}`,
+    ],
+    ['Instance', plain(started?.instance ?? 'unknown')],
+    ['Mode', plain(started?.mode ?? 'unknown')],
+    ['Operator', plain(started?.operator ?? 'unknown')],
+    ['Acting', [...new Set(entries.map(({ by }) => by))].map((by) => plain(by, 60)).join(', ')],
+    ['Started', plain(first?.at ?? 'unknown')],
+    ['Ended', plain(over?.entry.at ?? 'not yet')],
+    ['Duration', duration(first?.at, over?.entry.at)],
+    ['Tool', started === undefined ? 'unknown' : tool(started.tool)],
+  ];
+  const title = started === undefined ? 'Run' : `${plain(started.runbook)} on ${plain(started.instance)}`;
+  return `# ${title}\n\n${table(['', ''], rows)}`;
+}
+
+function outcome(entries: readonly Entry[]): string {
+  const closed = findLast(entries, 'run.closed')?.body;
+  const abandoned = findLast(entries, 'run.abandoned')?.body;
+  if (closed !== undefined) {
+    const proof = closed.proven ? 'The result is **proven**' : 'The result is **not proven**';
+    const failure = closed.failure === undefined ? '' : ` Failure: ${plain(closed.failure.shortMessage)}.`;
+    return section('Outcome', `**${plain(closed.outcome)}**. ${proof}.${failure}`);
+  }
+  if (abandoned !== undefined) return section('Outcome', `**Abandoned**: ${plain(abandoned.reason)}.`);
+  return section('Outcome', '**This run is still open.** The record ends with its last entry.');
+}
+
+function facts(entries: readonly Entry[]): string {
+  const closed = findLast(entries, 'run.closed')?.body;
+  if (closed === undefined || closed.summary.length === 0) return 'None.';
+  return table(
+    ['Fact', 'Value'],
+    closed.summary.map(({ label, value }) => [plain(label), plain(value)]),
+  );
+}
+
+function decisions(entries: readonly Entry[]): string {
+  const answers = findAll(entries, 'answer');
+  if (answers.length === 0) return 'None.';
+  return table(
+    ['Time', 'Who', 'Decision', 'Reason'],
+    answers.map(({ entry, body }) => [
+      time(entry.at),
+      plain(entry.by, 60),
+      plain(body.label ?? body.event),
+      plain(body.reason ?? ''),
+    ]),
+  );
+}
+
+function deviations(entries: readonly Entry[]): string {
+  const closed = findLast(entries, 'run.closed')?.body;
+  if (closed === undefined || closed.deviations.length === 0) return 'None.';
+  return closed.deviations.map(({ step, reason }) => `- ${plain(step)}: ${plain(reason)}`).join('\n');
+}
+
+/** Every call that may happen only once: when it was armed, how its send ended, what was found out later. */
+function changes(entries: readonly Entry[]): string {
+  const armed = findAll(entries, 'intent.armed');
+  if (armed.length === 0) return 'None that must not happen twice.';
+  const rows = armed.map(({ entry, body: { intent, verb } }) => {
+    const sent = findAll(entries, 'intent.outcome').findLast(({ body }) => body.intent === intent)?.body;
+    const judged = findAll(entries, 'intent.judged').findLast(({ body }) => body.intent === intent)?.body;
+    return [
+      time(entry.at),
+      plain(verb),
+      code(intent, 60),
+      plain(sent?.sent ?? 'never written'),
+      judged === undefined ? '' : plain(judged.verdict),
+    ];
+  });
+  return table(['Armed', 'Call', 'Intent', 'Answer', 'Found at the service'], rows);
+}
+
+function timeline(entries: readonly Entry[]): string {
+  return table(
+    ['Time', 'No', 'Who', 'What'],
+    entries.map((entry) => [
+      time(entry.at),
+      String(entry.seq),
+      plain(entry.by, 60),
+      plain(sentenceOf(entry)),
+    ]),
+  );
+}
+
+function evidence(entries: readonly Entry[], options: ReportOptions): string {
+  const last = entries.at(-1);
+  const files = options.files ?? [];
+  const head =
+    last === undefined
+      ? 'There are no entries.'
+      : `${last.seq} entries, chain head ${code(last.hash)} (write its first digits into the ticket: they pin this record).`;
+  const parts = [
+    head,
+    files.length === 0
+      ? ''
+      : table(
+          ['File', 'SHA-256'],
+          files.map(({ name, sha256 }) => [plain(name), code(sha256)]),
+        ),
+    options.note === undefined ? 'The head is not signed.' : `Signed head:\n\n${fenced(options.note)}`,
+    `To verify: ${code(`lifeboat audit verify ${last?.stream.replace(/^run\//u, '') ?? ''}`.trim())}. Each entry's hash is the SHA-256 over the hash before it, a line feed and the canonical JSON (RFC 8785) of [stream, seq, at, by, type, body].`,
+    `Written ${options.generatedAt.toISOString()}.`,
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function fenced(note: string): string {
+  return note
+    .trimEnd()
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n');
+}
+
+function tool({ name, version, node }: RunEntryBody<'run.started'>['tool']): string {
+  return `${plain(name)} ${plain(version)}, Node ${plain(node)}`;
+}
+
+function section(title: string, text: string): string {
+  return `## ${title}\n\n${text}`;
+}
+
+/** `YYYY-MM-DD HH:MM:SS` of a stored time. */
+function time(at: string): string {
+  return plain(at.replace('T', ' ').replace(/\.\d+Z$/u, ''), 24);
+}
+
+/** By the operator's clock, which may have been set in between. */
+function duration(from: string | undefined, to: string | undefined): string {
+  const ms = Date.parse(to ?? '') - Date.parse(from ?? '');
+  if (!Number.isFinite(ms)) return 'unknown';
+  if (ms < 0) return 'unknown: the clock was set back';
+  const seconds = Math.round(ms / 1000);
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return `${h} h ${m} min ${s} s`;
+}
+
+interface Found<T extends RunEntryType> {
+  readonly entry: Entry;
+  readonly body: RunEntryBody<T>;
+}
+
+function findAll<T extends RunEntryType>(entries: readonly Entry[], type: T): Found<T>[] {
+  return entries.flatMap((entry) => {
+    const known = entry.type === type ? readRunEntry(entry) : undefined;
+    return known === undefined ? [] : [{ entry, body: known.body as RunEntryBody<T> }];
+  });
+}
+
+function find<T extends RunEntryType>(entries: readonly Entry[], type: T): Found<T> | undefined {
+  return findAll(entries, type)[0];
+}
+
+function findLast<T extends RunEntryType>(entries: readonly Entry[], type: T): Found<T> | undefined {
+  return findAll(entries, type).at(-1);
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { canonicalBody } from '../journal/canonical.ts';
+import { linkChecker, type Row } from '../journal/chain.ts';
+import { type Head, type StreamName, ZERO_HASH } from '../journal/journal.ts';
+import { show } from '../text.ts';
+import { type Audit, type AuditReport, createAudit } from './audit-report.ts';
+import { readCheckpoint } from './checkpoint.ts';
+import { parsePublicKeys } from './checkpoint-files.ts';
+import { entryLine, headLine } from './export.ts';
+
+const Stream = z.string().transform((name) => name as StreamName);
+const ExportedEntry = z.strictObject({
+  stream: Stream,
+  seq: z.int(),
+  at: z.string(),
+  by: z.string(),
+  type: z.string(),
+  body: z.json(),
+  prev: z.string(),
+  hash: z.string(),
+});
+const ExportedHead = z.strictObject({
+  head: z.strictObject({ stream: Stream, seq: z.int(), hash: z.string() }),
+  note: z.string().optional(),
+});
+
+/**
+ * Verifies an exported stream without the journal it came from: every line's exact form, the chain, the head line and,
+ * when it is signed, the note. `publicKey` is PEM; without it a note cannot be verified, and the report's trust is `none`.
+ * Never throws on any content.
+ */
+export function verifyExport(lines: readonly string[], publicKey?: string): AuditReport {
+  const audit = createAudit();
+  const rows = lines.slice(0, -1).map((line) => exactly(line, readEntry));
+  const check = linkChecker();
+  let tip: Head | undefined;
+  for (const [index, row] of rows.entries()) {
+    if (row === undefined || (tip !== undefined && row.stream !== tip.stream)) {
+      audit.problem('export.line', `line ${index + 1} is not an exported entry of this stream`);
+      continue;
+    }
+    for (const { seq, code, shortMessage } of check(row)) audit.problem(code, shortMessage, { seq });
+    tip = { stream: row.stream as StreamName, seq: row.seq, hash: row.hash };
+  }
+
+  const last = exactly(lines.at(-1) ?? '', readHead);
+  if (last === undefined) {
+    audit.problem('export.head', 'the last line is not a head: the end of the export is missing');
+    return audit.report('none');
+  }
+  if (!sameHead(last.head, tip ?? { ...last.head, seq: 0, hash: ZERO_HASH })) {
+    audit.problem('export.head', 'the head line does not fit the last entry');
+  }
+  const sealed = verifyNote(last, publicKey, audit);
+  audit.stream({ stream: show(last.head.stream, 120), entries: rows.length, head: last.head.hash, sealed });
+  return audit.report(publicKey === undefined ? 'none' : 'given');
+}
+
+/** How far the note reaches; 0 when there is none or it is not believed. */
+function verifyNote(
+  { head, note }: z.infer<typeof ExportedHead>,
+  publicKey: string | undefined,
+  audit: Audit,
+): number {
+  if (publicKey === undefined || note === undefined) {
+    const why =
+      note === undefined ? 'the export is not signed' : 'there is no public key to verify its note with';
+    audit.warning('stream.unsealed', `whoever made this export could have left out its end: ${why}`);
+    return 0;
+  }
+  const read = readCheckpoint(note, parsePublicKeys(publicKey));
+  if (read.result === 'signed' && sameHead(read.checkpoint, head)) return head.seq;
+  audit.problem('export.note', 'the signed note does not verify, or not for this head');
+  return 0;
+}
+
+/** What one spelling of a line says, if it has exactly that spelling: otherwise a change could hide in it. */
+function exactly<T>(line: string, read: (json: unknown) => { value: T; spelling: string }): T | undefined {
+  try {
+    const { value, spelling } = read(JSON.parse(line));
+    return spelling === line ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readEntry(json: unknown): { value: Row; spelling: string } {
+  const entry = ExportedEntry.parse(json);
+  const body = canonicalBody(entry.body, 'the line');
+  return { value: { ...entry, body }, spelling: entryLine({ ...entry, body: JSON.parse(body) }) };
+}
+
+function readHead(json: unknown): { value: z.infer<typeof ExportedHead>; spelling: string } {
+  const value = ExportedHead.parse(json);
+  return { value, spelling: headLine(value.head, value.note) };
+}
+
+function sameHead(a: Head, b: Head): boolean {
+  return a.stream === b.stream && a.seq === b.seq && a.hash === b.hash;
+}

@@ -1,0 +1,128 @@
+import canonicalize from 'canonicalize';
+import { LifeboatError } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import type { Json } from './journal.ts';
+
+/** Bytes of UTF-8. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** Levels. Recursive JSON writers give up on a few thousand; nothing honest needs more than ten. */
+const MAX_BODY_DEPTH = 100;
+
+/**
+ * The canonical JSON text (RFC 8785) of an entry's body, which is what gets hashed and stored. Throws `journal.secret`
+ * for a body that holds a `Secret`, `journal.too-large` over the limits, `journal.bad-entry` for what JSON cannot say.
+ */
+export function canonicalBody(body: Json, what: string): string {
+  const text = canonicalText(body, what);
+  if (text.length > MAX_BODY_BYTES / 3 && Buffer.byteLength(text) > MAX_BODY_BYTES) {
+    throw tooLarge(what, `over ${MAX_BODY_BYTES} bytes`);
+  }
+  refuseDepth(text, what);
+  return text;
+}
+
+/** Throws `journal.too-large` for JSON text that nests too deep for recursive readers. */
+export function refuseDepth(text: string, what: string): void {
+  if (depthOf(text) <= MAX_BODY_DEPTH) return;
+  throw tooLarge(what, `nested deeper than ${MAX_BODY_DEPTH} levels`);
+}
+
+/** Whether a text is exactly the canonical form of the JSON value it holds. False for what is not JSON. */
+export function isCanonical(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    // An audit asks this a million times, and the built-in writer is three times as fast. It differs from RFC 8785 in
+    // the order of names and in lone surrogates, which it escapes.
+    if (!text.includes('\\u') && isSorted(value) && JSON.stringify(value) === text) return true;
+    return canonicalize(value) === text;
+  } catch {
+    return false;
+  }
+}
+
+/** Names in the order of their UTF-16 units, all the way down. */
+function isSorted(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return true;
+  if (Array.isArray(value)) return value.every(isSorted);
+  const names = Object.keys(value);
+  const inOrder = names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name);
+  return inOrder && Object.values(value).every(isSorted);
+}
+
+function canonicalText(body: Json, what: string): string {
+  try {
+    const text = canonicalize(body);
+    if (text !== undefined) return text;
+  } catch (error) {
+    if (holdsSecret(body, new Set())) {
+      throw new LifeboatError('journal.secret', `${what} holds a secret and was not written`, {
+        hints: ['this is a bug in lifeboat: only the fingerprint of a key may be journalled'],
+      });
+    }
+    const wellFormed = withoutLoneSurrogates(body);
+    if (wellFormed !== undefined) return wellFormed;
+    throw badEntry(what, error);
+  }
+  throw badEntry(what, undefined);
+}
+
+/**
+ * A server may legally send `"\ud800"`, and a run must not break on it. JSON.stringify escapes exactly the surrogates
+ * that stand alone, so they can be replaced in its text.
+ */
+function withoutLoneSurrogates(body: Json): string | undefined {
+  try {
+    const escaped = JSON.stringify(body, finite);
+    const text = escaped.replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/gu, (code, lone) =>
+      lone === undefined ? code : '\\ufffd',
+    );
+    return canonicalize(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON.stringify would turn NaN into null without a word. */
+function finite(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('not a finite number');
+  return value;
+}
+
+function holdsSecret(value: unknown, seen: Set<object>): boolean {
+  if (value instanceof Secret) return true;
+  if (value === null || typeof value !== 'object' || seen.has(value)) return false;
+  seen.add(value);
+  return Object.values(value).some((inner) => holdsSecret(inner, seen));
+}
+
+/** Brackets inside strings do not count. */
+function depthOf(text: string): number {
+  if (text.length <= 2 * MAX_BODY_DEPTH) return 0;
+  let depth = 0;
+  let deepest = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (character === 0x22) index = endOfString(text, index);
+    else if (character === 0x5b || character === 0x7b) deepest = Math.max(deepest, ++depth);
+    else if (character === 0x5d || character === 0x7d) depth -= 1;
+  }
+  return deepest;
+}
+
+function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length && text.charCodeAt(index) !== 0x22) {
+    index += text.charCodeAt(index) === 0x5c ? 2 : 1;
+  }
+  return index;
+}
+
+function tooLarge(what: string, how: string): LifeboatError {
+  return new LifeboatError('journal.too-large', `${what} is too large for the journal: ${how}`, {
+    hints: ['keep large data in a file and journal its SHA-256'],
+  });
+}
+
+function badEntry(what: string, cause: unknown): LifeboatError {
+  return new LifeboatError('journal.bad-entry', `${what} holds something that JSON cannot say`, { cause });
+}

@@ -1,0 +1,52 @@
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { LifeboatError } from '../errors.ts';
+
+/** Creates a folder, and those above it, for its owner only. A folder that exists keeps its mode. */
+export function makePrivateFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+}
+
+/** Creates an empty file for its owner only when it is not there yet, durably, and takes the rights of others away. */
+export function makePrivateFile(path: string): void {
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
+  syncFolder(dirname(path));
+}
+
+/** Makes the names inside a folder durable: a new or renamed file survives a power cut only after this. */
+export function syncFolder(path: string): void {
+  // Windows has no fsync for folders; its rename is durable by itself.
+  if (process.platform === 'win32') return;
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** `f_type` of statfs(2) on Linux. Other systems number their file systems differently, so nothing is told there. */
+const NETWORK_FILE_SYSTEMS = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x5346414f, 'AFS'],
+  [0x00c36400, 'Ceph'],
+  [0x0bd00bd0, 'Lustre'],
+]);
+
+/** Throws `journal.network` for a folder on a network file system: locks and shared memory do not hold there. */
+export function refuseNetworkFolder(path: string): void {
+  const kind = process.platform === 'linux' ? networkFileSystem(statfsSync(path).type) : undefined;
+  if (kind === undefined) return;
+  throw new LifeboatError('journal.network', `${path} is on a network file system (${kind})`, {
+    hints: ['set LIFEBOAT_HOME to a folder on a local disk', 'checkpoints may be copied to a network folder'],
+  });
+}
+
+/** The name of a network file system by its `f_type`, which some kernels give as a negative number. */
+export function networkFileSystem(type: number): string | undefined {
+  return NETWORK_FILE_SYSTEMS.get(type >>> 0);
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import type { Entry, NewEntry } from './journal.ts';
+
+/**
+ * A failure as it was written down. It has the shape of the machines' failures, but is a schema of its own: what is in old
+ * journals stays readable whatever the machines do later.
+ */
+const WrittenFailure = z.object({
+  code: z.string(),
+  shortMessage: z.string(),
+  hints: z.array(z.string()).default([]),
+  evidence: z.record(z.string(), z.json()).default({}),
+});
+
+const verdict = z.enum(['landed', 'absent', 'ambiguous']);
+
+/**
+ * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate types that are not here and fields
+ * they do not know: a newer version may have written them.
+ */
+export const RUN_ENTRIES = {
+  'run.started': z.object({
+    runbook: z.string(),
+    version: z.string(),
+    instance: z.string(),
+    input: z.json(),
+    mode: z.enum(['LIVE', 'REHEARSAL']),
+    tool: z.object({ name: z.string(), version: z.string(), node: z.string() }),
+    operator: z.string(),
+  }),
+  'run.resumed': z.object({ by: z.string().optional(), pid: z.int() }),
+  /** What moved the machine; `to` is the path of the state after it, `title` that state's name for people. */
+  event: z.object({
+    event: z.object({ type: z.string() }).catchall(z.json()),
+    to: z.string(),
+    title: z.string().optional(),
+  }),
+  /** `activity` is the machine's invoke id, `verb` its source, `key` the intent id of a `once` verb. */
+  'activity.begun': z.object({
+    activity: z.string(),
+    verb: z.string(),
+    kind: z.enum(['read', 'repeatable', 'once']),
+    key: z.string(),
+    input: z.json(),
+  }),
+  'intent.prepared': z.object({
+    intent: z.string(),
+    verb: z.string(),
+    baseline: z.json(),
+  }),
+  /** From here on the next byte may leave. */
+  'intent.armed': z.object({ intent: z.string(), verb: z.string() }),
+  'intent.outcome': z.object({
+    intent: z.string(),
+    verb: z.string(),
+    sent: z.enum(['landed', 'absent', 'unknown']),
+    failure: WrittenFailure.optional(),
+    output: z.json().optional(),
+  }),
+  /** What the service showed after a lost answer. */
+  'intent.judged': z.object({
+    intent: z.string(),
+    verb: z.string(),
+    verdict,
+    evidence: z.json().optional(),
+    output: z.json().optional(),
+    failure: WrittenFailure.optional(),
+  }),
+  /** The operator's decision, in one transaction with the event it became. */
+  answer: z.object({
+    event: z.string(),
+    label: z.string().optional(),
+    reason: z.string().optional(),
+  }),
+  'run.paused': z.object({
+    reason: z.literal('credentials'),
+    failure: WrittenFailure,
+  }),
+  'run.detached': z.object({ why: z.string() }),
+  'run.closed': z.object({
+    outcome: z.string(),
+    proven: z.boolean(),
+    summary: z.array(
+      z.object({
+        label: z.string(),
+        value: z.string(),
+        tone: z.string().optional(),
+      }),
+    ),
+    deviations: z.array(z.object({ step: z.string(), reason: z.string() })),
+    failure: WrittenFailure.optional(),
+  }),
+  'run.abandoned': z.object({ reason: z.string() }),
+} as const;
+
+export type RunEntryType = keyof typeof RUN_ENTRIES;
+export type RunEntryBody<T extends RunEntryType> = z.output<(typeof RUN_ENTRIES)[T]>;
+
+/** An entry whose type is known and whose body fits it. */
+export type RunEntry = {
+  [T in RunEntryType]: { readonly type: T; readonly body: RunEntryBody<T> };
+}[RunEntryType];
+
+/** A new entry of a run, checked against its schema: a body that does not fit throws a ZodError, a bug of the caller. */
+export function runEntry<T extends RunEntryType>(
+  runId: string,
+  type: T,
+  body: z.input<(typeof RUN_ENTRIES)[T]>,
+): NewEntry {
+  // Parsing drops fields that are undefined or unknown, so what is left is JSON.
+  return {
+    stream: `run/${runId}`,
+    type,
+    body: RUN_ENTRIES[type].parse(body) as NewEntry['body'],
+  };
+}
+
+/** The typed reading of an entry; `undefined` for a type or body that this version does not know. */
+export function readRunEntry(entry: Pick<Entry, 'type' | 'body'>): RunEntry | undefined {
+  if (!Object.hasOwn(RUN_ENTRIES, entry.type)) return undefined;
+  const type = entry.type as RunEntryType;
+  const parsed = RUN_ENTRIES[type].safeParse(entry.body);
+  return parsed.success ? ({ type, body: parsed.data } as RunEntry) : undefined;
+}

@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { LifeboatError } from '../errors.ts';
+import { makePrivateFile, makePrivateFolder, refuseNetworkFolder } from './folders.ts';
+
+export const DATABASE_FILE = 'lifeboat.db';
+export const SCHEMA_VERSION = 1;
+
+/** The whole schema, by name, as SQLite keeps it in `sqlite_schema.sql`: an audit compares it letter by letter. */
+export const SCHEMA: Readonly<Record<string, string>> = {
+  entries:
+    'CREATE TABLE entries (stream TEXT NOT NULL, seq INTEGER NOT NULL, at TEXT NOT NULL, by TEXT NOT NULL, ' +
+    'type TEXT NOT NULL, body TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (stream, seq)) ' +
+    'STRICT, WITHOUT ROWID',
+  // They stop accidents with a database tool; a forger removes them first, and the chain betrays him.
+  entries_no_update:
+    'CREATE TRIGGER entries_no_update BEFORE UPDATE ON entries ' +
+    "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END",
+  entries_no_delete:
+    'CREATE TRIGGER entries_no_delete BEFORE DELETE ON entries ' +
+    "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END",
+};
+
+/** How long a statement waits for another process, in milliseconds. Appends hold the lock for about one. */
+const BUSY_TIMEOUT = 5_000;
+
+/**
+ * Opens the journal's database for writing and creates it when it is missing: WAL, every commit synced to the disk itself.
+ * Throws `journal.sqlite-too-old`, `journal.network`, `journal.version` or `journal.damaged`.
+ */
+export function openDatabase(home: string): DatabaseSync {
+  refuseOldSqlite(process.versions['sqlite']);
+  makePrivateFolder(home);
+  refuseNetworkFolder(home);
+  const file = join(home, DATABASE_FILE);
+  // SQLite gives -wal and -shm the mode of the database, so the mode has to be right before it opens the file.
+  makePrivateFile(file);
+  return opened(file, () => {
+    const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
+    harden(db);
+    db.exec(
+      'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON; PRAGMA checkpoint_fullfsync=ON',
+    );
+    if (pragma(db, 'journal_mode') !== 'wal') {
+      throw new LifeboatError('journal.damaged', `${file} cannot use a write-ahead log`, {
+        hints: ['set LIFEBOAT_HOME to a folder on a local disk'],
+      });
+    }
+    createSchema(db);
+    refuseOtherVersion(db, file);
+    return db;
+  });
+}
+
+/**
+ * Opens an existing database for reading only, also while a run is writing to it. Never creates one: `journal.none`
+ * when there is none.
+ */
+export function openDatabaseForReading(home: string): DatabaseSync {
+  refuseOldSqlite(process.versions['sqlite']);
+  const file = join(home, DATABASE_FILE);
+  if (!existsSync(file)) {
+    throw new LifeboatError('journal.none', `there is no journal in ${home}`, {
+      hints: ['LIFEBOAT_HOME names the folder that holds lifeboat.db'],
+    });
+  }
+  return opened(file, () => {
+    const db = new DatabaseSync(file, {
+      readOnly: true,
+      timeout: BUSY_TIMEOUT,
+    });
+    harden(db);
+    return db;
+  });
+}
+
+/** SQLite 3.7.0 to 3.51.2 can corrupt a WAL database with two connections (sqlite.org/wal.html#walresetbug). */
+export function refuseOldSqlite(version: string | undefined): void {
+  const [major = 0, minor = 0, patch = 0] = (version ?? '').split('.').map(Number);
+  const number = major * 1_000_000 + minor * 1_000 + patch;
+  if (number >= 3_051_003) return;
+  throw new LifeboatError(
+    'journal.sqlite-too-old',
+    `this node brings SQLite ${version ?? 'of no version'}, which can damage a journal`,
+    { hints: ['use the newest Node 24: its SQLite is newer than 3.51.3'] },
+  );
+}
+
+/** Refuses a database that another Lifeboat wrote in a form this one does not know. */
+export function refuseOtherVersion(db: DatabaseSync, file: string): void {
+  const version = pragma(db, 'user_version');
+  if (version === SCHEMA_VERSION) return;
+  throw new LifeboatError(
+    'journal.version',
+    `${file} has journal format ${String(version)}, this lifeboat knows format ${SCHEMA_VERSION}`,
+    { hints: ['use the version of lifeboat that wrote it, or a newer one'] },
+  );
+}
+
+/** The value of a pragma that answers with one row of one column. */
+export function pragma(db: DatabaseSync, name: string): unknown {
+  return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+}
+
+/** The primary result code of SQLite (`SQLITE_BUSY` is 5) when this is an error of `node:sqlite`. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}
+
+export const SQLITE_BUSY = 5;
+
+/** A database is input too: nothing in its schema may run functions, and broken cells are reported, not followed. */
+function harden(db: DatabaseSync): void {
+  db.enableDefensive(true);
+  db.exec('PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0');
+}
+
+function createSchema(db: DatabaseSync): void {
+  if (pragma(db, 'user_version') !== 0) return;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    // Another process may have created it between the look and the lock.
+    if (pragma(db, 'user_version') === 0) {
+      for (const sql of Object.values(SCHEMA)) db.exec(sql);
+      db.exec(`PRAGMA user_version=${SCHEMA_VERSION}`);
+    }
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function opened(file: string, open: () => DatabaseSync): DatabaseSync {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof LifeboatError) throw error;
+    if (sqliteCode(error) === SQLITE_BUSY) throw busy(error);
+    throw new LifeboatError('journal.damaged', `${file} cannot be opened as a journal`, {
+      hints: [
+        'keep the file: `lifeboat audit verify` says what is left of it',
+        'checkpoints show how far it went',
+      ],
+      evidence: {
+        error: error instanceof Error ? error.message : String(error),
+      },
+      cause: error,
+    });
+  }
+}
+
+/** Another process keeps the database to itself for longer than the busy timeout. */
+export function busy(cause: unknown): LifeboatError {
+  return new LifeboatError('journal.busy', 'another process keeps the journal locked', {
+    hints: ['nothing was written: wait for the other process, then go on'],
+    cause,
+  });
+}

@@ -1,0 +1,95 @@
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import { LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import { makePrivateFolder } from './folders.ts';
+import type { Hold, StreamName } from './journal.ts';
+import { checkStreamName } from './new-entry.ts';
+import { SQLITE_BUSY, sqliteCode } from './sqlite-database.ts';
+
+/** A lock whose owner nobody references must not be closed by the garbage collector: that would free it. */
+const held = new Set<DatabaseSync>();
+
+/**
+ * Takes the exclusive right to write a stream: an EXCLUSIVE SQLite transaction on a file of its own, which the kernel
+ * ends when the process dies, however it dies. Never waits. Throws `journal.held` with who holds it, since when.
+ */
+export function holdStream(home: string, stream: StreamName, since: Date): Hold {
+  checkStreamName(stream);
+  const folder = join(home, 'locks');
+  makePrivateFolder(folder);
+  const base = join(folder, `${stream.replace('/', '-')}.lock`);
+  const lock = lockFile(`${base}.db`, stream, `${base}.json`);
+  held.add(lock);
+  writeHolder(`${base}.json`, since);
+  return {
+    release() {
+      if (!held.delete(lock)) return;
+      rmSync(`${base}.json`, { force: true });
+      lock.close();
+    },
+  };
+}
+
+/*
+ * The lock file is only ever opened by SQLite: on POSIX systems, closing any descriptor of a file drops all locks that
+ * the process has on it. It is never deleted either: a second process could then lock a new file of the same name.
+ */
+function lockFile(path: string, stream: StreamName, infoPath: string): DatabaseSync {
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = new DatabaseSync(path, { timeout: 0 });
+    lock.exec('BEGIN EXCLUSIVE');
+    chmodSync(path, 0o600);
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if (sqliteCode(error) === SQLITE_BUSY) throw heldBy(stream, infoPath);
+    throw new LifeboatError('journal.lost', `the lock of ${stream} cannot be taken`, {
+      hints: ['look for a full disk or missing rights below LIFEBOAT_HOME'],
+      evidence: {
+        error: error instanceof Error ? error.message : String(error),
+      },
+      cause: error,
+    });
+  }
+}
+
+const Holder = z.object({
+  pid: z.int(),
+  host: z.string(),
+  since: z.string(),
+  command: z.string(),
+});
+
+/** For the message of whoever is refused; the lock itself does not depend on it. */
+function writeHolder(path: string, since: Date): void {
+  const holder: z.infer<typeof Holder> = {
+    pid: process.pid,
+    host: hostname(),
+    since: since.toISOString(),
+    command: show(process.argv.slice(2).join(' '), 120),
+  };
+  writeFileSync(`${path}.tmp`, JSON.stringify(holder), { mode: 0o600 });
+  renameSync(`${path}.tmp`, path);
+}
+
+function heldBy(stream: StreamName, infoPath: string): LifeboatError {
+  const hints = [
+    'it is free as soon as that process ends; a lock of a dead process does not exist',
+    'do not delete lock files: two writers would follow',
+  ];
+  try {
+    const { pid, host, since, command } = Holder.parse(JSON.parse(readFileSync(infoPath, 'utf8')));
+    const who = pid === process.pid ? 'this process itself' : `process ${pid} on ${show(host, 60)}`;
+    return new LifeboatError('journal.held', `${stream} is held by ${who} since ${show(since, 30)}`, {
+      hints,
+      evidence: { pid, host, since, command },
+    });
+  } catch {
+    return new LifeboatError('journal.held', `${stream} is held by another process`, { hints });
+  }
+}

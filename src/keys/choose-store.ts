@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { EXIT, LifeboatError } from '../errors.ts';
+import type { Secret } from '../secret.ts';
+import { show } from '../text.ts';
+import type { KeyStore } from './key-store.ts';
+import { openOsStore } from './os-store.ts';
+import { readPassphraseFile } from './passphrase-file.ts';
+import { openVault } from './vault.ts';
+
+export interface StoreChoice {
+  /** LIFEBOAT_KEYCHAIN (`os`, the default, or `vault`), LIFEBOAT_PASSPHRASE_FILE, LIFEBOAT_KEYCHAIN_SERVICE. Empty is unset. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `$LIFEBOAT_HOME`. The vault is `vault.age` in it. */
+  readonly home: string;
+  /** Asks the operator, when no passphrase file is named. Left out where nobody can be asked. */
+  readonly askPassphrase?: (purpose: 'open' | 'create') => Promise<Secret>;
+}
+
+/**
+ * The key store that the environment asks for, probed, so usable now. It never takes another one instead: without a usable
+ * keychain it rejects, saying which thing is missing, and the hints offer the vault file. `keys.unknown-store` for any
+ * other value of LIFEBOAT_KEYCHAIN; `keys.no-passphrase` when the vault's passphrase is nowhere to be had.
+ */
+export async function chooseStore(choice: StoreChoice): Promise<KeyStore> {
+  const store = await openStore(choice);
+  await store.probe();
+  return store;
+}
+
+async function openStore({ env, home, askPassphrase }: StoreChoice): Promise<KeyStore> {
+  const wanted = env['LIFEBOAT_KEYCHAIN'] || 'os';
+  if (wanted === 'os')
+    return openOsStore({
+      home,
+      service: env['LIFEBOAT_KEYCHAIN_SERVICE'] || 'lifeboat',
+    });
+  if (wanted === 'vault') {
+    const file = env['LIFEBOAT_PASSPHRASE_FILE'];
+    const passphrase = file ? () => readPassphraseFile(file) : (askPassphrase ?? nobodyToAsk);
+    return openVault({ path: join(home, 'vault.age'), passphrase });
+  }
+  throw new LifeboatError('keys.unknown-store', `LIFEBOAT_KEYCHAIN is ${show(wanted, 40)}: not a key store`, {
+    hints: ['use `os` for the keychain of this machine, or `vault` for a file under a passphrase'],
+    exitCode: EXIT.usage,
+  });
+}
+
+async function nobodyToAsk(): Promise<never> {
+  throw new LifeboatError('keys.no-passphrase', 'the vault needs a passphrase and there is nobody to ask', {
+    hints: [
+      'set LIFEBOAT_PASSPHRASE_FILE to a file that only you can read (chmod 600)',
+      'or run it in a terminal',
+    ],
+    exitCode: EXIT.credentials,
+  });
+}

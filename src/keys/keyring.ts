@@ -1,0 +1,96 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { LifeboatError } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import { show } from '../text.ts';
+import { Fingerprint } from './epochs.ts';
+import { generateKey } from './generate-key.ts';
+import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from './key-store.ts';
+
+const INSTALLATION_SECRET = `${RESERVED_ACCOUNT_PREFIX}installation-secret`;
+const SIGNING_KEY = `${RESERVED_ACCOUNT_PREFIX}signing-key`;
+
+/**
+ * Keys of instances by fingerprint, over any store. The installation secret and the signing key are made at their first
+ * use; when several processes get there together, all of them end up with the one that was stored first.
+ *
+ * A fingerprint is the first 12 hex digits of HMAC-SHA256 with the text of the installation secret as the key and
+ * the text of the encryption key as the message, both UTF-8: `openssl dgst -sha256 -hmac` gives the same.
+ * Rejects with what the store rejects with, and `keys.bad-instance` for a name that cannot own items.
+ */
+export function openKeyring(store: KeyStore): Keyring {
+  const installationSecret = remember(() => makeOnce(store, INSTALLATION_SECRET, generateKey));
+  const signingKey = remember(() => makeOnce(store, SIGNING_KEY, generateSigningKey));
+
+  async function fingerprint(key: Secret): Promise<string> {
+    const secret = await installationSecret();
+    return createHmac('sha256', secret.reveal()).update(key.reveal()).digest('hex').slice(0, 12);
+  }
+
+  return {
+    store,
+    fingerprint,
+    signingKey,
+    add: async (instance, key) => {
+      const name = await fingerprint(key);
+      await store.put(accountOf(instance, name), key);
+      return name;
+    },
+    load: async (instance, name) => store.get(accountOf(instance, name)),
+    list: async (instance) => {
+      const owner = accountOf(instance, '');
+      const accounts = await store.accounts();
+      const names = accounts
+        .filter((account) => account.startsWith(owner))
+        .map((account) => account.slice(owner.length));
+      return names.filter((name) => Fingerprint.safeParse(name).success);
+    },
+    remove: async (instance, name) => store.remove(accountOf(instance, name)),
+  };
+}
+
+/** The stored item, or a new one: nothing is overwritten, so a process that comes second takes what it finds. */
+async function makeOnce(store: KeyStore, account: string, make: () => Secret): Promise<Secret> {
+  const stored = await store.get(account);
+  if (stored !== undefined) return stored;
+  try {
+    await store.put(account, make());
+  } catch (thrown) {
+    if (!(thrown instanceof LifeboatError && thrown.code === 'keys.exists')) throw thrown;
+  }
+  const kept = await store.get(account);
+  if (kept !== undefined) return kept;
+  throw new LifeboatError('keys.not-kept', `${store.description} does not give back what was written to it`, {
+    hints: ['nothing was sent to the service', '`lifeboat doctor` tries the key store step by step'],
+    evidence: { account },
+  });
+}
+
+/** Asks once; a failure is not remembered, so that a keychain can be unlocked and asked again. */
+function remember(make: () => Promise<Secret>): () => Promise<Secret> {
+  let made: Promise<Secret> | undefined;
+  return () => {
+    made ??= make().catch((thrown: unknown) => {
+      made = undefined;
+      throw thrown;
+    });
+    return made;
+  };
+}
+
+function generateSigningKey(): Secret {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+}
+
+function accountOf(instance: string, fingerprint: string): string {
+  const account = `${instance}/${fingerprint}`;
+  if (instance !== '' && !instance.includes('/') && !account.startsWith(RESERVED_ACCOUNT_PREFIX))
+    return account;
+  throw new LifeboatError(
+    'keys.bad-instance',
+    `an instance cannot be called ${show(instance) || '(empty)'}`,
+    {
+      hints: ["give it another name in lifeboat.yaml: without a slash, and not 'lifeboat'"],
+    },
+  );
+}

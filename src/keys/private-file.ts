@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const POSIX = process.platform !== 'win32';
+const ANYONE_ELSE = 0o077;
+const OTHERS_WRITE = 0o022;
+const STICKY = 0o1000;
+
+/** What a file of secrets is called in messages, and whether it may be a link or a pipe (`/dev/fd/3`). */
+export interface PrivateFileKind {
+  readonly name: string;
+  readonly mayBeLinkOrPipe: boolean;
+}
+
+/**
+ * Reads a file of secrets whole (at most 4 MiB); `undefined` when there is none. Rejects with `keys.permissions` when others
+ * can read or write it (a link is judged by what it leads to), `keys.not-a-file` for a link, folder or pipe where a
+ * plain file is due, `keys.too-large`, and `keys.io` for whatever the disk says.
+ */
+export async function readPrivateFile(path: string, kind: PrivateFileKind): Promise<Buffer | undefined> {
+  const handle = await openToRead(path, kind);
+  if (handle === undefined) return undefined;
+  try {
+    const { mode, size, isFile } = await facts(handle);
+    if (!isFile && !kind.mayBeLinkOrPipe) throw notAFile(path, kind, 'it is not a plain file');
+    if (isFile && POSIX && (mode & ANYONE_ELSE) !== 0) throw openToOthers(path, kind, mode);
+    if (size > MAX_BYTES) throw tooLarge(path, kind);
+    const bytes = await handle.readFile();
+    if (bytes.length > MAX_BYTES) throw tooLarge(path, kind);
+    return bytes;
+  } catch (cause) {
+    throw cause instanceof LifeboatError ? cause : ioError('read', path, cause);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Puts `bytes` in place of the file at `path`, mode 0600, in a folder made with 0700 when it is missing. At any
+ * instant the old file or the new one is there whole; the new one is on disk when the promise resolves. A process that dies
+ * inside may leave a `*.tmp` file, which holds no more than the new file. Rejects with `keys.io`.
+ */
+export async function replacePrivateFile(path: string, bytes: Uint8Array): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    await writeFile(temporary, bytes, { flag: 'wx', mode: 0o600, flush: true });
+    await rename(temporary, path);
+    await flushFolder(dirname(path));
+  } catch (cause) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw ioError('write', path, cause);
+  }
+}
+
+/** Makes the folder (0700) when it is missing; refuses one in which others can exchange files (`keys.permissions`). */
+export async function ensurePrivateFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    const { mode } = await stat(path);
+    if (!POSIX || (mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0) return;
+  } catch (cause) {
+    throw ioError('use the folder', path, cause);
+  }
+  throw new LifeboatError('keys.permissions', `others can write to the folder ${show(path)}`, {
+    hints: ['nothing was written', `chmod 700 ${show(path)}`],
+  });
+}
+
+async function openToRead(path: string, kind: PrivateFileKind): Promise<FileHandle | undefined> {
+  // Not following links and not waiting for a pipe's writer, in the open itself: a check before it could be outrun.
+  const strict = kind.mayBeLinkOrPipe ? 0 : (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  try {
+    return await open(path, constants.O_RDONLY | strict);
+  } catch (cause) {
+    if (errno(cause) === 'ENOENT') return undefined;
+    if (errno(cause) === 'ELOOP') throw notAFile(path, kind, 'it is a symbolic link');
+    throw ioError('read', path, cause);
+  }
+}
+
+async function facts(handle: FileHandle): Promise<{ mode: number; size: number; isFile: boolean }> {
+  const stats = await handle.stat();
+  return { mode: stats.mode, size: stats.size, isFile: stats.isFile() };
+}
+
+/** A rename is durable only when its folder is flushed too; Windows has no such call and does not need it. */
+async function flushFolder(path: string): Promise<void> {
+  if (!POSIX) return;
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function notAFile(path: string, kind: PrivateFileKind, what: string): LifeboatError {
+  return new LifeboatError('keys.not-a-file', `the ${kind.name} ${show(path)} is not used: ${what}`, {
+    hints: ['nothing was read or written', `put the ${kind.name} itself there, or name its real path`],
+  });
+}
+
+function openToOthers(path: string, kind: PrivateFileKind, mode: number): LifeboatError {
+  const octal = (mode & 0o777).toString(8).padStart(4, '0');
+  return new LifeboatError('keys.permissions', `others can open the ${kind.name} ${show(path)} (${octal})`, {
+    hints: [`chmod 600 ${show(path)}`, 'if others use this machine, take what it held as known to them'],
+    evidence: { mode: octal },
+  });
+}
+
+function tooLarge(path: string, kind: PrivateFileKind): LifeboatError {
+  return new LifeboatError('keys.too-large', `the ${kind.name} ${show(path)} is larger than 4 MiB`, {
+    hints: ['nothing was changed', 'check that the path names the right file'],
+  });
+}
+
+function ioError(what: string, path: string, cause: unknown): LifeboatError {
+  return new LifeboatError('keys.io', `cannot ${what} ${show(path)}: ${errno(cause) ?? 'unknown error'}`, {
+    hints: ['check the path, its rights and the space on its disk, then try again'],
+    evidence: {
+      error: show(cause instanceof Error ? cause.message : String(cause)),
+    },
+    cause,
+  });
+}
+
+function errno(cause: unknown): string | undefined {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+}

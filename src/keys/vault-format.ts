@@ -1,0 +1,90 @@
+import canonicalize from 'canonicalize';
+import { z } from 'zod';
+import { LifeboatError } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import { show } from '../text.ts';
+
+/**
+ * scrypt with N = 2^17, r = 8: about 0.5 s and 128 MiB for each open and each write on a laptop core. The age tool's own
+ * default is 2^18; it opens anything up to 2^22, the library up to 2^20.
+ */
+export const WORK_FACTOR = 17;
+
+/** What every age file for a passphrase begins with (age-encryption.org/v1, scrypt recipient stanza). */
+const HEADER = 'age-encryption.org/v1\n-> scrypt ';
+const WRONG_PASSPHRASE = "no identity matched any of the file's recipients";
+
+const Contents = z.strictObject({
+  version: z.literal(1),
+  items: z.record(z.string(), z.string()),
+});
+
+/**
+ * The vault's bytes: a binary age v1 file, encrypted to a passphrase, holding the canonical JSON (RFC 8785)
+ * `{"items":{account: secret},"version":1}`. `age --decrypt vault.age` opens it without Lifeboat.
+ * Blocks the thread while scrypt runs.
+ */
+export async function sealItems(
+  items: ReadonlyMap<string, Secret>,
+  passphrase: Secret,
+  workFactor: number,
+): Promise<Buffer> {
+  const plain = [...items].map(([account, secret]) => [account, secret.reveal()] as const);
+  const text = canonicalize({ version: 1, items: Object.fromEntries(plain) });
+  if (text === undefined) throw new TypeError('a vault is always an object');
+  const { Encrypter } = await import('age-encryption');
+  const encrypter = new Encrypter();
+  encrypter.setPassphrase(passphrase.reveal());
+  encrypter.setScryptWorkFactor(workFactor);
+  return Buffer.from(await encrypter.encrypt(text));
+}
+
+/** The items of a vault. Rejects with `keys.wrong-passphrase` or `keys.damaged`; `path` is for the message only. */
+export async function openItems(
+  bytes: Buffer,
+  passphrase: Secret,
+  path: string,
+): Promise<Map<string, Secret>> {
+  if (bytes.toString('latin1', 0, HEADER.length) !== HEADER) {
+    throw damaged(path, 'it does not begin like an age file for a passphrase');
+  }
+  const { items } = parse(await decrypt(bytes, passphrase, path), path);
+  return new Map(Object.entries(items).map(([account, text]) => [account, new Secret(text)]));
+}
+
+async function decrypt(bytes: Buffer, passphrase: Secret, path: string): Promise<string> {
+  const { Decrypter } = await import('age-encryption');
+  const decrypter = new Decrypter();
+  decrypter.addPassphrase(passphrase.reveal());
+  try {
+    return await decrypter.decrypt(bytes, 'text');
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    if (message !== WRONG_PASSPHRASE) throw damaged(path, show(message, 80), cause);
+    throw new LifeboatError('keys.wrong-passphrase', `the passphrase does not open the vault ${show(path)}`, {
+      hints: [
+        'nothing was changed: give the passphrase again',
+        'a vault damaged in its first 100 bytes looks the same: try a copy of the file if you are sure',
+      ],
+    });
+  }
+}
+
+function parse(text: string, path: string): z.infer<typeof Contents> {
+  try {
+    return Contents.parse(JSON.parse(text));
+  } catch {
+    // The cause would quote the text, which is secret.
+    throw damaged(path, 'it opens, but what it holds is not a vault of version 1');
+  }
+}
+
+function damaged(path: string, what: string, cause?: unknown): LifeboatError {
+  return new LifeboatError('keys.damaged', `the vault ${show(path)} cannot be read: ${what}`, {
+    hints: [
+      'nothing was changed, and nothing is written to a vault that cannot be read',
+      'put a copy of the file in its place; `age --decrypt` tells whether a copy is whole',
+    ],
+    cause,
+  });
+}

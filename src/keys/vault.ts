@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { LifeboatError } from '../errors.ts';
+import type { Secret } from '../secret.ts';
+import { show } from '../text.ts';
+import { checkItem, isStored, listed } from './items.ts';
+import type { KeyStore } from './key-store.ts';
+import { withLock } from './lock.ts';
+import { ensurePrivateFolder, readPrivateFile, replacePrivateFile } from './private-file.ts';
+import { openItems, sealItems, WORK_FACTOR } from './vault-format.ts';
+
+export interface VaultOptions {
+  /** The file; it comes into being with the first item. Beside it lies `<path>.lock`, which is always empty. */
+  readonly path: string;
+  /** Asked once per process, and again after a wrong answer. With `create` there is no vault yet: ask twice. */
+  readonly passphrase: (purpose: 'open' | 'create') => Promise<Secret>;
+  /** Base-2 logarithm of scrypt's N for what is written. Default 17; lower only in tests. */
+  readonly workFactor?: number;
+}
+
+const VAULT_FILE = { name: 'vault file', mayBeLinkOrPipe: false };
+
+/**
+ * The vault file as a key store. It is unlocked at the first use and kept open in memory; the file is looked at again before every
+ * answer and, under a lock between processes, before every write, so two processes never lose each other's items.
+ * If the process dies, the old file or the new one is there whole. Unlocking and each write block the thread for
+ * about half a second (scrypt).
+ *
+ * Besides the codes of the port: `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy`, `keys.gone`.
+ */
+export async function openVault(options: VaultOptions): Promise<KeyStore> {
+  const vault = new Vault(options);
+  await readPrivateFile(options.path, VAULT_FILE);
+  return vault;
+}
+
+class Vault implements KeyStore {
+  readonly kind = 'vault';
+  readonly description: string;
+  readonly #options: VaultOptions;
+  #passphrase: Secret | undefined;
+  /** The bytes that `#items` were read from: the same bytes need no second scrypt. */
+  #sealed: Buffer | undefined;
+  #items: ReadonlyMap<string, Secret> = new Map();
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(options: VaultOptions) {
+    this.#options = options;
+    this.description = `vault file ${show(options.path)}`;
+  }
+
+  /** Unlocks, then writes and removes a small file beside the vault: another vault would cost two scrypts. */
+  probe(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#unlock();
+      const folder = dirname(this.#options.path);
+      await ensurePrivateFolder(folder);
+      const probe = join(folder, `probe-${randomBytes(8).toString('hex')}`);
+      await replacePrivateFile(probe, randomBytes(16));
+      await rm(probe, { force: true });
+    });
+  }
+
+  put(account: string, secret: Secret): Promise<void> {
+    return this.#inTurn(async () => {
+      checkItem(account, secret);
+      await this.#change((items) => {
+        if (isStored(account, secret, items.get(account))) return false;
+        items.set(account, secret);
+        return true;
+      });
+    });
+  }
+
+  get(account: string): Promise<Secret | undefined> {
+    return this.#inTurn(async () => (await this.#refresh()).get(account));
+  }
+
+  accounts(): Promise<readonly string[]> {
+    return this.#inTurn(async () => listed((await this.#refresh()).keys()));
+  }
+
+  remove(account: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const items = await this.#refresh();
+      return items.has(account) && this.#change((fresh) => fresh.delete(account));
+    });
+  }
+
+  /** One operation at a time in this process, so that a passphrase is asked for once. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(work);
+    this.#queue = result.catch(() => {});
+    return result;
+  }
+
+  /** The items as they are on disk now. A vault that does not exist yet is empty and needs no passphrase. */
+  async #refresh(): Promise<ReadonlyMap<string, Secret>> {
+    const { path } = this.#options;
+    const bytes = await readPrivateFile(path, VAULT_FILE);
+    if (bytes === undefined) {
+      if (this.#sealed !== undefined) throw gone(path);
+      return this.#items;
+    }
+    if (this.#sealed?.equals(bytes)) return this.#items;
+    const passphrase = this.#passphrase ?? (await this.#ask('open'));
+    this.#passphrase = undefined;
+    this.#items = await openItems(bytes, passphrase, path);
+    this.#sealed = bytes;
+    this.#passphrase = passphrase;
+    return this.#items;
+  }
+
+  async #unlock(): Promise<Secret> {
+    await this.#refresh();
+    this.#passphrase ??= await this.#ask('create');
+    return this.#passphrase;
+  }
+
+  async #ask(purpose: 'open' | 'create'): Promise<Secret> {
+    const passphrase = await this.#options.passphrase(purpose);
+    if (passphrase.length > 0) return passphrase;
+    throw new LifeboatError('keys.empty-passphrase', 'the passphrase of the vault is empty', {
+      hints: ['nothing was changed', 'give a passphrase of several words'],
+    });
+  }
+
+  /** `edit` says whether it changed anything. The passphrase is asked for before the lock is taken: people are slow. */
+  async #change(edit: (items: Map<string, Secret>) => boolean): Promise<boolean> {
+    const { path, workFactor = WORK_FACTOR } = this.#options;
+    await this.#unlock();
+    await ensurePrivateFolder(dirname(path));
+    return withLock(`${path}.lock`, async () => {
+      const passphrase = await this.#unlock();
+      const items = new Map(this.#items);
+      if (!edit(items)) return false;
+      const sealed = await sealItems(items, passphrase, workFactor);
+      await replacePrivateFile(path, sealed);
+      const kept = await readPrivateFile(path, VAULT_FILE);
+      if (!kept?.equals(sealed)) throw notKept(path);
+      this.#sealed = sealed;
+      this.#items = items;
+      return true;
+    });
+  }
+}
+
+function gone(path: string): LifeboatError {
+  return new LifeboatError(
+    'keys.gone',
+    `the vault ${show(path)} has disappeared while lifeboat was using it`,
+    {
+      hints: [
+        'nothing was written: put the file back',
+        'a new vault is made only by a process that saw no old one',
+      ],
+    },
+  );
+}
+
+function notKept(path: string): LifeboatError {
+  return new LifeboatError('keys.not-kept', `the vault ${show(path)} does not hold what was written to it`, {
+    hints: ['do not use the key that was being stored', 'check the disk, and what else writes to this file'],
+  });
+}

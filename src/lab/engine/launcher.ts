@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { LifeboatError } from '../../errors.ts';
+
+export interface EngineUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Starts programs of the engine so that they die with this process, and never as root. */
+export interface Launcher {
+  /** The other user the programs run as, or undefined: as the user who started the lab. */
+  readonly user: EngineUser | undefined;
+  /** Starts a program that runs on. Its stderr is a pipe; a terminal's Ctrl-C does not reach it. */
+  start(program: string, args: readonly string[]): ChildProcess;
+  /** Runs a program to its end; gives its output, or rejects with `lab.postgres` and its last lines. */
+  run(program: string, args: readonly string[], signal?: AbortSignal): Promise<string>;
+}
+
+/** PostgreSQL refuses to run as root, so root gives it to `nobody`: a user that every system has and nobody uses. */
+export async function engineUser(): Promise<EngineUser | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const passwd = await readFile('/etc/passwd', 'utf8');
+  const [, , uid, gid] = /^nobody:.*$/mu.exec(passwd)?.[0].split(':') ?? [];
+  if (uid === undefined || gid === undefined) {
+    throw new LifeboatError(
+      'lab.postgres',
+      'postgresql does not run as root, and there is no user `nobody`',
+      {
+        hints: ['start the lab as an ordinary user'],
+      },
+    );
+  }
+  // macOS writes them as -2.
+  return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
+}
+
+/**
+ * Chooses the way to tie programs to this process: `setpriv --pdeathsig` (the kernel ends them, Linux), else a
+ * watchdog shell that sees its pipe close.
+ */
+export async function makeLauncher(user: EngineUser | undefined): Promise<Launcher> {
+  const setpriv = await findSetpriv();
+  const start = (program: string, args: readonly string[]): ChildProcess => {
+    if (setpriv === undefined) return startWatched(program, args, user);
+    const identity =
+      user === undefined ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
+    return spawn(setpriv, [...identity, '--pdeathsig=INT', '--', program, ...args], CHILD);
+  };
+  const run = async (program: string, args: readonly string[], signal?: AbortSignal) => {
+    signal?.throwIfAborted();
+    const child = start(program, args);
+    const stop = () => child.kill('SIGINT');
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      const [code, output, complaint] = await Promise.all([
+        exitOf(child),
+        child.stdout === null ? '' : text(child.stdout),
+        child.stderr === null ? '' : text(child.stderr),
+      ]);
+      if (code === 0) return output;
+      throw postgresError(`${program} ended with ${code}`, complaint.split('\n'));
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  };
+  return { user, start, run };
+}
+
+/** The one error for "there is no database": with the last lines that PostgreSQL itself said. */
+export function postgresError(what: string, lines: readonly string[], cause?: unknown): LifeboatError {
+  const said = lines.map((line) => line.trim()).filter((line) => line !== '');
+  return new LifeboatError('lab.postgres', `postgresql cannot start: ${what}`, {
+    hints: [
+      'the lab does without nothing: a rehearsal that restores no database proves nothing',
+      'LIFEBOAT_PGBIN=<folder with initdb and postgres> takes another PostgreSQL, 15 or newer',
+    ],
+    evidence: { log: said.slice(-10) },
+    cause,
+  });
+}
+
+/** Resolves to the exit code or the signal's name; a program that could not be started rejects. */
+export function exitOf(child: ChildProcess): Promise<number | string> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => reject(postgresError(error.message, [], error)));
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+  });
+}
+
+/* `detached`: its own session, so that Ctrl-C ends the lab and the lab ends its databases, in this order. */
+const CHILD = {
+  detached: true,
+  stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'],
+  env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+};
+
+function startWatched(program: string, args: readonly string[], user: EngineUser | undefined): ChildProcess {
+  const child = spawn(program, args, { ...CHILD, ...user });
+  if (child.pid === undefined) return child;
+  const watchdog = spawn('/bin/sh', ['-c', 'read _; kill -INT "$1"', 'watchdog', String(child.pid)], {
+    ...CHILD,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watchdog.once('error', () => child.kill('SIGINT'));
+  watchdog.stdin?.on('error', () => undefined);
+  child.once('exit', () => watchdog.kill('SIGKILL'));
+  return child;
+}
+
+/** `setpriv` of util-linux 2.33 or newer; others (BusyBox) do not know the option. */
+async function findSetpriv(): Promise<string | undefined> {
+  const path = await findProgram('setpriv');
+  if (path === undefined) return undefined;
+  const child = spawn(path, ['--pdeathsig=INT', '--', 'true'], {
+    ...CHILD,
+    stdio: 'ignore',
+  });
+  return (await exitOf(child).catch(() => 'missing')) === 0 ? path : undefined;
+}
+
+async function findProgram(name: string): Promise<string | undefined> {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    if (folder === '') continue;
+    const path = join(folder, name);
+    const found = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return path;
+  }
+  return undefined;
+}

@@ -1,0 +1,152 @@
+import { chmod, chown, lstat, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { LifeboatError } from '../errors.ts';
+import type { EngineUser } from './engine/launcher.ts';
+
+const PREFIX = 'lifeboat-lab-';
+/** A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); what the lab puts below its home needs 34 of them. */
+const LONGEST_HOME = 69;
+
+/** A lab's own temporary folder. Databases live in `engine`, everything secret in `state`. */
+export interface Home {
+  readonly path: string;
+  /** 0700, belongs to the user that PostgreSQL runs as. */
+  readonly engine: string;
+  /** 0700, belongs to the user who started the lab. */
+  readonly state: string;
+  /** Removes the folder with everything in it. */
+  release(): Promise<void>;
+}
+
+/**
+ * Makes a new home in the first temporary folder that fits: short enough for a socket, reachable for the database's
+ * user. A listening socket inside says that its lab lives; the kernel closes it when the process dies, however it
+ * dies, so the next lab knows which homes are left over.
+ */
+export async function claimHome(user: EngineUser | undefined): Promise<Home> {
+  const path = await mkdtemp(join(await suitableRoot(user), PREFIX));
+  const alive = createServer((socket) => socket.destroy()).unref();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      alive.once('error', reject);
+      alive.listen(join(path, 'alive'), resolve);
+    });
+    const [engine, state] = [join(path, 'pg'), join(path, 'state')];
+    await mkdir(engine, { mode: 0o700 });
+    await mkdir(state, { mode: 0o700 });
+    if (user !== undefined) {
+      await chown(engine, user.uid, user.gid);
+      // The database's user may walk through the home, and neither list nor change it.
+      await chown(path, 0, user.gid);
+      await chmod(path, 0o710);
+    }
+    const release = async () => {
+      await new Promise((resolve) => alive.close(resolve));
+      await removeFolder(path);
+    };
+    return { path, engine, state, release };
+  } catch (error) {
+    alive.close();
+    await removeFolder(path);
+    throw error;
+  }
+}
+
+/**
+ * Removes the homes of labs that were killed. A home is touched only when it belongs to this user, nothing
+ * listens in it, and its databases have ended.
+ */
+export async function sweepHomes(log: (line: string) => void): Promise<void> {
+  for (const root of await temporaryRoots()) {
+    for (const name of await readdir(root).catch(() => [])) {
+      if (!name.startsWith(PREFIX)) continue;
+      const path = join(root, name);
+      if (!(await isLeftOver(path))) continue;
+      if (await databasesEnd(path)) {
+        await removeFolder(path).catch(() => undefined);
+        log(`removed what a killed lab left behind: ${path}`);
+      } else {
+        log(`left ${path} alone: a database of a killed lab still runs there`);
+      }
+    }
+  }
+}
+
+/** Whether something listens on a unix socket; a full queue counts as a yes. */
+export async function listens(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once('connect', () => resolve(true));
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'),
+    );
+    socket.once('close', () => socket.destroy());
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+/** Whether another user can reach a path: every folder above it lets strangers through. */
+export async function isReachable(path: string): Promise<boolean> {
+  for (let at = await realpath(path); ; at = dirname(at)) {
+    if (((await stat(at)).mode & 0o001) === 0) return false;
+    if (dirname(at) === at) return true;
+  }
+}
+
+export async function removeFolder(path: string): Promise<void> {
+  await rm(path, {
+    recursive: true,
+    force: true,
+    maxRetries: 5,
+    retryDelay: 50,
+  });
+}
+
+async function temporaryRoots(): Promise<string[]> {
+  const roots = await Promise.all(
+    [tmpdir(), '/tmp', '/var/tmp'].map((root) => realpath(root).catch(() => '')),
+  );
+  return [...new Set(roots)].filter((root) => root !== '');
+}
+
+async function suitableRoot(user: EngineUser | undefined): Promise<string> {
+  for (const root of await temporaryRoots()) {
+    if (Buffer.byteLength(join(root, `${PREFIX}XXXXXX`)) > LONGEST_HOME) continue;
+    if (user === undefined || (await isReachable(root))) return root;
+  }
+  throw new LifeboatError(
+    'lab.folder',
+    'no temporary folder is short and open enough for a database socket',
+    {
+      hints: ['set TMPDIR to a short path, such as /tmp'],
+    },
+  );
+}
+
+/** Making a home takes milliseconds; one without a socket that is older than this died while it was made. */
+const HALF_MADE_MS = 60_000;
+
+async function isLeftOver(path: string): Promise<boolean> {
+  const facts = await lstat(path).catch(() => undefined);
+  if (facts === undefined || !facts.isDirectory() || facts.uid !== process.getuid?.()) return false;
+  const socket = join(path, 'alive');
+  if ((await lstat(socket).catch(() => undefined)) === undefined) {
+    return Date.now() - facts.mtimeMs > HALF_MADE_MS;
+  }
+  return !(await listens(socket));
+}
+
+/** PostgreSQL shuts down by itself when its lab dies; that takes a moment. */
+async function databasesEnd(path: string): Promise<boolean> {
+  const engine = join(path, 'pg');
+  const names = await readdir(engine).catch(() => []);
+  for (let look = 0; look < 100; look += 1) {
+    const running = await Promise.all(names.map((name) => listens(join(engine, name, '.s.PGSQL.5432'))));
+    if (!running.includes(true)) return true;
+    await pause(50);
+  }
+  return false;
+}

@@ -1,0 +1,123 @@
+import { show } from '../text.ts';
+import type { LogLine, RunView, Tone } from '../view/run-view.ts';
+import { formatBytes, formatSpan } from './format.ts';
+import { columnsOf, type Streams, wantsColour } from './terminal.ts';
+import { cells, cutText } from './width.ts';
+
+/** Turns a run's views, one after the other, into lines that say what is new. */
+export interface Reporter {
+  report(view: RunView): void;
+  lines(texts: readonly string[]): void;
+  /** Ends a progress line that stands open. */
+  end(): void;
+}
+
+/** Between two progress lines in a file or a pipe. On a terminal one line is rewritten every second. */
+const PROGRESS_MS = 15_000;
+const REWRITE_MS = 1000;
+
+export function createReporter(
+  { stderr, env }: Pick<Streams, 'stderr' | 'env'>,
+  now: () => number = () => performance.now(),
+): Reporter {
+  const colour = wantsColour(stderr, env);
+  const rewrites = stderr.isTTY === true && env['TERM'] !== 'dumb' && env['INK_SCREEN_READER'] !== 'true';
+  let last: RunView | undefined;
+  let open = 0;
+  let progressAt = Number.NEGATIVE_INFINITY;
+  let progressText = '';
+
+  const end = () => {
+    if (open > 0) stderr.write(`\r${' '.repeat(open)}\r`);
+    open = 0;
+  };
+  const line = (text: string, tone: Tone = 'plain') => {
+    end();
+    stderr.write(`${paint(text, tone, colour)}\n`);
+  };
+  const progress = (view: RunView) => {
+    const text = progressOf(view);
+    const wait = rewrites ? REWRITE_MS : PROGRESS_MS;
+    const isNew = view.activity?.title !== last?.activity?.title;
+    if (text === '' || text === progressText || (!isNew && now() - progressAt < wait)) return;
+    progressAt = now();
+    progressText = text;
+    if (!rewrites) return line(text);
+    const shown = cutText(text, columnsOf(stderr) - 1);
+    const width = cells(shown);
+    stderr.write(`\r${shown}${' '.repeat(Math.max(0, open - width))}`);
+    open = width;
+  };
+
+  const report = (view: RunView) => {
+    if (last === undefined)
+      line(`run ${show(view.runId)}: ${show(view.title)}, ${show(view.instance)}, ${view.mode}`);
+    const at = view.rail.findIndex((step) => step.state === 'current');
+    const step = view.rail[at];
+    if (step !== undefined && step.id !== last?.rail.find(({ state }) => state === 'current')?.id) {
+      line(`step ${at + 1}/${view.rail.length}: ${show(step.title)}`);
+    }
+    for (const entry of newEntries(last?.log ?? [], view.log)) {
+      line(`${show(entry.at)} ${WORDS[entry.tone]}${show(entry.text)}`, entry.tone);
+    }
+    if (view.banner !== undefined && view.banner.text !== last?.banner?.text) {
+      line(`${WORDS[view.banner.tone]}${show(view.banner.text)}`, view.banner.tone);
+      for (const hint of view.banner.hints) line(`  hint: ${show(hint)}`);
+    }
+    if (view.activity !== undefined && view.activity.title !== last?.activity?.title) {
+      line(`now: ${show(view.activity.title)}`);
+    }
+    progress(view);
+    last = view;
+  };
+  const lines = (texts: readonly string[]) => {
+    for (const text of texts) line(text);
+  };
+  return { report, end, lines };
+}
+
+/** The tone as a word, since a line may be read without its colour. */
+const WORDS: Readonly<Record<Tone, string>> = {
+  plain: '',
+  good: '',
+  dim: '',
+  warn: 'attention: ',
+  bad: 'failed: ',
+};
+
+/** What was appended since the last look; the log may have lost its oldest entries meanwhile. */
+function newEntries(before: readonly LogLine[], after: readonly LogLine[]): readonly LogLine[] {
+  const same = (one: LogLine | undefined, other: LogLine | undefined) =>
+    one?.at === other?.at && one?.text === other?.text;
+  for (let lost = 0; lost < before.length; lost += 1) {
+    const kept = before.slice(lost);
+    if (kept.length <= after.length && kept.every((entry, at) => same(entry, after[at])))
+      return after.slice(kept.length);
+  }
+  return after;
+}
+
+function progressOf({ activity }: RunView): string {
+  const progress = activity?.progress;
+  if (progress === undefined) return '';
+  switch (progress.kind) {
+    case 'task':
+      return `  status ${show(progress.status)}`;
+    case 'wait':
+      return `  looks again in ${formatSpan(progress.secondsLeft)}`;
+    case 'bytes': {
+      const { done, total, bytesPerSecond } = progress;
+      const rate = bytesPerSecond === undefined ? '' : `, ${formatBytes(bytesPerSecond)}/s`;
+      if (total === undefined || total <= 0) return `  ${formatBytes(done)}${rate}`;
+      const percent = Math.floor(Math.min(1, done / total) * 100);
+      return `  ${percent} %, ${formatBytes(done)} of ${formatBytes(total)}${rate}`;
+    }
+  }
+}
+
+const CODES: Readonly<Record<Tone, string>> = { plain: '', good: '32', warn: '1;33', bad: '1;31', dim: '2' };
+
+function paint(text: string, tone: Tone, colour: boolean): string {
+  const code = CODES[tone];
+  return colour && code !== '' ? `\u001b[${code}m${text}\u001b[0m` : text;
+}

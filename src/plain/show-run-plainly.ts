@@ -1,0 +1,105 @@
+import process from 'node:process';
+import { failureOf } from '../errors.ts';
+import { show } from '../text.ts';
+import type { RunAnswer, RunEnd, RunPort } from '../view/run-port.ts';
+import type { QuestionView } from '../view/run-view.ts';
+import { askLine, openAsking } from './ask.ts';
+import { describeQuestion } from './describe-question.ts';
+import { createReporter } from './reporter.ts';
+import { formatSummary } from './summary.ts';
+import type { Streams } from './terminal.ts';
+
+export interface PlainOptions {
+  /**
+   * Answers what the flags determine. Nothing leaves the question to the operator, or, without one, ends this process's
+   * part of the run. Without this function, questions are only described and somebody else has to answer.
+   */
+  readonly answer?: (question: QuestionView) => RunAnswer | undefined;
+  /** Whether an operator can be asked. Default: stdin and stderr are terminals. */
+  readonly interactive?: boolean;
+}
+
+/**
+ * Shows a run as lines: what happens goes to stderr, one line for each thing, nothing is ever overwritten but a progress
+ * line on a terminal; the summary goes to stdout. For pipes, CI, dumb terminals and screen readers.
+ *
+ * SIGINT, SIGTERM and SIGHUP detach the run: it stays open and can be resumed.
+ */
+export async function showRunPlainly(
+  port: RunPort,
+  streams: Streams,
+  options: PlainOptions = {},
+): Promise<RunEnd> {
+  const reporter = createReporter(streams);
+  const { stdin, stdout, stderr } = streams;
+  const interactive = options.interactive ?? (stdin.isTTY === true && stderr.isTTY === true);
+  const broken = Promise.withResolvers<never>();
+  const leave = () => void port.detach().catch(broken.reject);
+  for (const signal of SIGNALS) process.once(signal, leave);
+
+  let asked = '';
+  let asking = new AbortController();
+  const onView = () => {
+    const view = port.view();
+    reporter.report(view);
+    const key = view.question === undefined ? '' : JSON.stringify(view.question);
+    if (key === asked) return;
+    asked = key;
+    asking.abort();
+    asking = new AbortController();
+    if (view.question !== undefined) void meet(view.question, asking.signal).catch(broken.reject);
+  };
+
+  const meet = async (question: QuestionView, signal: AbortSignal): Promise<void> => {
+    const determined = options.answer?.(question);
+    if (determined !== undefined && (await give(question, determined))) return;
+    if (interactive) {
+      const asker = openAsking(streams, signal);
+      reporter.lines(describeQuestion(question, port.view().runId, 'operator'));
+      try {
+        for (;;) {
+          const answer = await askLine(question, asker);
+          if (answer === 'gone') return;
+          if (answer === 'leave') return leave();
+          asker.pause();
+          if (await give(question, answer)) return;
+        }
+      } finally {
+        asker.close();
+      }
+    }
+    reporter.lines(describeQuestion(question, port.view().runId, 'nobody'));
+    if (options.answer !== undefined) leave();
+  };
+
+  const give = async (question: QuestionView, answer: RunAnswer): Promise<boolean> => {
+    try {
+      await port.answer(answer);
+      const label = question.options.find((option) => option.event === answer.event)?.label ?? 'given';
+      reporter.lines([`answered: ${show(label)}`]);
+      return true;
+    } catch (error) {
+      const { shortMessage, hints } = failureOf(error);
+      reporter.lines([`refused: ${show(shortMessage)}`, ...hints.map((hint) => `  hint: ${show(hint)}`)]);
+      return false;
+    }
+  };
+
+  const unsubscribe = port.subscribe(onView);
+  const tick = setInterval(() => reporter.report(port.view()), 1000);
+  try {
+    onView();
+    const end = await Promise.race([port.ended, broken.promise]);
+    reporter.report(port.view());
+    reporter.end();
+    await new Promise<void>((resolve) => stdout.write(formatSummary(port.view(), end), () => resolve()));
+    return end;
+  } finally {
+    asking.abort();
+    unsubscribe();
+    clearInterval(tick);
+    for (const signal of SIGNALS) process.off(signal, leave);
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,0 +1,66 @@
+import { show } from '../text.ts';
+import { cells, cutText } from './width.ts';
+
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+  /** May be cut when the table is wider than the terminal. The widest such column gives way first. */
+  readonly gives?: boolean;
+}
+
+export interface TableOptions {
+  /** Cells to fit into. Leave it out for a pipe: then nothing is cut. */
+  readonly width?: number;
+  /** Paints the title row bold. */
+  readonly colour?: boolean;
+}
+
+const GAP = '  ';
+const NARROWEST = 8;
+
+/**
+ * Lays rows out in columns, one line each, with a title row. Every cell goes through `show`, so text of a server is
+ * safe here. No trailing blanks, no line longer than `width` (unless no column may give way).
+ */
+export function formatTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  options: TableOptions = {},
+): string {
+  const clean = rows.map((row) => columns.map((_, at) => show(row[at] ?? '')));
+  const widths = columns.map((column, at) =>
+    Math.max(cells(column.title), ...clean.map((row) => cells(row[at] ?? ''))),
+  );
+  if (options.width !== undefined) shrink(columns, widths, options.width);
+
+  const line = (texts: readonly string[]) =>
+    columns
+      .map((column, at) => pad(texts[at] ?? '', widths[at] ?? 0, column.align ?? 'left'))
+      .join(GAP)
+      .trimEnd();
+  const title = line(columns.map((column) => column.title));
+  return [options.colour ? `\u001b[1m${title}\u001b[22m` : title, ...clean.map(line)].join('\n');
+}
+
+function shrink(columns: readonly Column[], widths: number[], limit: number): void {
+  const gaps = GAP.length * Math.max(0, columns.length - 1);
+  for (;;) {
+    const excess = widths.reduce((sum, width) => sum + width, gaps) - limit;
+    if (excess <= 0) return;
+    const candidates = widths
+      .map((width, at) => ({ width, at }))
+      .filter(({ width, at }) => columns[at]?.gives === true && width > NARROWEST)
+      .sort((one, other) => other.width - one.width);
+    const [widest, next] = candidates;
+    if (widest === undefined) return;
+    // Down to the next widest at most, so that two long columns give way evenly.
+    const step = Math.max(1, Math.min(excess, widest.width - Math.max(next?.width ?? NARROWEST, NARROWEST)));
+    widths[widest.at] = widest.width - step;
+  }
+}
+
+function pad(text: string, width: number, align: 'left' | 'right'): string {
+  const cut = cutText(text, width);
+  const blanks = ' '.repeat(Math.max(0, width - cells(cut)));
+  return align === 'right' ? blanks + cut : cut + blanks;
+}

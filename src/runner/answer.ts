@@ -1,0 +1,87 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import { optionKey, type Question } from '../../machines/parts/question.ts';
+import type { StateMeta } from '../../machines/parts/runbook.ts';
+import { LifeboatError } from '../errors.ts';
+import type { Secret } from '../secret.ts';
+import type { MachineEvent } from './fold.ts';
+
+/** An operator's answer to the current question. */
+export interface Answer {
+  /** The option's key, or the event of a typed-name or secret question. */
+  readonly event: string;
+  readonly typed?: string;
+  readonly secret?: Secret;
+  readonly text?: string;
+}
+
+/** An answer that was found valid: the machine's event, and what the record says about the decision. */
+export interface Decision {
+  readonly event: MachineEvent;
+  readonly label: string;
+  readonly text: string | undefined;
+}
+
+type AnyMeta = StateMeta<unknown, never>;
+
+/** What the active state says about itself. */
+export function metaOf(snapshot: AnyMachineSnapshot): AnyMeta | undefined {
+  const [meta] = Object.values(snapshot.getMeta() as Record<string, AnyMeta | undefined>).slice(-1);
+  return meta;
+}
+
+/** The question that the machine waits on, or undefined. */
+export function questionOf(snapshot: AnyMachineSnapshot): Question | undefined {
+  if (snapshot.status !== 'active') return undefined;
+  return metaOf(snapshot)?.question?.(snapshot.context);
+}
+
+/** Keeps a secret in hand until a verb stores it; the machine only ever learns its fingerprint and length. */
+export type TakeSecret = (secret: Secret) => Promise<{ readonly fingerprint: string; readonly length: number }>;
+
+/** Checks an answer against the question it is given to. Rejects with a usage error and changes nothing when it does not fit. */
+export async function decide(snapshot: AnyMachineSnapshot, answer: Answer, take: TakeSecret): Promise<Decision> {
+  const question = questionOf(snapshot);
+  if (question === undefined) throw misfit('there is no question to answer now');
+  if (question.kind === 'typed-name' && answer.event === question.event) {
+    if (answer.typed !== question.expected) {
+      throw new LifeboatError('confirm.mismatch', `that is not the name: type ${question.expected}`, {
+        hints: ['nothing was sent'],
+      });
+    }
+    return { event: { type: question.event, typed: answer.typed }, label: 'confirmed by typed name', text: undefined };
+  }
+  if (question.kind === 'secret' && answer.event === question.event) {
+    if (answer.secret === undefined) throw misfit('this question takes a key');
+    checkKey(answer.secret, question.minLength);
+    return { event: { type: question.event, ...(await take(answer.secret)) }, label: 'entered a key', text: undefined };
+  }
+  return chosen(question, answer);
+}
+
+function chosen(question: Question, answer: Answer): Decision {
+  const option = question.options.find(({ event }) => optionKey(event) === answer.event || event.type === answer.event);
+  if (option === undefined) throw misfit(`${answer.event} is not an answer to this question`);
+  if (option.disabled !== undefined) throw misfit(`"${option.label}" cannot be chosen: ${option.disabled}`);
+  const text = answer.text?.trim();
+  if (option.needs !== undefined && !text) throw misfit(`"${option.label}" needs a ${option.needs.what}`);
+  const event = option.needs === undefined ? option.event : { ...option.event, text };
+  return { event: event as MachineEvent, label: option.label, text: option.needs === undefined ? undefined : text };
+}
+
+/** Keys travel through shells and `openssl -pass` at the service's side: one line of printable ASCII is what is safe there. */
+function checkKey(key: Secret, minLength: number): void {
+  if (key.length < minLength) {
+    throw new LifeboatError('key.too-short', `the key has ${key.length} characters, the service asks for ${minLength}`, {
+      hints: ['nothing was stored'],
+    });
+  }
+  if (!/^[\x21-\x7e]+$/.test(key.reveal())) {
+    throw new LifeboatError('key.characters', 'the key has a space, a line break or a character outside of ASCII', {
+      hints: ['use letters, digits and punctuation only: the service passes the key through a shell'],
+    });
+  }
+}
+
+function misfit(shortMessage: string): LifeboatError {
+  return new LifeboatError('answer.misfit', shortMessage, { hints: ['the run is as it was'] });
+}

@@ -1,0 +1,91 @@
+import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { LifeboatError } from '../errors.ts';
+import type { Entry } from '../journal/journal.ts';
+
+/** A verb that the machine has invoked and whose outcome it waits for. */
+export interface Invocation {
+  readonly id: string;
+  readonly verb: string;
+  readonly input: unknown;
+}
+
+export interface Folded {
+  readonly snapshot: AnyMachineSnapshot;
+  readonly invocation: Invocation | undefined;
+}
+
+export interface MachineEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** The machine before its first event. Pure: nothing is performed. */
+export function begin(runbook: Runbook, input: unknown): Folded {
+  const [snapshot, effects] = initialTransition(runbook.machine, input as never);
+  return { snapshot, invocation: follow(undefined, effects) };
+}
+
+/** One event further. Pure: the effects come back as the invocation that the machine now waits for. */
+export function step(runbook: Runbook, before: Folded, event: MachineEvent): Folded {
+  const [snapshot, effects] = transition(runbook.machine, before.snapshot, event as never);
+  if (snapshot.status === 'error') {
+    throw new LifeboatError('machine.broken', `runbook ${runbook.id} cannot take the event ${event.type}`, {
+      hints: ['this is a fault of lifeboat; the run is kept as it was before the event'],
+      cause: snapshot.error,
+    });
+  }
+  return { snapshot, invocation: follow(before.invocation, effects) };
+}
+
+/**
+ * The state of a run is the fold of its journal: resume, audit, report and replay all read it so. An entry whose recorded
+ * state differs from the replayed one means that the machine is not the one that wrote it (`run.diverged`).
+ */
+export function fold(runbook: Runbook, input: unknown, entries: readonly Entry[]): Folded {
+  let folded = begin(runbook, input);
+  for (const entry of entries) {
+    if (entry.type !== 'event') continue;
+    const { event, to } = entry.body as unknown as { event: MachineEvent; to: string };
+    folded = step(runbook, folded, event);
+    if (statePath(folded.snapshot) !== to) {
+      throw new LifeboatError(
+        'run.diverged',
+        `entry ${entry.seq} led to the state ${to}, and now leads to ${statePath(folded.snapshot)}`,
+        { hints: ['use the version of lifeboat that began this run, or abandon it with `lifeboat resume RUN --abandon REASON`'] },
+      );
+    }
+  }
+  return folded;
+}
+
+/** The active state as a dotted path. */
+export function statePath(snapshot: AnyMachineSnapshot): string {
+  const parts: string[] = [];
+  let value: unknown = snapshot.value;
+  while (typeof value === 'object' && value !== null) {
+    const [name] = Object.keys(value);
+    if (name === undefined) break;
+    parts.push(name);
+    value = (value as Record<string, unknown>)[name];
+  }
+  if (typeof value === 'string') parts.push(value);
+  return parts.join('.');
+}
+
+/** Machines of this program only invoke verbs; any other effect is a mistake in the machine and must be loud. */
+function follow(
+  before: Invocation | undefined,
+  effects: readonly { readonly type: string; readonly params?: unknown }[],
+): Invocation | undefined {
+  let invocation = before;
+  for (const effect of effects) {
+    const params = effect.params as { id: string; src: string; input: unknown } | undefined;
+    if (effect.type === 'xstate.stopChild') invocation = undefined;
+    else if (effect.type === 'xstate.spawnChild' && params !== undefined) {
+      if (invocation !== undefined) throw new Error('a machine may wait for one verb at a time');
+      invocation = { id: params.id, verb: params.src, input: params.input };
+    } else throw new Error(`a machine asked for the effect ${effect.type}, which the runner does not perform`);
+  }
+  return invocation;
+}

@@ -1,0 +1,114 @@
+import { ulid } from 'ulid';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import type { Entry, Journal, JournalReader, Json, StreamName } from '../journal/journal.ts';
+
+/** What a list of runs shows of one. */
+export interface RunSummary {
+  readonly runId: string;
+  readonly runbook: string;
+  readonly version: string;
+  readonly instance: string;
+  readonly mode: 'LIVE' | 'REHEARSAL';
+  readonly startedAt: string;
+  readonly lastAt: string;
+  readonly status: 'open' | 'closed' | 'abandoned';
+  /** The state it stands in, as its title. */
+  readonly where: string;
+  readonly proven: boolean;
+}
+
+export interface Start {
+  readonly runbook: Runbook;
+  readonly instance: string;
+  readonly input: Json;
+  readonly mode: 'LIVE' | 'REHEARSAL';
+  readonly operator: string;
+  readonly tool: { readonly name: string; readonly version: string; readonly node: string };
+}
+
+/**
+ * Begins a run: its id and first entry, on disk when this resolves. Refuses (`run.open`) while another run of an instance is open,
+ * because two recoveries of one instance would not see each other's changes.
+ */
+export async function startRun(journal: Journal, start: Start): Promise<string> {
+  const open = (await listRuns(journal)).find((run) => run.status === 'open' && run.instance === start.instance);
+  if (open !== undefined) {
+    throw new LifeboatError('run.open', `run ${open.runId} on ${start.instance} is still open: ${open.where}`, {
+      hints: [
+        `carry on with it: lifeboat resume ${open.runId}`,
+        `or give it up: lifeboat resume ${open.runId} --abandon REASON`,
+      ],
+      exitCode: EXIT.usage,
+    });
+  }
+  const runId = ulid();
+  const body = {
+    runbook: start.runbook.id,
+    version: start.runbook.version,
+    instance: start.instance,
+    input: start.input,
+    mode: start.mode,
+    operator: start.operator,
+    tool: start.tool,
+  };
+  const stream: StreamName = `run/${runId}`;
+  await journal.append([{ stream, type: 'run.started', body }], [{ stream, seq: 0, hash: '0'.repeat(64) }]);
+  return runId;
+}
+
+/** All runs of this home, oldest first. */
+export async function listRuns(journal: JournalReader): Promise<RunSummary[]> {
+  const heads = await journal.streams('run/');
+  const runs = await Promise.all(heads.map(async ({ stream }) => summarise(stream, await journal.read(stream))));
+  return runs.filter((run) => run !== undefined).sort((a, b) => a.startedAt.localeCompare(b.startedAt));
+}
+
+/** The run a person means: its id, the beginning of one, or, without a word, the only open one. */
+export async function findRun(journal: JournalReader, word?: string): Promise<RunSummary> {
+  const runs = await listRuns(journal);
+  const fits = word === undefined ? runs.filter((run) => run.status === 'open') : runs.filter((run) => run.runId.startsWith(word.toUpperCase()));
+  const [first, second] = fits;
+  if (first !== undefined && second === undefined) return first;
+  const what = word === undefined ? 'open run' : `run ${word}`;
+  throw new LifeboatError(
+    first === undefined ? 'run.unknown' : 'run.ambiguous',
+    first === undefined ? `there is no ${what}` : `there is more than one ${what}`,
+    {
+      hints: ['`lifeboat runs` lists them', ...fits.slice(0, 5).map((run) => `${run.runId}  ${run.runbook} on ${run.instance}`)],
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
+/** Gives up a run that can or shall not be carried on. The instance is free again; the record stays. */
+export async function abandonRun(journal: Journal, run: RunSummary, reason: string): Promise<void> {
+  const hold = await journal.hold(`run/${run.runId}`);
+  try {
+    await journal.append([{ stream: `run/${run.runId}`, type: 'run.abandoned', body: { reason } }]);
+  } finally {
+    hold.release();
+  }
+}
+
+function summarise(stream: StreamName, entries: readonly Entry[]): RunSummary | undefined {
+  const [first] = entries;
+  const last = entries.at(-1);
+  if (first?.type !== 'run.started' || last === undefined) return undefined;
+  const started = first.body as unknown as Omit<Start, 'runbook'> & { runbook: string; version: string };
+  const closed = entries.findLast((entry) => entry.type === 'run.closed')?.body as { proven?: boolean; title?: string } | undefined;
+  const abandoned = entries.some((entry) => entry.type === 'run.abandoned');
+  const state = entries.findLast((entry) => entry.type === 'event')?.body as { title?: string } | undefined;
+  return {
+    runId: stream.slice('run/'.length),
+    runbook: started.runbook,
+    version: started.version,
+    instance: started.instance,
+    mode: started.mode,
+    startedAt: first.at,
+    lastAt: last.at,
+    status: abandoned ? 'abandoned' : closed === undefined ? 'open' : 'closed',
+    where: closed?.title ?? state?.title ?? 'just begun',
+    proven: closed?.proven ?? false,
+  };
+}

@@ -1,0 +1,59 @@
+import { EXIT, LifeboatError } from '../errors.ts';
+import { redact } from '../redact.ts';
+import { show } from '../text.ts';
+
+/** Interface revision of the service (service-api.md section 9); `v0` is the deprecated interface alone. */
+export type Revision = 61 | 62 | 'v0';
+
+/** Where one instance answers. Both bases have no trailing slash and share one origin. */
+export interface InstanceAddress {
+  readonly id: string;
+  readonly revision: Revision;
+  readonly origin: string;
+  /** `…/v1/instances/ID` */
+  readonly v1: string;
+  /** `…/service-instances/ID`, the dashboard address. */
+  readonly v0: string;
+  /** Plain HTTP to another machine: token and encryption key travel in the clear. Say so before use. */
+  readonly insecure: boolean;
+}
+
+const PATH = /^(?<prefix>(?:\/[^/]+)*)\/(?:service-instances|v1\/instances)\/(?<id>[\w.~-]+)\/?$/u;
+
+/**
+ * Derives the addresses of an instance from the URL that `cf service` prints, or from its V1 form; scheme, host, prefix
+ * and id are the same in both (service-api.md section 4). Rejects everything else with `config.url`.
+ */
+export function addressFrom(url: string, revision: Revision): InstanceAddress {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined) throw badUrl('is not a URL', url);
+  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')
+    throw badUrl('is not an http address', url);
+  if (parsed.username !== '' || parsed.password !== '') throw badUrl('holds credentials', url);
+  if (parsed.search !== '' || parsed.hash !== '') throw badUrl('has a query or a fragment', url);
+  const { prefix, id } = PATH.exec(parsed.pathname)?.groups ?? {};
+  if (prefix === undefined || id === undefined) throw badUrl('does not name an instance', url);
+  return {
+    id,
+    revision,
+    origin: parsed.origin,
+    v1: `${parsed.origin}${prefix}/v1/instances/${id}`,
+    v0: `${parsed.origin}${prefix}/service-instances/${id}`,
+    insecure: parsed.protocol === 'http:' && !isLoopback(parsed.hostname),
+  };
+}
+
+/** Whether a URL's host name is this machine (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3). */
+export function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\])$/u.test(hostname);
+}
+
+function badUrl(what: string, url: string): LifeboatError {
+  return new LifeboatError('config.url', `the instance url ${what}: ${show(redact(url), 120)}`, {
+    hints: [
+      'copy the dashboard address that `cf service NAME` prints: https://HOST/service-instances/ID',
+      'the token has its own setting, `token`',
+    ],
+    exitCode: EXIT.usage,
+  });
+}

@@ -1,0 +1,123 @@
+import { EXIT, LifeboatError } from '../errors.ts';
+import { redact } from '../redact.ts';
+import type { Secret } from '../secret.ts';
+import { show } from '../text.ts';
+
+const STILL_THE_SAME = 'nothing was changed: it is safe to try again';
+
+/** What became of a request that got no complete answer, by the error codes of Node and undici. */
+const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
+  [/^E(?:NOTFOUND|AI_AGAIN)$|^EAI_/u, 'service.unreachable', 'the name of the service cannot be resolved'],
+  [/^ECONNREFUSED$/u, 'service.unreachable', 'the service refuses the connection'],
+  [
+    /^(?:ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH)$/u,
+    'service.unreachable',
+    'there is no way to the service',
+  ],
+  [
+    /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/u,
+    'service.unreachable',
+    'the service does not take the connection',
+  ],
+  [
+    /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|SELF_SIGNED|^UND_ERR_PRX_TLS$/u,
+    'service.unreachable',
+    'no trusted TLS connection to the service',
+  ],
+  [
+    /^UND_ERR_(?:PRX_CONN|ABORTED|INVALID_ARG)$/u,
+    'service.unreachable',
+    'the proxy does not let the request through',
+  ],
+  [/^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/u, 'service.timeout', 'the service did not answer in time'],
+  [
+    /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_INVALID_EOF_STATE)$/u,
+    'service.reset',
+    'the connection broke before the answer was complete',
+  ],
+  [
+    /^UND_ERR_(?:RES_EXCEEDED_MAX_SIZE|HEADERS_OVERFLOW)$|^HPE_HEADER_OVERFLOW$/u,
+    'service.too-large',
+    'the answer is larger than any answer of the service',
+  ],
+  [
+    /^HPE_|^HTTPParserError$|CONTENT_LENGTH|UND_ERR_REQ_RETRY/u,
+    'service.bad-answer',
+    'the answer is not HTTP that can be read',
+  ],
+];
+
+/**
+ * Turns whatever a request threw into a LifeboatError. Of the original only code and message are kept, redacted, as
+ * evidence: an undici error can hold headers and raw bytes.
+ */
+export function transportError(thrown: unknown, secrets: Iterable<Secret>): LifeboatError {
+  if (thrown instanceof LifeboatError) return thrown;
+  const code = errorCode(thrown);
+  const [, word, words] = TRANSPORT.find(([pattern]) => pattern.test(code)) ?? [
+    undefined,
+    'service.reset',
+    'the request failed on its way',
+  ];
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new LifeboatError(word, `${words} (${show(code, 60)})`, {
+    hints: word === 'service.unreachable' ? unreachableHints(words) : [STILL_THE_SAME],
+    evidence: { reason: show(redact(message, secrets)), transport: show(code, 60) },
+  });
+}
+
+/** The `code` of a Node or undici error, or the error's name. */
+export function errorCode(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'unknown';
+  const { code } = thrown as { code?: unknown };
+  return typeof code === 'string' && code !== '' ? code : thrown.name;
+}
+
+/** The caller's own signal ended the call. */
+export function stoppedError(): LifeboatError {
+  return new LifeboatError('service.stopped', 'the call was stopped before it had an answer', {
+    hints: ['resume when you are ready: what may have been sent is looked up first'],
+    exitCode: EXIT.interrupted,
+  });
+}
+
+export function timeoutError(ms: number): LifeboatError {
+  return new LifeboatError('service.timeout', `the service did not answer within ${ms / 1000} s`, {
+    hints: [STILL_THE_SAME],
+    evidence: { timeoutMs: ms },
+  });
+}
+
+export function tooLargeError(limit: number): LifeboatError {
+  return new LifeboatError('service.too-large', `the answer is larger than ${limit} bytes`, {
+    hints: ['no answer of the service is that large: check that the url leads to it'],
+    evidence: { limitBytes: limit },
+  });
+}
+
+export function badAnswerError(what: string, evidence: LifeboatError['evidence'] = {}): LifeboatError {
+  return new LifeboatError('service.bad-answer', what, {
+    hints: ['check that the url leads to the service and not to a login page or a proxy', STILL_THE_SAME],
+    evidence,
+  });
+}
+
+export function redirectError(what: string): LifeboatError {
+  return new LifeboatError('service.redirect', `the service redirects ${what}`, {
+    hints: [
+      'the token was not sent there',
+      'check the url of the instance: use the address after the redirect',
+    ],
+  });
+}
+
+function unreachableHints(words: string): string[] {
+  if (words.includes('TLS')) {
+    return [
+      'set `ca` to the certificate file of your company',
+      'check the clock and the host name in the url',
+    ];
+  }
+  if (words.includes('proxy')) return ['check HTTPS_PROXY, HTTP_PROXY and NO_PROXY'];
+  return ['check the network, the VPN and the url of the instance', STILL_THE_SAME];
+}

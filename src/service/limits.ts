@@ -1,0 +1,39 @@
+/** How long and how much the client takes. All times in milliseconds, all sizes in bytes. */
+export interface Limits {
+  /** Until TCP and TLS stand. */
+  readonly connectMs: number;
+  /** Until the headers of a read's answer are there. */
+  readonly headersMs: number;
+  /** Longest silence inside an answer. */
+  readonly bodyMs: number;
+  /** A whole read, with its retries. */
+  readonly readMs: number;
+  /** Until a download begins: the router of the platform gives up after 15 minutes (service-api.md section 8). */
+  readonly downloadHeadersMs: number;
+  /** A mutating call, from the first packet to the answer; longer than the router waits, so that its 504 is seen. */
+  readonly sendMs: number;
+  readonly jsonBytes: number;
+  readonly errorBytes: number;
+  /** Sends of one read, the first included. */
+  readonly attempts: number;
+  /** First pause between two attempts; doubles each time, with jitter. */
+  readonly retryBaseMs: number;
+  /** A `Retry-After` beyond this is not waited for: the answer is passed on. */
+  readonly retryAfterMs: number;
+}
+
+const MINUTE = 60_000;
+
+export const DEFAULT_LIMITS: Limits = {
+  connectMs: 10_000,
+  headersMs: 30_000,
+  bodyMs: MINUTE,
+  readMs: 2 * MINUTE,
+  downloadHeadersMs: 16 * MINUTE,
+  sendMs: 16 * MINUTE,
+  jsonBytes: 8 * 1024 * 1024,
+  errorBytes: 64 * 1024,
+  attempts: 4,
+  retryBaseMs: 250,
+  retryAfterMs: 20_000,
+};

@@ -1,0 +1,79 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { getCACertificates } from 'node:tls';
+import { Agent, buildConnector, Client, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import { isLoopback } from './address.ts';
+import type { Limits } from './limits.ts';
+import type { OneConnection } from './one-connection.ts';
+
+export interface Network {
+  /** Keep-alive connections for reads, HTTP/1.1. */
+  openForReads(): Dispatcher;
+  /** A dispatcher for a single request, HTTP/1.1, whose one connection `gate` counts; directly or through a proxy. */
+  openForOneSend(gate: OneConnection): Dispatcher;
+}
+
+const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const;
+
+/**
+ * How this machine reaches `origin`: directly, or through the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY. This machine
+ * itself is never reached through a proxy. `caFile` (PEM) is trusted besides the certificates that Node trusts.
+ * Rejects an unusable file with `config.ca` and an unusable proxy with `config.proxy`.
+ */
+export function networkFor(origin: string, caFile: string | undefined, limits: Limits): Network {
+  const ca = caFile === undefined ? undefined : [...getCACertificates('default'), readCa(caFile)];
+  // HTTP/2 is left out of reads too: a GOAWAY can leave one hanging until its timeout, and there is nothing to multiplex.
+  const tls = {
+    allowH2: false,
+    timeout: limits.connectMs,
+    ...(ca === undefined ? {} : { ca }),
+  };
+  const common = { allowH2: false, connectTimeout: limits.connectMs, connect: tls };
+  const proxied = !isLoopback(new URL(origin).hostname) && usesProxy();
+
+  const open = (options: Agent.Options): Dispatcher =>
+    proxied ? new EnvHttpProxyAgent({ ...options, requestTls: tls, proxyTls: tls }) : new Agent(options);
+  return {
+    openForReads: () => open(common),
+    openForOneSend: (gate) =>
+      open({
+        ...common,
+        pipelining: 1,
+        factory: (target, options) => {
+          // Behind a proxy `connect` is the function that opens the tunnel.
+          const { connect } = options as Client.Options;
+          const connector = typeof connect === 'function' ? connect : buildConnector(tls);
+          return new Client(target, { ...(options as Client.Options), connect: gate.wrap(connector) });
+        },
+      }),
+  };
+}
+
+function usesProxy(): boolean {
+  const set = PROXY_VARIABLES.filter((name) => (process.env[name] ?? '') !== '');
+  for (const name of set) {
+    const value = process.env[name] ?? '';
+    // A SOCKS proxy builds its connections where `OneConnection` cannot count them.
+    if (URL.canParse(value) && /^https?:$/u.test(new URL(value).protocol)) continue;
+    throw new LifeboatError('config.proxy', `${name} is not the url of an HTTP proxy`, {
+      hints: [`set ${name} to http://HOST:PORT`, 'or name the host of the service in NO_PROXY and unset it'],
+      exitCode: EXIT.usage,
+    });
+  }
+  return set.length > 0;
+}
+
+function readCa(path: string): string {
+  try {
+    const pem = readFileSync(path, 'utf8');
+    new X509Certificate(pem);
+    return pem;
+  } catch {
+    throw new LifeboatError('config.ca', `the ca file ${show(path)} is not a readable PEM certificate`, {
+      hints: ['it begins with -----BEGIN CERTIFICATE-----'],
+      exitCode: EXIT.usage,
+    });
+  }
+}

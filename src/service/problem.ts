@@ -1,0 +1,101 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
+import { redact } from '../redact.ts';
+import type { Secret } from '../secret.ts';
+import { show, type Untrusted, untrust } from '../text.ts';
+
+const TEXT_LIMIT = 2000;
+
+/** What an error status says, whichever of the three bodies of service-api.md section 7 it came in. */
+export interface Problem {
+  readonly status: number;
+  /** The single word in camel case of V1. */
+  readonly word: Untrusted | undefined;
+  readonly text: Untrusted | undefined;
+  /** Whether the body is one of the service's own: a proxy in between answers with something else. */
+  readonly fromService: boolean;
+}
+
+const V1_BODY = z.object({ error: z.string(), description: z.string().nullish() });
+const V1_DOWNLOAD_BODY = z.object({ message: z.string(), status: z.number().nullish() });
+const V0_BODY = z.object({ msg: z.string() });
+
+/** Reads an error body. Never throws: what cannot be read is a problem without words. Secrets the body echoes are blanked. */
+export function readProblem(status: number, body: Buffer, secrets: readonly Secret[]): Problem {
+  const json = parseJson(body);
+  const v1 = V1_BODY.safeParse(json);
+  const download = V1_DOWNLOAD_BODY.safeParse(json);
+  const v0 = V0_BODY.safeParse(json);
+  const text = v1.data?.description ?? download.data?.message ?? v0.data?.msg;
+  const clean = (raw: string | undefined) =>
+    raw === undefined ? undefined : untrust(redact(raw, secrets).slice(0, TEXT_LIMIT).toWellFormed());
+  return {
+    status,
+    word: clean(v1.data?.error),
+    text: clean(text),
+    fromService: v1.success || download.success || v0.success,
+  };
+}
+
+type Row = readonly [code: string, words: string, ...hints: string[]];
+
+const NOTHING_DONE = 'the service did nothing: it is safe to try again';
+const BY_STATUS: Readonly<Record<number, Row>> = {
+  400: ['service.invalid', 'the service does not accept the request', 'check what was asked for'],
+  401: ['credentials.refused', 'the service refuses the token', 'log in again, then resume'],
+  403: ['service.forbidden', 'the token has no right to do this', 'use a token of a space developer'],
+  404: ['service.not-found', 'the service does not know this', 'check the url and the id'],
+  405: ['service.not-found', 'the service does not offer this', 'check the revision of the instance'],
+  408: ['service.timeout', 'the service waited too long for the request', NOTHING_DONE],
+  409: ['service.conflict', 'the same action is already in progress', 'wait until it is over'],
+  410: ['service.not-found', 'the service no longer offers this', 'check the revision of the instance'],
+  412: ['service.precondition', 'the ids do not exist or do not match', 'check instance and backup'],
+  422: ['service.invalid', 'the service does not accept the values', 'check what was asked for'],
+  429: ['service.busy', 'the service has too many requests', 'wait a moment, then try again'],
+  500: [
+    'service.error',
+    'the service met an unexpected error',
+    'try again; if it stays, tell the platform operator',
+  ],
+  502: ['service.error', 'the router got no proper answer from the service', 'try again in a moment'],
+  503: ['service.error', 'the service is not available', 'try again in a moment'],
+  504: ['service.error', 'the router gave up waiting for the service', 'try again in a moment'],
+};
+
+/** The error for a status that is not a success (service-api.md section 7, RFC 9110 section 15). */
+export function problemError(problem: Problem, headers: IncomingHttpHeaders): LifeboatError {
+  const { status, word, text } = problem;
+  const [code, words, ...hints] = BY_STATUS[status] ?? rowOfClass(status);
+  const said = text ?? word;
+  const quoted = said === undefined || said === '' ? '' : `: "${show(said, 200)}"`;
+  const options: LifeboatErrorOptions = {
+    hints,
+    evidence: {
+      status,
+      ...(word === undefined ? {} : { word }),
+      ...(text === undefined ? {} : { text }),
+      ...(typeof headers['retry-after'] === 'string' ? { retryAfter: show(headers['retry-after'], 60) } : {}),
+    },
+    ...(status === 401 ? { exitCode: EXIT.credentials } : {}),
+  };
+  return new LifeboatError(code, `${words} (${status})${quoted}`, options);
+}
+
+function rowOfClass(status: number): Row {
+  if (status >= 500) return ['service.error', 'the service failed', 'try again in a moment'];
+  if (status >= 400)
+    return ['service.invalid', 'the service does not accept the request', 'check what was asked for'];
+  if (status >= 300)
+    return ['service.redirect', 'the service redirects the request', 'check the url of the instance'];
+  return ['service.bad-answer', 'the service gives an unexpected answer', 'check the url of the instance'];
+}
+
+/** The JSON value, or undefined for anything else. */
+export function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown;
+  } catch {
+    return undefined;
+  }
+}

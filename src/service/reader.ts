@@ -1,0 +1,181 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { z } from 'zod';
+import type { Secret } from '../secret.ts';
+import type { CallOptions } from './call.ts';
+import type { Answer } from './client.ts';
+import { openCookieJar } from './cookies.ts';
+import { badAnswerError, redirectError, stoppedError, timeoutError, transportError } from './failures.ts';
+import type { Limits } from './limits.ts';
+import { parseJson, problemError, readProblem } from './problem.ts';
+import { MOST_REDIRECTS, nextHop } from './redirects.ts';
+import type { HeldToken, TokenCache } from './token-cache.ts';
+
+export interface ReadCall {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly answer: CallOptions['answer'];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A final answer: redirects are followed, a refused token was replaced once if there was another. */
+export interface ReadResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Dispatcher.ResponseData['body'];
+  /** Whether the instance's own origin gave it. */
+  readonly own: boolean;
+}
+
+export interface Reader {
+  /** Rejects with a LifeboatError when there is no answer; an error status is an answer. */
+  fetch(call: ReadCall): Promise<ReadResponse>;
+  /** A JSON answer that fits `schema`; an error status rejects. */
+  json<T>(url: string, schema: z.ZodType<T>, signal: AbortSignal | undefined): Promise<Answer<T>>;
+  /** The error that an error status stands for. Reads the body. */
+  problemOf(response: ReadResponse): Promise<Error>;
+}
+
+/** Makes the reading side over a composed dispatcher. Nothing here may be used for a call that changes something. */
+export function openReader(
+  dispatcher: Dispatcher,
+  origin: string,
+  tokens: TokenCache,
+  limits: Limits,
+  closing: AbortSignal,
+): Reader {
+  const jar = openCookieJar();
+
+  async function fetch(call: ReadCall): Promise<ReadResponse> {
+    const gate = AbortSignal.any(call.signal === undefined ? [closing] : [closing, call.signal]);
+    const deadline = new AbortController();
+    const ms = call.answer === 'stream' ? limits.downloadHeadersMs : limits.readMs;
+    const timer = setTimeout(() => deadline.abort(timeoutError(ms)), ms);
+    try {
+      return await withToken(call, AbortSignal.any([gate, deadline.signal]));
+    } catch (error) {
+      throw gate.aborted ? stoppedError() : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function withToken(call: ReadCall, signal: AbortSignal): Promise<ReadResponse> {
+    const token = await orAbort(tokens.current(), signal);
+    const response = await follow(call, token, signal);
+    if (response.status !== 401 || !response.own || call.method !== 'GET') return response;
+    if (!(await orAbort(tokens.renew(token), signal))) return response;
+    await response.body.dump();
+    return follow(call, await orAbort(tokens.current(), signal), signal);
+  }
+
+  async function follow(call: ReadCall, token: HeldToken, signal: AbortSignal): Promise<ReadResponse> {
+    let url = new URL(call.url);
+    let own = true;
+    for (let redirects = 0; ; redirects += 1) {
+      const response = await ask(call, url, own ? token.value : undefined, signal);
+      if (own) jar.keep(response.headers['set-cookie']);
+      if (response.statusCode < 300 || response.statusCode >= 400) {
+        return { status: response.statusCode, headers: response.headers, body: response.body, own };
+      }
+      await response.body.dump();
+      if (call.method !== 'GET') throw redirectError('a call that is not repeated elsewhere');
+      if (redirects === MOST_REDIRECTS) throw redirectError(`more than ${MOST_REDIRECTS} times`);
+      url = nextHop(url, response.statusCode, response.headers['location'], call.answer === 'stream');
+      // Once another origin had a say in where to go, even the way back goes without the token.
+      own &&= url.origin === origin;
+    }
+  }
+
+  async function ask(
+    call: ReadCall,
+    url: URL,
+    token: Secret | undefined,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const cookie = token === undefined ? undefined : jar.header();
+    const options: CallOptions = {
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: call.method,
+      headers: {
+        accept: call.answer === 'stream' ? '*/*' : 'application/json',
+        // Nothing is inflated here, so that a small answer stays small.
+        'accept-encoding': 'identity',
+        'user-agent': 'lifeboat',
+        ...call.headers,
+        ...(cookie === undefined ? {} : { cookie }),
+      },
+      answer: call.answer,
+      token,
+      signal,
+    };
+    try {
+      // undici looks at the signal only once there is a connection.
+      return await orAbort(dispatcher.request(options), signal);
+    } catch (error) {
+      throw transportError(error, token === undefined ? [] : [token]);
+    }
+  }
+
+  async function problemOf(response: ReadResponse): Promise<Error> {
+    const { value } = await tokens.current();
+    const problem = readProblem(response.status, Buffer.from(await response.body.bytes()), [value]);
+    if (response.own) return problemError(problem, response.headers);
+    return redirectError(`to another origin, which answers with ${response.status}`);
+  }
+
+  async function json<T>(
+    url: string,
+    schema: z.ZodType<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<T>> {
+    const response = await fetch({ method: 'GET', url, answer: 'whole', signal });
+    if (response.status >= 300) throw await problemOf(response);
+    const value = readJson(Buffer.from(await response.body.bytes()), response, schema);
+    return { value, status: response.status, serverDate: dateOf(response.headers) };
+  }
+
+  return { fetch, json, problemOf };
+}
+
+/** The service's own clock (RFC 9110 section 6.6.1), when it says so readably. */
+export function dateOf(headers: IncomingHttpHeaders): Date | undefined {
+  const date = new Date(typeof headers.date === 'string' ? headers.date : Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+/** `promise`, or the signal's reason as soon as it is aborted. */
+export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+function readJson<T>(body: Buffer, response: ReadResponse, schema: z.ZodType<T>): T {
+  const evidence = { status: response.status, bytes: body.length };
+  if (body.toString('latin1').trim() === '') throw badAnswerError('the answer is empty', evidence);
+  const json = parseJson(body);
+  if (json === undefined) {
+    throw badAnswerError(
+      looksLikeHtml(body) ? 'the answer is a web page, not JSON' : 'the answer is not JSON, or is cut off',
+      evidence,
+    );
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
+  throw badAnswerError(
+    `the answer does not have the shape it should have${where === '' ? '' : ` (at ${where})`}`,
+    { ...evidence, at: where },
+  );
+}
+
+/** Whether a body begins like a page for people. */
+export function looksLikeHtml(body: Buffer): boolean {
+  return /^[\s\ufeff]*</u.test(body.subarray(0, 200).toString('utf8'));
+}

@@ -1,0 +1,109 @@
+import { createReadStream } from 'node:fs';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import { show } from '../text.ts';
+import { runTokenCommand, TOKEN_LIMIT_BYTES } from './token-command.ts';
+
+/** Where the token comes from. `scheme` is put before a token without scheme word; `none` sends it bare. */
+export type TokenSource = (
+  | { readonly env: string }
+  | { readonly file: string }
+  | { readonly command: string }
+  | { readonly keychain: true }
+) & { readonly scheme?: string | undefined };
+
+/**
+ * Reads the source anew and gives the value of the `Authorization` header. Rejects with `credentials.missing` when
+ * there is no usable token. Its messages never quote the token, nor the command that prints it.
+ */
+export type TokenReader = () => Promise<Secret>;
+
+export interface TokenHelpers {
+  /** Looks the token up in the key store; `undefined` means it is not there. */
+  readonly keychain: () => Promise<Secret | undefined>;
+  /** Variables a token command does not get to see, such as those that hold other instances' tokens. */
+  readonly hideEnv?: readonly string[];
+  /** Default 30 s. */
+  readonly commandTimeoutMs?: number;
+}
+
+/** Makes the reader of a token source. Nothing is read until the reader is called. */
+export function tokenReader(source: TokenSource, helpers: TokenHelpers): TokenReader {
+  return async () => {
+    const raw = await readRaw(source, helpers);
+    const place = placeOf(source);
+    const text = raw.reveal().trim();
+    if (text === '') throw missing(`${place} is empty`);
+    const line = 'command' in source ? tokenLine(text) : text;
+    if (/[\r\n]/u.test(line)) throw missing(`${place} holds more than one line`);
+    // RFC 9110 section 5.5, without the obsolete bytes above ASCII.
+    if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/u.test(line)) {
+      throw missing(`${place} holds characters that do not fit into a header`);
+    }
+    return new Secret(withScheme(line, source.scheme));
+  };
+}
+
+async function readRaw(source: TokenSource, helpers: TokenHelpers): Promise<Secret> {
+  if ('env' in source) {
+    const value = process.env[source.env];
+    if (value === undefined) throw missing(`${placeOf(source)} is not set`);
+    return new Secret(value);
+  }
+  if ('file' in source) return readTokenFile(source.file);
+  if ('command' in source) {
+    return runTokenCommand(source.command, {
+      hideEnv: helpers.hideEnv ?? [],
+      timeoutMs: helpers.commandTimeoutMs ?? 30_000,
+    });
+  }
+  const stored = await helpers.keychain().catch((error: unknown) => {
+    throw error instanceof LifeboatError ? error : missing('the keychain cannot be read');
+  });
+  if (stored === undefined) throw missing(`${placeOf(source)} is not there`);
+  return stored;
+}
+
+async function readTokenFile(path: string): Promise<Secret> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of createReadStream(path, { end: TOKEN_LIMIT_BYTES }))
+      chunks.push(chunk as Buffer);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not there' : 'cannot be read';
+    throw missing(`the token file ${show(path)} ${reason}`);
+  }
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length > TOKEN_LIMIT_BYTES)
+    throw missing(`the token file ${show(path)} is too large for a token`);
+  return new Secret(bytes.toString('utf8'));
+}
+
+/** Older `cf oauth-token` prints progress around the token, which then is the one line that begins with the scheme word. */
+function tokenLine(text: string): string {
+  const lines = text.split(/[\r\n]+/u).map((line) => line.trim());
+  const [only, second] = lines.filter((line) => /^bearer\s+\S+$/iu.test(line));
+  return lines.length > 1 && only !== undefined && second === undefined ? only : text;
+}
+
+function withScheme(token: string, scheme: string | undefined): string {
+  if (scheme === 'none' || /\s/u.test(token)) return token;
+  return `${scheme ?? 'Bearer'} ${token}`;
+}
+
+function placeOf(source: TokenSource): string {
+  if ('env' in source) return `the token variable ${show(source.env)}`;
+  if ('file' in source) return `the token file ${show(source.file)}`;
+  if ('command' in source) return 'the output of the token command';
+  return 'the token in the keychain';
+}
+
+function missing(shortMessage: string): LifeboatError {
+  return new LifeboatError('credentials.missing', shortMessage, {
+    hints: [
+      'nothing was sent: put a token in place and try again',
+      '`lifeboat doctor` checks the token source',
+    ],
+    exitCode: EXIT.credentials,
+  });
+}

@@ -1,0 +1,121 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { CallOptions } from './call.ts';
+import { tooLargeError, transportError } from './failures.ts';
+import type { Limits } from './limits.ts';
+
+type Controller = Dispatcher.DispatchController;
+type Handler = Dispatcher.DispatchHandler;
+
+/**
+ * Collects an answer up to its cap and hands it over only when its last byte is there: what stands outside sees either a
+ * whole answer or an error. The cap guards the process itself: an endless JSON array ends Node with a fatal error that no
+ * `catch` sees. An error body beyond its cap is cut, since its status says enough.
+ *
+ * A successful answer to a `stream` call passes through. When it breaks off, the error is final: a download goes on only by
+ * an explicit offset, because bytes of two encryptions do not fit together.
+ */
+export function wholeAnswers(limits: Limits): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) =>
+    dispatch(options, new Collector(options as CallOptions, handler, limits));
+}
+
+class Collector implements Handler {
+  readonly #call: CallOptions;
+  readonly #handler: Handler;
+  readonly #limits: Limits;
+  readonly #chunks: Buffer[] = [];
+  #start:
+    | {
+        status: number;
+        headers: IncomingHttpHeaders;
+        message: string | undefined;
+      }
+    | undefined;
+  #size = 0;
+  #streaming = false;
+  #done = false;
+
+  constructor(call: CallOptions, handler: Handler, limits: Limits) {
+    this.#call = call;
+    this.#handler = handler;
+    this.#limits = limits;
+  }
+
+  onRequestStart(controller: Controller, context: unknown): void {
+    this.#handler.onRequestStart?.(
+      this.#call.answer === 'stream' ? controller : withoutPauses(controller),
+      context,
+    );
+  }
+
+  onResponseStart(
+    controller: Controller,
+    status: number,
+    headers: IncomingHttpHeaders,
+    message?: string,
+  ): void {
+    if (status < 200) return;
+    this.#start = { status, headers, message };
+    this.#streaming = this.#call.answer === 'stream' && status < 300;
+    if (this.#streaming) this.#handler.onResponseStart?.(controller, status, headers, message);
+  }
+
+  onResponseData(controller: Controller, chunk: Buffer): void {
+    if (this.#done) return;
+    if (this.#streaming) {
+      this.#handler.onResponseData?.(controller, chunk);
+      return;
+    }
+    const failed = (this.#start?.status ?? 0) >= 300;
+    const cap = failed ? this.#limits.errorBytes : this.#limits.jsonBytes;
+    this.#size += chunk.length;
+    if (this.#size <= cap) {
+      this.#chunks.push(chunk);
+      return;
+    }
+    if (failed) this.#handOver(controller, {});
+    controller.abort(tooLargeError(cap));
+  }
+
+  onResponseEnd(controller: Controller, trailers: IncomingHttpHeaders): void {
+    if (this.#done) return;
+    if (this.#streaming) this.#handler.onResponseEnd?.(controller, trailers);
+    else this.#handOver(controller, trailers);
+  }
+
+  onResponseError(controller: Controller, error: Error): void {
+    if (this.#done) return;
+    this.#done = true;
+    const { token } = this.#call;
+    const final = this.#streaming ? transportError(error, token === undefined ? [] : [token]) : error;
+    this.#handler.onResponseError?.(controller, final);
+  }
+
+  #handOver(controller: Controller, trailers: IncomingHttpHeaders): void {
+    if (this.#start === undefined) return;
+    this.#done = true;
+    const { status, headers, message } = this.#start;
+    const calm = withoutPauses(controller);
+    // The length on the wire no longer matters, and a cut body would contradict it.
+    this.#handler.onResponseStart?.(calm, status, { ...headers, 'content-length': undefined }, message);
+    for (const chunk of this.#chunks) this.#handler.onResponseData?.(calm, chunk);
+    this.#handler.onResponseEnd?.(calm, trailers);
+  }
+}
+
+/** Everything is in memory already: a pause would only hold up the connection's next answer. */
+function withoutPauses(controller: Controller): Controller {
+  return {
+    get aborted() {
+      return controller.aborted;
+    },
+    get reason() {
+      return controller.reason;
+    },
+    paused: false,
+    abort: (reason) => controller.abort(reason),
+    pause: () => undefined,
+    resume: () => undefined,
+  };
+}

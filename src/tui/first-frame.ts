@@ -1,0 +1,75 @@
+import { type Streams, wantsColour } from '../plain/terminal.ts';
+import { glyphsFor } from './glyphs.ts';
+import { type HeaderData, headerLine } from './parts/header.ts';
+import { type Line, span } from './span.ts';
+import { type Paint, paintOf } from './theme.ts';
+
+export interface FirstFrame extends HeaderData {
+  readonly columns: number;
+  readonly rows: number;
+  readonly env: Streams['env'];
+  /** One line below the header. */
+  readonly note?: string;
+}
+
+/** Enter the alternate screen, hide the cursor, go to its corner and clear. */
+const TAKE_SCREEN = '\u001b[?1049h\u001b[?25l\u001b[H\u001b[2J';
+
+/** Undoes whatever the UI may have switched on: bracketed paste, the hidden cursor, colours, the alternate screen. */
+export const GIVE_SCREEN_BACK = '\u001b[?2004l\u001b[0m\u001b[?25h\u001b[?1049l';
+
+/**
+ * The bytes of the first frame: the alternate screen with the header the UI will draw again in the same place. Written
+ * by hand because loading Ink takes several times as long as starting Node. Nothing heavy is imported here.
+ *
+ * Whoever writes it owes `GIVE_SCREEN_BACK` if the UI does not come up.
+ */
+export function firstFrame({ columns, rows, env, note, ...header }: FirstFrame): string {
+  const look = {
+    glyphs: glyphsFor(env),
+    colour: wantsColour({ isTTY: true }, env),
+  };
+  const line = headerLine(header, columns, look, roughCells, roughCut);
+  const waiting = span(`  ${note ?? 'starting'}`, 'text.dim');
+  const lines: Line[] = [line, [], [{ ...waiting, text: roughCut(waiting.text, columns) }]];
+  const text = lines
+    .slice(0, rows)
+    .map((row) => row.map((piece) => paint(piece.text, paintOf(piece.token, look.colour))).join(''))
+    .join('\r\n');
+  return `${TAKE_SCREEN}${text}\u001b[H`;
+}
+
+/** Close enough for a frame that lives for an instant: everything beyond Latin is taken to be wide. */
+function roughCells(text: string): number {
+  let width = 0;
+  for (const character of text) width += isWide(character) ? 2 : 1;
+  return width;
+}
+
+function isWide(character: string): boolean {
+  const code = character.codePointAt(0) ?? 0;
+  return code >= 0x1100 && !(code >= 0x2010 && code <= 0x27bf);
+}
+
+function roughCut(text: string, width: number): string {
+  let used = 0;
+  let kept = '';
+  for (const character of text) {
+    used += isWide(character) ? 2 : 1;
+    if (used > width) break;
+    kept += character;
+  }
+  return kept;
+}
+
+const COLOURS = { red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+
+function paint(text: string, { color, bold, dimColor, inverse }: Paint): string {
+  const codes = [
+    ...(bold ? [1] : []),
+    ...(dimColor ? [2] : []),
+    ...(inverse ? [7] : []),
+    ...(color === undefined ? [] : [COLOURS[color]]),
+  ];
+  return codes.length === 0 ? text : `\u001b[${codes.join(';')}m${text}\u001b[0m`;
+}

@@ -1,0 +1,67 @@
+import { type Streams, speaksUnicode } from '../plain/terminal.ts';
+
+/** The signs the screen is drawn with. Each has an ASCII form of one cell for locales without Unicode. */
+export interface Glyphs {
+  readonly done: string;
+  readonly current: string;
+  readonly ahead: string;
+  readonly skipped: string;
+  readonly failed: string;
+  readonly warn: string;
+  readonly cursor: string;
+  readonly bullet: string;
+  readonly quote: string;
+  readonly wall: string;
+  readonly rule: string;
+  readonly loudRule: string;
+  readonly full: string;
+  readonly empty: string;
+  readonly dot: string;
+  readonly more: string;
+  readonly ellipsis: string;
+}
+
+const UNICODE: Glyphs = {
+  done: '✓',
+  current: '▸',
+  ahead: '·',
+  skipped: '↷',
+  failed: '✗',
+  warn: '!',
+  cursor: '❯',
+  bullet: '•',
+  quote: '│',
+  wall: '│',
+  rule: '─',
+  loudRule: '═',
+  full: '█',
+  empty: '░',
+  dot: '•',
+  more: '↓',
+  ellipsis: '…',
+};
+
+const ASCII: Glyphs = {
+  done: '+',
+  current: '>',
+  ahead: '.',
+  skipped: '~',
+  failed: 'x',
+  warn: '!',
+  cursor: '>',
+  bullet: '*',
+  quote: '|',
+  wall: '|',
+  rule: '-',
+  loudRule: '=',
+  full: '#',
+  empty: '.',
+  dot: '*',
+  more: 'v',
+  ellipsis: '~',
+};
+
+/** The signs for a locale. */
+export function glyphsFor(env: Streams['env']): Glyphs {
+  return speaksUnicode(env) ? UNICODE : ASCII;
+}

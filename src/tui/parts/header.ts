@@ -1,0 +1,64 @@
+import { formatElapsed } from '../../plain/format.ts';
+import type { RunView } from '../../view/run-view.ts';
+import { type Line, type Look, type Span, span } from '../span.ts';
+
+/** What the header shows; a run that has not been read yet may lack its times. */
+export type HeaderData = Pick<RunView, 'mode' | 'instance' | 'title'> &
+  Partial<Pick<RunView, 'clock' | 'elapsed'>>;
+
+/**
+ * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that nobody
+ * mistakes the real thing for a rehearsal. On a narrow screen the date, the running time and the title go first.
+ *
+ * `measure` and `cut` come from the caller because the first frame is written before the width tables are loaded.
+ */
+export function headerLine(
+  data: HeaderData,
+  width: number,
+  look: Look,
+  measure: (text: string) => number,
+  cut: (text: string, width: number) => string,
+): Line {
+  const rule = ruleOf(data.mode, look);
+  const clock = data.clock === undefined ? '' : `${data.clock} UTC`;
+  const time = data.clock === undefined ? '' : `${data.clock.slice(-8)} UTC`;
+  const elapsed = data.elapsed === undefined ? '' : formatElapsed(data.elapsed);
+  const badge = span(` ${data.mode} `, data.mode === 'LIVE' ? 'badge.live' : 'badge.rehearsal');
+  const lead = measure(badge.text) + 6;
+
+  for (const [title, times] of [
+    [data.title, [clock, elapsed]],
+    [data.title, [time, elapsed]],
+    [data.title, [time]],
+    ['', [time]],
+    ['', []],
+  ] as const) {
+    const named = span(data.instance, 'text.strong');
+    const titled = span(title);
+    const timed = span(times.filter((text) => text !== '').join('  '), 'text.dim');
+    const names = measure(named.text) + (title === '' ? 0 : measure(titled.text) + 2);
+    const right = timed.text === '' ? 0 : measure(timed.text) + 4;
+    const fill = width - lead - names - right;
+    if (fill < 1) continue;
+    return [
+      { ...rule, text: rule.text.repeat(2) },
+      badge,
+      { ...rule, text: rule.text.repeat(2) },
+      span(' '),
+      named,
+      ...(title === '' ? [] : [span('  '), titled]),
+      span(' '),
+      { ...rule, text: rule.text.repeat(fill) },
+      ...(timed.text === '' ? [] : [span(' '), timed, span(' '), { ...rule, text: rule.text.repeat(2) }]),
+    ];
+  }
+  const name = span(` ${data.instance}`, 'text.strong');
+  return [badge, { ...name, text: cut(name.text, Math.max(0, width - measure(badge.text))) }];
+}
+
+/** The rule that frames the screen: loud and double when live. */
+export function ruleOf(mode: RunView['mode'], look: Look): Span {
+  return mode === 'LIVE'
+    ? { text: look.glyphs.loudRule, token: 'frame.live' }
+    : { text: look.glyphs.rule, token: 'frame' };
+}

@@ -1,0 +1,27 @@
+import { helpBindings } from '../keymap.ts';
+import { padLine, ruleLine, wrapLine } from '../line.ts';
+import { type Line, type Look, span } from '../span.ts';
+
+const KEY_WIDTH = 12;
+
+/** Everything the keys and signs mean. */
+export function helpLines(width: number, look: Look): Line[] {
+  const { glyphs } = look;
+  const signs = `${glyphs.done} done  ${glyphs.current} now  ${glyphs.ahead} ahead  ${glyphs.skipped} skipped  ${glyphs.failed} failed  ${glyphs.warn} look here`;
+  const entries: readonly (readonly [string, string])[] = [
+    ...helpBindings().map(({ shown, description }) => [shown, description] as const),
+    ['signs', signs],
+    [
+      'leaving',
+      'harms nothing: each step is written down before it is taken, and a run goes on where it was left',
+    ],
+  ];
+  return [ruleLine('help', width, look, 'accent'), ...entries.flatMap((entry) => entryLines(entry, width))];
+}
+
+function entryLines([term, meaning]: readonly [string, string], width: number): Line[] {
+  return wrapLine([span(meaning)], Math.max(10, width - KEY_WIDTH)).map((row, at) => [
+    ...padLine(at === 0 ? [span(term, 'text.strong')] : [], KEY_WIDTH),
+    ...row,
+  ]);
+}

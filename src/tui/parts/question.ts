@@ -1,0 +1,174 @@
+import { splitAt } from '../../plain/width.ts';
+import type { QuestionOption, QuestionView } from '../../view/run-view.ts';
+import { cutLine, lineWidth, ruleLine, wrapLine } from '../line.ts';
+import { type QuestionState, type Row, rowsOf } from '../question-state.ts';
+import { type Line, type Look, span } from '../span.ts';
+import { limitRows } from './facts.ts';
+
+/**
+ * The question, its rows and what the operator has typed, in at most `limit` rows. When they are scarce, hints go first
+ * (all but the one under the cursor), then rows far from the cursor, then the end of the prompt.
+ */
+export function questionLines(
+  question: QuestionView,
+  state: QuestionState,
+  width: number,
+  limit: number,
+  look: Look,
+): Line[] {
+  const head = [ruleLine(nameOf(question), width, look, 'accent'), ...promptLines(question, width)];
+  const tail = tailLines(state, width);
+  const rows = rowsOf(question);
+  const drawn = (withHints: boolean) =>
+    rows.map((row, at) => rowLines(row, at === state.row, withHints, question, state, width, look));
+  const all = drawn(true);
+  if (count(head, tail, ...all) <= limit) return [...head, ...all.flat(), ...tail];
+
+  const bare = drawn(false);
+  const shortTail = limitRows(
+    tail,
+    Math.max(1, Math.min(tail.length, limit - count(head, ...bare))),
+    width,
+    look,
+  );
+  if (count(head, shortTail, ...bare) <= limit) return [...head, ...bare.flat(), ...shortTail];
+
+  const focused = bare[state.row] ?? [];
+  const headRoom = Math.max(
+    2,
+    limit - shortTail.length - Math.max(focused.length, Math.min(4, count(...bare))),
+  );
+  const shortHead = limitRows(head, headRoom, width, look);
+  const room = limit - shortHead.length - shortTail.length;
+  return [...shortHead, ...around(bare, state.row, room), ...shortTail].slice(0, limit);
+}
+
+function count(...groups: readonly (readonly Line[])[]): number {
+  return groups.reduce((sum, group) => sum + group.length, 0);
+}
+
+function nameOf(question: QuestionView): string {
+  if (question.kind === 'choice') return 'question';
+  return question.kind === 'secret' ? 'secret' : 'confirmation';
+}
+
+function promptLines(question: QuestionView, width: number): Line[] {
+  const prompt = wrapLine([span(question.prompt, 'text.strong')], width);
+  if (question.kind !== 'typed-name') return prompt;
+  return [
+    ...prompt,
+    ...wrapLine(
+      [span('to confirm, type '), span(question.expected, 'selected'), span(' and then Enter')],
+      width,
+    ),
+  ];
+}
+
+function tailLines(state: QuestionState, width: number): Line[] {
+  if (state.sending) return [[span('  writing the answer down', 'text.dim')]];
+  if (state.problem === undefined) return [];
+  return [
+    ...wrapLine([span(`! ${state.problem.text}`, 'status.warn')], width, 2),
+    ...state.problem.hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8)),
+  ];
+}
+
+function rowLines(
+  row: Row,
+  focused: boolean,
+  withHints: boolean,
+  question: QuestionView,
+  state: QuestionState,
+  width: number,
+  look: Look,
+): Line[] {
+  const cursor = span(focused ? `${look.glyphs.cursor} ` : '  ', 'selected');
+  if (row.kind === 'field') {
+    if (question.kind === 'secret')
+      return [cutLine([cursor, ...secretField(question, state, focused, look)], width, look)];
+    return [field(cursor, [], state.text, focused && state.option === undefined, width)];
+  }
+  const { option } = row;
+  const label = wrapLine([span(option.label, labelToken(option, focused)), ...remark(option)], width - 2, 2);
+  const lines: Line[] = label.map((part, at) => [at === 0 ? cursor : span('  '), ...part]);
+  const below =
+    option.disabled !== undefined
+      ? `not now: ${option.disabled}`
+      : withHints || focused
+        ? (option.hint ?? '')
+        : '';
+  if (below !== '') {
+    lines.push(...wrapLine([span(`    ${below}`, 'text.dim')], width, 4));
+  }
+  if (focused && state.option?.needs !== undefined) {
+    lines.push(
+      field(span('    '), [span(`${state.option.needs.prompt}: `, 'accent')], state.text, true, width),
+    );
+  }
+  return lines;
+}
+
+function labelToken(option: QuestionOption, focused: boolean) {
+  if (option.disabled !== undefined) return 'text.dim';
+  return focused ? 'selected' : 'text';
+}
+
+function remark(option: QuestionOption): Line {
+  return option.recommended && option.disabled === undefined ? [span('  (recommended)', 'text.dim')] : [];
+}
+
+/** A field of one row; of a long text its end is shown, where the typing happens. */
+function field(lead: Line[number], label: Line, text: string, focused: boolean, width: number): Line {
+  const cursor = focused ? [span(' ', 'cursor')] : [];
+  const shortLabel = lineWidth(label) > width / 2 ? [] : label;
+  const room = Math.max(1, width - lineWidth([lead, ...shortLabel]) - 1);
+  return [lead, ...shortLabel, span(endOf(span(text).text, room), 'text.strong'), ...cursor];
+}
+
+function endOf(text: string, width: number): string {
+  let rest = text;
+  while (lineWidth([{ text: rest, token: 'text' }]) > width) rest = splitAt(rest, 1)[1];
+  return rest;
+}
+
+/** A secret shows only whether something was typed and whether it is long enough, never how long it is. */
+function secretField(
+  question: QuestionView & { kind: 'secret' },
+  state: QuestionState,
+  focused: boolean,
+  look: Look,
+): Line {
+  const label = state.first === undefined ? 'hidden: ' : 'once more, to compare: ';
+  const filled = state.text !== '' || state.sending;
+  const isShort = state.text.length < question.minLength;
+  const remarks = [
+    question.minLength > 0 ? `at least ${question.minLength} characters` : '',
+    filled && !state.sending && question.minLength > 0 ? (isShort ? 'too short yet' : 'long enough') : '',
+  ].filter((text) => text !== '');
+  return [
+    span(label, 'accent'),
+    span(filled ? look.glyphs.dot.repeat(8) : ''),
+    ...(focused ? [span(' ', 'cursor')] : []),
+    span(`  ${remarks.join(', ')}`, 'text.dim'),
+  ];
+}
+
+/** The rows around the one under the cursor, whole rows first, then as many of their lines as there is room for. */
+function around(groups: readonly Line[][], at: number, room: number): Line[] {
+  let first = at;
+  let last = at;
+  let used = groups[at]?.length ?? 0;
+  for (;;) {
+    const below = groups[last + 1];
+    const above = groups[first - 1];
+    if (below !== undefined && used + below.length <= room) {
+      last += 1;
+      used += below.length;
+    } else if (above !== undefined && used + above.length <= room) {
+      first -= 1;
+      used += above.length;
+    } else break;
+  }
+  const lines = groups.slice(first, last + 1).flat();
+  return lines.length > room ? lines.slice(-Math.max(0, room)) : lines;
+}

@@ -1,0 +1,95 @@
+import { failureOf } from '../errors.ts';
+import type { RunPort } from '../view/run-port.ts';
+import { questionKey } from './question-state.ts';
+import { type Action, type Effect, firstState, type UiState, update } from './ui-state.ts';
+
+/** Holds the state of the screen, keeps it in step with the run, and does what the operator asks for. */
+export interface Store {
+  state(): UiState;
+  subscribe(listener: () => void): () => void;
+  dispatch(action: ActionWithoutTime): void;
+  /** Ends the ticking and the listening. */
+  stop(): void;
+}
+
+/** Actions as components send them: the store stamps the time. */
+type ActionWithoutTime = Action extends infer One ? (One extends Action ? Omit<One, 'now'> : never) : never;
+
+export interface StoreOptions {
+  /** Milliseconds that only go forward. */
+  readonly now: () => number;
+  readonly onLeave: () => void;
+  readonly onClose: () => void;
+}
+
+/** As often as the screen is drawn; a run that reports every chunk of a download is looked at no more often. */
+const LOOK_MS = 66;
+const TICK_MS = 1000;
+
+export function createStore(port: RunPort, options: StoreOptions): Store {
+  const { now } = options;
+  const listeners = new Set<() => void>();
+  let state = firstState(port.view(), now());
+  let lookedAt = now();
+  let pending: NodeJS.Timeout | undefined;
+
+  const dispatch = (action: ActionWithoutTime) => {
+    const [next, effect] = update(state, { ...action, now: now() } as Action);
+    if (next !== state) {
+      state = next;
+      for (const listener of listeners) listener();
+    }
+    if (effect !== undefined) perform(effect);
+  };
+  const look = () => {
+    clearTimeout(pending);
+    pending = undefined;
+    lookedAt = now();
+    dispatch({ type: 'view', view: port.view() });
+  };
+  const lookSoon = () => {
+    if (pending !== undefined) return;
+    const wait = LOOK_MS - (now() - lookedAt);
+    if (wait <= 0) look();
+    else pending = setTimeout(look, wait);
+  };
+  const perform = (effect: Effect) => {
+    switch (effect.type) {
+      case 'leave':
+        return options.onLeave();
+      case 'close':
+        return options.onClose();
+      case 'wake':
+        return port.wake();
+      case 'answer':
+        // What stands on the screen may be a moment old. An answer goes only to the question it was given to.
+        if (questionKey(port.view().question) !== state.question?.key) return look();
+        port.answer(effect.answer).then(
+          () => {
+            look();
+            dispatch({ type: 'answered' });
+          },
+          (error: unknown) => {
+            const { shortMessage, hints } = failureOf(error);
+            dispatch({ type: 'rejected', text: shortMessage, hints });
+          },
+        );
+    }
+  };
+
+  const unsubscribe = port.subscribe(lookSoon);
+  const tick = setInterval(look, TICK_MS);
+  return {
+    state: () => state,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    dispatch,
+    stop: () => {
+      unsubscribe();
+      clearInterval(tick);
+      clearTimeout(pending);
+    },
+  };
+}

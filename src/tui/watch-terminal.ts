@@ -1,0 +1,64 @@
+import process from 'node:process';
+import type { Streams } from '../plain/terminal.ts';
+
+interface Suspension {
+  resume(): Promise<void>;
+}
+
+export interface TerminalEvents {
+  /** The terminal is gone: its input has ended, or reading or writing fails. */
+  readonly onLost: () => void;
+  /** Somebody asks the process to go. */
+  readonly onSignal: () => void;
+  /** Gives the terminal away until `resume`. */
+  readonly suspend: () => Promise<Suspension> | undefined;
+}
+
+const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
+
+/**
+ * Listens for the end of the terminal and of the process, and hands the terminal over while the process is stopped.
+ * After `stop`, signals have their usual effect again. A lost terminal stays quiet for ever: an error on it must
+ * not take down a process that is still writing its last entry.
+ */
+export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(): void; isLost(): boolean } {
+  const { stdin, stdout, stderr } = streams;
+  let lost = false;
+  const onLost = () => {
+    lost = true;
+    events.onLost();
+  };
+  for (const stream of [stdin, stdout, stderr]) stream.on('error', onLost);
+  stdin.on('end', onLost);
+  stdin.on('close', onLost);
+  for (const signal of SIGNALS) process.on(signal, events.onSignal);
+
+  let suspension: Suspension | undefined;
+  const onStop = async () => {
+    suspension = await events.suspend();
+    process.kill(process.pid, 'SIGSTOP');
+  };
+  const onContinue = async () => {
+    // Stopped without being asked (SIGSTOP): give away and take back, which sets the modes and draws everything anew.
+    const current = suspension ?? (await events.suspend());
+    suspension = undefined;
+    await current?.resume();
+  };
+  const onSigtstp = () => void onStop().catch(onLost);
+  const onSigcont = () => void onContinue().catch(onLost);
+  process.on('SIGTSTP', onSigtstp);
+  process.on('SIGCONT', onSigcont);
+
+  return {
+    isLost: () => lost,
+    stop: () => {
+      for (const signal of SIGNALS) process.off(signal, events.onSignal);
+      process.off('SIGTSTP', onSigtstp);
+      process.off('SIGCONT', onSigcont);
+      stdin.off('end', onLost);
+      stdin.off('close', onLost);
+      if (lost) return;
+      for (const stream of [stdin, stdout, stderr]) stream.off('error', onLost);
+    },
+  };
+}

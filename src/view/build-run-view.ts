@@ -1,0 +1,169 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import type { Failure } from '../../machines/parts/failure.ts';
+import { optionKey, type Question, type QuestionOption as MachineOption } from '../../machines/parts/question.ts';
+import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
+import type { Entry } from '../journal/journal.ts';
+import { show } from '../text.ts';
+import { sentenceOf } from './entry-sentence.ts';
+import { bytes, seconds, time, timeOfDay } from './format.ts';
+import type { ProseSection } from './prose.ts';
+import type { ActivityView, FactLine, LogLine, OutcomeView, QuestionOption, QuestionView, RailStep, RunView } from './run-view.ts';
+
+/** What the runner knows of a run; everything below is computed from it and the clock. */
+export interface RunFacts {
+  readonly runbook: Runbook;
+  readonly runId: string;
+  readonly instance: string;
+  readonly snapshot: AnyMachineSnapshot;
+  readonly entries: readonly Entry[];
+  readonly activity: { readonly since: string; readonly progress: ProgressFacts | undefined } | undefined;
+  readonly paused: Failure | undefined;
+  readonly prose: ReadonlyMap<string, ProseSection>;
+  readonly now: Date;
+}
+
+type ProgressFacts =
+  | { readonly kind: 'bytes'; readonly done: number; readonly total: number | undefined }
+  | { readonly kind: 'task'; readonly status: string }
+  | { readonly kind: 'wait'; readonly untilMs: number };
+
+type Meta = StateMeta<unknown, never>;
+
+const LOG_LINES = 200;
+const NOISE = new Set(['activity.begun', 'intent.prepared']);
+
+/** The whole screen as data. Pure: the same facts and clock give the same view. */
+export function buildRunView(facts: RunFacts): RunView {
+  const { runbook, snapshot, entries, now } = facts;
+  const [started] = entries;
+  const head = (started?.body ?? {}) as { mode?: 'LIVE' | 'REHEARSAL' };
+  const state = String(snapshot.value);
+  const meta = metaAt(runbook, state);
+  const section = facts.prose.get(state);
+  const question = viewQuestion(meta?.question?.(snapshot.context), snapshot);
+  const activity = viewActivity(facts, meta);
+  const banner = viewBanner(facts);
+  const outcome = viewOutcome(runbook, snapshot, state);
+  return {
+    runId: facts.runId,
+    runbook: runbook.id,
+    title: runbook.title,
+    instance: facts.instance,
+    mode: head.mode ?? 'LIVE',
+    clock: time(now.toISOString()),
+    elapsed: started === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(started.at)) / 1000),
+    rail: viewRail(facts, meta),
+    prose: section ?? { title: meta?.title ?? state, markdown: '' },
+    facts: runbook.facts(snapshot.context as never).map(viewFact),
+    log: entries.filter((entry) => !NOISE.has(entry.type)).slice(-LOG_LINES).map(viewLog),
+    ...(question === undefined ? {} : { question }),
+    ...(activity === undefined ? {} : { activity }),
+    ...(banner === undefined ? {} : { banner }),
+    ...(outcome === undefined ? {} : { outcome }),
+  };
+}
+
+/** What a state of a machine says about itself. */
+export function metaAt(runbook: Runbook, state: string): Meta | undefined {
+  return runbook.machine.states[state]?.meta as Meta | undefined;
+}
+
+/** One fact, formatted and cleaned. */
+export function viewFact({ label, value, unit, tone }: Fact): FactLine {
+  return { label, value: show(format(value, unit)), tone: tone ?? 'plain' };
+}
+
+function format(value: string | number, unit: Fact['unit']): string {
+  if (unit === 'bytes') return bytes(Number(value));
+  if (unit === 'seconds') return seconds(Number(value));
+  if (unit === 'days') return `${value} days`;
+  if (unit === 'time') return `${time(String(value))} UTC`;
+  return String(value);
+}
+
+function viewRail({ runbook, snapshot, entries }: RunFacts, meta: Meta | undefined): RailStep[] {
+  const visited = entries
+    .filter((entry) => entry.type === 'event')
+    .map((entry) => String((entry.body as { to?: string }).to))
+    .filter((state) => !isFinal(runbook, state))
+    .map((state) => metaAt(runbook, state)?.step);
+  const reached = new Set([runbook.steps[0]?.id, ...visited]);
+  const over = snapshot.status === 'done';
+  const complete = over && runbook.closing(snapshot.context as never, String(snapshot.value)).outcome !== 'stopped';
+  const here = over ? (visited.at(-1) ?? runbook.steps[0]?.id) : meta?.step;
+  const current = complete ? runbook.steps.length : runbook.steps.findIndex((step) => step.id === here);
+  const skipped = new Map(runbook.skipped(snapshot.context as never).map(({ step, reason }) => [step, reason]));
+  return runbook.steps.map((step, index): RailStep => {
+    const note = skipped.get(step.id);
+    const noted = note === undefined ? step : { ...step, note: show(note, 60) };
+    if (index > current) return { ...step, state: 'ahead' };
+    if (index === current) return { ...noted, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
+    return { ...noted, state: note !== undefined || !reached.has(step.id) ? 'skipped' : 'done' };
+  });
+}
+
+function isFinal(runbook: Runbook, state: string): boolean {
+  return runbook.machine.states[state]?.type === 'final';
+}
+
+function viewQuestion(question: Question | undefined, snapshot: AnyMachineSnapshot): QuestionView | undefined {
+  if (question === undefined || snapshot.status !== 'active') return undefined;
+  return { ...question, prompt: show(question.prompt), options: question.options.map(viewOption) };
+}
+
+function viewOption(option: MachineOption): QuestionOption {
+  return {
+    event: optionKey(option.event),
+    label: show(option.label, 80),
+    recommended: option.recommended ?? false,
+    ...(option.hint === undefined ? {} : { hint: show(option.hint) }),
+    ...(option.needs === undefined ? {} : { needs: option.needs }),
+    ...(option.disabled === undefined ? {} : { disabled: show(option.disabled) }),
+  };
+}
+
+function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): ActivityView | undefined {
+  if (activity === undefined) return undefined;
+  const age = Math.max(0, (now.getTime() - Date.parse(activity.since)) / 1000);
+  const { progress } = activity;
+  const base = { title: meta?.title ?? 'working', seconds: age };
+  if (progress === undefined) return base;
+  if (progress.kind === 'task') return { ...base, progress: { kind: 'task', status: show(progress.status, 40) } };
+  if (progress.kind === 'wait') {
+    return { ...base, progress: { kind: 'wait', secondsLeft: Math.max(0, (progress.untilMs - now.getTime()) / 1000) } };
+  }
+  const rate = age > 0.5 ? progress.done / age : undefined;
+  return { ...base, progress: { kind: 'bytes', done: progress.done, total: progress.total, bytesPerSecond: rate } };
+}
+
+function viewBanner({ runbook, snapshot, paused }: RunFacts): RunView['banner'] {
+  if (paused !== undefined) {
+    return {
+      tone: 'warn',
+      text: show(`paused: ${paused.shortMessage}`),
+      hints: [...paused.hints.map((hint) => show(hint)), 'get a new token, then press r (or resume the run)'],
+    };
+  }
+  if (snapshot.status !== 'active') return undefined;
+  const failure = runbook.failure(snapshot.context as never);
+  const inDoubt = snapshot.hasTag('in-doubt' as never);
+  if (failure === undefined && !inDoubt) return undefined;
+  return {
+    tone: inDoubt ? 'warn' : 'bad',
+    text: show(failure?.shortMessage ?? 'IN DOUBT: what the service did is not known'),
+    hints: (failure?.hints ?? []).map((hint) => show(hint)),
+  };
+}
+
+function viewOutcome(runbook: Runbook, snapshot: AnyMachineSnapshot, state: string): OutcomeView | undefined {
+  if (snapshot.status !== 'done') return undefined;
+  const closing = runbook.closing(snapshot.context as never, state);
+  const deviations = closing.deviations.map(({ step, reason }) => show(`deviation at ${step}: ${reason}`));
+  const tone = closing.proven ? 'good' : 'warn';
+  const lines = closing.summary.map(viewFact).map(({ label, value }) => `${label}: ${value}`);
+  return { tone, title: show(closing.title), lines: [...lines, ...deviations] };
+}
+
+function viewLog(entry: Entry): LogLine {
+  return { at: timeOfDay(entry.at), ...sentenceOf(entry) };
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { auditShow, sentenceOf } from '../../src/evidence/sentences.ts';
+import { rotation } from './rotation.ts';
+
+test('every entry of a run is one sentence that a person understands', () => {
+  expect(auditShow(rotation).map(({ text }) => text)).toEqual([
+    'Ada started rotate-key 1.0.0 on orders, LIVE',
+    'now at: Make the new key, after xstate.init',
+    'began keys.generate (generate)',
+    'resumed by process 4242',
+    'noted the state of the service before backup.create (intent i1)',
+    'armed backup.create: from here on it may have been sent (intent i1)',
+    'backup.create: sent, but the answer was lost: no answer within 30 s',
+    'the service shows that backup.create landed',
+    'paused for new credentials: the token was refused',
+    'decided: Skip the negative test, because: the old key <b>is gone</b> | really',
+    'left, resumable: SIGHUP',
+    'closed: key rotated, proven, skipped negative test',
+  ]);
+});
+
+test('a line names who, when and where, with a short hash', () => {
+  expect(auditShow(rotation.slice(0, 1))).toEqual([
+    {
+      stream: 'run/01J',
+      seq: 1,
+      at: '2026-01-02T03:00:00.000Z',
+      by: 'ada',
+      type: 'run.started',
+      text: 'Ada started rotate-key 1.0.0 on orders, LIVE',
+      hash: rotation[0]?.hash.slice(0, 12),
+    },
+  ]);
+});
+
+test('an unknown type is shown with its fields', () => {
+  expect(sentenceOf({ type: 'key.set', body: { fingerprint: '0a1b', count: 2, at: null } })).toBe(
+    'key.set fingerprint 0a1b, count 2, at null',
+  );
+  expect(sentenceOf({ type: 'future', body: [1] })).toBe('future [1]');
+});
+
+test('no byte of an entry can act on a terminal', () => {
+  const hostile = 'x\u001b]0;title\u0007\u009b2J\u202e\n'.repeat(99);
+  const entry = { ...rotation[0], by: hostile, type: hostile, at: hostile, body: { [hostile]: hostile } };
+  const [line] = auditShow([entry as (typeof rotation)[number]]);
+  expect(Object.values(line ?? {}).join('')).not.toMatch(/\p{Cc}|\p{Cf}/u);
+  expect(line?.text.length).toBeLessThanOrEqual(300);
+});

@@ -1,0 +1,7 @@
+import { describe } from 'vitest';
+import { memoryStore } from '../../src/keys/memory-store.ts';
+import { promisesOfAStore } from './store-contract.ts';
+
+describe('the store in memory', () => {
+  promisesOfAStore(async () => memoryStore());
+});

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import type { KeyStore } from '../../src/keys/key-store.ts';
+import { Secret } from '../../src/secret.ts';
+
+/** What every key store promises. `open` gives a store of its own, empty, for each test. */
+export function promisesOfAStore(open: () => Promise<KeyStore>): void {
+  it('gives back exactly what was put, and the account of every item', async () => {
+    const store = await open();
+    const pem = '-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n';
+    await store.put('orders/0123456789ab', new Secret('kéy "with" $pace \\ and 🔑'));
+    await store.put('lifeboat/signing-key', new Secret(pem));
+    expect((await store.get('orders/0123456789ab'))?.reveal()).toBe('kéy "with" $pace \\ and 🔑');
+    expect((await store.get('lifeboat/signing-key'))?.reveal()).toBe(pem);
+    expect(await store.accounts()).toEqual(['lifeboat/signing-key', 'orders/0123456789ab']);
+  });
+
+  it('says undefined for an item that is not there', async () => {
+    const store = await open();
+    expect(await store.get('orders/0123456789ab')).toBeUndefined();
+    expect(await store.accounts()).toEqual([]);
+  });
+
+  it('overwrites nothing: another value is refused, the same value is fine', async () => {
+    const store = await open();
+    await store.put('orders/0123456789ab', new Secret('one'));
+    await store.put('orders/0123456789ab', new Secret('one'));
+    const second = store.put('orders/0123456789ab', new Secret('two'));
+    await expect(second).rejects.toMatchObject({
+      code: 'keys.exists',
+      shortMessage: 'orders/0123456789ab is already stored with another value',
+    });
+    expect((await store.get('orders/0123456789ab'))?.reveal()).toBe('one');
+  });
+
+  it('removes an item once, and says whether it was there', async () => {
+    const store = await open();
+    await store.put('orders/0123456789ab', new Secret('one'));
+    expect(await store.remove('orders/0123456789ab')).toBe(true);
+    expect(await store.remove('orders/0123456789ab')).toBe(false);
+    expect(await store.get('orders/0123456789ab')).toBeUndefined();
+  });
+
+  it('leaves nothing behind when it is probed', async () => {
+    const store = await open();
+    await store.put('orders/0123456789ab', new Secret('one'));
+    await store.probe();
+    expect(await store.accounts()).toEqual(['orders/0123456789ab']);
+  });
+
+  it.each([
+    ['keys.empty', 'orders/0123456789ab', ''],
+    ['keys.unstorable', 'orders/0123456789ab', 'cut\0here'],
+    ['keys.unstorable', 'orders/0123456789ab', 'half \ud83d'],
+    ['keys.bad-account', 'orders', 'one'],
+    ['keys.bad-account', '/0123456789ab', 'one'],
+    ['keys.bad-account', 'orders/\u001b[31m', 'one'],
+    ['keys.bad-account', `orders/${'x'.repeat(200)}`, 'one'],
+  ])('refuses with %s what not every store could give back: %j %j', async (code, account, value) => {
+    const store = await open();
+    await expect(store.put(account, new Secret(value))).rejects.toMatchObject({ code });
+    expect(await store.accounts()).toEqual([]);
+  });
+}

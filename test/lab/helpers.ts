@@ -1,0 +1,105 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { type Lab, type LabOptions, startLab } from '../../src/lab/lab.ts';
+import { Backup } from '../../src/service/schemas.ts';
+
+export const run = promisify(execFile);
+
+/** A lab as fast as it gets; the shop rests unless a test wants it. */
+export function startTestLab(options: LabOptions = {}): Promise<Lab> {
+  return startLab({ fsync: false, shop: { rowsPerSecond: 0 }, ...options });
+}
+
+export interface CurlAnswer {
+  /** 0 when an answer came whole; 18 and 52 are curl's words for a short and for no answer. */
+  readonly exit: number;
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  readonly json: unknown;
+}
+
+/** Asks a lab with curl: no code of this project is on the client's side. */
+export async function curl(
+  lab: { readonly url: string; readonly tokenFile: string },
+  method: string,
+  path: string,
+  options: { readonly body?: unknown; readonly raw?: string; readonly authorization?: string } = {},
+): Promise<CurlAnswer> {
+  const authorization = options.authorization ?? `Bearer ${await readFile(lab.tokenFile, 'utf8')}`;
+  const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+  const args = ['-sS', '-X', method, '-w', '\n%{http_code} %{content_type}', `${lab.url}${path}`];
+  if (authorization !== '') args.push('-H', `Authorization: ${authorization}`);
+  if (body !== undefined) args.push('-H', 'Content-Type: application/json', '-d', body);
+  const { exit, stdout } = await run('curl', args).then(
+    (done) => ({ exit: 0, stdout: done.stdout }),
+    (error: { code: number; stdout: string }) => ({ exit: error.code, stdout: error.stdout }),
+  );
+  const end = stdout.lastIndexOf('\n');
+  const text = stdout.slice(0, end);
+  const [status, type] = stdout.slice(end + 1).split(' ');
+  return { exit, status: Number(status), type: type ?? '', text, json: parsed(text) };
+}
+
+export function instanceOf(lab: Lab, name: 'orders' | 'orders-dr') {
+  const instance = lab.instances.find((candidate) => candidate.name === name);
+  if (instance === undefined) throw new Error(`no instance ${name}`);
+  return { ...instance, v1: `/v1/instances/${instance.guid}`, v0: `/service-instances/${instance.guid}` };
+}
+
+export async function listBackups(lab: Lab, name: 'orders' | 'orders-dr' = 'orders') {
+  const { json } = await curl(lab, 'GET', `${instanceOf(lab, name).v1}/backups`);
+  return z.array(Backup).parse(json);
+}
+
+/** Waits until a backup has left the queue and the worker; gives it as the list shows it. */
+export async function backupEnded(lab: Lab, id: number, name: 'orders' | 'orders-dr' = 'orders') {
+  return await until(`backup ${id} of ${name} has ended`, async () => {
+    const backup = (await listBackups(lab, name)).find((candidate) => candidate.id === id);
+    return backup !== undefined && ['done', 'failed'].includes(backup.status) ? backup : undefined;
+  });
+}
+
+/** Asks again until there is an answer. */
+export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  for (const end = Date.now() + 20_000; Date.now() < end; await pause(20)) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+  }
+  throw new Error(`it never came true that ${what}`);
+}
+
+/** A folder that goes with the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lab-test-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Downloads a backup with curl into a file. */
+export async function downloadBackup(lab: Lab, id: number, file: string): Promise<void> {
+  const token = await readFile(lab.tokenFile, 'utf8');
+  const path = `${instanceOf(lab, 'orders').v0}/backups/${id}/download`;
+  await run('curl', ['-sS', '-f', '-o', file, '-H', `Authorization: ${token}`, `${lab.url}${path}`]);
+}
+
+/** The tar inside of a backup, by openssl and gzip. */
+export function openTar(file: string, keyFile: string): Readable {
+  const script = 'openssl enc -d -aes-256-cbc -md md5 -pass "file:$2" -in "$1" 2>/dev/null | gzip -dc';
+  return spawn('sh', ['-c', script, 'sh', file, keyFile], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest';
+import { LifeboatError } from '../../src/errors.ts';
+import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
+import type { QuestionView, RunView } from '../../src/view/run-view.ts';
+import { createFakeRun } from '../tui/fake-run.ts';
+import { CHOICE, RUN_ID, SECRET, TYPED_NAME, VIEWS } from '../tui/fake-views.ts';
+import { FORBIDDEN, HOSTILE, hostileView } from '../tui/hostile-views.ts';
+import { createFakeStreams } from './fake-streams.ts';
+
+const asking = (question: QuestionView): RunView => ({ ...VIEWS.choice, question });
+const nobody = { answer: () => undefined };
+
+describe('showRunPlainly', () => {
+  it('tells a run as lines on stderr and its outcome on stdout', async () => {
+    const io = createFakeStreams();
+    const run = createFakeRun(VIEWS.checking);
+    const shown = showRunPlainly(run, io.streams);
+    run.show(VIEWS.bytes);
+    run.show(VIEWS.outcome);
+    run.finish({ how: 'ended', exitCode: 0 });
+    expect(await shown).toEqual({ how: 'ended', exitCode: 0 });
+    expect(io.stderr()).toContain(`run ${RUN_ID}: Rotate the encryption key, orders, REHEARSAL\n`);
+    expect(io.stderr()).toContain('step 1/11: look before the start\n');
+    expect(io.stderr()).toContain('step 5/11: set the key\n');
+    expect(io.stderr()).toContain('now: downloading backup 41\n');
+    expect(io.stderr()).toContain('  45 %, 1.2 GB of 2.7 GB, 34.0 MB/s\n');
+    expect(io.stdout()).toBe(
+      [
+        'done: the key of orders is rotated and proven',
+        '  backup 42 opens with 77aa01bc9de2 and with no other key',
+        '  owed: retire 3fe1b0c2d4a5 after 2026-12-21',
+        `run ${RUN_ID}: Rotate the encryption key, orders, REHEARSAL`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('says every entry of the log once, also when the oldest have gone', async () => {
+    const io = createFakeStreams();
+    const entry = (at: number) => ({ at: '00:00:00', text: `entry ${at}.`, tone: 'plain' as const });
+    const run = createFakeRun({ ...VIEWS.empty, log: [entry(1), entry(2), entry(3)] });
+    const shown = showRunPlainly(run, io.streams);
+    run.show({ ...VIEWS.empty, log: [entry(2), entry(3), entry(4)] });
+    run.show({ ...VIEWS.empty, log: [entry(2), entry(3), entry(4)] });
+    run.show({ ...VIEWS.empty, log: [entry(8), entry(9)] });
+    await run.detach();
+    await shown;
+    expect(io.stderr().match(/entry \d/gu)).toEqual([1, 2, 3, 4, 8, 9].map((at) => `entry ${at}`));
+  });
+
+  it('says in words what colours say elsewhere', async () => {
+    const io = createFakeStreams();
+    const run = createFakeRun(VIEWS.paused);
+    const shown = showRunPlainly(run, io.streams);
+    await run.detach();
+    await shown;
+    expect(io.stderr()).toContain('attention: paused: the service refuses our token (401)\n');
+    expect(io.stderr()).toContain('  hint: log in again with `cf login`, then press r\n');
+    expect(io.stderr()).not.toContain('\u001b');
+  });
+
+  it.each([
+    [{ NO_COLOR: '1' }, true, false],
+    [{}, true, true],
+    [{}, false, false],
+    [{ FORCE_COLOR: '1' }, false, true],
+    [{ TERM: 'dumb' }, true, false],
+  ])('with %j on a terminal (%s) it is coloured: %s', async (env, isTTY, coloured) => {
+    const io = createFakeStreams({ isTTY, env });
+    const run = createFakeRun(VIEWS.paused);
+    const shown = showRunPlainly(run, io.streams, { interactive: false });
+    await run.detach();
+    await shown;
+    expect(io.stderr().includes('\u001b[')).toBe(coloured);
+    expect(io.stdout()).not.toContain('\u001b');
+  });
+
+  it('does not flood a file with progress', async () => {
+    const io = createFakeStreams();
+    const run = createFakeRun(VIEWS.bytes);
+    const shown = showRunPlainly(run, io.streams);
+    for (let done = 0; done < 1000; done += 1) {
+      run.show({
+        ...VIEWS.bytes,
+        activity: {
+          ...VIEWS.bytes.activity,
+          progress: { kind: 'bytes', done, total: 1000, bytesPerSecond: 1 },
+        },
+      });
+    }
+    await run.detach();
+    await shown;
+    expect(
+      io
+        .stderr()
+        .split('\n')
+        .filter((line) => line.includes('%')),
+    ).toHaveLength(1);
+  });
+
+  it('rewrites one line of progress on a terminal and clears it for the next line', async () => {
+    const io = createFakeStreams({ isTTY: true, env: { NO_COLOR: '1' } });
+    const run = createFakeRun(VIEWS.bytes);
+    const shown = showRunPlainly(run, io.streams, { interactive: false });
+    run.show({
+      ...VIEWS.outcome,
+      log: [...VIEWS.outcome.log, { at: '04:00:00', text: 'landed', tone: 'good' }],
+    });
+    run.finish({ how: 'ended', exitCode: 0 });
+    await shown;
+    expect(io.stderr()).toMatch(/\r {2}45 %[^\n]*\r +\r04:00:00 landed\n/u);
+  });
+
+  describe('a question nobody can answer', () => {
+    it.each([
+      ['a choice', CHOICE, '--yes answers this with: set it'],
+      ['a confirmation', TYPED_NAME, '--confirm orders-dr answers this'],
+      ['a secret', SECRET, 'never from the command line'],
+    ] as const)('%s: says what would answer it, and leaves the run open', async (_, question, sentence) => {
+      const io = createFakeStreams();
+      const run = createFakeRun(asking(question));
+      expect(await showRunPlainly(run, io.streams, nobody)).toEqual({ how: 'detached', exitCode: 130 });
+      expect(io.stderr()).toContain(`question: ${question.prompt}`);
+      expect(io.stderr()).toContain(sentence);
+      expect(io.stderr()).toContain(`lifeboat resume ${RUN_ID}`);
+      expect(io.stdout()).toContain(`resume with: lifeboat resume ${RUN_ID}`);
+      expect(run.answers).toEqual([]);
+    });
+
+    it('shows disabled answers with their reason', async () => {
+      const io = createFakeStreams();
+      await showRunPlainly(createFakeRun(VIEWS.choice), io.streams, nobody);
+      expect(io.stderr()).toContain(
+        'it was done outside (not now: the service says that its key has not changed)',
+      );
+    });
+  });
+
+  it('gives the answers that the flags determine, once for each question', async () => {
+    const io = createFakeStreams();
+    const run = createFakeRun(VIEWS.choice, (_, it) => it.show(asking(TYPED_NAME)));
+    await showRunPlainly(run, io.streams, {
+      answer: (question) => (question.kind === 'choice' ? { event: 'SET' } : undefined),
+    });
+    expect(run.answers).toEqual([{ event: 'SET' }]);
+    expect(io.stderr()).toContain('answered: set it\n');
+  });
+
+  it('leaves the run open when an answer from a flag is refused', async () => {
+    const io = createFakeStreams();
+    const run = createFakeRun(asking(TYPED_NAME));
+    run.refuse(
+      new LifeboatError('run.wrong-name', 'that is not the name of the target', { hints: ['look'] }),
+    );
+    const end = await showRunPlainly(run, io.streams, {
+      answer: () => ({ event: 'CONFIRM', typed: 'orders' }),
+    });
+    expect(end.how).toBe('detached');
+    expect(io.stderr()).toContain('refused: that is not the name of the target\n  hint: look\n');
+  });
+
+  it('only describes questions when somebody else answers them', async () => {
+    const io = createFakeStreams();
+    const run = createFakeRun(VIEWS.choice);
+    const shown = showRunPlainly(run, io.streams);
+    await expect.poll(io.stderr).toContain('question: Set the new key');
+    expect(run.calls).toEqual([]);
+    run.show(VIEWS.outcome);
+    run.finish({ how: 'ended', exitCode: 0 });
+    await shown;
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('detaches on %s', async (signal) => {
+    const io = createFakeStreams();
+    const run = createFakeRun(VIEWS.task);
+    const shown = showRunPlainly(run, io.streams);
+    process.kill(process.pid, signal);
+    expect((await shown).how).toBe('detached');
+  });
+
+  it('lets no byte of a hostile text act on the terminal', async () => {
+    for (const text of HOSTILE) {
+      for (const kind of ['choice', 'typed-name', 'secret', 'outcome'] as const) {
+        const io = createFakeStreams({ isTTY: true, env: { NO_COLOR: '1' } });
+        const run = createFakeRun(hostileView(text, kind));
+        const shown = showRunPlainly(run, io.streams, { ...nobody, interactive: false });
+        run.finish({ how: 'ended', exitCode: 1 });
+        await shown;
+        const seen = io.stdout() + io.stderr();
+        expect(seen).toContain('HURT');
+        expect(seen.replaceAll('\r', '').match(FORBIDDEN)).toBeNull();
+      }
+    }
+  });
+});
+
+describe('an operator without the full screen', () => {
+  const open = (view: RunView) => {
+    const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
+    const run = createFakeRun(view);
+    const shown = showRunPlainly(run, io.streams);
+    const say = async (prompt: string, line: string) => {
+      await expect.poll(io.stderr).toMatch(new RegExp(`${prompt}$`, 'u'));
+      io.stdin.write(line);
+    };
+    const end = async () => {
+      await run.detach();
+      return shown;
+    };
+    return { io, run, say, shown, end };
+  };
+
+  it('answers by number and gives a reason where one is needed', async () => {
+    const { run, say, end } = open(VIEWS.choice);
+    await say('> ', '2\r');
+    await say('why: ', 'the key is fine\r');
+    await expect.poll(() => run.answers).toEqual([{ event: 'SKIP', text: 'the key is fine' }]);
+    await end();
+  });
+
+  it('cannot take a disabled answer, an empty line or a number that is not there', async () => {
+    const { io, run, say, end } = open(VIEWS.choice);
+    for (const line of ['3\r', '\r', '9\r', '0\r', 'yes\r']) await say('> ', line);
+    await expect.poll(() => io.stderr().match(/nothing was chosen/gu)).toHaveLength(4);
+    expect(io.stderr()).toContain('not now: the service says');
+    expect(run.answers).toEqual([]);
+    await end();
+  });
+
+  it('confirms with the exact name only', async () => {
+    const { run, say, end } = open(asking(TYPED_NAME));
+    await say('> ', '\r');
+    await say('> ', 'orders\r');
+    expect(run.answers).toEqual([]);
+    await say('> ', 'orders-dr\r');
+    await expect.poll(() => run.answers).toEqual([{ event: 'CONFIRM', typed: 'orders-dr' }]);
+    await end();
+  });
+
+  it('gives a secret twice, and none of it is shown', async () => {
+    const secret = 'Tr0ub4dor&3-horse';
+    const { io, run, say, end } = open(asking(SECRET));
+    await say('secret: ', `${secret}\r`);
+    await say('to compare: ', `${secret}\r`);
+    await expect.poll(() => run.answers[0]?.secret?.reveal()).toBe(secret);
+    await end();
+    expect(io.stderr()).not.toContain('Tr0');
+    expect(io.stderr()).not.toContain('horse');
+  });
+
+  it('does not take what was typed before the question was there', async () => {
+    const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
+    io.stdin.write('1\r');
+    const run = createFakeRun(VIEWS.choice);
+    const shown = showRunPlainly(run, io.streams);
+    await expect.poll(io.stderr).toMatch(/> $/u);
+    expect(run.answers).toEqual([]);
+    io.stdin.write('q\r');
+    expect((await shown).how).toBe('detached');
+    expect(run.answers).toEqual([]);
+  });
+
+  it('leaves with q, or from a field with /q', async () => {
+    for (const [view, line] of [
+      [VIEWS.choice, 'q\r'],
+      [asking(TYPED_NAME), '/q\r'],
+    ] as const) {
+      const { say, shown } = open(view);
+      await say('> ', line);
+      expect((await shown).how).toBe('detached');
+    }
+  });
+});

@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { buffer } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Revision } from '../../src/service/address.ts';
+import { answer, json, startFaultServer } from './fault-server.ts';
+import { rejection, serve, TOKEN_WORD } from './serve.ts';
+
+const V1 = '/v1/instances/i1/backups/3/download';
+const V0 = '/service-instances/i1/backups/3/download';
+const BYTES = `Salted__${'x'.repeat(300_000)}`;
+const TYPE = { 'content-type': 'application/gzip' };
+
+const FIRST: readonly (readonly [Revision, string])[] = [
+  [61, V1],
+  [62, V0],
+  ['v0', V0],
+];
+for (const [revision, path] of FIRST) {
+  test(`revision ${revision} downloads from ${path}`, async () => {
+    const { client, server } = await serve((_, socket) => socket.write(answer(200, BYTES, TYPE)), {
+      revision,
+    });
+    const download = await client.download(3);
+    expect(download.length).toBe(BYTES.length);
+    expect((await buffer(download.stream)).toString()).toBe(BYTES);
+    expect(server.requests).toMatchObject([
+      { method: 'GET', path, headers: { authorization: `bearer ${TOKEN_WORD}` } },
+    ]);
+  });
+}
+
+test('when a way is closed the next one is tried, the POST of V0 as the last', async () => {
+  const { client, server } = await serve((request, socket) => {
+    if (request.method === 'POST') socket.write(answer(200, BYTES, TYPE));
+    else if (request.path === V0) socket.write(answer(405, '', { allow: 'POST' }));
+    else socket.write(json(500, { error: 'internalIssue' }));
+  });
+  expect((await buffer((await client.download(3)).stream)).length).toBe(BYTES.length);
+  const seen = server.requests.map(({ method, path }) => `${method} ${path}`);
+  expect([...new Set(seen)]).toEqual([`GET ${V0}`, `GET ${V1}`, `POST ${V0}`]);
+  expect(seen.filter((line) => line.startsWith('POST'))).toHaveLength(1);
+});
+
+test('the POST of V0 is sent once, whatever it answers', async () => {
+  const { client, server } = await serve((request, socket) => {
+    if (request.method === 'POST') socket.write(answer(502, ''));
+    else socket.write(answer(405, ''));
+  });
+  expect(await rejection(client.download(3))).toMatchObject({ code: 'service.not-found' });
+  expect(server.requests.filter((request) => request.method === 'POST')).toHaveLength(1);
+});
+
+test('when every way is closed the first error speaks and all are evidence', async () => {
+  const { client } = await serve((request, socket) =>
+    socket.write(request.path === V0 ? json(404, { msg: 'gone' }) : answer(405, '')),
+  );
+  expect(await rejection(client.download(3))).toMatchObject({
+    code: 'service.not-found',
+    shortMessage: 'the service does not know this (404): "gone"',
+    evidence: { tried: [expect.any(String), expect.any(String), expect.any(String)] },
+  });
+});
+
+for (const [status, code] of [
+  [412, 'service.precondition'],
+  [401, 'credentials.refused'],
+  [403, 'service.forbidden'],
+] as const) {
+  test(`a ${status} is final: no other way is tried`, async () => {
+    const { client, server } = await serve((_, socket) =>
+      socket.write(json(status, { message: 'not this one', status })),
+    );
+    expect(await rejection(client.download(3))).toMatchObject({ code });
+    expect(server.requests).toHaveLength(1);
+  });
+}
+
+test('a login page is not taken for a backup, and a backup with the type of a page is', async () => {
+  const html = { 'content-type': 'text/html' };
+  const { client } = await serve((request, socket) =>
+    socket.write(answer(200, request.path === V0 ? '\n<!doctype html>' : BYTES, html)),
+  );
+  const { stream } = await client.download(3);
+  expect((await buffer(stream)).toString()).toBe(BYTES);
+});
+
+test('a redirect to another origin is followed without the token, and the way back too', async () => {
+  const store = await startFaultServer((request, socket) => {
+    if (request.path === '/signed?password=1') socket.write(answer(307, '', { location: `${origin}/back` }));
+    else socket.write(answer(404, ''));
+  });
+  onTestFinished(store.close);
+  const paths: string[] = [];
+  const { client, server } = await serve(
+    (request, socket) => {
+      if (request.path === '/back') socket.write(answer(200, BYTES, TYPE));
+      else {
+        const headers = { location: `${store.origin}/signed?password=1`, 'set-cookie': 'session=s1' };
+        socket.write(answer(302, '', headers));
+      }
+    },
+    { onExchange: (exchange) => paths.push(exchange.path) },
+  );
+  const { origin } = server;
+  expect((await buffer((await client.download(3)).stream)).length).toBe(BYTES.length);
+  expect(store.requests).toHaveLength(1);
+  for (const request of [...store.requests, ...server.requests.slice(1)]) {
+    expect(request.headers).not.toHaveProperty('authorization');
+    expect(request.headers).not.toHaveProperty('cookie');
+  }
+  expect(server.requests.map((request) => request.path)).toEqual([V0, '/back']);
+  expect(paths).toEqual([V0, '/signed', '/back']);
+});
+
+test('an offset asks for the rest and takes only the rest', async () => {
+  const { client, server } = await serve((_, socket) =>
+    socket.write(answer(206, 'rest', { ...TYPE, 'content-range': 'bytes 10-13/14' })),
+  );
+  const { stream } = await client.download(3, { offset: 10 });
+  expect((await buffer(stream)).toString()).toBe('rest');
+  expect(server.requests[0]?.headers['range']).toBe('bytes=10-');
+});
+
+for (const [what, bytes] of [
+  ['the whole file', answer(200, BYTES, TYPE)],
+  ['another range', answer(206, 'rest', { ...TYPE, 'content-range': 'bytes 0-3/14' })],
+  ['a 206 without a range', answer(206, 'rest', TYPE)],
+  ['a 416', answer(416, '', TYPE)],
+] as const) {
+  test(`asked for an offset, ${what} is refused`, async () => {
+    const { client, server } = await serve((_, socket) => socket.write(bytes));
+    expect(await rejection(client.download(3, { offset: 10 }))).toMatchObject({
+      code: 'service.bad-answer',
+      hints: ['download the backup from its beginning'],
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+}
+
+test('a download that breaks off fails with its reason and is not spliced', async () => {
+  const { client, server } = await serve((_, socket) => {
+    socket.end(answer(200, BYTES, TYPE).slice(0, 200_000));
+  });
+  const { stream } = await client.download(3);
+  expect(await rejection(buffer(stream))).toMatchObject({ name: 'LifeboatError', code: 'service.reset' });
+  expect(server.requests).toHaveLength(1);
+});
+
+test('a download that falls silent is a timeout', async () => {
+  const { client } = await serve(
+    (_, socket) => {
+      socket.write(answer(200, BYTES, TYPE).slice(0, 200_000));
+    },
+    { limits: { bodyMs: 100 } },
+  );
+  const { stream } = await client.download(3);
+  expect(await rejection(buffer(stream))).toMatchObject({ code: 'service.timeout' });
+});
+
+test('the signal of the caller ends a download in the middle', async () => {
+  const { client, server } = await serve((_, socket) => {
+    socket.write(answer(200, BYTES, TYPE).slice(0, 100));
+  });
+  const stop = new AbortController();
+  const { stream } = await client.download(3, { signal: stop.signal });
+  await once(stream, 'readable');
+  const failed = rejection(buffer(stream));
+  stop.abort();
+  await failed;
+  await server.quiet();
+});
+
+test('a download is not limited in size, and waits for its reader', async () => {
+  const size = 40 * 1024 * 1024;
+  const { client } = await serve((_, socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
+    const chunk = Buffer.alloc(1024 * 1024, 'b');
+    let left = size / chunk.length;
+    const pump = () => {
+      while (left > 0) {
+        left -= 1;
+        if (!socket.write(chunk)) return;
+      }
+    };
+    socket.on('drain', pump);
+    pump();
+  });
+  const { stream } = await client.download(3);
+  let read = 0;
+  let most = 0;
+  for await (const chunk of stream) {
+    read += (chunk as Buffer).length;
+    most = Math.max(most, stream.readableLength);
+  }
+  expect(read).toBe(size);
+  expect(most).toBeLessThan(1024 * 1024);
+});

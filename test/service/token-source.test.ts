@@ -1,0 +1,162 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import type { LifeboatError } from '../../src/errors.ts';
+import { Secret } from '../../src/secret.ts';
+import { type TokenHelpers, type TokenSource, tokenReader } from '../../src/service/token-source.ts';
+import { json } from './fault-server.ts';
+import { rejection, serve } from './serve.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'lifeboat-token-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => vi.unstubAllEnvs());
+
+function file(content: string | Buffer): string {
+  const path = join(folder, 'token');
+  writeFileSync(path, content);
+  return path;
+}
+
+async function header(source: TokenSource, helpers: Partial<TokenHelpers> = {}): Promise<string> {
+  const secret = await tokenReader(source, { keychain: async () => undefined, ...helpers })();
+  return secret.reveal();
+}
+
+test('a bare token gets a scheme word, and a scheme word is kept', async () => {
+  const cases: readonly (readonly [string, string | undefined, string])[] = [
+    ['abc', undefined, 'Bearer abc'],
+    ['bearer abc', undefined, 'bearer abc'],
+    ['abc', 'none', 'abc'],
+    ['bearer abc', 'none', 'bearer abc'],
+    ['abc', 'Token', 'Token abc'],
+    ['  abc\r\n', undefined, 'Bearer abc'],
+    ['\ufeffabc\n', undefined, 'Bearer abc'],
+  ];
+  for (const [content, scheme, expected] of cases) {
+    expect(await header({ file: file(content), scheme })).toBe(expected);
+  }
+});
+
+test('the token comes from a variable, a command or the keychain', async () => {
+  vi.stubEnv('LB_TEST_TOKEN', 'from-env');
+  expect(await header({ env: 'LB_TEST_TOKEN' })).toBe('Bearer from-env');
+  expect(await header({ command: 'echo bearer from-command' })).toBe('bearer from-command');
+  const keychain = async () => new Secret('from-keychain');
+  expect(await header({ keychain: true }, { keychain })).toBe('Bearer from-keychain');
+});
+
+test('the token is read anew each time', async () => {
+  const reader = tokenReader({ file: file('one') }, { keychain: async () => undefined });
+  expect((await reader()).reveal()).toBe('Bearer one');
+  file('two');
+  expect((await reader()).reveal()).toBe('Bearer two');
+});
+
+test('a token of 8 KiB is fine', async () => {
+  expect(await header({ file: file('x'.repeat(8192)) })).toHaveLength(8192 + 7);
+});
+
+const UNUSABLE: readonly (readonly [string, string | Buffer, string])[] = [
+  ['an empty file', ' \n', 'is empty'],
+  ['two lines', 'abc\ndef', 'holds more than one line'],
+  ['an injected header', 'abc\r\nx-evil: 1', 'holds more than one line'],
+  ['a control character', 'abc\u001bdef', 'do not fit into a header'],
+  ['a NUL', 'abc\0def', 'do not fit into a header'],
+  ['letters beyond ASCII', 'abcü', 'do not fit into a header'],
+  ['bytes that are no text', Buffer.from([0x61, 0xff, 0xfe]), 'do not fit into a header'],
+  ['a large file', 'a'.repeat(100_000), 'is too large for a token'],
+];
+for (const [what, content, words] of UNUSABLE) {
+  test(`${what} is refused as a token without being quoted`, async () => {
+    const error = (await rejection(header({ file: file(content) }))) as LifeboatError;
+    expect(error).toMatchObject({ code: 'credentials.missing', exitCode: 4 });
+    expect(error.shortMessage).toContain(words);
+    expect(inspect(error)).not.toContain('abc');
+  });
+}
+
+test('a source that is not there says which one', async () => {
+  const cases: readonly (readonly [TokenSource, string])[] = [
+    [{ env: 'LB_NOT_SET' }, 'the token variable LB_NOT_SET is not set'],
+    [{ file: join(folder, 'nope') }, `the token file ${join(folder, 'nope')} is not there`],
+    [{ file: folder }, `the token file ${folder} cannot be read`],
+    [{ keychain: true }, 'the token in the keychain is not there'],
+    [{ command: 'true' }, 'the output of the token command is empty'],
+  ];
+  for (const [source, words] of cases) {
+    expect(await rejection(header(source))).toMatchObject({
+      code: 'credentials.missing',
+      shortMessage: words,
+    });
+  }
+  const keychain = () => Promise.reject(new Error('dbus tok-secret'));
+  expect(inspect(await rejection(header({ keychain: true }, { keychain })))).not.toContain('tok-secret');
+});
+
+test('a chatty command is understood when one line is the token', async () => {
+  const command = "printf 'Getting OAuth token...\\nOK\\n\\nbearer abc.def\\n'";
+  expect(await header({ command })).toBe('bearer abc.def');
+  const two = "printf 'bearer one\\nbearer two\\n'";
+  expect(await rejection(header({ command: two }))).toMatchObject({ code: 'credentials.missing' });
+});
+
+test('a failing command is quoted by its stderr, cleaned of the token and of escapes', async () => {
+  const command = "echo tok-9d8c7b; printf 'login for tok-9d8c7b failed \\033[31mnow\\n' >&2; exit 3";
+  const error = (await rejection(header({ command }))) as LifeboatError;
+  expect(error.shortMessage).toBe(
+    'the token command ended with 3: "login for [secret] failed \ufffd[31mnow"',
+  );
+  expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('tok-9d8c7b');
+});
+
+test('endless stderr neither blocks a command nor fills the memory', async () => {
+  const command = 'head -c 5000000 /dev/zero | tr "\\0" e >&2; echo abc';
+  expect(await header({ command })).toBe('Bearer abc');
+});
+
+test('a command that prints without end is ended', async () => {
+  const error = (await rejection(header({ command: 'yes' }))) as LifeboatError;
+  expect(error.shortMessage).toBe('the token command printed too much for a token');
+});
+
+test('a command that hangs is ended with everything it started', async () => {
+  const mark = join(folder, 'pid');
+  const command = `sh -c 'echo $$ > ${mark}; exec sleep 300'; echo never`;
+  const error = (await rejection(header({ command }, { commandTimeoutMs: 300 }))) as LifeboatError;
+  expect(error.shortMessage).toBe('the token command took longer than 0.3 s');
+  const pid = Number(readFileSync(mark, 'utf8'));
+  await vi.waitFor(() => expect(stillRuns(pid)).toBe(false));
+});
+
+test('hidden variables do not reach a token command', async () => {
+  vi.stubEnv('LB_OTHER_TOKEN', 'hidden');
+  const source = { command: `echo "got-\${LB_OTHER_TOKEN:-nothing}"` };
+  expect(await header(source)).toBe('Bearer got-hidden');
+  expect(await header(source, { hideEnv: ['LB_OTHER_TOKEN'] })).toBe('Bearer got-nothing');
+});
+
+test('a new token in the file carries a read over a 401', async () => {
+  const token = tokenReader({ file: file('bearer old\n') }, { keychain: async () => undefined });
+  const { client, server } = await serve(
+    (request, socket) => {
+      const good = request.headers['authorization'] === 'bearer new';
+      if (!good) file('bearer new\n');
+      socket.write(good ? json(200, []) : json(401, { error: 'expired', description: 'token expired' }));
+    },
+    { token },
+  );
+  await expect(client.backups()).resolves.toMatchObject({ value: [] });
+  expect(server.requests.map((request) => request.headers['authorization'])).toEqual([
+    'bearer old',
+    'bearer new',
+  ]);
+});
+
+/** A process that is dead but not yet reaped by its parent does not run. */
+function stillRuns(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return /^[^Z]/u.test(stdout.trim());
+}

@@ -1,0 +1,54 @@
+import type { LifeboatError } from '../../src/errors.ts';
+import type { RunAnswer, RunEnd, RunPort } from '../../src/view/run-port.ts';
+import type { RunView } from '../../src/view/run-view.ts';
+
+/** A run that shows what a test puts into it and remembers what it was told. */
+export interface FakeRun extends RunPort {
+  readonly answers: RunAnswer[];
+  readonly calls: string[];
+  show(view: RunView): void;
+  /** The next answer is refused with this. */
+  refuse(error: LifeboatError): void;
+  finish(end: RunEnd): void;
+}
+
+export function createFakeRun(
+  first: RunView,
+  onAnswer: (answer: RunAnswer, run: FakeRun) => void = () => {},
+): FakeRun {
+  const listeners = new Set<() => void>();
+  const ended = Promise.withResolvers<RunEnd>();
+  let view = first;
+  let refusal: LifeboatError | undefined;
+  const run: FakeRun = {
+    answers: [],
+    calls: [],
+    ended: ended.promise,
+    view: () => ({ ...view }),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    answer: async (answer) => {
+      const error = refusal;
+      refusal = undefined;
+      if (error !== undefined) throw error;
+      run.answers.push(answer);
+      onAnswer(answer, run);
+    },
+    wake: () => void run.calls.push('wake'),
+    detach: async () => {
+      run.calls.push('detach');
+      ended.resolve({ how: 'detached', exitCode: 130 });
+    },
+    show: (next) => {
+      view = next;
+      for (const listener of listeners) listener();
+    },
+    refuse: (error) => {
+      refusal = error;
+    },
+    finish: (end) => ended.resolve(end),
+  };
+  return run;
+}

@@ -1,0 +1,180 @@
+import type { QuestionView, RunView } from '../../src/view/run-view.ts';
+
+/** Views of one invented run, one for each thing a screen has to show. */
+
+export const RUN_ID = '01KAJ8V7Q2M4X9T3R5W6Y8Z0BC';
+
+const PROSE = `The key of **orders** is replaced now. The order is fixed, so that no backup is ever without a key we hold:
+
+1. the new key is generated and kept in the keychain,
+2. it is read back and compared,
+3. only then does the service get it (\`PATCH /backup_config\`).
+
+> The old key stays where it is until the last backup made with it has expired.
+
+What can go wrong:
+
+- the service does not answer: the run asks it what it has before it sends anything again,
+- the keychain is locked: unlock it and choose *try again*; nothing is lost.
+
+See [the runbook](runbooks/rotate-key.md) for the whole story, and leave the run at any time with \`q\`.`;
+
+const base: RunView = {
+  runId: RUN_ID,
+  runbook: 'rotate-key',
+  title: 'Rotate the encryption key',
+  instance: 'orders',
+  mode: 'REHEARSAL',
+  clock: '2026-11-21 03:12:45',
+  elapsed: 724,
+  rail: [
+    { id: 'preflight', title: 'look before the start', state: 'done' },
+    { id: 'generate', title: 'generate the key', state: 'done' },
+    { id: 'store', title: 'store the key', state: 'done', note: 'vault file' },
+    { id: 'escrow', title: 'hand it to escrow', state: 'skipped', note: 'no escrow configured' },
+    { id: 'set', title: 'set the key', state: 'current' },
+    { id: 'backup', title: 'make a backup', state: 'ahead' },
+    { id: 'download', title: 'download it', state: 'ahead' },
+    { id: 'verify', title: 'open it with the new key', state: 'ahead' },
+    { id: 'negative', title: 'and not with the old one', state: 'ahead' },
+    { id: 'retire', title: 'plan the retirement of the old key', state: 'ahead' },
+    { id: 'close', title: 'close', state: 'ahead' },
+  ],
+  prose: { title: 'Set the key', markdown: PROSE },
+  facts: [
+    { label: 'instance', value: 'orders (4a1f77e0-5c1b-4f0e-9c55-6d8a3e0f9b11)', tone: 'plain' },
+    { label: 'key now', value: '3fe1b0c2d4a5 since 2026-02-01', tone: 'plain' },
+    { label: 'new key', value: '77aa01bc9de2, in the keychain', tone: 'good' },
+    { label: 'backups', value: '12 kept, 12 need the old key', tone: 'warn' },
+    { label: 'service clock', value: '2 s behind ours', tone: 'dim' },
+  ],
+  log: Array.from({ length: 14 }, (_, at) => ({
+    at: `03:1${Math.floor(at / 6)}:${String((at * 7) % 60).padStart(2, '0')}`,
+    text: `entry ${at + 1} of the journal: something was done and written down`,
+    tone: at === 12 ? 'warn' : at === 13 ? 'good' : 'plain',
+  })),
+};
+
+export const CHOICE: QuestionView & { kind: 'choice' } = {
+  kind: 'choice',
+  prompt: 'Set the new key on orders now?',
+  options: [
+    {
+      event: 'SET',
+      label: 'set it',
+      hint: 'sends one PATCH; backups made from now on need the new key',
+      recommended: true,
+    },
+    {
+      event: 'SKIP',
+      label: 'skip this step',
+      hint: 'goes on with the old key; the reason goes into the report',
+      recommended: false,
+      needs: { what: 'reason', prompt: 'why' },
+    },
+    {
+      event: 'OUTSIDE',
+      label: 'it was done outside',
+      recommended: false,
+      disabled: 'the service says that its key has not changed',
+    },
+    { event: 'STOP', label: 'stop the run', hint: 'closes the run as not done', recommended: false },
+  ],
+};
+
+export const TYPED_NAME: QuestionView & { kind: 'typed-name' } = {
+  kind: 'typed-name',
+  prompt:
+    'Everything in orders-dr is replaced by backup 41 of orders, made 2026-11-21 02:00:07. There is no way back.',
+  expected: 'orders-dr',
+  event: 'CONFIRM',
+  options: [
+    { event: 'OTHER', label: 'choose another target', recommended: false },
+    { event: 'STOP', label: 'stop the run', hint: 'nothing has been changed', recommended: false },
+  ],
+};
+
+export const SECRET: QuestionView & { kind: 'secret' } = {
+  kind: 'secret',
+  prompt: 'The passphrase for the vault file',
+  event: 'PASSPHRASE',
+  twice: true,
+  minLength: 12,
+  options: [{ event: 'KEYCHAIN', label: 'look for a keychain again', recommended: false }],
+};
+
+export const VIEWS = {
+  checking: {
+    ...base,
+    rail: [
+      { id: 'preflight', title: 'look before the start', state: 'current' },
+      ...base.rail.slice(1).map((step) => ({ ...step, state: 'ahead' as const })),
+    ],
+    activity: { title: 'reading what the service knows about orders', seconds: 3 },
+    log: base.log.slice(0, 2),
+  },
+  empty: { ...base, rail: [], facts: [], log: [], prose: { title: '', markdown: '' } },
+  choice: { ...base, question: CHOICE },
+  typedName: { ...base, mode: 'LIVE', question: TYPED_NAME },
+  secret: { ...base, mode: 'LIVE', question: SECRET },
+  bytes: {
+    ...base,
+    activity: {
+      title: 'downloading backup 41',
+      seconds: 61,
+      progress: { kind: 'bytes', done: 1_234_567_890, total: 2_700_000_000, bytesPerSecond: 34_000_000 },
+    },
+  },
+  bytesOfUnknown: {
+    ...base,
+    activity: {
+      title: 'downloading backup 41',
+      seconds: 61,
+      progress: { kind: 'bytes', done: 1_234_567, total: undefined, bytesPerSecond: undefined },
+    },
+  },
+  task: {
+    ...base,
+    activity: {
+      title: 'waiting for restore 7',
+      seconds: 4000,
+      progress: { kind: 'task', status: 'running' },
+    },
+  },
+  wait: {
+    ...base,
+    activity: {
+      title: 'the answer was lost: waiting until a late request must have arrived',
+      seconds: 30,
+      progress: { kind: 'wait', secondsLeft: 845 },
+    },
+  },
+  paused: {
+    ...base,
+    mode: 'LIVE',
+    banner: {
+      tone: 'warn',
+      text: 'paused: the service refuses our token (401)',
+      hints: [
+        'log in again with `cf login`, then press r',
+        'or put a fresh token into the file that the config names',
+      ],
+    },
+    question: CHOICE,
+    activity: { title: 'waiting for a new token', seconds: 12, progress: { kind: 'wait', secondsLeft: 9 } },
+  },
+  outcome: {
+    ...base,
+    rail: base.rail.map((step) => ({ ...step, state: 'done' as const })),
+    outcome: {
+      tone: 'good',
+      title: 'the key of orders is rotated and proven',
+      lines: [
+        'backup 42 opens with 77aa01bc9de2 and with no other key',
+        'owed: retire 3fe1b0c2d4a5 after 2026-12-21',
+      ],
+    },
+  },
+} as const satisfies Record<string, RunView>;
+
+export type ViewName = keyof typeof VIEWS;

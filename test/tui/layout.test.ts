@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { type Layout, layOut } from '../../src/tui/layout.ts';
+import { lineWidth } from '../../src/tui/line.ts';
+import type { Look } from '../../src/tui/span.ts';
+import { firstState, type UiState } from '../../src/tui/ui-state.ts';
+import type { RunView } from '../../src/view/run-view.ts';
+import { VIEWS, type ViewName } from './fake-views.ts';
+
+const SIZES = [
+  [1, 1],
+  [20, 5],
+  [39, 11],
+  [40, 12],
+  [60, 20],
+  [79, 24],
+  [80, 24],
+  [100, 30],
+  [119, 16],
+  [120, 40],
+  [160, 50],
+  [400, 100],
+] as const;
+
+const LOOKS: readonly Look[] = [
+  { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: true },
+  { glyphs: glyphsFor({ LANG: 'C' }), colour: false },
+];
+
+const STATES: Readonly<Record<string, (state: UiState) => UiState>> = {
+  plain: (state) => state,
+  scrolled: (state) => ({ ...state, scroll: 7 }),
+  'with a grown log': (state) => ({ ...state, logGrown: true }),
+  'with help': (state) => ({ ...state, overlay: 'help' }),
+  'about to leave': (state) => ({ ...state, overlay: 'leave', leaveRow: 1 }),
+  'with a problem': (state) =>
+    state.question === undefined
+      ? state
+      : {
+          ...state,
+          question: { ...state.question, problem: { text: 'no '.repeat(60), hints: ['do '.repeat(40)] } },
+        },
+};
+
+function textOf(layout: Layout): string {
+  return layout.bands
+    .flatMap(({ panes }) =>
+      panes.flatMap(({ lines }) => lines.map((line) => line.map(({ text }) => text).join(''))),
+    )
+    .join('\n');
+}
+
+function expectFit(layout: Layout, columns: number, rows: number): void {
+  expect(layout.bands.reduce((sum, { height }) => sum + height, 0)).toBe(rows);
+  for (const { height, panes } of layout.bands) {
+    expect(panes.reduce((sum, { width }) => sum + width, 0)).toBeLessThanOrEqual(columns);
+    for (const pane of panes) {
+      expect(pane.height).toBe(height);
+      expect(pane.lines.length).toBeLessThanOrEqual(height);
+      for (const line of pane.lines) expect(lineWidth(line)).toBeLessThanOrEqual(pane.width);
+    }
+  }
+}
+
+describe('the screen', () => {
+  describe.each(SIZES)('at %i x %i', (columns, rows) => {
+    it.each(Object.keys(VIEWS) as ViewName[])('holds the view %s in every state', (name) => {
+      for (const change of Object.values(STATES)) {
+        for (const look of LOOKS) {
+          expectFit(layOut(change(firstState(VIEWS[name], 0)), { columns, rows }, look), columns, rows);
+        }
+      }
+    });
+  });
+
+  it('holds texts of any length and width', () => {
+    const long = '実行 '.repeat(400) + 'x'.repeat(3000);
+    const view: RunView = {
+      ...VIEWS.paused,
+      instance: long,
+      title: long,
+      clock: long,
+      rail: VIEWS.paused.rail.map((step) => ({ ...step, title: long, note: long })),
+      prose: { title: long, markdown: `${long}\n\n- ${long}\n\n> ${long}\n\n\`\`\`\n${long}\n\`\`\`` },
+      facts: [{ label: long, value: long, tone: 'bad' }],
+      log: [{ at: '00:00:00', text: long, tone: 'plain' }],
+      banner: { tone: 'bad', text: long, hints: [long, long] },
+      activity: { title: long, seconds: 1e9, progress: { kind: 'task', status: long } },
+      question: {
+        kind: 'choice',
+        prompt: long,
+        options: [
+          { event: 'A', label: long, hint: long, recommended: true, needs: { what: 'reason', prompt: long } },
+        ],
+      },
+    };
+    for (const [columns, rows] of SIZES) {
+      for (const look of LOOKS)
+        expectFit(layOut(firstState(view, 0), { columns, rows }, look), columns, rows);
+    }
+  });
+
+  const [look] = LOOKS as [Look];
+  const screen = (name: ViewName, columns: number, rows: number) =>
+    textOf(layOut(firstState(VIEWS[name], 0), { columns, rows }, look));
+
+  it.each([
+    [60, 20],
+    [80, 24],
+  ])('shows the whole question at %i x %i', (columns, rows) => {
+    const text = screen('choice', columns, rows);
+    for (const option of VIEWS.choice.question.options) expect(text).toContain(option.label);
+    expect(text).toContain('Set the new key on orders now?');
+    expect(text).toContain('the service says that its key has not changed');
+    expect(screen('typedName', columns, rows)).toContain('to confirm, type orders-dr and then Enter');
+  });
+
+  it('keeps the answer under the cursor in sight when there are many', () => {
+    const options = Array.from({ length: 40 }, (_, at) => ({
+      event: `E${at}`,
+      label: `restore backup ${at}`,
+      recommended: at === 29,
+    }));
+    const view: RunView = { ...VIEWS.choice, question: { kind: 'choice', prompt: 'Which backup?', options } };
+    const text = textOf(layOut(firstState(view, 0), { columns: 80, rows: 24 }, look));
+    expect(text).toContain(`${look.glyphs.cursor} restore backup 29`);
+    expect(text).toContain('Which backup?');
+  });
+
+  it('says LIVE in a frame of its own at the top and the bottom', () => {
+    const lines = screen('typedName', 80, 24).split('\n');
+    expect(lines[0]).toMatch(/^══ LIVE ══ orders/u);
+    expect(lines.at(-1)).toMatch(/^══ /u);
+    const calm = screen('choice', 80, 24).split('\n');
+    expect(calm[0]).toMatch(/^── REHEARSAL ──/u);
+  });
+
+  it('has the steps in one row when it is narrow and in a column otherwise', () => {
+    expect(screen('choice', 60, 20)).toContain('step 5/11 ▸ set the key');
+    expect(screen('choice', 80, 24)).toContain('✓ generate the key');
+  });
+
+  it('draws with ASCII alone where the locale has no more', () => {
+    const ascii = LOOKS[1] as Look;
+    for (const name of Object.keys(VIEWS) as ViewName[]) {
+      for (const overlay of ['none', 'help', 'leave'] as const) {
+        const layout = layOut({ ...firstState(VIEWS[name], 0), overlay }, { columns: 80, rows: 24 }, ascii);
+        expect(textOf(layout)).toMatch(/^[\n\u0020-\u007e]*$/u);
+      }
+    }
+  });
+
+  it('shows bytes with their rate and what is left, and the countdown of a wait', () => {
+    expect(screen('bytes', 80, 24)).toContain('45 %  1.2 GB of 2.7 GB  34.0 MB/s  44 s left');
+    expect(screen('bytesOfUnknown', 80, 24)).toContain('1.2 MB');
+    expect(screen('wait', 80, 24)).toContain('looks again in 14 min 5 s');
+    expect(screen('task', 80, 24)).toContain('status running');
+  });
+});

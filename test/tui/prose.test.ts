@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { cutLine, lineWidth, wrapLine } from '../../src/tui/line.ts';
+import { proseLines } from '../../src/tui/prose.ts';
+import { type Line, type Look, span } from '../../src/tui/span.ts';
+
+const look: Look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: true };
+const textOf = (line: Line) => line.map(({ text }) => text).join('');
+const texts = (markdown: string, width = 40) => proseLines(markdown, width, look).map(textOf);
+
+describe('prose', () => {
+  it('joins the rows of a paragraph and breaks them where the screen ends', () => {
+    expect(texts('one two\nthree four\n\nfive', 10)).toEqual(['one two', 'three four', '', 'five']);
+  });
+
+  it('draws lists with hanging rows', () => {
+    expect(texts('- one two three\n- four\n  - five\n\n10. ten eleven', 9)).toEqual([
+      '• one two',
+      '  three',
+      '• four',
+      '  • five',
+      '',
+      '10. ten',
+      '    eleve',
+      '    n',
+    ]);
+  });
+
+  it('marks quotes, headings and code', () => {
+    expect(texts('## Title\n> a quote\n> goes on\n\n```sh\n  cf login\n```')).toEqual([
+      'Title',
+      '',
+      '│ a quote goes on',
+      '',
+      '    cf login',
+    ]);
+  });
+
+  it('paints bold, stress and code and takes their marks away', () => {
+    const [line = []] = proseLines('a **b c** `d` *e f* g_h 2*3*4', 80, look);
+    expect(textOf(line)).toBe('a b c d e f g_h 2*3*4');
+    expect(line.find(({ text }) => text.includes('b'))?.token).toBe('text.strong');
+    expect(line.find(({ text }) => text.includes('d'))?.token).toBe('text.code');
+  });
+
+  it('shows where a link leads, and drops comments', () => {
+    expect(texts('<!-- made by a tool -->[book](a/b.md)')).toEqual(['book (a/b.md)']);
+  });
+
+  it('takes any text as Markdown and stays within the width', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 2, max: 60 }), (text, width) => {
+        for (const line of proseLines(text, width, look))
+          expect(lineWidth(line)).toBeLessThanOrEqual(Math.max(width, 12));
+      }),
+    );
+  });
+});
+
+describe('lines', () => {
+  const line = fc.array(
+    fc.string({ unit: 'grapheme' }).map((text) => span(text)),
+    { maxLength: 5 },
+  );
+
+  it('wrap without losing anything but blanks', () => {
+    fc.assert(
+      fc.property(line, fc.integer({ min: 4, max: 60 }), fc.nat(3), (input, width, hanging) => {
+        const rows = wrapLine(input, width, hanging);
+        for (const row of rows) expect(lineWidth(row)).toBeLessThanOrEqual(width);
+        expect(rows.map(textOf).join('').replaceAll(' ', '')).toBe(textOf(input).replaceAll(' ', ''));
+      }),
+    );
+  });
+
+  it('are cut to their width', () => {
+    fc.assert(
+      fc.property(line, fc.nat(60), (input, width) => {
+        expect(lineWidth(cutLine(input, width, look))).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+});
