@@ -288,7 +288,7 @@ export const rotateKeyMachine = rotation.createMachine({
       always: [
         { guard: 'backupHasLanded', target: 'waitingForBackup' },
         { guard: 'mayAskAgain', target: 'creatingBackup', actions: 'nextIntent' },
-        { target: 'backupFailed' },
+        { target: 'backupFailed', actions: 'keepAbsence' },
       ],
     },
     backupInDoubt: {
@@ -300,7 +300,7 @@ export const rotateKeyMachine = rotation.createMachine({
           actions: assign({ failure: undefined, backup: ({ event }) => ({ id: event.id, adopted: true }) }),
         },
         'operator.lookAgain': { target: 'creatingBackup', actions: 'clearFailure' },
-        'operator.sendAgain': { target: 'creatingBackup', actions: ['clearFailure', 'nextIntent'] },
+        'operator.sendAgain': { target: 'creatingBackup', actions: ['clearFailure', 'forgetAbsences', 'nextIntent'] },
         'operator.stop': 'stopped',
       },
     },
@@ -332,7 +332,7 @@ export const rotateKeyMachine = rotation.createMachine({
       tags: ['question', 'failed'],
       meta: { step: 'backup', title: 'there is no backup', question: ask.askAboutFailure('backupFailed') },
       on: {
-        'operator.retry': { target: 'creatingBackup', actions: ['clearFailure', 'nextIntent'] },
+        'operator.retry': { target: 'creatingBackup', actions: ['clearFailure', 'forgetAbsences', 'nextIntent'] },
         'operator.stop': 'stopped',
       },
     },

@@ -11,8 +11,12 @@ if (major < 24) {
   );
   process.exitCode = 2;
 } else {
+  // A reader that has gone away (`| head`, a closed terminal) must not end a recovery in the middle.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const { enableCompileCache } = await import('node:module');
   enableCompileCache();
   const { main } = await import('./commands/main.ts');
-  process.exitCode = await main(process.argv.slice(2));
+  const exitCode = await main(process.argv.slice(2));
+  // What was printed goes out first; after that nothing may keep the process, least of all a keychain that never answers.
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(exitCode)));
 }

@@ -75,6 +75,16 @@ export const rotation = setup({
       ],
     }),
     nextIntent: assign({ intents: ({ context }) => context.intents + 1, backup: undefined }),
+    /** A person has looked: the count of requests that never arrived begins anew. */
+    forgetAbsences: assign({ absences: 0 }),
+    keepAbsence: assign({
+      failure: ({ context }) => ({
+        code: 'service.never-arrived',
+        shortMessage: `the request for a backup was sent ${context.absences} times and never arrived`,
+        hints: ['each time the service showed that nothing had happened', 'look at the way to the service, then try again'],
+        evidence: {},
+      }),
+    }),
     keepDrift: assign({
       facts: ({ context }, params: { ground: verbs.Ground }) =>
         context.facts && { ...context.facts, ground: params.ground },

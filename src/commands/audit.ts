@@ -5,7 +5,7 @@ import type { Entry, JournalReader } from '../journal/journal.ts';
 import { openForReading } from '../journal/open-for-reading.ts';
 import { findRun } from '../runner/runs.ts';
 import { printableJson } from '../text.ts';
-import { time } from '../view/format.ts';
+import { formatTime } from '../format.ts';
 import type { CommandContext } from './context.ts';
 
 /** `lifeboat audit verify [RUN]`: exit 0 when nothing is wrong, 1 when something is. */
@@ -49,7 +49,7 @@ export async function auditShowCommand(
   [word]: readonly string[],
   flags: { readonly json?: boolean },
 ): Promise<number> {
-  const { auditShow } = await import('../evidence/sentences.ts');
+  const { auditShow } = await import('../evidence/audit-show.ts');
   const journal = await openForReading({ home: homeFolder(context.env) });
   try {
     const entries = word === undefined ? await everything(journal) : await journal.read(`run/${(await findRun(journal, word)).runId}`);
@@ -61,7 +61,7 @@ export async function auditShowCommand(
     for (const line of auditShow(entries)) {
       if (line.stream !== stream) context.stdout.write(`${stream === '' ? '' : '\n'}${line.stream}\n`);
       stream = line.stream;
-      context.stdout.write(`${String(line.seq).padStart(4)}  ${time(line.at)}  ${line.by}  ${line.hash}  ${line.text}\n`);
+      context.stdout.write(`${String(line.seq).padStart(4)}  ${formatTime(line.at)}  ${line.by}  ${line.hash}  ${line.text}\n`);
     }
     return EXIT.closed;
   } finally {

@@ -6,7 +6,7 @@ import type { KeyStore } from '../keys/key-store.ts';
 import { formatTable } from '../plain/table.ts';
 import { wantsColour } from '../plain/terminal.ts';
 import { printableJson, show } from '../text.ts';
-import { bytes } from '../view/format.ts';
+import { formatBytes } from '../format.ts';
 import type { CommandContext } from './context.ts';
 import { openInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
@@ -52,7 +52,7 @@ async function homeRoom(home: string): Promise<Check> {
     return bavail * bsize;
   });
   if ('check' in found) return found.check;
-  const text = `${home}, ${bytes(found.value)} free`;
+  const text = `${home}, ${formatBytes(found.value)} free`;
   if (found.value >= LITTLE_ROOM) return good('home', text);
   return { what: 'home', state: 'warn', found: text, hints: ['backups are downloaded there: make room'] };
 }

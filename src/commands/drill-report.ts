@@ -1,4 +1,4 @@
-import { seconds } from '../view/format.ts';
+import { formatSeconds } from '../format.ts';
 import type { DrillProof } from './drill-restore.ts';
 
 /** The drill's part of the report, Markdown. */
@@ -16,8 +16,8 @@ export function drillReport(proof: DrillProof): string {
     '',
     `- verdict: ${proof.verdict}`,
     `- everything from before the backup is in it, nothing from after it: ${proof.withinBackupTime ? 'yes' : 'NO'}`,
-    `- RTO, from the start of the restore to the first answer: ${seconds(proof.rtoSeconds)}`,
-    `- RPO, the age of the newest restored order when the restore began: ${seconds(proof.rpoSeconds)}`,
+    `- RTO, from the start of the restore to the first answer: ${formatSeconds(proof.rtoSeconds)}`,
+    `- RPO, the age of the newest restored order when the restore began: ${formatSeconds(proof.rpoSeconds)}`,
     '',
   ].join('\n');
 }
@@ -29,8 +29,8 @@ export function drillSummary(proof: DrillProof & { readonly report: string; read
     proof.equal ? 'drill: proven' : 'drill: NOT PROVEN',
     `  verdict: ${proof.verdict}: backup ${proof.backup}, opened with key ${proof.key}`,
     `  rows compared with the source: ${proof.rows} (${tables})`,
-    `  RTO: ${seconds(proof.rtoSeconds)} from the start of the restore to the first answer`,
-    `  RPO: ${seconds(proof.rpoSeconds)} between the newest restored order and the newest at the source`,
+    `  RTO: ${formatSeconds(proof.rtoSeconds)} from the start of the restore to the first answer`,
+    `  RPO: ${formatSeconds(proof.rpoSeconds)} between the newest restored order and the newest at the source`,
     `  report: ${proof.report}`,
     `  journal: ${proof.journal} (run ${proof.runId})`,
     '',

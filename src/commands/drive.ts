@@ -39,11 +39,12 @@ export async function drive(
   const runbook = runbookNamed(summary.runbook);
   if (runbook.version !== summary.version) throw otherVersion(summary, runbook.version);
   const headless = options.json || options.plain || options.yes || !canDraw(context);
-  if (!headless) await paintFirstFrame(context, summary, runbook.title);
   const instance = await openInstance(config, summary.instance, {
     store: async () => workspace.keyring.store,
     tokenFile: options.tokenFile,
+    warn: (line) => context.stderr.write(`${line}\n`),
   });
+  if (!headless) await paintFirstFrame(context, summary, instance.config.rehearsal ? 'REHEARSAL' : 'LIVE', runbook.title);
   const stopPrinting = options.json ? printEntries(context, workspace, summary.runId, summary.instance) : undefined;
   try {
     const run = await takeUpRun(workspace, summary, instance, headless);
@@ -67,6 +68,7 @@ async function takeUpRun(
 ): Promise<Run> {
   const { takeUp } = await import('../runner/run.ts');
   const { activitiesFor } = await import('../activities/index.ts');
+  const { refuseCutTail } = await import('../evidence/tail.ts');
   const { foldEpochs, currentKey } = await import('../keys/fold-epochs.ts');
   const { journal, keyring, sealer, home } = workspace;
   const shelf = new Map<string, Secret>();
@@ -78,6 +80,7 @@ async function takeUpRun(
     now: () => new Date(),
     leaveWhenPaused: headless,
     seal: async (stream, reason) => void (await sealer.sealNow(stream, reason)),
+    refuseCutTail: (head) => refuseCutTail(home, head),
     take: async (key) => {
       journal.guard(key);
       const fingerprint = await keyring.fingerprint(key);
@@ -131,13 +134,13 @@ function printEntries(context: CommandContext, workspace: Workspace, runId: stri
 
 async function paintFirstFrame(
   context: CommandContext,
-  { runId, instance, runbook }: Pick<RunSummary, 'runId' | 'instance' | 'runbook'>,
+  { instance }: Pick<RunSummary, 'instance'>,
+  mode: 'LIVE' | 'REHEARSAL',
   title: string,
 ): Promise<void> {
   const { firstFrame } = await import('../tui/first-frame.ts');
   const { columns = 80, rows = 24 } = context.stdout;
-  void runbook;
-  context.stdout.write(firstFrame({ columns, rows, env: context.env, title, instance, runId } as never));
+  context.stdout.write(firstFrame({ columns, rows, env: context.env, title, instance, mode }));
 }
 
 function otherVersion({ runId, version }: { runId: string; version: string }, current: string): LifeboatError {

@@ -4,7 +4,7 @@ import { foldEpochs } from '../keys/fold-epochs.ts';
 import { formatTable } from '../plain/table.ts';
 import { columnsOf, wantsColour } from '../plain/terminal.ts';
 import { printableJson } from '../text.ts';
-import { time } from '../view/format.ts';
+import { formatTime } from '../format.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden, readSecretFile } from './hidden-prompt.ts';
 import { openJournalIfAny } from './reading.ts';
@@ -76,9 +76,9 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
     row.fingerprint,
     row.held ? 'yes' : 'NO',
     row.state,
-    row.setAt === undefined ? '-' : time(row.setAt),
-    row.endedAt === undefined ? '-' : time(row.endedAt),
-    row.provenAt === undefined ? '-' : time(row.provenAt),
+    row.setAt === undefined ? '-' : formatTime(row.setAt),
+    row.endedAt === undefined ? '-' : formatTime(row.endedAt),
+    row.provenAt === undefined ? '-' : formatTime(row.provenAt),
   ]);
   const width = stdout.isTTY ? { width: columnsOf(stdout) } : {};
   stdout.write(formatTable(columns, cells, { ...width, colour: wantsColour(stdout, context.env) }));

@@ -4,7 +4,7 @@ import { columnsOf, wantsColour } from '../plain/terminal.ts';
 import { formatTable } from '../plain/table.ts';
 import { listRuns } from '../runner/runs.ts';
 import { printableJson } from '../text.ts';
-import { time } from '../view/format.ts';
+import { formatTime } from '../format.ts';
 import type { CommandContext } from './context.ts';
 import { openJournalIfAny } from './reading.ts';
 
@@ -31,7 +31,7 @@ export async function runs(
     run.runbook,
     run.instance,
     run.mode,
-    time(run.startedAt),
+    formatTime(run.startedAt),
     run.status === 'closed' && run.proven ? 'proven' : run.status,
     run.where,
   ]);

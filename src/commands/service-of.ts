@@ -22,7 +22,11 @@ export function tokenAccount(instance: string): string {
 export async function openInstance(
   config: LoadedConfig,
   name: string,
-  options: { readonly store: () => Promise<KeyStore>; readonly tokenFile?: string | undefined },
+  options: {
+    readonly store: () => Promise<KeyStore>;
+    readonly tokenFile?: string | undefined;
+    readonly warn?: (line: string) => void;
+  },
 ): Promise<OpenInstance> {
   const { addressFrom } = await import('../service/address.ts');
   const { openService } = await import('../service/open.ts');
@@ -39,7 +43,9 @@ export async function openInstance(
     keychain: async () => (await options.store()).get(tokenAccount(name)),
     hideEnv: tokenVariables(config),
   });
-  const service = openService(addressFrom(instance.url, instance.revision), { token, caFile: instance.ca });
+  const address = addressFrom(instance.url, instance.revision);
+  if (address.insecure) options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
+  const service = openService(address, { token, caFile: instance.ca });
   return { name, config: instance, service, token };
 }
 

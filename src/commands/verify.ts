@@ -2,7 +2,7 @@ import { loadConfig, instanceNamed } from '../config/load.ts';
 import type { Candidate } from '../backup/probe-keys.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { printableJson, show } from '../text.ts';
-import { bytes, seconds } from '../view/format.ts';
+import { formatBytes, formatSeconds } from '../format.ts';
 import type { CommandContext } from './context.ts';
 import { readSecretFile } from './hidden-prompt.ts';
 import { openKeys } from './workspace.ts';
@@ -36,9 +36,9 @@ export async function verify(
   if (!report.ok) return tell(context, flags.json, { ...report, key: opener.fingerprint }, [`${report.problem}: ${show(report.shortMessage)}`]);
   const inside = report.entries === undefined ? report.content : `${report.content}, ${report.entries} entries`;
   return tell(context, flags.json, { ...report, key: opener.fingerprint, seconds: took }, [
-    `${report.verdict}: opened with key ${opener.fingerprint} (${report.profile}) and read to its last byte in ${seconds(took)}`,
-    `content: ${bytes(report.contentBytes)} (${inside}), sha256 ${report.contentSha256}`,
-    `file: ${bytes(report.cipherBytes)}, sha256 ${report.cipherSha256}`,
+    `${report.verdict}: opened with key ${opener.fingerprint} (${report.profile}) and read to its last byte in ${formatSeconds(took)}`,
+    `content: ${formatBytes(report.contentBytes)} (${inside}), sha256 ${report.contentSha256}`,
+    `file: ${formatBytes(report.cipherBytes)}, sha256 ${report.cipherSha256}`,
   ]);
 }
 
@@ -69,7 +69,7 @@ function progressOn({ stderr }: CommandContext) {
     if (stderr.isTTY !== true || (now - shown < 100 && done !== total)) return;
     shown = now;
     const end = done === total ? '\r\u001b[K' : '';
-    stderr.write(`\r\u001b[K${bytes(done)}${total === undefined ? '' : ` of ${bytes(total)}`}${end}`);
+    stderr.write(`\r\u001b[K${formatBytes(done)}${total === undefined ? '' : ` of ${formatBytes(total)}`}${end}`);
   };
 }
 

@@ -1,7 +1,8 @@
+import { formatValue } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
 import { type RunEntryBody, type RunEntryType, readRunEntry } from '../journal/run-entries.ts';
+import { sentenceOf } from '../journal/sentence.ts';
 import { code, plain, table } from './markdown.ts';
-import { sentenceOf } from './sentences.ts';
 
 export interface ReportOptions {
   readonly generatedAt: Date;
@@ -73,7 +74,7 @@ function facts(entries: readonly Entry[]): string {
   if (closed === undefined || closed.summary.length === 0) return 'None.';
   return table(
     ['Fact', 'Value'],
-    closed.summary.map(({ label, value }) => [plain(label), plain(value)]),
+    closed.summary.map(({ label, value, unit }) => [plain(label), plain(formatValue(value, unit))]),
   );
 }
 
@@ -122,7 +123,7 @@ function timeline(entries: readonly Entry[]): string {
       time(entry.at),
       String(entry.seq),
       plain(entry.by, 60),
-      plain(sentenceOf(entry)),
+      plain(sentenceOf(entry).text),
     ]),
   );
 }

@@ -79,11 +79,14 @@ export const RUN_ENTRIES = {
   'run.detached': z.object({ why: z.string() }),
   'run.closed': z.object({
     outcome: z.string(),
+    /** The outcome in words. */
+    title: z.string().optional(),
     proven: z.boolean(),
     summary: z.array(
       z.object({
         label: z.string(),
-        value: z.string(),
+        value: z.union([z.string(), z.number()]),
+        unit: z.string().optional(),
         tone: z.string().optional(),
       }),
     ),

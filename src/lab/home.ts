@@ -66,7 +66,7 @@ export async function sweepHomes(log: (line: string) => void): Promise<void> {
       const path = join(root, name);
       if (!(await isLeftOver(path))) continue;
       if (await databasesEnd(path)) {
-        await removeFolder(path).catch(() => undefined);
+        await removeRemains(path).catch(() => undefined);
         log(`removed what a killed lab left behind: ${path}`);
       } else {
         log(`left ${path} alone: a database of a killed lab still runs there`);
@@ -103,6 +103,13 @@ export async function removeFolder(path: string): Promise<void> {
     maxRetries: 5,
     retryDelay: 50,
   });
+}
+
+/** The socket goes last: while it is there, a sweep that is killed itself can be taken up by the next. */
+async function removeRemains(path: string): Promise<void> {
+  const names = (await readdir(path)).filter((name) => name !== 'alive');
+  await Promise.all(names.map((name) => removeFolder(join(path, name))));
+  await removeFolder(path);
 }
 
 async function temporaryRoots(): Promise<string[]> {

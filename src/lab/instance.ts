@@ -34,11 +34,7 @@ export class LabInstance {
   readonly backupGuid = randomUUID();
   readonly createdAt = new Date();
   #updatedAt = this.createdAt;
-  #settings: BackupSettings = {
-    min_backup_count: 5,
-    retention_time: 30,
-    exclude_from_auto_backup: false,
-  };
+  #settings: BackupSettings = { min_backup_count: 5, retention_time: 30, exclude_from_auto_backup: false };
   readonly id: number;
   readonly name: string;
   readonly database: Database;
@@ -52,11 +48,7 @@ export class LabInstance {
   constructor(
     id: number,
     name: string,
-    parts: {
-      readonly database: Database;
-      readonly queue: TaskQueue;
-      readonly store: BackupStore;
-    },
+    parts: { readonly database: Database; readonly queue: TaskQueue; readonly store: BackupStore },
   ) {
     this.id = id;
     this.name = name;
@@ -106,10 +98,7 @@ export class LabInstance {
   }
 
   /** Queues a backup. `ended` resolves when its task has ended; the task tells how. */
-  triggerBackup(fate?: Fate): {
-    readonly backup: LabBackup;
-    readonly ended: Promise<void>;
-  } {
+  triggerBackup(fate?: Fate): { readonly backup: LabBackup; readonly ended: Promise<void> } {
     const id = (this.#backups.at(-1)?.id ?? 0) + 1;
     const backup: LabBackup = {
       id,
@@ -155,12 +144,7 @@ export function newKey(): Secret {
 /** Which database a backup is of, and which stretch of its log it needs. */
 function manifestFacts(manifest: string): Record<string, string | number | null> {
   const parsed = JSON.parse(manifest) as {
-    'System-Identifier'?: number;
-    'WAL-Ranges'?: {
-      Timeline: number;
-      'Start-LSN': string;
-      'End-LSN': string;
-    }[];
+    'WAL-Ranges'?: { Timeline: number; 'Start-LSN': string; 'End-LSN': string }[];
   };
   const range = parsed['WAL-Ranges']?.[0];
   // The identifier has 64 bits, more than a JavaScript number holds: it is cut out of the text.

@@ -98,13 +98,15 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     closed ??= tidyUp();
     return closed;
   };
+  let ready = false;
+  const abort = () => (ready ? void close() : ending.abort());
+  options.signal?.addEventListener('abort', abort, { signal: ending.signal });
+  if (options.signal?.aborted === true) ending.abort();
   try {
-    return await assemble(options, {
-      log,
-      ending: ending.signal,
-      cleanups,
-      close,
-    });
+    const lab = await assemble(options, { log, ending: ending.signal, cleanups, close });
+    ending.signal.throwIfAborted();
+    ready = true;
+    return lab;
   } catch (error) {
     await close();
     // An abort makes whatever is under way fail; the abort is what happened.
@@ -122,8 +124,8 @@ interface Frame {
 }
 
 async function assemble(options: LabOptions, { log, ending, cleanups, close }: Frame): Promise<Lab> {
-  const { signal, revision = 62 } = options;
-  signal?.throwIfAborted();
+  const { revision = 62 } = options;
+  ending.throwIfAborted();
   const http = await openHttp(options.port ?? 0);
   cleanups.push(() => http.close());
   const sweeping = sweepHomes(log);
@@ -138,23 +140,22 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     launcher,
     folder: home.engine,
     fsync: options.fsync ?? true,
-    ...(signal === undefined ? {} : { signal }),
+    signal: ending,
   });
-  cleanups.push(() => engine.close());
-  log(`${engine.description} starts`);
   const queue = new TaskQueue(WORKERS, log);
-  cleanups.push(() => queue.close());
+  // Together: a backup of a database that hangs ends when the database is made to.
+  cleanups.push(() => Promise.all([queue.close(), engine.close()]));
+  log(`${engine.description} starts`);
   const store = new BackupStore(join(folder.path, 'store'));
   const [source, target] = await createInstances(engine, queue, store);
-  signal?.throwIfAborted();
+  ending.throwIfAborted();
 
   const key = newKey();
   const keyFile = join(folder.path, 'orders.key');
   await writeFile(keyFile, key.reveal(), { mode: 0o600 });
   source.setKey(key);
   await openShop(source.database.query);
-  const ordering = keepOrdering(source.database.query, (options.shop ?? SHOP_DEFAULT).rowsPerSecond, ending);
-  cleanups.push(() => ordering);
+  void keepOrdering(source.database.query, (options.shop ?? SHOP_DEFAULT).rowsPerSecond, ending);
   const first = source.triggerBackup();
   await first.ended;
   if (first.backup.task.status !== 'done') {
@@ -180,22 +181,10 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   });
   for (const fault of options.faults ?? []) state.fault(fault);
   http.serve(state, endpoints);
-  const configYaml = labConfig({
-    origin,
-    revision,
-    tokenFile: tokens.file,
-    keyFile,
-    source,
-    target,
-  });
-  await writeFile(join(folder.path, 'lifeboat.yaml'), configYaml, {
-    mode: 0o600,
-  });
-  const schedule = backUpRegularly(instances, options.backupEvery, ending);
-  cleanups.push(() => schedule);
+  const configYaml = labConfig({ origin, revision, tokenFile: tokens.file, keyFile, source, target });
+  await writeFile(join(folder.path, 'lifeboat.yaml'), configYaml, { mode: 0o600 });
+  void backUpRegularly(instances, options.backupEvery, ending);
   await sweeping;
-  signal?.throwIfAborted();
-  signal?.addEventListener('abort', () => void close(), { once: true });
 
   let scratches = 0;
   return {
@@ -205,11 +194,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     tokenFile: tokens.file,
     keyFile,
     configYaml,
-    instances: instances.map(({ name, guid, database }) => ({
-      name,
-      guid,
-      query: database.query,
-    })),
+    instances: instances.map(({ name, guid, database }) => ({ name, guid, query: database.query })),
     fault: (fault) => state.fault(fault),
     clearFaults: () => state.clearFaults(),
     calls: () => [...state.calls],

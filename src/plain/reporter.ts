@@ -1,6 +1,6 @@
+import { formatBytes, formatSpan } from '../format.ts';
 import { show } from '../text.ts';
 import type { LogLine, RunView, Tone } from '../view/run-view.ts';
-import { formatBytes, formatSpan } from './format.ts';
 import { columnsOf, type Streams, wantsColour } from './terminal.ts';
 import { cells, cutText } from './width.ts';
 

@@ -12,10 +12,11 @@ import type { Streams } from './terminal.ts';
 export interface PlainOptions {
   /**
    * Answers what the flags determine. Nothing leaves the question to the operator, or, without one, ends this process's
-   * part of the run. Without this function, questions are only described and somebody else has to answer.
+   * part of the run. Without this function and without an operator, somebody else has to answer, and a question is
+   * described only when it stays open.
    */
   readonly answer?: (question: QuestionView) => RunAnswer | undefined;
-  /** Whether an operator can be asked. Default: stdin and stderr are terminals. */
+  /** Whether an operator is there to be asked, on a terminal at stdin and stderr. Default: no. */
   readonly interactive?: boolean;
 }
 
@@ -31,14 +32,14 @@ export async function showRunPlainly(
   options: PlainOptions = {},
 ): Promise<RunEnd> {
   const reporter = createReporter(streams);
-  const { stdin, stdout, stderr } = streams;
-  const interactive = options.interactive ?? (stdin.isTTY === true && stderr.isTTY === true);
+  const interactive = options.interactive === true;
   const broken = Promise.withResolvers<never>();
   const leave = () => void port.detach().catch(broken.reject);
   for (const signal of SIGNALS) process.once(signal, leave);
 
   let asked = '';
   let asking = new AbortController();
+  let waiting: { readonly question: QuestionView; readonly since: number } | undefined;
   const onView = () => {
     const view = port.view();
     reporter.report(view);
@@ -47,7 +48,16 @@ export async function showRunPlainly(
     asked = key;
     asking.abort();
     asking = new AbortController();
-    if (view.question !== undefined) void meet(view.question, asking.signal).catch(broken.reject);
+    waiting = undefined;
+    if (view.question === undefined) return;
+    if (interactive || options.answer !== undefined)
+      void meet(view.question, asking.signal).catch(broken.reject);
+    else waiting = { question: view.question, since: performance.now() };
+  };
+  const describeWaiting = () => {
+    if (waiting !== undefined)
+      reporter.lines(describeQuestion(waiting.question, port.view().runId, 'nobody'));
+    waiting = undefined;
   };
 
   const meet = async (question: QuestionView, signal: AbortSignal): Promise<void> => {
@@ -86,13 +96,19 @@ export async function showRunPlainly(
   };
 
   const unsubscribe = port.subscribe(onView);
-  const tick = setInterval(() => reporter.report(port.view()), 1000);
+  const tick = setInterval(() => {
+    reporter.report(port.view());
+    if (waiting !== undefined && performance.now() - waiting.since >= PATIENCE_MS) describeWaiting();
+  }, 1000);
   try {
     onView();
     const end = await Promise.race([port.ended, broken.promise]);
     reporter.report(port.view());
+    describeWaiting();
     reporter.end();
-    await new Promise<void>((resolve) => stdout.write(formatSummary(port.view(), end), () => resolve()));
+    await new Promise<void>((resolve) =>
+      streams.stdout.write(formatSummary(port.view(), end), () => resolve()),
+    );
     return end;
   } finally {
     asking.abort();
@@ -101,5 +117,8 @@ export async function showRunPlainly(
     for (const signal of SIGNALS) process.off(signal, leave);
   }
 }
+
+/** How long somebody else has to answer a question before it is described. */
+const PATIENCE_MS = 500;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -13,12 +13,12 @@ export function cutText(text: string, width: number, ellipsis = '…'): string {
   return head + mark;
 }
 
-/** Splits a text after as many whole characters (graphemes) as fit into `width` cells; at least one when `width` > 0. */
-export function splitAt(text: string, width: number): [head: string, rest: string] {
+/** Splits a text after as many whole characters (graphemes) as fit into `width` cells, but after `least` of them anyway. */
+export function splitAt(text: string, width: number, least: 0 | 1 = 0): [head: string, rest: string] {
   let used = 0;
   for (const { segment, index } of graphemes.segment(text)) {
     const wide = cells(segment);
-    if (used + wide > width && (used > 0 || width <= 0)) return [text.slice(0, index), text.slice(index)];
+    if (used + wide > width && index + 1 > least) return [text.slice(0, index), text.slice(index)];
     used += wide;
   }
   return [text, ''];

@@ -34,6 +34,8 @@ export interface RunDeps {
   readonly now: () => Date;
   /** Signs the run's head and puts it outside the database. */
   readonly seal: (stream: StreamName, reason: 'armed' | 'closed' | 'handed-over') => Promise<void>;
+  /** Throws when something outside the database shows that the run's last entries are missing: going on could repeat them. */
+  readonly refuseCutTail: (head: Head) => void;
   /** Leave with exit code 4 instead of waiting when the service refuses the credentials. */
   readonly leaveWhenPaused: boolean;
   /** How long a call that is under way may take to answer when the operator leaves. Milliseconds. */
@@ -64,10 +66,11 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     holds.push(await deps.journal.hold(`instance/${deps.instance}`));
     const stream: StreamName = `run/${deps.runId}`;
     const entries = [...(await deps.journal.read(stream))];
+    const head = await deps.journal.head(stream);
+    deps.refuseCutTail(head);
     if (entries.length > 1) {
-      const { seq, hash } = await deps.journal.head(stream);
       const resumed = { stream, type: 'run.resumed', body: { pid: process.pid } };
-      entries.push(...(await deps.journal.append([resumed], [{ stream, seq, hash }])));
+      entries.push(...(await deps.journal.append([resumed], [head])));
     }
     return new Driver(deps, entries, () => {
       for (const hold of holds) hold.release();

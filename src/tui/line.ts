@@ -68,9 +68,8 @@ export function wrapLine(line: Line, width: number, hanging = 0): Line[] {
     for (const piece of pieces) {
       let rest = piece.text;
       while (rest !== '') {
-        if (used >= room && isBegun()) startRow();
-        const [head, tail] = splitAt(rest, room - used);
-        if (cells(head) > room - used && isBegun()) {
+        const [head, tail] = splitAt(rest, room - used, isBegun() ? 0 : 1);
+        if (head === '') {
           startRow();
           continue;
         }

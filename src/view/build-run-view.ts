@@ -2,10 +2,10 @@ import type { AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../machines/parts/failure.ts';
 import { optionKey, type Question, type QuestionOption as MachineOption } from '../../machines/parts/question.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
+import { formatTime, formatValue } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
+import { sentenceOf } from '../journal/sentence.ts';
 import { show } from '../text.ts';
-import { sentenceOf } from './entry-sentence.ts';
-import { bytes, seconds, time, timeOfDay } from './format.ts';
 import type { ProseSection } from './prose.ts';
 import type { ActivityView, FactLine, LogLine, OutcomeView, QuestionOption, QuestionView, RailStep, RunView } from './run-view.ts';
 
@@ -50,7 +50,7 @@ export function buildRunView(facts: RunFacts): RunView {
     title: runbook.title,
     instance: facts.instance,
     mode: head.mode ?? 'LIVE',
-    clock: time(now.toISOString()),
+    clock: formatTime(now.toISOString()),
     elapsed: started === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(started.at)) / 1000),
     rail: viewRail(facts, meta),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },
@@ -70,15 +70,7 @@ export function metaAt(runbook: Runbook, state: string): Meta | undefined {
 
 /** One fact, formatted and cleaned. */
 export function viewFact({ label, value, unit, tone }: Fact): FactLine {
-  return { label, value: show(format(value, unit)), tone: tone ?? 'plain' };
-}
-
-function format(value: string | number, unit: Fact['unit']): string {
-  if (unit === 'bytes') return bytes(Number(value));
-  if (unit === 'seconds') return seconds(Number(value));
-  if (unit === 'days') return `${value} days`;
-  if (unit === 'time') return `${time(String(value))} UTC`;
-  return String(value);
+  return { label, value: show(formatValue(value, unit)), tone: tone ?? 'plain' };
 }
 
 function viewRail({ runbook, snapshot, entries }: RunFacts, meta: Meta | undefined): RailStep[] {
@@ -165,5 +157,5 @@ function viewOutcome(runbook: Runbook, snapshot: AnyMachineSnapshot, state: stri
 }
 
 function viewLog(entry: Entry): LogLine {
-  return { at: timeOfDay(entry.at), ...sentenceOf(entry) };
+  return { at: formatTime(entry.at).slice(11), ...sentenceOf(entry) };
 }

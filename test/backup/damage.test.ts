@@ -57,7 +57,7 @@ test('a flipped bit is never accepted, and is named by where it is', async () =>
       else if (at < file.length - 128) expect(problem).toBe('corrupt');
       else expect(['corrupt', 'truncated']).toContain(problem);
     }),
-    { numRuns: 1500 },
+    { numRuns: 1000 },
   );
 });
 
@@ -73,7 +73,7 @@ test('bytes replaced, moved or left out anywhere are never accepted', async () =
         expect((await verify(damaged)).ok).toBe(false);
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: 1000 },
   );
 });
 

@@ -4,18 +4,15 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { pack } from 'tar-stream';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { extractTar } from '../../src/backup/extract-tar.ts';
 import { openContent } from '../../src/backup/open-content.ts';
 import { backupOf, KEY, makeFolder, noise, rawEntry, run, tarOf } from './kit.ts';
 
 type Entry = Parameters<ReturnType<typeof pack>['entry']>[0] & { content?: string };
 
-let folder: string;
+const folder = makeFolder();
 let count = 0;
-beforeAll(async () => {
-  folder = await makeFolder();
-});
 
 /** A folder that does not exist yet, with a neighbour that nothing may touch. */
 const fresh = () => join(folder, `target-${count++}`, 'data');
@@ -96,6 +93,13 @@ describe('a hostile tar is refused, and nothing of it stays', () => {
       [
         { name: 'a', content: '1' },
         { name: 'a', content: '2' },
+      ],
+    ],
+    [
+      'a symlink that is there twice',
+      [
+        { name: 'a', type: 'symlink', linkname: 'b' },
+        { name: 'a', type: 'symlink', linkname: 'c' },
       ],
     ],
     [

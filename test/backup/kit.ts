@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -23,11 +24,11 @@ export const OPENSSL_FLAGS: Record<KeyProfile, readonly string[]> = {
   pbkdf2: ['-pbkdf2', '-md', 'sha256', '-iter', '10000'],
 };
 
-/** A folder that is removed after the test file; the key lies in it as `key`. */
-export async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'lifeboat-backup-'));
+/** A folder that is removed after the tests around the call; the key lies in it as `key`. Not for use inside a test or a hook. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-backup-'));
   afterAll(() => rm(folder, { recursive: true, force: true }));
-  await writeFile(join(folder, 'key'), KEY.reveal(), { mode: 0o600 });
+  writeFileSync(join(folder, 'key'), KEY.reveal(), { mode: 0o600 });
   return folder;
 }
 

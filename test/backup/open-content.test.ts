@@ -1,15 +1,12 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openContent } from '../../src/backup/open-content.ts';
 import { Secret } from '../../src/secret.ts';
 import { backupOf, KEY, makeFolder, noise } from './kit.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await makeFolder();
-});
+const folder = makeFolder();
 
 async function fileOf(bytes: Uint8Array): Promise<string> {
   const path = join(folder, `file-${(await readdir(folder)).length}`);

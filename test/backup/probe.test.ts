@@ -3,15 +3,16 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { probe } from '../../src/backup/probe.ts';
 import { probeKeys } from '../../src/backup/probe-keys.ts';
 import { Secret } from '../../src/secret.ts';
-import { backupOf, KEY, makeFolder, openssl, PROFILES, run } from './kit.ts';
+import { backupOf, KEY, makeFolder, openssl, PROFILES, run, seal } from './kit.ts';
 
 const OTHER = new Secret('another key');
 
 describe.each(PROFILES)('a backup made by gzip and openssl with %s', (profile) => {
+  const folder = makeFolder();
   let head: Buffer;
   beforeAll(async () => {
     const packed = await run('gzip', ['-c'], Buffer.from('some content'));
-    head = (await openssl(await makeFolder(), '-e', profile, packed)).subarray(0, 32);
+    head = (await openssl(folder, '-e', profile, packed)).subarray(0, 32);
   });
 
   test('is opened by its first 32 bytes, and its profile is found', () => {
@@ -59,6 +60,16 @@ test.each([
   expect(probe(head, KEY)).toEqual({ result: 'not-a-backup', looksLike });
   expect(probeKeys(head, [{ fingerprint: 'x', key: KEY }])).toEqual({ result: 'not-a-backup', looksLike });
 });
+
+test.each([0x20, 0x40, 0x80])(
+  'a first block with the reserved gzip flag 0x%x is a wrong key',
+  async (flag) => {
+    const block = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0];
+    expect(probe(await seal(Buffer.from(block)), KEY).result).toBe('fits');
+    block[3] = flag;
+    expect(probe(await seal(Buffer.from(block)), KEY)).toEqual({ result: 'wrong-key' });
+  },
+);
 
 test.each([1, 7, 8, 16, 31])('a head of %d bytes is called truncated, not wrong', async (length) => {
   const head = (await backupOf(Buffer.from('x'))).subarray(0, length);

@@ -12,11 +12,10 @@ import { openContent } from '../../src/backup/open-content.ts';
 import { verifyFile } from '../../src/backup/verify-file.ts';
 import { KEY, makeFolder, noise, openssl, PROFILES, run } from './kit.ts';
 
-let folder: string;
+const folder = makeFolder();
 let tar: Buffer;
 
 beforeAll(async () => {
-  folder = await makeFolder();
   const base = join(folder, 'base');
   await mkdir(join(base, 'deep', 'er'), { recursive: true });
   await writeFile(join(base, 'empty'), '');

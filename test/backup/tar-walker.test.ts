@@ -7,9 +7,8 @@ import { type TarEntry, TarWalker } from '../../src/backup/tar-walker.ts';
 import { walkTar } from '../../src/backup/walk-tar.ts';
 import { makeFolder, noise, rawEntry, run, tarOf } from './kit.ts';
 
-let folder: string;
+const folder = makeFolder();
 beforeAll(async () => {
-  folder = await makeFolder();
   const tree = join(folder, 'tree');
   await mkdir(join(tree, 'folder'), { recursive: true });
   await writeFile(join(tree, 'empty'), '');

@@ -4,6 +4,7 @@ import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { runnableFolder } from '../../src/lab/engine/binaries.ts';
@@ -75,10 +76,14 @@ test('an abort in the middle of work closes the lab, and waits for nothing', asy
   const [{ guid } = { guid: '' }] = lab.instances;
   const stuck = curl(lab, 'GET', `/v1/instances/${guid}`);
   await curl(lab, 'POST', `/v1/instances/${guid}/backups`);
+  // A restore whose backup never comes to its end.
+  const scratch = lab.openScratch(new PassThrough(), { name: 'endless' });
+  scratch.catch(() => undefined);
   const start = performance.now();
   ending.abort();
   await lab.close();
   expect(performance.now() - start).toBeLessThan(3_000);
+  await expect(scratch).rejects.toThrow();
   expect((await stuck).exit).not.toBe(0);
   await expect(stat(dirname(lab.folder))).rejects.toMatchObject({ code: 'ENOENT' });
 });
@@ -118,6 +123,22 @@ test('without setpriv a watchdog ends the databases of a killed lab', async () =
   await end(killed.child, 'SIGKILL');
   await allGone(killed.pids);
 });
+
+test.skipIf(process.platform !== 'linux').each(['with a setpriv that comes late', 'without setpriv'])(
+  'a program whose lab dies while it starts dies too, %s',
+  async (way) => {
+    const folder = await temporaryFolder();
+    const late = '#!/bin/sh\n/bin/sleep 0.3\nexec /usr/bin/setpriv "$@"\n';
+    await writeFile(join(folder, 'setpriv'), late, { mode: 0o755 });
+    const path = way === 'without setpriv' ? '/nonexistent' : `${folder}:${process.env['PATH']}`;
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'fixtures/dying-launcher.ts')], {
+      env: { PATH: path },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(createInterface({ input: child.stdout }), 'line');
+    await allGone([z.coerce.number().int().positive().parse(line)]);
+  },
+);
 
 test.skipIf(!isRoot)('an ordinary user can run a lab, and leaves nothing behind either', async () => {
   const temporary = await temporaryFolder();

@@ -68,7 +68,7 @@ describe('showRunPlainly', () => {
   ])('with %j on a terminal (%s) it is coloured: %s', async (env, isTTY, coloured) => {
     const io = createFakeStreams({ isTTY, env });
     const run = createFakeRun(VIEWS.paused);
-    const shown = showRunPlainly(run, io.streams, { interactive: false });
+    const shown = showRunPlainly(run, io.streams);
     await run.detach();
     await shown;
     expect(io.stderr().includes('\u001b[')).toBe(coloured);
@@ -101,7 +101,7 @@ describe('showRunPlainly', () => {
   it('rewrites one line of progress on a terminal and clears it for the next line', async () => {
     const io = createFakeStreams({ isTTY: true, env: { NO_COLOR: '1' } });
     const run = createFakeRun(VIEWS.bytes);
-    const shown = showRunPlainly(run, io.streams, { interactive: false });
+    const shown = showRunPlainly(run, io.streams);
     run.show({
       ...VIEWS.outcome,
       log: [...VIEWS.outcome.log, { at: '04:00:00', text: 'landed', tone: 'good' }],
@@ -159,11 +159,22 @@ describe('showRunPlainly', () => {
     expect(io.stderr()).toContain('refused: that is not the name of the target\n  hint: look\n');
   });
 
+  it('says nothing of a question that somebody else answers at once, and describes the one the run ends at', async () => {
+    const io = createFakeStreams();
+    const run = createFakeRun(VIEWS.choice);
+    const shown = showRunPlainly(run, io.streams);
+    run.show(asking(TYPED_NAME));
+    await run.detach();
+    await shown;
+    expect(io.stderr()).not.toContain('question: Set the new key');
+    expect(io.stderr()).toContain('--confirm orders-dr answers this');
+  });
+
   it('only describes questions when somebody else answers them', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.choice);
     const shown = showRunPlainly(run, io.streams);
-    await expect.poll(io.stderr).toContain('question: Set the new key');
+    await expect.poll(io.stderr, { timeout: 5000 }).toContain('question: Set the new key');
     expect(run.calls).toEqual([]);
     run.show(VIEWS.outcome);
     run.finish({ how: 'ended', exitCode: 0 });
@@ -183,7 +194,7 @@ describe('showRunPlainly', () => {
       for (const kind of ['choice', 'typed-name', 'secret', 'outcome'] as const) {
         const io = createFakeStreams({ isTTY: true, env: { NO_COLOR: '1' } });
         const run = createFakeRun(hostileView(text, kind));
-        const shown = showRunPlainly(run, io.streams, { ...nobody, interactive: false });
+        const shown = showRunPlainly(run, io.streams, nobody);
         run.finish({ how: 'ended', exitCode: 1 });
         await shown;
         const seen = io.stdout() + io.stderr();
@@ -198,7 +209,7 @@ describe('an operator without the full screen', () => {
   const open = (view: RunView) => {
     const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
     const run = createFakeRun(view);
-    const shown = showRunPlainly(run, io.streams);
+    const shown = showRunPlainly(run, io.streams, { interactive: true });
     const say = async (prompt: string, line: string) => {
       await expect.poll(io.stderr).toMatch(new RegExp(`${prompt}$`, 'u'));
       io.stdin.write(line);
@@ -252,7 +263,7 @@ describe('an operator without the full screen', () => {
     const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
     io.stdin.write('1\r');
     const run = createFakeRun(VIEWS.choice);
-    const shown = showRunPlainly(run, io.streams);
+    const shown = showRunPlainly(run, io.streams, { interactive: true });
     await expect.poll(io.stderr).toMatch(/> $/u);
     expect(run.answers).toEqual([]);
     io.stdin.write('q\r');

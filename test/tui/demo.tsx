@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';
+import { canDraw } from '../../src/plain/terminal.ts';
 import { firstFrame } from '../../src/tui/first-frame.ts';
 import { createFakeRun } from './fake-run.ts';
 import { VIEWS, type ViewName } from './fake-views.ts';
@@ -25,8 +26,9 @@ const port = { ...run, view: clocked };
 
 const pidFile = process.env['DEMO_PID_FILE'];
 if (pidFile !== undefined) writeFileSync(pidFile, String(process.pid));
+const draws = canDraw(process);
 const { columns, rows } = process.stdout;
-process.stdout.write(firstFrame({ columns, rows, env: process.env, ...clocked() }));
+if (draws) process.stdout.write(firstFrame({ columns, rows, env: process.env, ...clocked() }));
 if (how === 'crash')
   setTimeout(() => {
     throw new Error('boom from a timer');
@@ -35,8 +37,10 @@ if (how === 'broken')
   setTimeout(() => {
     Object.defineProperty(VIEWS.choice, 'facts', { value: undefined });
   }, 800);
-const { showRun } = await import('../../src/tui/show-run.tsx');
-const end = await showRun(port, process);
+const show = draws
+  ? (await import('../../src/tui/show-run.tsx')).showRun
+  : (await import('../../src/plain/show-run-plainly.ts')).showRunPlainly;
+const end = await show(port, process, { interactive: true });
 process.stdout.write(
   `calls: ${run.calls.join(' ')}; answers: ${run.answers.map((answer) => answer.event).join(' ')}\n`,
 );

@@ -35,6 +35,6 @@ export interface Engine {
   create(name: string): Promise<Database>;
   /** A database from a base backup; the promise resolves when it answers queries. */
   restore(name: string, content: Readable): Promise<Database>;
-  /** Removes every database that still runs. */
+  /** Removes every database that still runs; call it after the signal that stops those being made. */
   close(): Promise<void>;
 }

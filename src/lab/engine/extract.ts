@@ -20,7 +20,8 @@ interface TarEntry extends AsyncIterable<Buffer> {
 export async function extractBaseBackup(
   content: Readable,
   folder: string,
-  owner?: EngineUser,
+  owner: EngineUser | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   const own = async (path: string) => {
     if (owner !== undefined) await chown(path, owner.uid, owner.gid);
@@ -46,7 +47,7 @@ export async function extractBaseBackup(
   };
   try {
     await makeFolder(folder);
-    await unpack(content, place);
+    await unpack(content, place, signal);
     await access(join(folder, 'PG_VERSION'));
   } catch (error) {
     content.destroy();
@@ -54,9 +55,13 @@ export async function extractBaseBackup(
   }
 }
 
-async function unpack(content: Readable, place: (entry: TarEntry) => Promise<void>): Promise<void> {
+async function unpack(
+  content: Readable,
+  place: (entry: TarEntry) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
   const entries = extract();
-  const fed = pipeline(content, entries);
+  const fed = pipeline(content, entries, { signal });
   // A bad entry ends the pipeline as well; the entry's own error is the one to report.
   fed.catch(() => undefined);
   for await (const entry of entries as AsyncIterable<TarEntry>) await place(entry);

@@ -26,13 +26,9 @@ export async function engineUser(): Promise<EngineUser | undefined> {
   const passwd = await readFile('/etc/passwd', 'utf8');
   const [, , uid, gid] = /^nobody:.*$/mu.exec(passwd)?.[0].split(':') ?? [];
   if (uid === undefined || gid === undefined) {
-    throw new LifeboatError(
-      'lab.postgres',
-      'postgresql does not run as root, and there is no user `nobody`',
-      {
-        hints: ['start the lab as an ordinary user'],
-      },
-    );
+    throw new LifeboatError('lab.postgres', 'postgresql does not run as root, and there is no user nobody', {
+      hints: ['start the lab as an ordinary user'],
+    });
   }
   // macOS writes them as -2.
   return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
@@ -48,7 +44,8 @@ export async function makeLauncher(user: EngineUser | undefined): Promise<Launch
     if (setpriv === undefined) return startWatched(program, args, user);
     const identity =
       user === undefined ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
-    return spawn(setpriv, [...identity, '--pdeathsig=INT', '--', program, ...args], CHILD);
+    const command = ['/bin/sh', '-c', IF_PARENT_LIVES, String(process.pid), program, ...args];
+    return spawn(setpriv, [...identity, '--pdeathsig=INT', '--', ...command], CHILD);
   };
   const run = async (program: string, args: readonly string[], signal?: AbortSignal) => {
     signal?.throwIfAborted();
@@ -75,7 +72,7 @@ export function postgresError(what: string, lines: readonly string[], cause?: un
   const said = lines.map((line) => line.trim()).filter((line) => line !== '');
   return new LifeboatError('lab.postgres', `postgresql cannot start: ${what}`, {
     hints: [
-      'the lab does without nothing: a rehearsal that restores no database proves nothing',
+      'the lab has no stand-in for a database: a rehearsal that restores nothing proves nothing',
       'LIFEBOAT_PGBIN=<folder with initdb and postgres> takes another PostgreSQL, 15 or newer',
     ],
     evidence: { log: said.slice(-10) },
@@ -98,16 +95,23 @@ const CHILD = {
   env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
 };
 
+/** The kernel tells of a parent that dies from now on, not of one that has died before it was asked to. */
+const IF_PARENT_LIVES = '[ "$PPID" = "$0" ] && exec "$@"';
+
+/**
+ * A second process waits on a pipe that only this process holds open: a line sends it home, the pipe's end makes it
+ * end the program. It starts first, and is forked twice: a server wonders about children that it did not make.
+ */
+const WATCHED = 'exec 3<&0; ((read _ <&3 || kill -INT "$$") >/dev/null 2>&1 &); exec "$@" 3<&- </dev/null';
+
 function startWatched(program: string, args: readonly string[], user: EngineUser | undefined): ChildProcess {
-  const child = spawn(program, args, { ...CHILD, ...user });
-  if (child.pid === undefined) return child;
-  const watchdog = spawn('/bin/sh', ['-c', 'read _; kill -INT "$1"', 'watchdog', String(child.pid)], {
+  const child = spawn('/bin/sh', ['-c', WATCHED, 'watched', program, ...args], {
     ...CHILD,
-    stdio: ['pipe', 'ignore', 'ignore'],
+    ...user,
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
-  watchdog.once('error', () => child.kill('SIGINT'));
-  watchdog.stdin?.on('error', () => undefined);
-  child.once('exit', () => watchdog.kill('SIGKILL'));
+  child.stdin?.on('error', () => undefined);
+  child.once('exit', () => child.stdin?.end('\n'));
   return child;
 }
 
@@ -115,10 +119,7 @@ function startWatched(program: string, args: readonly string[], user: EngineUser
 async function findSetpriv(): Promise<string | undefined> {
   const path = await findProgram('setpriv');
   if (path === undefined) return undefined;
-  const child = spawn(path, ['--pdeathsig=INT', '--', 'true'], {
-    ...CHILD,
-    stdio: 'ignore',
-  });
+  const child = spawn(path, ['--pdeathsig=INT', '--', 'true'], { ...CHILD, stdio: 'ignore' });
   return (await exitOf(child).catch(() => 'missing')) === 0 ? path : undefined;
 }
 

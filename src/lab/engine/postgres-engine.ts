@@ -1,5 +1,6 @@
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { Pool } from 'pg';
 import { removeFolder } from '../home.ts';
 import { takeBaseBackup } from './base-backup.ts';
@@ -15,7 +16,8 @@ export interface PostgresEngineOptions {
   readonly folder: string;
   /** Off makes tests faster; a crash of the machine may then lose the lab's data. */
   readonly fsync: boolean;
-  readonly signal?: AbortSignal;
+  /** Stops databases that are being made. */
+  readonly signal: AbortSignal;
 }
 
 /** Real PostgreSQL servers, one per database: unix sockets only, trusted because the folder is closed to others. */
@@ -23,6 +25,7 @@ export async function makePostgresEngine(options: PostgresEngineOptions): Promis
   const { launcher, folder } = options;
   const binaries = await findBinaries(launcher, folder);
   const databases = new Set<Database>();
+  const launches = new Set<Promise<Database>>();
 
   const launch = async (name: string, fill: (data: string) => Promise<void>): Promise<Database> => {
     const place = join(folder, name);
@@ -32,12 +35,11 @@ export async function makePostgresEngine(options: PostgresEngineOptions): Promis
       if (launcher.user !== undefined) await chown(place, launcher.user.uid, launcher.user.gid);
       await fill(data);
       const configFile = await writeConfig(place, binaries, options.fsync);
-      const process = await startPostgres(launcher, binaries.postgres, {
-        data,
-        configFile,
-      });
+      options.signal.throwIfAborted();
+      const process = await startPostgres(launcher, binaries.postgres, { data, configFile });
       const database = await openDatabase(name, place, process);
       databases.add(database);
+      options.signal.throwIfAborted();
       return database;
     } catch (error) {
       await removeFolder(place);
@@ -45,14 +47,26 @@ export async function makePostgresEngine(options: PostgresEngineOptions): Promis
     }
   };
 
+  const tracked = async (launching: Promise<Database>) => {
+    launches.add(launching);
+    try {
+      return await launching;
+    } finally {
+      launches.delete(launching);
+    }
+  };
+  const initialise = async (data: string) => {
+    await launcher.run(binaries.initdb, ['-D', data, ...INITDB], options.signal);
+  };
+  const extract = (content: Readable) => (data: string) =>
+    extractBaseBackup(content, data, launcher.user, options.signal);
+
   return {
     description: `PostgreSQL ${binaries.version}`,
-    create: (name) =>
-      launch(name, async (data) => {
-        await launcher.run(binaries.initdb, ['-D', data, ...INITDB], options.signal);
-      }),
-    restore: (name, content) => launch(name, (data) => extractBaseBackup(content, data, launcher.user)),
+    create: (name) => tracked(launch(name, initialise)),
+    restore: (name, content) => tracked(launch(name, extract(content))),
     close: async () => {
+      await Promise.allSettled(launches);
       await Promise.all([...databases].map((database) => database.remove()));
     },
   };
@@ -105,12 +119,7 @@ async function writeConfig(place: string, binaries: Binaries, fsync: boolean): P
 }
 
 async function openDatabase(name: string, place: string, process: PostgresProcess): Promise<Database> {
-  const pool = new Pool({
-    host: place,
-    user: 'postgres',
-    database: 'postgres',
-    max: 4,
-  });
+  const pool = new Pool({ host: place, user: 'postgres', database: 'postgres', max: 4 });
   // Connections break when the server stops; the next query says so.
   pool.on('error', () => undefined);
   const query: Query = async <Row extends object>(sql: string, parameters?: readonly unknown[]) => {

@@ -13,7 +13,12 @@ export interface PostgresProcess {
 const READY = 'database system is ready to accept connections';
 /** Recovery of a lab's few megabytes takes milliseconds; a server silent for this long never comes. */
 const READY_WITHIN_MS = 30_000;
-const STOP_PATIENCE_MS = 5_000;
+/** After SIGQUIT the server itself needs 5 seconds until it kills a child that does not listen. */
+const STOP_SIGNALS = [
+  ['SIGINT', 3_000],
+  ['SIGQUIT', 8_000],
+  ['SIGKILL', 1_000],
+] as const;
 const KEPT_LINES = 40;
 
 /** Starts the server of a data folder; rejects with `lab.postgres` and its last log lines when it does not come up. */
@@ -79,11 +84,11 @@ async function stopProcess(
   gone: Promise<void>,
   isRunning: () => boolean,
 ): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+  for (const [signal, patienceMs] of STOP_SIGNALS) {
     if (!isRunning()) return;
     child.kill(signal);
     const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, STOP_PATIENCE_MS);
+    const timer = setTimeout(patience.resolve, patienceMs);
     await Promise.race([gone, patience.promise]);
     clearTimeout(timer);
   }

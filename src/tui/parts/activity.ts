@@ -1,4 +1,4 @@
-import { formatBytes, formatElapsed, formatSpan } from '../../plain/format.ts';
+import { formatBytes, formatElapsed, formatSpan } from '../../format.ts';
 import type { ActivityView } from '../../view/run-view.ts';
 import { cutLine } from '../line.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';

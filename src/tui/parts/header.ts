@@ -1,4 +1,4 @@
-import { formatElapsed } from '../../plain/format.ts';
+import { formatElapsed } from '../../format.ts';
 import type { RunView } from '../../view/run-view.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 

@@ -127,7 +127,7 @@ function field(lead: Line[number], label: Line, text: string, focused: boolean, 
 
 function endOf(text: string, width: number): string {
   let rest = text;
-  while (lineWidth([{ text: rest, token: 'text' }]) > width) rest = splitAt(rest, 1)[1];
+  while (lineWidth([{ text: rest, token: 'text' }]) > width) rest = splitAt(rest, 0, 1)[1];
   return rest;
 }
 

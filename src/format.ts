@@ -30,3 +30,24 @@ export function formatSpan(seconds: number): string {
 function joined(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
 }
+
+/** A measured time: `0.7 s`, `42 s`, then as `formatSpan`. */
+export function formatSeconds(seconds: number): string {
+  return seconds < 10 ? `${Number(seconds.toFixed(1))} s` : formatSpan(Math.round(seconds));
+}
+
+/** `2026-11-21 03:04:05`, UTC; a text that is no time stays as it is. */
+export function formatTime(text: string): string {
+  const parsed = new Date(text);
+  if (Number.isNaN(parsed.getTime())) return text;
+  return parsed.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** A fact's value with its unit: bytes, seconds, days or a time. */
+export function formatValue(value: string | number, unit?: string): string {
+  if (unit === 'bytes') return formatBytes(Number(value));
+  if (unit === 'seconds') return formatSeconds(Number(value));
+  if (unit === 'days') return `${value} days`;
+  if (unit === 'time') return `${formatTime(String(value))} UTC`;
+  return String(value);
+}

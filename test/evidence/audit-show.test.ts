@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { auditShow, sentenceOf } from '../../src/evidence/sentences.ts';
+import { auditShow } from '../../src/evidence/audit-show.ts';
+import { sentenceOf } from '../../src/journal/sentence.ts';
 import { rotation } from './rotation.ts';
 
 test('every entry of a run is one sentence that a person understands', () => {
   expect(auditShow(rotation).map(({ text }) => text)).toEqual([
     'Ada started rotate-key 1.0.0 on orders, LIVE',
-    'now at: Make the new key, after xstate.init',
+    'now at: Make the new key',
     'began keys.generate (generate)',
     'resumed by process 4242',
     'noted the state of the service before backup.create (intent i1)',
@@ -33,11 +34,13 @@ test('a line names who, when and where, with a short hash', () => {
   ]);
 });
 
-test('an unknown type is shown with its fields', () => {
-  expect(sentenceOf({ type: 'key.set', body: { fingerprint: '0a1b', count: 2, at: null } })).toBe(
-    'key.set fingerprint 0a1b, count 2, at null',
-  );
-  expect(sentenceOf({ type: 'future', body: [1] })).toBe('future [1]');
+test('a fact about a key is a sentence, and an unknown type is shown with its fields', () => {
+  expect(sentenceOf({ type: 'key.proven', body: { fingerprint: '0a1b', backup: { id: 7 } } })).toEqual({
+    text: 'key 0a1b is proven by backup 7',
+    tone: 'good',
+  });
+  expect(sentenceOf({ type: 'future', body: { count: 2, at: null } }).text).toBe('future count 2, at null');
+  expect(sentenceOf({ type: 'future', body: [1] }).text).toBe('future [1]');
 });
 
 test('no byte of an entry can act on a terminal', () => {

@@ -1,0 +1,117 @@
+import { show } from '../text.ts';
+import type { Entry } from './journal.ts';
+import { type RunEntry, readRunEntry } from './run-entries.ts';
+
+/** What an entry says to a person, printable, without a stop; `tone` says how a renderer may stress it. */
+export interface Sentence {
+  readonly text: string;
+  readonly tone: 'plain' | 'good' | 'warn' | 'bad' | 'dim';
+}
+
+/** One entry as a sentence. Unknown types are shown with their fields. */
+export function sentenceOf(entry: Pick<Entry, 'type' | 'body'>): Sentence {
+  const known = readRunEntry(entry);
+  const { text, tone } = known === undefined ? ledgerSentence(entry) : runSentence(known);
+  return { text: show(text), tone };
+}
+
+function runSentence(entry: RunEntry): Sentence {
+  switch (entry.type) {
+    case 'run.started': {
+      const { runbook, version, instance, mode, operator } = entry.body;
+      return say(`${operator} started ${runbook} ${version} on ${instance}, ${mode}`);
+    }
+    case 'run.resumed':
+      return say(`resumed by process ${entry.body.pid}`);
+    case 'event':
+      return eventSentence(entry.body);
+    case 'activity.begun':
+      return say(`began ${entry.body.verb} (${entry.body.activity})`, 'dim');
+    case 'intent.prepared':
+      return say(`noted the state of the service before ${entry.body.verb} (intent ${entry.body.intent})`, 'dim');
+    case 'intent.armed':
+      return say(`armed ${entry.body.verb}: from here on it may have been sent (intent ${entry.body.intent})`, 'warn');
+    case 'intent.outcome': {
+      const { verb, sent, failure } = entry.body;
+      return say(`${verb}: ${SENT[sent]}${because(failure)}`, TONES[sent]);
+    }
+    case 'intent.judged': {
+      const { verb, verdict, failure } = entry.body;
+      return say(`the service shows that ${verb} ${JUDGED[verdict]}${because(failure)}`, TONES[verdict]);
+    }
+    case 'answer':
+      return say(`decided: ${entry.body.label ?? entry.body.event}${reason(entry.body.reason)}`);
+    case 'run.paused':
+      return say(`paused for new credentials${because(entry.body.failure)}`, 'warn');
+    case 'run.detached':
+      return say(`left, resumable: ${entry.body.why}`, 'dim');
+    case 'run.closed': {
+      const { outcome, title, proven, deviations } = entry.body;
+      const count = deviations.length === 0 ? '' : `, ${deviations.length} deviations`;
+      const text = `closed: ${title ?? outcome}, ${proven ? 'proven' : 'not proven'}${count}${because(entry.body.failure)}`;
+      return say(text, proven ? 'good' : 'warn');
+    }
+    case 'run.abandoned':
+      return say(`abandoned: ${entry.body.reason}`, 'warn');
+    default:
+      return entry satisfies never;
+  }
+}
+
+/** What moved the machine, and where it stands now. Names of events are for programs; people get the state's title. */
+function eventSentence({ event, to, title }: Extract<RunEntry, { type: 'event' }>['body']): Sentence {
+  const next = title ?? to;
+  const [, activity] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event.type) ?? [];
+  if (activity === undefined) return say(`now at: ${next}`, 'dim');
+  if (event.type.startsWith('xstate.done')) return say(`finished ${activity}; now at: ${next}`);
+  const error = event['error'];
+  const message = typeof error === 'object' && error !== null && !Array.isArray(error) ? error['shortMessage'] : undefined;
+  return say(`${activity} failed${typeof message === 'string' ? `: ${message}` : ''}; now at: ${next}`, 'bad');
+}
+
+const SENT = {
+  landed: 'the service accepted it',
+  absent: 'the service did not do it',
+  unknown: 'sent, but the answer was lost',
+} as const;
+
+const JUDGED = { landed: 'landed', absent: 'did not happen', ambiguous: 'cannot be told apart' } as const;
+
+const TONES = { landed: 'good', absent: 'plain', unknown: 'warn', ambiguous: 'warn' } as const;
+
+/** Facts about keys in the ledger of an instance (bodies in keys/epochs.ts), by entry type. */
+const LEDGER: Readonly<Record<string, Sentence>> = {
+  'key.pending': { text: 'is stored and may be set', tone: 'plain' },
+  'key.set': { text: 'is set', tone: 'good' },
+  'key.uncertain': { text: 'may or may not be set', tone: 'warn' },
+  'key.proven': { text: 'is proven', tone: 'good' },
+  'key.refuted': { text: 'is not in force', tone: 'bad' },
+  'key.added': { text: 'was added by hand', tone: 'plain' },
+};
+
+function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return say(`${type} ${JSON.stringify(body)}`);
+  const fields = body as Readonly<Record<string, unknown>>;
+  const known = LEDGER[type];
+  if (known !== undefined && typeof fields['fingerprint'] === 'string') {
+    const backup = fields['backup'] as { readonly id?: unknown } | undefined;
+    const where = typeof backup?.id === 'number' ? ` by backup ${backup.id}` : '';
+    return say(`key ${fields['fingerprint']} ${known.text}${where}`, known.tone);
+  }
+  const texts = Object.entries(fields).map(
+    ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return say([type, texts.join(', ')].join(' ').trim());
+}
+
+function because(failure: { readonly shortMessage: string } | undefined): string {
+  return failure === undefined ? '' : `: ${failure.shortMessage}`;
+}
+
+function reason(text: string | undefined): string {
+  return text === undefined ? '' : `, because: ${text}`;
+}
+
+function say(text: string, tone: Sentence['tone'] = 'plain'): Sentence {
+  return { text, tone };
+}

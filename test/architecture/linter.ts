@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { ROOT } from './source-files.ts';
+
+/**
+ * Asks the linter, with the configuration of this project, which of the targets a file at each of the places may not import.
+ * Gives `place -> target` with the linter's sentence. Nothing is written into the project.
+ */
+export function refusedByLinter(places: readonly string[], targets: readonly string[]): ReadonlyMap<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-linter-'));
+  try {
+    copyFileSync(join(ROOT, '.biome.json'), join(folder, '.biome.json'));
+    for (const place of places) {
+      mkdirSync(join(folder, dirname(place)), { recursive: true });
+      const lines = targets.map((target) => `export * from '${specifier(place, target)}';`);
+      writeFileSync(join(folder, place), lines.join('\n'));
+    }
+    return refusals(folder, targets);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function refusals(folder: string, targets: readonly string[]): Map<string, string> {
+  const report = join(folder, 'report.txt');
+  const linter = spawnSync(
+    join(ROOT, 'node_modules', '.bin', 'biome'),
+    [
+      ...['lint', '.', '--vcs-enabled=false', '--only=style/noRestrictedImports'],
+      ...['--max-diagnostics=none', '--reporter=github', `--reporter-file=${report}`],
+    ],
+    { cwd: folder, encoding: 'utf8' },
+  );
+  if (linter.error !== undefined) throw linter.error;
+  const lines = readFileSync(report, 'utf8').matchAll(/file=([^,]+),line=(\d+),.*::(.*)$/gm);
+  return new Map(
+    Array.from(lines, ([, file = '', line = '', sentence = '']) => [
+      `${relative(folder, join(folder, relative(folder, file)))} -> ${targets[Number(line) - 1]}`,
+      sentence,
+    ]),
+  );
+}
+
+function specifier(from: string, target: string): string {
+  if (!/\.tsx?$/.test(target)) return target;
+  const path = relative(dirname(from), target);
+  return path.startsWith('.') ? path : `./${path}`;
+}

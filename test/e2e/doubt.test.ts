@@ -1,0 +1,140 @@
+import { describe, test } from 'vitest';
+import type { Trouble } from './foreign-server.ts';
+import { ANSWERED, CANARIES } from './house.ts';
+import { changes, outputOf, statesOf, typesOf, useHouses } from './scene.ts';
+
+const LOST: Trouble = { answer: 'lost' };
+const NEVER_ARRIVED: Trouble = { work: false, answer: 'lost' };
+
+/** Trouble for the first call of a method, and none afterwards. */
+function firstOf(method: 'PATCH' | 'POST', trouble: Trouble) {
+  let isFirst = true;
+  return (call: { readonly method: string }): Trouble | undefined => {
+    if (call.method !== method || !isFirst) return undefined;
+    isFirst = false;
+    return trouble;
+  };
+}
+
+describe.concurrent('a lost answer to the change of the key', () => {
+  const house = useHouses();
+
+  test('KEY UNCERTAIN: both keys are kept and the next backup proves the new one', async (context) => {
+    const { expect } = context;
+    const { server, rotate, entries, vault } = await house(context, { trouble: firstOf('PATCH', LOST) });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(0);
+    const journal = await entries();
+    expect(statesOf(journal)).toContain('keyUncertain');
+    expect(typesOf(journal, 'instance')).toEqual(['key.pending', 'key.uncertain', 'key.set', 'key.proven']);
+    expect([...(await vault()).values()].toSorted()).toEqual([...server.keys].toSorted());
+    expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
+  });
+
+  test('a change that never took is found out by the backup, and nothing is sent again without a person', async (context) => {
+    const { expect } = context;
+    const answer = { status: 502, body: { error: 'badGateway', description: 'upstream' } };
+    const { server, rotate, run, entries, vault } = await house(context, {
+      trouble: firstOf('PATCH', { work: false, answer }),
+    });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(1);
+    expect(stderr).toMatch(/backup \d+ opens with key [0-9a-f]{12}, not with the new one/);
+    expect(stderr).toMatch(/hint: resume it with: lifeboat resume \w+/);
+    const journal = await entries();
+    expect(statesOf(journal).at(-1)).toBe('keyNotInForce');
+    expect(typesOf(journal, 'instance')).toEqual(['key.pending', 'key.uncertain', 'key.refuted']);
+    expect(server.keys).toEqual([CANARIES.oldKey]);
+    expect([...(await vault()).values()]).toContain(CANARIES.oldKey);
+    expect((await vault()).size).toBe(2);
+
+    const again = await run('resume', ...ANSWERED);
+    expect(again.code).toBe(1);
+    expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
+    const open = await run('runs', '--open', '--json');
+    expect(JSON.parse(open.stdout)).toMatchObject({ status: 'open', where: 'the new key is not in force' });
+  });
+});
+
+describe.concurrent('a lost answer to the request for a backup', () => {
+  const house = useHouses();
+
+  test.for([
+    { what: 'the connection broke', trouble: LOST },
+    { what: 'the router gave up', trouble: { answer: { status: 504, body: '<html>504</html>', html: true } } },
+    { what: 'a login page came back', trouble: { answer: { status: 200, body: '<html>log in</html>', html: true } } },
+    { what: 'it arrives late', trouble: { workAfterMs: 700, answer: 'lost' } },
+  ] satisfies { what: string; trouble: Trouble }[])(
+    'the backup that it made is adopted, and there is no second request: $what',
+    async ({ trouble }, context) => {
+      const { expect } = context;
+      const { server, rotate, entries } = await house(context, { trouble: firstOf('POST', trouble), settle: '3s' });
+      const { code, stderr } = await rotate();
+      expect(code, stderr).toBe(0);
+      expect(changes(server)).toMatchObject({ posts: 1, postsDone: 1 });
+      expect(outputOf(await entries(), 'createBackup')).toMatchObject({ landed: true, adopted: true });
+    },
+  );
+
+  test('a request that never arrived is sent once more, after the settle time and as a new intent', async (context) => {
+    const { expect } = context;
+    const { server, rotate, entries } = await house(context, { trouble: firstOf('POST', NEVER_ARRIVED) });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(0);
+    expect(changes(server)).toMatchObject({ posts: 2, postsDone: 1 });
+    const run = (await entries()).filter(({ stream }) => stream.startsWith('run/'));
+    const intents = run.filter(({ type }) => type.startsWith('intent.'));
+    expect(intents.map(({ type, body }) => `${type} ${(body as { intent: string }).intent}`)).toEqual([
+      'intent.prepared backup-1',
+      'intent.armed backup-1',
+      'intent.outcome backup-1',
+      'intent.judged backup-1',
+      'intent.prepared backup-2',
+      'intent.armed backup-2',
+      'intent.outcome backup-2',
+    ]);
+    const [armed, judged] = ['intent.armed', 'intent.judged'].map((type) =>
+      Date.parse(run.find((entry) => entry.type === type)?.at ?? ''),
+    );
+    expect(Number(judged) - Number(armed)).toBeGreaterThanOrEqual(1000);
+  });
+
+  test('two backups that could be ours are a question, and nothing is sent until it is answered', async (context) => {
+    const { expect } = context;
+    let isFirst = true;
+    const { server, rotate, run, entries } = await house(context, {
+      trouble: async ({ method }) => {
+        if (method !== 'POST' || !isFirst) return undefined;
+        isFirst = false;
+        await server.schedule();
+        return LOST;
+      },
+    });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(5);
+    expect(stderr).toContain('the service shows 2 new backups');
+    expect(statesOf(await entries()).at(-1)).toBe('backupInDoubt');
+    expect((await run('resume', ...ANSWERED)).code).toBe(5);
+    expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
+  });
+
+  test('a list that cannot be read proves nothing', async (context) => {
+    const { expect } = context;
+    let isLost = false;
+    const page: Trouble = { answer: { status: 200, body: '<html>maintenance</html>', html: true } };
+    const { server, rotate, run } = await house(context, {
+      trouble: ({ method, path }) => {
+        if (method === 'POST') {
+          isLost = true;
+          return LOST;
+        }
+        return isLost && path.endsWith('/backups') ? page : undefined;
+      },
+    });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(5);
+    expect(stderr).toContain('cannot be asked what became of the request');
+    expect((await run('resume', ...ANSWERED)).code).toBe(5);
+    expect(changes(server)).toMatchObject({ posts: 1 });
+  });
+});

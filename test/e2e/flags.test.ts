@@ -1,0 +1,124 @@
+import { describe, test } from 'vitest';
+import type { Entry } from '../../src/journal/journal.ts';
+import { ANSWERED, CANARIES, ROTATE } from './house.ts';
+import { changes, typesOf, useHouses } from './scene.ts';
+
+describe.concurrent('a run without a terminal', () => {
+  const house = useHouses();
+
+  test('stops at the first question that no flag answers, and says which flag would', async (context) => {
+    const { expect } = context;
+    const { server, run } = await house(context);
+    const first = await run(...ROTATE);
+    expect(first.code, first.stderr).toBe(3);
+    expect(first.stderr).toContain('--yes takes the recommended one');
+    const second = await run('resume', '--yes');
+    expect(second.code, second.stderr).toBe(3);
+    expect(second.stderr).toContain('--confirm orders');
+    expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
+    const third = await run('resume', ...ANSWERED);
+    expect(third.code, third.stderr).toBe(0);
+    expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
+  });
+
+  test('a wrong name changes nothing', async (context) => {
+    const { expect } = context;
+    const { server, run } = await house(context);
+    const { code, stderr } = await run(...ROTATE, '--yes', '--confirm', 'order');
+    expect(code, stderr).toBe(3);
+    expect(stderr).toContain('that is not the name');
+    expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
+    expect(server.keys).toEqual([CANARIES.oldKey]);
+  });
+
+  test('--json prints the journal, one entry a line as it is written, and nothing else', async (context) => {
+    const { expect } = context;
+    const { rotate, entries } = await house(context);
+    const { code, stdout } = await rotate('--json');
+    expect(code).toBe(0);
+    const printed = stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as Entry);
+    const written = await entries();
+    const key = ({ stream, seq }: Entry) => `${stream} ${seq}`;
+    const sorted = (all: readonly Entry[]) => all.toSorted((a, b) => a.stream.localeCompare(b.stream) || a.seq - b.seq);
+    expect(sorted(printed)).toEqual(sorted(written));
+    expect(new Set(printed.map(key)).size).toBe(written.length);
+  });
+
+  test('a second run of the same instance is refused while the first is open', async (context) => {
+    const { expect } = context;
+    const { run } = await house(context);
+    expect((await run(...ROTATE)).code).toBe(3);
+    const { code, stderr } = await run(...ROTATE);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/is still open/);
+    expect((await run('resume', '--abandon', 'a test')).code).toBe(0);
+    expect((await run(...ROTATE)).code).toBe(3);
+  });
+
+  test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s while a backup is made leaves a run that is resumed without a second backup',
+    async (signal, context) => {
+      const { expect } = context;
+      const asked = Promise.withResolvers<void>();
+      const { server, start, run, entries } = await house(context, {
+        taskMs: 1500,
+        trouble: ({ path }) => {
+          if (server !== undefined && changes(server).posts === 1 && /\d$/.test(path)) asked.resolve();
+          return undefined;
+        },
+      });
+      const { child, ended } = start(...ROTATE, ...ANSWERED);
+      await asked.promise;
+      child.kill(signal);
+      const { code, stderr } = await ended;
+      expect(code, stderr).toBe(130);
+      expect(typesOf(await entries(), 'run').at(-1)).toBe('run.detached');
+      const resumed = await run('resume', ...ANSWERED);
+      expect(resumed.code, resumed.stderr).toBe(0);
+      expect(changes(server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
+    },
+  );
+
+  test('SIGINT while an answer is under way waits for it', async (context) => {
+    const { expect } = context;
+    const asked = Promise.withResolvers<void>();
+    const { server, start, run, entries } = await house(context, {
+      trouble: ({ method }) => {
+        if (method !== 'POST') return undefined;
+        asked.resolve();
+        return { answerAfterMs: 700 };
+      },
+    });
+    const { child, ended } = start(...ROTATE, ...ANSWERED);
+    await asked.promise;
+    child.kill('SIGINT');
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(130);
+    expect(typesOf(await entries(), 'run')).toContain('intent.outcome');
+    expect((await run('resume', ...ANSWERED)).code).toBe(0);
+    expect(changes(server)).toMatchObject({ posts: 1 });
+  });
+
+  test('two processes do not drive the same run', async (context) => {
+    const { expect } = context;
+    const asked = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const { server, start, run } = await house(context, {
+      trouble: async ({ method }) => {
+        if (method !== 'PATCH') return undefined;
+        asked.resolve();
+        await release.promise;
+        return undefined;
+      },
+    });
+    const first = start(...ROTATE, ...ANSWERED);
+    await asked.promise;
+    const second = await run('resume', ...ANSWERED);
+    expect(second.code, second.stderr).not.toBe(0);
+    expect(second.stderr).toContain(String(first.child.pid));
+    release.resolve();
+    expect((await first.ended).code).toBe(0);
+    expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
+  });
+});
+

@@ -1,0 +1,146 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Entry } from '../../src/journal/journal.ts';
+import { openForReading } from '../../src/journal/open-for-reading.ts';
+import { openKeyring } from '../../src/keys/keyring.ts';
+import { openVault } from '../../src/keys/vault.ts';
+import { Secret } from '../../src/secret.ts';
+import { type ForeignOptions, type ForeignServer, startForeignServer } from './foreign-server.ts';
+import { type Ended, type Product, type Running, runProduct } from './product.ts';
+
+/** Words that occur nowhere else, so that finding one of them anywhere is a leak. */
+export const CANARIES = {
+  token: 'tok-Zq7mK2vX9pLw4RtB8nHc',
+  otherToken: 'tok-Jd3sF6gY1uQe5WkN7xVa',
+  oldKey: 'old+key/Mb8cTz4hRj6yPn2w',
+  givenKey: 'new+key/Xs5dVf9kLq3gHt7e',
+  passphrase: 'four words-Gw2bNr8mDc6v-of nonsense',
+} as const;
+
+/** Somebody's machine: config, token, passphrase, a home with a vault; and the service that the config names. */
+export interface House {
+  readonly folder: string;
+  readonly home: string;
+  readonly tokenFile: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly server: ForeignServer;
+  /** Starts a command. */
+  start(...args: string[]): Running;
+  /** Runs a command to its end. */
+  run(...args: string[]): Promise<Ended>;
+  /** `lifeboat run rotate-key` on the instance, with everything answered by flags. */
+  rotate(...args: string[]): Promise<Ended>;
+  /** Everything in the journal, stream by stream. */
+  entries(): Promise<readonly Entry[]>;
+  /** The keys in the vault, by fingerprint. */
+  vault(): Promise<ReadonlyMap<string, string>>;
+  close(): Promise<void>;
+}
+
+export interface HouseOptions extends Partial<Omit<ForeignOptions, 'folder'>> {
+  readonly settle?: string;
+  /** Leave the home empty, as on the first day. */
+  readonly firstDay?: boolean;
+  /** How the config names the token's source; default: the token file. */
+  readonly tokenSource?: string;
+}
+
+export const ROTATE = ['run', 'rotate-key', '--instance', 'orders'] as const;
+export const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
+
+/** Sets up service and machine. The token file's content may change later, as after a new login. */
+export async function openHouse(product: Product, options: HouseOptions = {}): Promise<House> {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
+  const [home, yard] = [join(folder, 'home'), join(folder, 'service')];
+  for (const path of [home, yard]) mkdirSync(path, { mode: 0o700 });
+  const tokenFile = join(folder, 'token');
+  const passphraseFile = join(folder, 'passphrase');
+  writeFileSync(tokenFile, `${CANARIES.token}\n`, { mode: 0o600 });
+  writeFileSync(passphraseFile, `${CANARIES.passphrase}\n`, { mode: 0o600 });
+  const server = await startForeignServer({
+    revision: 62,
+    key: CANARIES.oldKey,
+    token: CANARIES.token,
+    ...options,
+    folder: yard,
+  });
+  const config = join(folder, 'lifeboat.yaml');
+  const source = options.tokenSource ?? '{ file: ./token }';
+  writeFileSync(
+    config,
+    `operator: { name: Robin }
+instances:
+  orders:
+    url: ${server.url}
+    revision: ${server.revision}
+    token: ${source}
+    settle: ${options.settle ?? '1s'}
+`,
+  );
+  const env = {
+    HOME: folder,
+    TMPDIR: tmpdir(),
+    LIFEBOAT_HOME: home,
+    LIFEBOAT_CONFIG: config,
+    LIFEBOAT_KEYCHAIN: 'vault',
+    LIFEBOAT_PASSPHRASE_FILE: passphraseFile,
+  };
+  if (options.firstDay !== true) await furnish(home);
+  const start = (...args: string[]) => runProduct(product, args, env);
+  const running: Running[] = [];
+  return {
+    folder,
+    home,
+    tokenFile,
+    env,
+    server,
+    start(...args) {
+      const started = start(...args);
+      running.push(started);
+      return started;
+    },
+    run: (...args) => start(...args).ended,
+    rotate: (...args) => start(...ROTATE, ...ANSWERED, ...args).ended,
+    entries: () => readAll(home),
+    vault: () => readVault(home),
+    close: async () => {
+      for (const { child } of running) child.kill('SIGKILL');
+      await Promise.all(running.map(({ ended }) => ended));
+      await server.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** A vault with the old key, as an earlier day left it. */
+async function furnish(home: string): Promise<void> {
+  const keyring = openKeyring(await openTestVault(home));
+  await keyring.signingKey();
+  await keyring.add('orders', new Secret(CANARIES.oldKey));
+}
+
+function openTestVault(home: string) {
+  const passphrase = async () => new Secret(CANARIES.passphrase);
+  return openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 });
+}
+
+async function readVault(home: string): Promise<ReadonlyMap<string, string>> {
+  const keyring = openKeyring(await openTestVault(home));
+  const keys = new Map<string, string>();
+  for (const fingerprint of await keyring.list('orders')) {
+    const key = await keyring.load('orders', fingerprint);
+    if (key !== undefined) keys.set(fingerprint, key.reveal());
+  }
+  return keys;
+}
+
+async function readAll(home: string): Promise<readonly Entry[]> {
+  const journal = await openForReading({ home });
+  try {
+    const streams = await journal.streams();
+    return (await Promise.all(streams.map(({ stream }) => journal.read(stream)))).flat();
+  } finally {
+    await journal.close();
+  }
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+
+/*
+ * The product as it ships: the files that `npm run build` made, run by the same Node as the tests. Each test process uses
+ * a copy of its own, so that a build in between does not take the program away under its feet.
+ */
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+export interface Product {
+  readonly cli: string;
+  /** For the compile cache, which would otherwise stay behind in the temporary folder. */
+  readonly folder: string;
+  remove(): void;
+}
+
+/**
+ * Copies the build below the checkout, where it finds its packages and runbooks. With `cheapVault` the copy writes its vault with
+ * the least work factor: scrypt, made to be slow, would be nine tenths of the time of every test. Nothing else differs.
+ */
+export function copyProduct(options: { readonly cheapVault: boolean }): Product {
+  const from = resolve(ROOT, process.env['LIFEBOAT_DIST'] ?? 'dist');
+  if (!existsSync(join(from, 'cli.js'))) throw new Error('there is no build: `npm run build` first');
+  const folder = join(ROOT, `node_modules/.cache/lifeboat-e2e-${process.pid}${options.cheapVault ? '-cheap' : ''}`);
+  rmSync(folder, { recursive: true, force: true });
+  cpSync(from, folder, { recursive: true });
+  if (options.cheapVault) cheapen(folder);
+  return {
+    cli: join(folder, 'cli.js'),
+    folder,
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
+
+function cheapen(folder: string): void {
+  const paths = readdirSync(folder).map((name) => join(folder, name));
+  const changed = paths.filter((path) => {
+    if (!path.endsWith('.js')) return false;
+    const text = readFileSync(path, 'utf8');
+    const cheap = text.replace('WORK_FACTOR = 17', 'WORK_FACTOR = 1');
+    if (cheap !== text) writeFileSync(path, cheap);
+    return cheap !== text;
+  });
+  if (changed.length !== 1) throw new Error(`the work factor was found in ${changed.length} files`);
+}
+
+/** How a process ended, with all it said. `code` is null when a signal ended it. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  stdout(): string;
+  stderr(): string;
+}
+
+/** Runs one command line of the product. The environment holds nothing but what is given and the way to programs. */
+export function runProduct(product: Product, args: readonly string[], env: Readonly<Record<string, string>>): Running {
+  const child = spawn(process.execPath, [product.cli, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(product.folder, 'compiled'), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }));
+  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+}

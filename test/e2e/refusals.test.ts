@@ -1,0 +1,107 @@
+import { writeFile } from 'node:fs/promises';
+import { describe, test } from 'vitest';
+import type { Call, Trouble } from './foreign-server.ts';
+import { ANSWERED, CANARIES } from './house.ts';
+import { changes, statesOf, typesOf, useHouses } from './scene.ts';
+
+describe.concurrent('a service that refuses', () => {
+  const house = useHouses();
+
+  test.for([
+    { when: 'at the change of the key', is: ({ method }: Call) => method === 'PATCH' },
+    { when: 'at the request for a backup', is: ({ method }: Call) => method === 'POST' },
+    { when: 'while a backup is made', is: ({ path }: Call) => /\/backups\/\d+$/.test(path) },
+  ])('a token that expires $when pauses the run, and a new one completes it', async ({ is }, context) => {
+    const { expect } = context;
+    let hasExpired = false;
+    const { server, folder, rotate, run, entries } = await house(context, {
+      trouble: (call) => {
+        if (!hasExpired && is(call)) {
+          hasExpired = true;
+          server.acceptOnly(CANARIES.otherToken);
+        }
+        return undefined;
+      },
+    });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(4);
+    expect(typesOf(await entries(), 'run').at(-1)).toBe('run.paused');
+    expect(stderr).toContain('the service refuses the token');
+
+    const again = await run('resume', ...ANSWERED);
+    expect(again.code, again.stderr).toBe(4);
+    await writeFile(`${folder}/token-2`, CANARIES.otherToken, { mode: 0o600 });
+    const resumed = await run('resume', ...ANSWERED, '--token-file', `${folder}/token-2`);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(changes(server)).toMatchObject({ patchesDone: 1, postsDone: 1 });
+  });
+
+  test('a 403 at the change leaves everything as it was', async (context) => {
+    const { expect } = context;
+    const answer = { status: 403, body: { error: 'forbidden', description: 'not a developer of this space' } };
+    const { server, rotate, run, entries } = await house(context, {
+      trouble: ({ method }) => (method === 'PATCH' ? { work: false, answer } : undefined),
+    });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('not a developer of this space');
+    expect(statesOf(await entries()).at(-1)).toBe('setFailed');
+    expect(typesOf(await entries(), 'instance')).toEqual(['key.pending']);
+    expect(server.keys).toEqual([CANARIES.oldKey]);
+    expect((await run('resume', ...ANSWERED)).code).toBe(1);
+    expect(changes(server)).toMatchObject({ patches: 1, posts: 0 });
+  });
+
+  test('a web page in place of JSON is named as one, before anything is changed', async (context) => {
+    const { expect } = context;
+    const page: Trouble = { answer: { status: 200, body: '<!doctype html><title>Log in</title>', html: true } };
+    const { server, rotate, entries } = await house(context, { trouble: () => page });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('the answer is a web page, not JSON');
+    expect(statesOf(await entries())).toEqual(['checkFailed']);
+    expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
+  });
+
+  test('questions that fail with a 500 or break off are asked again', async (context) => {
+    const { expect } = context;
+    const seen = new Set<string>();
+    const failures: Trouble[] = [
+      { work: false, answer: { status: 500, body: { error: 'internal', description: 'oops' } } },
+      { answer: 'lost' },
+    ];
+    const { server, rotate } = await house(context, {
+      trouble: ({ method, path }) => {
+        if (method !== 'GET' || path.endsWith('/download') || seen.has(path)) return undefined;
+        seen.add(path);
+        return failures[seen.size % 2];
+      },
+    });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(0);
+    expect(seen.size).toBe(4);
+    expect(changes(server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
+  });
+
+  test('a backup that no key of ours opens proves nothing', async (context) => {
+    const { expect } = context;
+    const { server, rotate, entries } = await house(context, {
+      writeWith: () => (server === undefined || server.keys.length === 1 ? undefined : 'a key from elsewhere'),
+    });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('none of the 2 keys held here opens backup');
+    expect(statesOf(await entries()).at(-1)).toBe('verifyFailed');
+    expect(typesOf(await entries(), 'instance')).not.toContain('key.proven');
+  });
+
+  test('a backup that is cut short is not taken for one', async (context) => {
+    const { expect } = context;
+    const { rotate, entries } = await house(context, {
+      trouble: ({ path, number }) => (path.endsWith('/download') && number > 8 ? { cutAfter: 70_000 } : undefined),
+    });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(1);
+    expect(statesOf(await entries()).at(-1)).toBe('downloadFailed');
+  });
+});

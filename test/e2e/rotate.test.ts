@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { describe, test } from 'vitest';
+import { PROFILES, type Profile } from './foreign-backups.ts';
+import { CANARIES } from './house.ts';
+import { changes, outputOf, typesOf, useHouses } from './scene.ts';
+
+
+describe.concurrent('a rotation against a service that a stranger wrote', () => {
+  const house = useHouses();
+  const combinations = ([61, 62] as const).flatMap((revision) =>
+    (['md5', 'sha256', 'pbkdf2'] as const).map((profile) => ({ revision, profile })),
+  );
+
+  test.for(combinations)(
+    'is proven in revision $revision with $profile, and openssl agrees',
+    async ({ revision, profile }, context) => {
+      const { expect } = context;
+      const { server, rotate, run, entries, vault } = await house(context, { revision, profile });
+      const { code, stdout, stderr } = await rotate();
+      expect(code, stderr).toBe(0);
+      expect(stdout).toContain('the key is rotated and proven');
+      expect(changes(server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
+
+      const journal = await entries();
+      expect(typesOf(journal, 'instance')).toEqual(['key.pending', 'key.set', 'key.proven']);
+      const key = server.keys.at(-1) ?? '';
+      expect([...(await vault()).values()].toSorted()).toEqual([CANARIES.oldKey, key].toSorted());
+      const { path } = outputOf(journal, 'download') as { path: string };
+      expect(await listWithOpenssl(path, profile, key)).toEqual(['./', './PG_VERSION', './base/', './base/1259']);
+      expect(await listWithOpenssl(path, profile, CANARIES.oldKey)).toEqual([]);
+
+      const audit = await run('audit', 'verify');
+      expect(audit.code, audit.stdout).toBe(0);
+      expect(audit.stdout).toContain('nothing was changed, removed or reordered');
+    },
+  );
+
+  test('begins from nothing: no home, no vault, a key in a file', async (context) => {
+    const { expect } = context;
+    const { server, home, folder, run, rotate, vault } = await house(context, { firstDay: true });
+    await writeFile(`${folder}/key`, `${CANARIES.oldKey}\n`, { mode: 0o600 });
+    const added = await run('keys', 'add', 'orders', '--file', `${folder}/key`);
+    expect(added.code, added.stderr).toBe(0);
+    expect((await rotate()).code).toBe(0);
+    expect([...(await vault()).values()].toSorted()).toEqual([...server.keys].toSorted());
+    expect(await readFile(`${home}/vault.age`, 'latin1')).toMatch(/^age-encryption\.org\/v1\n-> scrypt /);
+    const listed = await run('keys', 'list', 'orders', '--json');
+    expect(listed.stdout.split('\n').filter((line) => line.includes('"state":"proven"'))).toHaveLength(1);
+  });
+
+  test('a key that was given is the key that is set', async (context) => {
+    const { expect } = context;
+    const { server, folder, rotate } = await house(context);
+    await writeFile(`${folder}/key`, `${CANARIES.givenKey}\n`, { mode: 0o600 });
+    const { code, stderr } = await rotate('--key-file', `${folder}/key`);
+    expect(code, stderr).toBe(0);
+    expect(server.keys).toEqual([CANARIES.oldKey, CANARIES.givenKey]);
+  });
+
+  test('a run can be read afterwards: list, record and report agree', async (context) => {
+    const { expect } = context;
+    const { rotate, run } = await house(context);
+    expect((await rotate()).code).toBe(0);
+    const list = await run('runs', '--json');
+    const { runId, status, proven } = JSON.parse(list.stdout) as { runId: string; status: string; proven: boolean };
+    expect({ status, proven }).toEqual({ status: 'closed', proven: true });
+    const report = await run('report', runId);
+    expect(report.code, report.stderr).toBe(0);
+    expect(report.stdout).toContain(runId);
+    expect(report.stdout).toMatch(/readable/);
+    const record = await run('audit', 'show', runId);
+    expect(record.stdout).toContain('Robin');
+    expect((await run('runs', '--open', '--json')).stdout).toBe('');
+    expect((await run('resume', runId)).code).toBe(2);
+  });
+});
+
+/** Names inside a backup, by other people's programs; none when the key is wrong. */
+async function listWithOpenssl(path: string, profile: Profile, key: string): Promise<string[]> {
+  const openssl = spawn('openssl', ['enc', '-d', '-aes-256-cbc', ...PROFILES[profile], '-in', path, '-pass', 'fd:3'], {
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+  });
+  (openssl.stdio[3] as NodeJS.WritableStream).end(`${key}\n`);
+  const tar = spawn('tar', ['-tz'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  openssl.stdout?.pipe(tar.stdin).on('error', () => undefined);
+  let names = '';
+  tar.stdout.setEncoding('utf8').on('data', (text: string) => (names += text));
+  await once(tar, 'close');
+  return names.split('\n').filter((name) => name !== '').toSorted();
+}
