@@ -4,14 +4,7 @@ import type { Failure } from './failure.ts';
 import type { OperatorEvent, Question } from './question.ts';
 
 /** The view's vocabulary. `in-doubt` and `failed` decide the exit code of a run that stops there without a terminal. */
-export type StateTag =
-  | 'question'
-  | 'destructive'
-  | 'waiting'
-  | 'obligation'
-  | 'in-doubt'
-  | 'failed'
-  | 'done';
+export type StateTag = 'question' | 'destructive' | 'waiting' | 'obligation' | 'in-doubt' | 'failed' | 'done';
 
 /** A call of the service that a state makes, for `lifeboat plan`. Paths as in service-api.md section 4.1. */
 export interface PlannedCall {

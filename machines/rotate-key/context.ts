@@ -39,9 +39,7 @@ export const RotateKeyContext = RotateKeyInput.extend({
   intents: z.number(),
   /** Sends proven not to have arrived, one after the other. */
   absences: z.number(),
-  backup: z
-    .object({ id: z.number(), adopted: z.boolean(), facts: BackupFacts.optional() })
-    .optional(),
+  backup: z.object({ id: z.number(), adopted: z.boolean(), facts: BackupFacts.optional() }).optional(),
   file: DownloadedFile.optional(),
   verification: Verification.optional(),
   negative: NegativeTest.optional(),

@@ -1,4 +1,4 @@
-import { failureQuestion, type FailureWays } from '../parts/failure-question.ts';
+import { type FailureWays, failureQuestion } from '../parts/failure-question.ts';
 import type { Question, QuestionOption } from '../parts/question.ts';
 import type { RotateKeyContext, RotateKeyEvent } from './context.ts';
 
@@ -64,7 +64,9 @@ export function askForKeyOrigin({ facts }: RotateKeyContext): RotateQuestion {
         hint: '32 random bytes, base64url, 43 characters',
         recommended: true,
         ...((facts?.ground.minKeyLength ?? 0) > 43
-          ? { disabled: `the service asks for ${facts?.ground.minKeyLength} characters, more than a generated key has` }
+          ? {
+              disabled: `the service asks for ${facts?.ground.minKeyLength} characters, more than a generated key has`,
+            }
           : {}),
       },
       {

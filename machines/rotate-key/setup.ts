@@ -41,7 +41,11 @@ export const rotation = setup({
     >(),
     storeKey: verb<
       verbs.StoredKey,
-      { origin: 'generated' | 'given'; given?: { fingerprint: string; length: number } | undefined; minLength: number }
+      {
+        origin: 'generated' | 'given';
+        given?: { fingerprint: string; length: number } | undefined;
+        minLength: number;
+      }
     >(),
     readBackKey: verb<verbs.StoredKey, { key: verbs.StoredKey }>(),
     setKey: verb<verbs.KeySetting, { fingerprint: string; previous?: string | undefined }>(),
@@ -81,7 +85,10 @@ export const rotation = setup({
       failure: ({ context }) => ({
         code: 'service.never-arrived',
         shortMessage: `the request for a backup was sent ${context.absences} times and never arrived`,
-        hints: ['each time the service showed that nothing had happened', 'look at the way to the service, then try again'],
+        hints: [
+          'each time the service showed that nothing had happened',
+          'look at the way to the service, then try again',
+        ],
         evidence: {},
       }),
     }),

@@ -74,10 +74,21 @@ function proofFacts({ backup, file, verification, negative, oldBackup }: RotateK
   return [
     ...(old === undefined
       ? []
-      : [{ label: 'old backup', value: `${old.verdict}, opened with key ${old.opens}`, tone: 'good' as const }]),
+      : [
+          {
+            label: 'old backup',
+            value: `${old.verdict}, opened with key ${old.opens}`,
+            tone: 'good' as const,
+          },
+        ]),
     ...(backup === undefined
       ? []
-      : [{ label: 'backup', value: `${backup.id}${backup.adopted ? ' (adopted)' : ''}, ${backup.facts?.status ?? 'asked for'}` }]),
+      : [
+          {
+            label: 'backup',
+            value: `${backup.id}${backup.adopted ? ' (adopted)' : ''}, ${backup.facts?.status ?? 'asked for'}`,
+          },
+        ]),
     ...(file === undefined || file.bytes === 0
       ? []
       : [{ label: 'downloaded', value: file.bytes, unit: 'bytes' as const }]),
@@ -98,7 +109,8 @@ function proofFacts({ backup, file, verification, negative, oldBackup }: RotateK
 }
 
 function negativeFact({ tested, opened }: NonNullable<RotateKeyContext['negative']>): Fact {
-  if (opened.length > 0) return { label: 'old keys', value: `${opened.join(', ')} STILL OPENS IT`, tone: 'bad' };
+  if (opened.length > 0)
+    return { label: 'old keys', value: `${opened.join(', ')} STILL OPENS IT`, tone: 'bad' };
   if (tested.length === 0) return { label: 'old keys', value: 'none held, none tried', tone: 'warn' };
   return { label: 'old keys', value: `${tested.join(', ')} refused`, tone: 'good' };
 }

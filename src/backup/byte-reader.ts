@@ -1,6 +1,6 @@
 /**
- * Reads an iterator of chunks by the byte: look ahead, take, give back. `Last` is what the iterator returns at its end.
- * Chunks pass through uncopied unless a look ahead spans two of them.
+ * Reads an iterator of chunks by the byte: look ahead, take, give back. `Last` is what the iterator returns
+ * at its end. Chunks pass through uncopied unless a look ahead spans two of them.
  */
 export class ByteReader<Last = unknown> {
   readonly #source: AsyncIterator<Uint8Array, Last>;

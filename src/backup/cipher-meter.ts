@@ -7,8 +7,8 @@ const SALT = SALTED.readInt32BE(0);
 const ED__ = SALTED.readInt32BE(4);
 
 /**
- * Passes the bytes of a backup on and measures them: count, SHA-256, progress, abort. Who reads it may stop early without closing the
- * source; `drain` measures the rest then.
+ * Passes the bytes of a backup on and measures them: count, SHA-256, progress, abort. Who reads it may stop
+ * early without closing the source; `drain` measures the rest then.
  */
 export class CipherMeter implements AsyncIterable<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
@@ -33,8 +33,8 @@ export class CipherMeter implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * Where a second `Salted__` stands on a block border: two encrypted files were joined. It can be missed when chunks split it,
-   * so it only makes a message better.
+   * Where a second `Salted__` stands on a block border: two encrypted files were joined. It can be missed
+   * when chunks split it, so it only makes a message better.
    */
   get secondHeader(): number | undefined {
     return this.#secondHeader;

@@ -9,8 +9,8 @@ export interface Inspection {
 }
 
 /**
- * Finds out what the content of a backup is and walks it when it is a tar. A damaged tar is reported by `end` only: a checksum of the
- * layer around it, met later, says more about the cause.
+ * Finds out what the content of a backup is and walks it when it is a tar. A damaged tar is reported by `end`
+ * only: a checksum of the layer around it, met later, says more about the cause.
  */
 export class ContentInspector {
   readonly #walker = new TarWalker();

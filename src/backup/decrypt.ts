@@ -20,12 +20,12 @@ export interface Decrypted {
 }
 
 /**
- * Probes the head of a backup and gives its decrypted bytes. Rejects with `backup.wrong-key`, `backup.wrong-profile`,
- * `backup.not-a-backup` or `backup.truncated` after reading one chunk.
+ * Probes the head of a backup and gives its decrypted bytes. Rejects with `backup.wrong-key`,
+ * `backup.wrong-profile`, `backup.not-a-backup` or `backup.truncated` after reading one chunk.
  *
- * A bad end is no error here: a last block without valid padding comes out as it is, and `CipherEnd` says so. Only who reads
- * the gzip inside can tell a cut file from a damaged one. A chunk is used up before the next one is asked for, so that the source may
- * use one buffer for all of them.
+ * A bad end is no error here: a last block without valid padding comes out as it is, and `CipherEnd` says so.
+ * Only who reads the gzip inside can tell a cut file from a damaged one. A chunk is used up before the next
+ * one is asked for, so that the source may use one buffer for all of them.
  */
 export async function decrypt(
   chunks: AsyncIterable<Uint8Array>,

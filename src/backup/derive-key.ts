@@ -13,8 +13,9 @@ export interface CipherKey {
 }
 
 /**
- * Derives the AES key and vector from a passphrase, as `openssl enc` does (openssl-enc(1), EVP_BytesToKey(3)): the
- * passphrase as UTF-8, the 8-byte salt of the file. Takes microseconds, with `pbkdf2` about 20 ms.
+ * Derives the AES key and vector from a passphrase, as `openssl enc` does (openssl-enc(1),
+ * EVP_BytesToKey(3)): the passphrase as UTF-8, the 8-byte salt of the file. Takes microseconds, with `pbkdf2`
+ * about 20 ms.
  *
  * Rejects `md5` with `backup.no-md5` on a host whose OpenSSL refuses MD5 (FIPS mode).
  */

@@ -10,8 +10,8 @@ import type { TarEntry } from './tar-walker.ts';
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
- * Writes the entries of a tar into a folder that nobody else writes to. Each call rejects with `backup.unsafe-entry` for what could touch
- * anything outside, or with the error of the system.
+ * Writes the entries of a tar into a folder that nobody else writes to. Each call rejects with
+ * `backup.unsafe-entry` for what could touch anything outside, or with the error of the system.
  */
 export class EntryWriter {
   readonly #folder: string;

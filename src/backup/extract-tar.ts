@@ -7,13 +7,15 @@ import { EntryWriter } from './entry-writer.ts';
 import { type TarEntry, TarWalker } from './tar-walker.ts';
 
 /**
- * Unpacks a tar into a new or empty folder of its own, mode 0700; gives the number of entries. Files come out with mode 0600, or 0700
- * when their owner may execute them; folders with 0700. Owners, times and special bits are not restored.
+ * Unpacks a tar into a new or empty folder of its own, mode 0700; gives the number of entries. Files come out
+ * with mode 0600, or 0700 when their owner may execute them; folders with 0700. Owners, times and special
+ * bits are not restored.
  *
- * Hostile archives are refused with `backup.unsafe-entry`: absolute paths, `..`, links that leave the folder, devices, pipes, an
- * entry that is there twice. Symlinks are made last, so that nothing is ever written through one. Other errors:
- * `backup.folder-not-empty`, `backup.corrupt` or `backup.truncated` for a bad tar, `backup.extract-failed` when the disk refuses,
- * and what the stream fails with. After an error the folder is removed; after the death of the process it is left half full.
+ * Hostile archives are refused with `backup.unsafe-entry`: absolute paths, `..`, links that leave the folder,
+ * devices, pipes, an entry that is there twice. Symlinks are made last, so that nothing is ever written
+ * through one. Other errors: `backup.folder-not-empty`, `backup.corrupt` or `backup.truncated` for a bad tar,
+ * `backup.extract-failed` when the disk refuses, and what the stream fails with. After an error the folder is
+ * removed; after the death of the process it is left half full.
  */
 export async function extractTar(content: Readable, folder: string): Promise<number> {
   try {

@@ -7,10 +7,12 @@ import { BLOCK_BYTES } from './probe.ts';
 import { backupProblem } from './problem.ts';
 
 /**
- * Unpacks decrypted gzip and checks everything that can be checked: CRC-32 and length of every member (RFC 1952), and that
- * nothing is missing or left over behind the last one. Members that follow each other are joined, as `gzip -dc` does.
+ * Unpacks decrypted gzip and checks everything that can be checked: CRC-32 and length of every member (RFC
+ * 1952), and that nothing is missing or left over behind the last one. Members that follow each other are
+ * joined, as `gzip -dc` does.
  *
- * Rejects with `backup.truncated`, `backup.corrupt` or `backup.trailing-data`. What came out before a rejection is not proven.
+ * Rejects with `backup.truncated`, `backup.corrupt` or `backup.trailing-data`. What came out before a
+ * rejection is not proven.
  */
 export async function* gunzip(plain: AsyncIterator<Uint8Array, CipherEnd>): AsyncGenerator<Uint8Array, void> {
   const reader = new ByteReader(plain);

@@ -8,15 +8,18 @@ const FCOMMENT = 0x10;
 const RESERVED = 0xe0;
 
 /**
- * Whether bytes begin like a gzip member (RFC 1952 §2.3): magic 1f 8b, method 8, no reserved flag. Of fewer than four bytes
- * the ones that are there count; none at all is no gzip.
+ * Whether bytes begin like a gzip member (RFC 1952 §2.3): magic 1f 8b, method 8, no reserved flag. Of fewer
+ * than four bytes the ones that are there count; none at all is no gzip.
  */
 export function looksLikeGzip(bytes: Uint8Array): boolean {
   const [id1, id2 = 0x8b, method = 8, flags = 0] = bytes;
   return id1 === 0x1f && id2 === 0x8b && method === 8 && (flags & RESERVED) === 0;
 }
 
-/** Takes the header of a gzip member off the reader. Rejects with `backup.corrupt` or, at an early end, `backup.truncated`. */
+/**
+ * Takes the header of a gzip member off the reader. Rejects with `backup.corrupt` or, at an early end,
+ * `backup.truncated`.
+ */
 export async function takeGzipHeader(reader: ByteReader): Promise<void> {
   const start = reader.offset;
   const fixed = await need(reader, 10);

@@ -4,8 +4,8 @@ import type { ByteReader } from './byte-reader.ts';
 import { backupProblem } from './problem.ts';
 
 /*
- * Large chunks are the whole tuning: the engine works in a thread of the pool, and each hand-over costs it a pause. With room for
- * several chunks on both sides it works on while the caller hashes the last one.
+ * Large chunks are the whole tuning: the engine works in a thread of the pool, and each hand-over costs it a
+ * pause. With room for several chunks on both sides it works on while the caller hashes the last one.
  */
 const OUTPUT_CHUNK = 512 * 1024;
 const ENGINE = {
@@ -15,8 +15,9 @@ const ENGINE = {
 };
 
 /**
- * Inflates one raw deflate stream (RFC 1951) and leaves the reader right behind its last byte. `before` is the number of content bytes
- * that came earlier, for the message. Rejects with `backup.corrupt`, `backup.truncated` or what the reader rejected with.
+ * Inflates one raw deflate stream (RFC 1951) and leaves the reader right behind its last byte. `before` is
+ * the number of content bytes that came earlier, for the message. Rejects with `backup.corrupt`,
+ * `backup.truncated` or what the reader rejected with.
  */
 export async function* inflateMember(reader: ByteReader, before: number): AsyncGenerator<Uint8Array, void> {
   const engine = createInflateRaw(ENGINE);

@@ -19,8 +19,9 @@ export type ProbeKeysResult =
   | { readonly result: 'not-a-backup'; readonly looksLike: string };
 
 /**
- * Finds the key that opens a backup among several, from the first 32 bytes of the file. The fast profiles are tried with every
- * key before the slow one. `wrong-key` means that none of them fits. Throws what `probe` throws.
+ * Finds the key that opens a backup among several, from the first 32 bytes of the file. The fast profiles are
+ * tried with every key before the slow one. `wrong-key` means that none of them fits. Throws what `probe`
+ * throws.
  */
 export function probeKeys(head: Uint8Array, candidates: readonly Candidate[]): ProbeKeysResult {
   for (const profile of PROFILES) {

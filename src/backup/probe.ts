@@ -18,11 +18,12 @@ export const PROBE_BYTES = 32;
 export const BLOCK_BYTES = 16;
 
 /**
- * Says whether a key opens a backup, from its first 32 bytes: the first block must decrypt to a gzip header (RFC 1952: magic,
- * method, no reserved flag), which one wrong key in 134 million does. Padding is not looked at: one wrong key in 256 has it.
+ * Says whether a key opens a backup, from its first 32 bytes: the first block must decrypt to a gzip header
+ * (RFC 1952: magic, method, no reserved flag), which one wrong key in 134 million does. Padding is not looked
+ * at: one wrong key in 256 has it.
  *
- * Without `profile` all three are tried. Throws `backup.truncated` when fewer than 32 bytes of a backup are given, and
- * `backup.no-md5` when MD5 is refused here and no other profile fits.
+ * Without `profile` all three are tried. Throws `backup.truncated` when fewer than 32 bytes of a backup are
+ * given, and `backup.no-md5` when MD5 is refused here and no other profile fits.
  */
 export function probe(head: Uint8Array, key: Secret, profile?: KeyProfile): ProbeResult {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);

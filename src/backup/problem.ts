@@ -2,8 +2,8 @@ import { LifeboatError } from '../errors.ts';
 import type { VerifyProblem } from './backup-file.ts';
 
 /**
- * An error that says what is wrong with a backup: code `backup.<problem>`, with hints that are safe to follow.
- * `shortMessage` says what exactly was found and where.
+ * An error that says what is wrong with a backup: code `backup.<problem>`, with hints that are safe to
+ * follow. `shortMessage` says what exactly was found and where.
  */
 export function backupProblem(problem: VerifyProblem, shortMessage: string, cause?: unknown): LifeboatError {
   return new LifeboatError(`${PREFIX}${problem}`, shortMessage, {

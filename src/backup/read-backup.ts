@@ -15,8 +15,8 @@ export interface OpenBackup {
 }
 
 /**
- * Opens a file for one pass. A chunk is valid until the next one is asked for: all but the first share one buffer. The file is
- * closed when `chunks` ends or is returned. Rejects with `backup.unreadable`.
+ * Opens a file for one pass. A chunk is valid until the next one is asked for: all but the first share one
+ * buffer. The file is closed when `chunks` ends or is returned. Rejects with `backup.unreadable`.
  */
 export async function readBackup(path: string): Promise<OpenBackup> {
   try {

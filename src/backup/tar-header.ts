@@ -4,7 +4,10 @@ import { backupProblem } from './problem.ts';
 /** Headers and padding come in blocks of this size (POSIX ustar). */
 export const TAR_BLOCK = 512;
 
-/** The fields of a header block that a walk needs. Names come from the archive: clean them before they are shown. */
+/**
+ * The fields of a header block that a walk needs. Names come from the archive: clean them before they are
+ * shown.
+ */
 export interface TarHeader {
   /** The type flag as it stands: `0` file, `1` hard link, `2` symlink, `5` directory, and the rest. */
   readonly type: string;
@@ -77,7 +80,9 @@ function checksumHolds(block: Buffer): boolean {
   return stored !== undefined && sum !== 8 * 0x20 && (stored === sum || stored === sum - 256 * high);
 }
 
-/** Octal text, or base-256 when the top bit is set (GNU, for sizes from 8 GiB). Undefined when it is neither. */
+/**
+ * Octal text, or base-256 when the top bit is set (GNU, for sizes from 8 GiB). Undefined when it is neither.
+ */
 function readNumber(block: Buffer, at: number, length: number): number | undefined {
   const first = block[at] ?? 0;
   if (first === 0x80) {

@@ -1,6 +1,7 @@
 /**
- * Reads pax records (POSIX pax, extended header): `<length> <keyword>=<value>\n`, the length in bytes and of the whole record. Of a
- * keyword that is there twice the last one counts. Undefined when the bytes are no such records.
+ * Reads pax records (POSIX pax, extended header): `<length> <keyword>=<value>\n`, the length in bytes and of
+ * the whole record. Of a keyword that is there twice the last one counts. Undefined when the bytes are no
+ * such records.
  */
 export function readPax(bytes: Buffer): Map<string, string> | undefined {
   const records = new Map<string, string>();

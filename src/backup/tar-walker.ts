@@ -4,7 +4,10 @@ import { backupProblem } from './problem.ts';
 import { isBlank, readTarHeader, TAR_BLOCK, type TarHeader } from './tar-header.ts';
 import { readPax } from './tar-pax.ts';
 
-/** An entry of a tar. Names come from the archive: clean them before they are shown, never use them as paths unchecked. */
+/**
+ * An entry of a tar. Names come from the archive: clean them before they are shown, never use them as paths
+ * unchecked.
+ */
 export interface TarEntry {
   readonly type: string;
   readonly name: Untrusted;
@@ -26,13 +29,15 @@ export interface TarHandlers {
 /** Long names and pax records are small; what claims to be more is not read into memory. */
 const META_LIMIT = 1024 * 1024;
 
-/** Long names (`L`, `K`) and pax records (`x`, of all entries `g`) describe entries and are none themselves. */
+/**
+ * Long names (`L`, `K`) and pax records (`x`, of all entries `g`) describe entries and are none themselves.
+ */
 const META_TYPES = new Set(['L', 'K', 'x', 'g']);
 
 /**
- * Walks a tar that is pushed through it: ustar, pax, GNU long names, sparse files, sizes over 8 GiB. Content is skipped, not copied.
- * It goes where `tar -t` goes: the first block of zeros ends the tar, and what follows is ignored; a tar that
- * just stops between two entries is whole. Every header checksum must hold.
+ * Walks a tar that is pushed through it: ustar, pax, GNU long names, sparse files, sizes over 8 GiB. Content
+ * is skipped, not copied. It goes where `tar -t` goes: the first block of zeros ends the tar, and what
+ * follows is ignored; a tar that just stops between two entries is whole. Every header checksum must hold.
  */
 export class TarWalker {
   readonly #handlers: TarHandlers;

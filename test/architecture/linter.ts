@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { ROOT } from './source-files.ts';
@@ -8,13 +8,18 @@ import { ROOT } from './source-files.ts';
  * Asks the linter, with the configuration of this project, which of the targets a file at each of the places may not import.
  * Gives `place -> target` with the linter's sentence. Nothing is written into the project.
  */
-export function refusedByLinter(places: readonly string[], targets: readonly string[]): ReadonlyMap<string, string> {
-  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-linter-'));
+export function refusedByLinter(
+  places: readonly string[],
+  targets: readonly string[],
+): ReadonlyMap<string, string> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'lifeboat-linter-')));
   try {
     copyFileSync(join(ROOT, '.biome.json'), join(folder, '.biome.json'));
     for (const place of places) {
       mkdirSync(join(folder, dirname(place)), { recursive: true });
-      const lines = targets.map((target) => `export * from '${specifier(place, target)}';`);
+      const lines = targets.map((target) =>
+        target === place ? '' : `export * from '${specifier(place, target)}';`,
+      );
       writeFileSync(join(folder, place), lines.join('\n'));
     }
     return refusals(folder, targets);
@@ -24,20 +29,19 @@ export function refusedByLinter(places: readonly string[], targets: readonly str
 }
 
 function refusals(folder: string, targets: readonly string[]): Map<string, string> {
-  const report = join(folder, 'report.txt');
-  const linter = spawnSync(
+  const { stdout, error } = spawnSync(
     join(ROOT, 'node_modules', '.bin', 'biome'),
     [
       ...['lint', '.', '--vcs-enabled=false', '--only=style/noRestrictedImports'],
-      ...['--max-diagnostics=none', '--reporter=github', `--reporter-file=${report}`],
+      ...['--max-diagnostics=none', '--reporter=github'],
     ],
-    { cwd: folder, encoding: 'utf8' },
+    { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
   );
-  if (linter.error !== undefined) throw linter.error;
-  const lines = readFileSync(report, 'utf8').matchAll(/file=([^,]+),line=(\d+),.*::(.*)$/gm);
+  if (error !== undefined) throw error;
+  const lines = stdout.matchAll(/file=([^,]+),line=(\d+),.*?::(.*)$/gm);
   return new Map(
     Array.from(lines, ([, file = '', line = '', sentence = '']) => [
-      `${relative(folder, join(folder, relative(folder, file)))} -> ${targets[Number(line) - 1]}`,
+      `${relative(folder, file)} -> ${targets[Number(line) - 1]}`,
       sentence,
     ]),
   );

@@ -27,7 +27,9 @@ function impurityOf(node: Node, keys: ReadonlySet<unknown>): string | undefined 
   const key = keyOf(node);
   if (node.type === 'MemberExpression') {
     const { object } = node;
-    return isNode(object) && object['name'] === 'Math' && nameOf(key) === 'random' ? 'uses Math.random' : undefined;
+    return isNode(object) && object['name'] === 'Math' && nameOf(key) === 'random'
+      ? 'uses Math.random'
+      : undefined;
   }
   if (node.type === 'Property' && WAITS.has(nameOf(key))) return `waits with ${nameOf(key)}`;
   if (node.type === 'ImportDeclaration' && isXState(node)) {

@@ -47,7 +47,9 @@ export function parseSource(path: string, text: string): SourceFile {
   const lineOf = (node: Node) => text.slice(0, node.start).split('\n').length;
   const imports = nodesOf(tree).flatMap((node): Import[] => {
     const found = importOf(node);
-    return found === undefined ? [] : [{ ...found, target: targetOf(path, found.target), line: lineOf(node) }];
+    return found === undefined
+      ? []
+      : [{ ...found, target: targetOf(path, found.target), line: lineOf(node) }];
   });
   return { path, text, tree, imports, lineOf };
 }
@@ -105,5 +107,9 @@ function textOf(node: unknown): string {
 }
 
 function targetOf(from: string, specifier: string): string {
-  return specifier.startsWith('.') ? normalize(join(dirname(from), specifier)).split(sep).join('/') : specifier;
+  return specifier.startsWith('.')
+    ? normalize(join(dirname(from), specifier))
+        .split(sep)
+        .join('/')
+    : specifier;
 }

@@ -1,6 +1,9 @@
 import { Secret } from '../../src/secret.ts';
 
-/** The passphrase of all test backups: spaces, quotes and letters beyond ASCII must survive the way to openssl. */
+/**
+ * The passphrase of all test backups: spaces, quotes and letters beyond ASCII must survive the way to
+ * openssl.
+ */
 export const KEY = new Secret('correct horse "battery" staple, später');
 
 /** The same bytes on every run, about as compressible as text when `alphabet` is small. */

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyStream } from '../../src/backup/verify-stream.ts';
-import { backupOf, KEY, noise, seal, tarOf } from './kit.ts';
+import { backupOf, KEY, noise, seal, sealUnpadded, tarOf } from './kit.ts';
 
 const verify = (file: Uint8Array) => verifyStream(Readable.from([file]), { key: KEY, profile: 'md5' });
 
@@ -81,4 +81,33 @@ test('content that was changed before its checksum was made is the only damage t
   const changed = Buffer.from(tar);
   changed[600] = 0x21;
   expect((await verify(await backupOf(changed))).ok).toBe(true);
+});
+
+describe('a file that only its last bytes betray', () => {
+  test('because the gzip length is not the one of the content', async () => {
+    const packed = gzipSync(tar);
+    packed.writeUInt32LE(tar.length + 1, packed.length - 4);
+    expect(await verify(await seal(packed))).toMatchObject({
+      ok: false,
+      problem: 'corrupt',
+      shortMessage: `the gzip length does not match, after ${tar.length} bytes of content`,
+    });
+  });
+
+  test.each([0, 1])('because byte %d of its padding is another', async (at) => {
+    // Stored content grows by a fixed frame of 23 bytes: four bytes of padding are left.
+    const packed = gzipSync(Buffer.alloc(21, 'x'), { level: 0 });
+    const length = 16 - (packed.length % 16);
+    expect(length).toBe(4);
+    const padding = Buffer.alloc(length, length);
+    const whole = sealUnpadded(Buffer.concat([packed, padding]));
+    expect(await verify(whole)).toMatchObject({ ok: true });
+    padding[at] = 0;
+    const damaged = sealUnpadded(Buffer.concat([packed, padding]));
+    expect(await verify(damaged)).toMatchObject({
+      ok: false,
+      problem: 'corrupt',
+      shortMessage: `the padding after byte ${packed.length} of the decrypted data is damaged`,
+    });
+  });
 });

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { afterAll } from 'vitest';
 import type { KeyProfile } from '../../src/backup/backup-file.ts';
+import { deriveKey } from '../../src/backup/derive-key.ts';
 import { encryptor } from '../../src/backup/encryptor.ts';
 import type { Secret } from '../../src/secret.ts';
 import { KEY } from './bytes.ts';
@@ -24,7 +26,10 @@ export const OPENSSL_FLAGS: Record<KeyProfile, readonly string[]> = {
   pbkdf2: ['-pbkdf2', '-md', 'sha256', '-iter', '10000'],
 };
 
-/** A folder that is removed after the tests around the call; the key lies in it as `key`. Not for use inside a test or a hook. */
+/**
+ * A folder that is removed after the tests around the call; the key lies in it as `key`. Not for use inside a
+ * test or a hook.
+ */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-backup-'));
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -94,4 +99,12 @@ export function rawEntry(type: string, content: Buffer, size = content.length): 
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
   return Buffer.concat([header, content, Buffer.alloc(-content.length & 511)]);
+}
+
+/** A backup file of ours around whole blocks, so that the padding can be anything. */
+export function sealUnpadded(blocks: Uint8Array): Buffer {
+  const salt = Buffer.from('saltsalt');
+  const { key, iv } = deriveKey(KEY, salt, 'md5');
+  const cipher = createCipheriv('aes-256-cbc', key, iv).setAutoPadding(false);
+  return Buffer.concat([Buffer.from('Salted__'), salt, cipher.update(blocks), cipher.final()]);
 }

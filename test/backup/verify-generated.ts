@@ -1,4 +1,7 @@
-/** A process that verifies a backup made on the fly, of as many MiB as its argument says, and prints its peak memory. */
+/**
+ * A process that verifies a backup made on the fly, of as many MiB as its argument says, and prints its peak
+ * memory.
+ */
 import { Readable } from 'node:stream';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { encryptor } from '../../src/backup/encryptor.ts';

@@ -14,7 +14,10 @@ import { Secret } from '../../src/secret.ts';
 export interface BenchVerifyOptions {
   /** Size of the tar inside the backup, about. */
   readonly contentBytes: number;
-  /** The command that verifies `file` with the key in `keyFile`; this module in a process of its own when left out. */
+  /**
+   * The command that verifies `file` with the key in `keyFile`; this module in a process of its own when left
+   * out.
+   */
   readonly command?: (file: string, keyFile: string) => readonly [string, ...string[]];
   readonly rounds?: number;
 }
@@ -32,8 +35,8 @@ export interface BenchVerifyResult {
 }
 
 /**
- * Times our verify of one encrypted backup against `openssl enc -d | gzip -dc | tar -t` on the same file, in turns, whole processes. The
- * file is made on the way, the same on every run, and removed.
+ * Times our verify of one encrypted backup against `openssl enc -d | gzip -dc | tar -t` on the same file, in
+ * turns, whole processes. The file is made on the way, the same on every run, and removed.
  */
 export async function benchVerify(options: BenchVerifyOptions): Promise<BenchVerifyResult> {
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-bench-'));
@@ -97,7 +100,10 @@ async function makeBackup(file: string, keyFile: string, contentBytes: number) {
   return { contentBytes: content.bytes, cipherBytes: output.bytesWritten };
 }
 
-/** Many files of many sizes, cut out of a pool of table rows. gzip sees 32 KiB at a time: it cannot tell that the pool repeats. */
+/**
+ * Many files of many sizes, cut out of a pool of table rows. gzip sees 32 KiB at a time: it cannot tell that
+ * the pool repeats.
+ */
 async function fill(tar: ReturnType<typeof pack>, contentBytes: number): Promise<void> {
   const random = generator(20_240_601);
   const pool = Array.from({ length: 24 }, () => tableRows(2 ** 20, random));
@@ -117,7 +123,10 @@ async function fill(tar: ReturnType<typeof pack>, contentBytes: number): Promise
   tar.finalize();
 }
 
-/** Rows as a database dumps them: numbers, times, names, some noise; gzip makes them three to four times smaller. */
+/**
+ * Rows as a database dumps them: numbers, times, names, some noise; gzip makes them three to four times
+ * smaller.
+ */
 function tableRows(length: number, random: () => number): Buffer {
   const rows: string[] = [];
   const word = () => WORDS[Math.floor(((random() % 1024) ** 2 / 1024 ** 2) * WORDS.length)];

@@ -48,7 +48,9 @@ describe.concurrent('a service that refuses', () => {
     expect(statesOf(await entries()).at(-1)).toBe('setFailed');
     expect(typesOf(await entries(), 'instance')).toEqual(['key.pending']);
     expect(server.keys).toEqual([CANARIES.oldKey]);
-    expect((await run('resume', ...ANSWERED)).code).toBe(1);
+    const again = await run('resume', ...ANSWERED);
+    expect(again.code, again.stderr).toBe(1);
+    expect(again.stderr).toContain('not a developer of this space');
     expect(changes(server)).toMatchObject({ patches: 1, posts: 0 });
   });
 
@@ -85,8 +87,13 @@ describe.concurrent('a service that refuses', () => {
 
   test('a backup that no key of ours opens proves nothing', async (context) => {
     const { expect } = context;
-    const { server, rotate, entries } = await house(context, {
-      writeWith: () => (server === undefined || server.keys.length === 1 ? undefined : 'a key from elsewhere'),
+    let writeWith: string | undefined;
+    const { rotate, entries } = await house(context, {
+      writeWith: () => writeWith,
+      trouble: ({ method }) => {
+        if (method === 'POST') writeWith = 'a key from elsewhere';
+        return undefined;
+      },
     });
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(1);

@@ -1,0 +1,170 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { basename, dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { refusedByLinter } from './architecture/linter.ts';
+import { impuritiesOf } from './architecture/purity.ts';
+import { ROOMS } from './architecture/rooms.ts';
+import {
+  mayImport,
+  parseSource,
+  ROOT,
+  readSourceFiles,
+  roomOf,
+  type SourceFile,
+} from './architecture/source-files.ts';
+
+const FILES = readSourceFiles();
+const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+
+describe('rooms', () => {
+  it('every file belongs to a room that the table knows', () => {
+    expect(FILES.filter((file) => roomOf(file.path) === undefined).map((file) => file.path)).toEqual([]);
+  });
+
+  it.each(ROOMS)('$files: $why', (room) => {
+    const inside = FILES.filter((file) => roomOf(file.path) === room);
+    expect(inside, 'the room is empty').not.toEqual([]);
+    expect(inside.flatMap(trespassesOf), room.why).toEqual([]);
+  });
+
+  it('a forbidden import is found in whatever form it is written', () => {
+    const lines = [
+      `import { openLab } from '../../lab/lab.ts';`,
+      `import type { Lab } from '../../lab/lab.ts';`,
+      `export * from '../../service/open.ts';`,
+      `const later = await import('../../keys/vault.ts');`,
+      `type Entry = import('../../journal/journal.ts').Entry;`,
+      `const fs = require('node:fs');`,
+      `const any = await import(later.name);`,
+      `import { type RunView } from '../../view/run-view.ts';`,
+    ];
+    const planted = parseSource('src/tui/parts/planted.ts', lines.join('\n'));
+    expect(trespassesOf(planted)).toHaveLength(lines.length);
+  });
+
+  it('the linter refuses what the table refuses, in the same words, for every import that could be written', () => {
+    const builtins = builtinModules.map((name) => (name.startsWith('node:') ? name : `node:${name}`));
+    const targets = [
+      ...FILES.map((file) => file.path),
+      ...Object.keys(PACKAGE.dependencies),
+      ...builtins,
+      'left-pad',
+    ];
+    const places = onePlacePerFolder();
+    const refused = refusedByLinter(places, targets);
+    const expected = places.flatMap((place) => {
+      const room = roomOf(place);
+      if (room === undefined) return [];
+      // The linter does not tell types from values; what may be imported as a type alone, only the table knows.
+      const forbidden = targets.filter((target) => !mayImport(room, target, true));
+      return forbidden.map((target) => [`${place} -> ${target}`, room.why]);
+    });
+    expect(expected.length).toBeGreaterThan(1000);
+    expect(Object.fromEntries(refused)).toEqual(Object.fromEntries(expected));
+  });
+});
+
+describe('machines', () => {
+  it('know no clock, no chance and no world, and never wait by themselves', () => {
+    const machines = FILES.filter((file) => file.path.startsWith('machines/'));
+    expect(machines.flatMap(impuritiesOf)).toEqual([]);
+  });
+
+  it('an impurity is found however it is dressed', () => {
+    const lines = [
+      `import { assign, raise, type AnyStateMachine } from 'xstate';`,
+      `import * as all from 'xstate';`,
+      `const state = { after: { 1000: 'late' } };`,
+      `const send = { type: 'x', 'delay': 5 };`,
+      `const now = () => Date.now();`,
+      `const luck = Math.random() + Math['random']();`,
+      `const timer = globalThis.setTimeout(() => undefined, 1);`,
+    ];
+    const harmless = [
+      `import { assign, fromPromise, setup } from 'xstate';`,
+      `const facts = { Date: 1, process: 2, fetch: 3 };`,
+      `const half = Math.floor(facts.Date / facts.process);`,
+    ];
+    expect(impuritiesOf(parseSource('machines/planted.ts', lines.join('\n')))).toHaveLength(lines.length + 1);
+    expect(impuritiesOf(parseSource('machines/harmless.ts', harmless.join('\n')))).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  it('none is longer than 300 lines, and half of them stay within 80', () => {
+    const sizes = FILES.map((file) => ({ path: file.path, lines: file.text.split('\n').length - 1 }));
+    const sorted = sizes.map((size) => size.lines).sort((a, b) => a - b);
+    expect(sizes.filter((size) => size.lines > 300)).toEqual([]);
+    expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(80);
+  });
+
+  it('are named in kebab-case', () => {
+    const paths = projectFiles().filter((path) => /^(machines|src|test|runbooks)\//.test(path));
+    const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.config)?\.[a-z]+$/;
+    expect(paths.filter((path) => !kebab.test(basename(path)))).toEqual([]);
+  });
+
+  it('none is left over: each is imported on some way from the command line', () => {
+    const known = new Map(FILES.map((file) => [file.path, file]));
+    const reached = new Set<string>();
+    const visit = (path: string): void => {
+      const file = known.get(path);
+      if (file === undefined || reached.has(path)) return;
+      reached.add(path);
+      for (const { target } of file.imports) visit(target);
+    };
+    // The build names its way in, and what it puts in the place of a package.
+    const named = Object.values(PACKAGE.scripts)
+      .join(' ')
+      .matchAll(/[\w./-]*\bsrc\/[\w./-]+\.tsx?/g);
+    for (const [path] of named) visit(normalize(path));
+    expect(FILES.map((file) => file.path).filter((path) => !reached.has(path))).toEqual([]);
+  });
+
+  it('none names a folder of the machine it was written on, or a registry that others cannot reach', () => {
+    const traces = [
+      /(?<![\w.~$})-])\/(?:work|home|root|Users|workspace|builds)\/[\w.-]+/g,
+      /https?:\/\/(?!registry\.npmjs\.org|www\.npmjs\.com)[\w.-]*(?:registry|npm|nexus|artifactory|verdaccio)[\w.-]*/g,
+    ];
+    const found = projectFiles().flatMap((path) => {
+      const text = readFileSync(join(ROOT, path), 'latin1');
+      return traces.flatMap((trace) => text.match(trace) ?? []).map((match) => `${path}: ${match}`);
+    });
+    expect(found).toEqual([]);
+  });
+});
+
+/** The imports of a file that its room does not allow, with their places. */
+function trespassesOf(file: SourceFile): string[] {
+  const room = roomOf(file.path);
+  if (room === undefined) return [];
+  return file.imports
+    .filter((found) => !mayImport(room, found.target, found.typeOnly))
+    .map((found) => `${file.path}:${found.line} imports ${found.target}${found.typeOnly ? ' (types)' : ''}`);
+}
+
+/** One file of each room in each folder: relative paths differ between folders, and so might the linter's patterns. */
+function onePlacePerFolder(): string[] {
+  const places = new Map(FILES.map(({ path }) => [`${dirname(path)} ${roomOf(path)?.files}`, path]));
+  return [...places.values()];
+}
+
+/** Every file of the project that is written by people. */
+function projectFiles(): string[] {
+  const built = /^(?:node_modules|dist|coverage|\.git)(?:\/|$)/;
+  return readdirSync(ROOT)
+    .filter((name) => !built.test(name))
+    .flatMap((name) => filesBelow(name));
+}
+
+function filesBelow(path: string): string[] {
+  try {
+    return readdirSync(join(ROOT, path)).flatMap((name) => filesBelow(`${path}/${name}`));
+  } catch {
+    return [path];
+  }
+}
