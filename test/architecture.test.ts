@@ -6,6 +6,7 @@ import { refusedByLinter } from './architecture/linter.ts';
 import { impuritiesOf } from './architecture/purity.ts';
 import { ROOMS } from './architecture/rooms.ts';
 import {
+  covers,
   mayImport,
   parseSource,
   ROOT,
@@ -29,6 +30,20 @@ describe('rooms', () => {
     const inside = FILES.filter((file) => roomOf(file.path) === room);
     expect(inside, 'the room is empty').not.toEqual([]);
     expect(inside.flatMap(trespassesOf), room.why).toEqual([]);
+  });
+
+  it('the table allows nothing that nobody needs', () => {
+    const idle = ROOMS.flatMap((room) => {
+      const imports = FILES.filter((file) => roomOf(file.path) === room).flatMap((file) => file.imports);
+      const unused = room.mayImport.filter((allowed) => {
+        const onlyTypes = allowed.startsWith('type ');
+        return !imports.some(
+          (found) => found.typeOnly === onlyTypes && covers(allowed, found.target, onlyTypes),
+        );
+      });
+      return unused.map((allowed) => `${room.files}: ${allowed}`);
+    });
+    expect(idle).toEqual([]);
   });
 
   it('a forbidden import is found in whatever form it is written', () => {

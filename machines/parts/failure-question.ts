@@ -1,5 +1,5 @@
 import type { Failure } from './failure.ts';
-import type { OperatorEvent, Question, QuestionOption } from './question.ts';
+import type { Question, QuestionOption } from './question.ts';
 
 /** Whether a way out of a failure is open: a prompt or hint when it is, `{disabled}` with the reason when not. */
 export type WayOut = string | { readonly disabled: string };

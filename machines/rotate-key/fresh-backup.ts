@@ -9,7 +9,10 @@ export const freshBackup = {
     meta: {
       step: 'backup',
       title: 'asking for a backup',
-      calls: [{ method: 'POST', path: '/backups', what: 'one backup under the new key' }],
+      calls: [
+        { method: 'GET', path: '/backups', what: 'what is there before' },
+        { method: 'POST', path: '/backups', what: 'one backup under the new key' },
+      ],
       wayBack: 'a backup too many is deleted by retention; nothing else changes',
     },
     invoke: {

@@ -68,7 +68,15 @@ export const keyChange = {
     },
   }),
   rechecking: rotation.createStateConfig({
-    meta: { step: 'confirm', title: 'looking whether anything has changed meanwhile' },
+    meta: {
+      step: 'confirm',
+      title: 'looking whether anything has changed meanwhile',
+      calls: [
+        { method: 'GET', path: '', what: 'the instance and its state, again' },
+        { method: 'GET', path: '/backups-config', what: 'least key length, again' },
+        { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way, again' },
+      ],
+    },
     invoke: {
       id: 'recheck',
       src: 'recheck',

@@ -48,9 +48,13 @@ export function askForOldProof({ facts }: RotateKeyContext): RotateQuestion {
   ];
   return {
     kind: 'choice',
-    prompt: `rotation makes ${facts?.backups.downloadable ?? 0} backups unavailable for download: prove the newest first?`,
+    prompt: `after the rotation ${counted(facts?.backups.downloadable ?? 0)} can no longer be downloaded: prove the newest first?`,
     options,
   };
+}
+
+function counted(backups: number): string {
+  return backups === 1 ? '1 backup' : `${backups} backups`;
 }
 
 export function askForKeyOrigin({ facts }: RotateKeyContext): RotateQuestion {

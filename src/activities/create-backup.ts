@@ -20,13 +20,17 @@ export function createBackup(deps: ActivityDeps): OnceActivity<{ readonly intent
     },
     async send(_, { signal }) {
       const sent = await deps.service.createBackup(signal);
-      if (sent.outcome === 'refused' || sent.outcome === 'never-sent') return { sent: 'absent', failure: sent.failure };
+      if (sent.outcome === 'refused' || sent.outcome === 'never-sent')
+        return { sent: 'absent', failure: sent.failure };
       if (sent.outcome !== 'accepted') return { sent: 'unknown', failure: sent.failure };
       const { id } = sent.value;
       if (id !== undefined) return { sent: 'landed', output: { landed: true, id, adopted: false } };
       return {
         sent: 'unknown',
-        failure: new LifeboatError('service.no-id', 'the service took the request without naming the backup').toFailure(),
+        failure: new LifeboatError(
+          'service.no-id',
+          'the service took the request without naming the backup',
+        ).toFailure(),
       };
     },
     async judge(_, { baseline, armedAt }, { signal, now }) {

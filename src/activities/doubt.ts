@@ -34,7 +34,11 @@ export function judgeBackup(look: Look): Judgement<Triggered> {
   const candidates = look.backups.filter((backup) => isCandidate(backup, look));
   const [only, another] = candidates;
   if (only !== undefined && another === undefined) {
-    return { verdict: 'landed', output: { landed: true, id: only.id, adopted: true }, evidence: { candidate: line(only) } };
+    return {
+      verdict: 'landed',
+      output: { landed: true, id: only.id, adopted: true },
+      evidence: { candidate: line(only) },
+    };
   }
   if (another !== undefined) {
     const failure = new LifeboatError(
@@ -52,7 +56,10 @@ export function judgeBackup(look: Look): Judgement<Triggered> {
     const pace = look.nowMs - look.armedAtMs < 10_000 ? FIRST_LOOK_MS : LATER_LOOK_MS;
     return { verdict: 'wait', ms: Math.min(pace, untilMs - look.nowMs + 1), untilMs };
   }
-  return { verdict: 'absent', evidence: { listed: look.backups.length, waitedMs: look.nowMs - look.armedAtMs } };
+  return {
+    verdict: 'absent',
+    evidence: { listed: look.backups.length, waitedMs: look.nowMs - look.armedAtMs },
+  };
 }
 
 function isCandidate(backup: Backup, { baseline, armedAtMs }: Look): boolean {

@@ -5,7 +5,11 @@ import type { Backup, BackupsConfig, InstanceOverview } from '../service/schemas
 const LEAST_KEY_LENGTH = 8;
 
 /** What a confirmation rests on. */
-export function groundOf(overview: InstanceOverview, config: BackupsConfig, backups: readonly Backup[]): Ground {
+export function groundOf(
+  overview: InstanceOverview,
+  config: BackupsConfig,
+  backups: readonly Backup[],
+): Ground {
   const newest = newestOf(backups);
   return {
     ...(overview.id === undefined ? {} : { serviceId: String(overview.id) }),

@@ -9,7 +9,9 @@ import { because, ok } from './results.ts';
  * Tries every other key held for the instance on the backup, in every key-derivation profile. None may open it: otherwise the
  * rotation rotated nothing.
  */
-export function negativeTest(deps: ActivityDeps): ReadActivity<{ path: string; except: string }, NegativeTest> {
+export function negativeTest(
+  deps: ActivityDeps,
+): ReadActivity<{ path: string; except: string }, NegativeTest> {
   return {
     kind: 'read',
     async run({ path, except }, { instance }) {

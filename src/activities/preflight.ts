@@ -102,9 +102,14 @@ function warningsOf(
   skew: number | undefined,
 ): string[] {
   const warnings: string[] = [];
-  if (overview.state !== undefined && !USUAL_STATES.has(overview.state) && !BLOCKING_STATES.has(overview.state))
+  if (
+    overview.state !== undefined &&
+    !USUAL_STATES.has(overview.state) &&
+    !BLOCKING_STATES.has(overview.state)
+  )
     warnings.push(`the state "${show(overview.state, 40)}" is not one that lifeboat knows`);
-  if (config.exclude_from_auto_backup === true) warnings.push('the instance is excluded from scheduled backups');
+  if (config.exclude_from_auto_backup === true)
+    warnings.push('the instance is excluded from scheduled backups');
   if (backups.length > 0 && newestOf(backups) === undefined) warnings.push('none of its backups is done');
   if (skew !== undefined && Math.abs(skew) > SKEW_WORTH_A_WORD_S)
     warnings.push(`the clock of the service differs by ${skew} s from the one here`);

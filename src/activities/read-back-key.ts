@@ -19,9 +19,15 @@ export function readBackKey(deps: ActivityDeps): ReadActivity<{ key: StoredKey }
           });
         }
         if (found.length !== key.length || (await deps.keyring.fingerprint(found)) !== key.fingerprint) {
-          return no('key.damaged', `key ${key.fingerprint} comes back changed from ${deps.keyring.store.description}`, {
-            hints: ['nothing was sent to the service; the key store is not to be trusted: run `lifeboat doctor`'],
-          });
+          return no(
+            'key.damaged',
+            `key ${key.fingerprint} comes back changed from ${deps.keyring.store.description}`,
+            {
+              hints: [
+                'nothing was sent to the service; the key store is not to be trusted: run `lifeboat doctor`',
+              ],
+            },
+          );
         }
         const { fingerprint, length, origin, store } = key;
         return ok(key, [{ type: 'key.pending', body: { fingerprint, run: runId, origin, store, length } }]);

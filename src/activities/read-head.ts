@@ -15,7 +15,10 @@ export async function readHead(path: string): Promise<Uint8Array> {
     }
   } catch (cause) {
     throw new LifeboatError('backup.no-file', `the backup file ${show(path)} cannot be read`, {
-      hints: ['try again: it is downloaded anew', 'or mark the step as done with the path of a file you have'],
+      hints: [
+        'try again: it is downloaded anew',
+        'or mark the step as done with the path of a file you have',
+      ],
       cause,
     });
   }

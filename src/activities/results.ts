@@ -8,7 +8,11 @@ export function ok<Output>(output: Output, ledger: readonly LedgerFact[] = []): 
 }
 
 /** The verb failed, in words for a person. */
-export function no(code: string, shortMessage: string, options: LifeboatErrorOptions = {}): ActivityResult<never> {
+export function no(
+  code: string,
+  shortMessage: string,
+  options: LifeboatErrorOptions = {},
+): ActivityResult<never> {
   return { ok: false, failure: new LifeboatError(code, shortMessage, options).toFailure() };
 }
 

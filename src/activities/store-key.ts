@@ -19,14 +19,18 @@ export function storeKey(deps: ActivityDeps): RepeatableActivity<Input, StoredKe
     kind: 'repeatable',
     async run({ origin, given, minLength }, { instance }) {
       try {
-        const key = origin === 'generated' ? generateKey() : await entered(deps, instance, given?.fingerprint);
+        const key =
+          origin === 'generated' ? generateKey() : await entered(deps, instance, given?.fingerprint);
         if (key === undefined) {
           return no('key.not-in-hand', 'the key that was entered is no longer in memory and was not stored', {
             hints: ['try again and enter it once more; nothing was sent to the service'],
           });
         }
         if (key.length < minLength)
-          return no('key.too-short', `the key has ${key.length} characters, the service asks for ${minLength}`);
+          return no(
+            'key.too-short',
+            `the key has ${key.length} characters, the service asks for ${minLength}`,
+          );
         const fingerprint = await deps.keyring.add(instance, key);
         return ok({ fingerprint, length: key.length, origin, store: deps.keyring.store.description });
       } catch (thrown) {

@@ -30,17 +30,24 @@ export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verificati
         const candidates = await keysToTry(deps, context.instance, expected);
         const found = probeKeys(await readHead(path), candidates);
         if (found.result === 'not-a-backup') {
-          return no('backup.not-a-backup', `the file is not an encrypted backup; it looks like: ${found.looksLike}`, {
-            hints: ['the service may have sent an error page; download it again'],
-          });
+          return no(
+            'backup.not-a-backup',
+            `the file is not an encrypted backup; it looks like: ${found.looksLike}`,
+            {
+              hints: ['the service may have sent an error page; download it again'],
+            },
+          );
         }
-        const opener = candidates.find(({ fingerprint }) => found.result === 'fits' && fingerprint === found.fingerprint);
+        const opener = candidates.find(
+          ({ fingerprint }) => found.result === 'fits' && fingerprint === found.fingerprint,
+        );
         if (opener === undefined) return noKeyOpens(candidates, input.backup);
         const report = await verifyFile(path, {
           key: opener.key,
           ...(size === undefined ? {} : { expectedBytes: size }),
           signal: context.signal,
-          onProgress: (done, total) => context.report({ kind: 'bytes', done, total, what: 'reading the backup' }),
+          onProgress: (done, total) =>
+            context.report({ kind: 'bytes', done, total, what: 'reading the backup' }),
         });
         if (!report.ok) return notGood(report);
         if (discard) await rm(path, { force: true });
@@ -58,7 +65,11 @@ export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verificati
 }
 
 /** The expected key first, then every other key held for the instance. */
-async function keysToTry(deps: ActivityDeps, instance: string, expected: string | undefined): Promise<Candidate[]> {
+async function keysToTry(
+  deps: ActivityDeps,
+  instance: string,
+  expected: string | undefined,
+): Promise<Candidate[]> {
   const held = await deps.keyring.list(instance);
   const order = [...new Set(expected === undefined ? held : [expected, ...held])];
   const keys = await Promise.all(

@@ -25,9 +25,16 @@ export function waitForBackup(deps: ActivityDeps): ReadActivity<{ id: number }, 
           report({ kind: 'task', status: show(value.status, 40), what: `backup ${id}` });
           if (value.status === 'done') return ok(factsOfBackup(await withBackupId(deps, value, signal)));
           if (value.status === 'failed' || value.status === 'deleted') {
-            return no(`backup.${value.status}`, `backup ${id} is ${value.status}; the service gives no reason`, {
-              hints: ['another backup may be asked for', 'look at disk space and the state of the instance first'],
-            });
+            return no(
+              `backup.${value.status}`,
+              `backup ${id} is ${value.status}; the service gives no reason`,
+              {
+                hints: [
+                  'another backup may be asked for',
+                  'look at disk space and the state of the instance first',
+                ],
+              },
+            );
           }
           await rest(pause, signal);
         }

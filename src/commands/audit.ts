@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { homeFolder, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
+import { formatTime } from '../format.ts';
 import type { Entry, JournalReader } from '../journal/journal.ts';
 import { openForReading } from '../journal/open-for-reading.ts';
 import { findRun } from '../runner/runs.ts';
 import { printableJson } from '../text.ts';
-import { formatTime } from '../format.ts';
 import type { CommandContext } from './context.ts';
 
 /** `lifeboat audit verify [RUN]`: exit 0 when nothing is wrong, 1 when something is. */
@@ -29,16 +29,22 @@ export async function auditVerifyCommand(
     return report.ok ? EXIT.closed : EXIT.failed;
   }
   for (const { severity, stream: where, seq, shortMessage } of report.findings) {
-    const place = [where, seq === undefined ? undefined : `entry ${seq}`].filter((part) => part !== undefined).join(' ');
+    const place = [where, seq === undefined ? undefined : `entry ${seq}`]
+      .filter((part) => part !== undefined)
+      .join(' ');
     context.stdout.write(`${severity}: ${place === '' ? '' : `${place}: `}${shortMessage}\n`);
   }
   for (const { stream: name, entries, head, sealed } of report.streams) {
     context.stdout.write(`${name}: ${entries} entries, sealed up to ${sealed}, head ${head.slice(0, 12)}\n`);
   }
-  const verdict = report.ok ? 'nothing was changed, removed or reordered' : 'NOT INTACT: see the problems above';
+  const verdict = report.ok
+    ? 'nothing was changed, removed or reordered'
+    : 'NOT INTACT: see the problems above';
   context.stdout.write(`${report.entries} entries in ${report.streams.length} streams: ${verdict}\n`);
   if (report.trust === 'beside') {
-    context.stderr.write('hint: the public key lies beside the checkpoints; name a copy from elsewhere with --public-key\n');
+    context.stderr.write(
+      'hint: the public key lies beside the checkpoints; name a copy from elsewhere with --public-key\n',
+    );
   }
   return report.ok ? EXIT.closed : EXIT.failed;
 }
@@ -52,7 +58,10 @@ export async function auditShowCommand(
   const { auditShow } = await import('../evidence/audit-show.ts');
   const journal = await openForReading({ home: homeFolder(context.env) });
   try {
-    const entries = word === undefined ? await everything(journal) : await journal.read(`run/${(await findRun(journal, word)).runId}`);
+    const entries =
+      word === undefined
+        ? await everything(journal)
+        : await journal.read(`run/${(await findRun(journal, word)).runId}`);
     if (flags.json) {
       for (const entry of entries) context.stdout.write(`${printableJson(entry)}\n`);
       return EXIT.closed;
@@ -61,7 +70,9 @@ export async function auditShowCommand(
     for (const line of auditShow(entries)) {
       if (line.stream !== stream) context.stdout.write(`${stream === '' ? '' : '\n'}${line.stream}\n`);
       stream = line.stream;
-      context.stdout.write(`${String(line.seq).padStart(4)}  ${formatTime(line.at)}  ${line.by}  ${line.hash}  ${line.text}\n`);
+      context.stdout.write(
+        `${String(line.seq).padStart(4)}  ${formatTime(line.at)}  ${line.by}  ${line.hash}  ${line.text}\n`,
+      );
     }
     return EXIT.closed;
   } finally {
@@ -70,7 +81,10 @@ export async function auditShowCommand(
 }
 
 /** `lifeboat audit export [RUN]`: JSON lines whose hashes anybody can recompute, ended by the newest signed head. */
-export async function auditExportCommand(context: CommandContext, [word]: readonly string[]): Promise<number> {
+export async function auditExportCommand(
+  context: CommandContext,
+  [word]: readonly string[],
+): Promise<number> {
   const { auditExport } = await import('../evidence/export.ts');
   const { createSigner } = await import('../evidence/signer.ts');
   const { openKeys } = await import('./workspace.ts');
@@ -107,7 +121,12 @@ async function checkpointFolders(context: CommandContext): Promise<readonly stri
   try {
     return (await loadConfig(context.env, context.configPath)).checkpoints;
   } catch (thrown) {
-    if (thrown instanceof LifeboatError && thrown.code === 'config.missing' && context.configPath === undefined) return [];
+    if (
+      thrown instanceof LifeboatError &&
+      thrown.code === 'config.missing' &&
+      context.configPath === undefined
+    )
+      return [];
     throw thrown;
   }
 }

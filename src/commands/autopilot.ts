@@ -19,7 +19,10 @@ export interface Policy {
  * Answers what the policy determines and leaves the run, resumable, at the first question that it does not. Resolves with the exit code
  * and, when it left, with the sentence that says why.
  */
-export async function autopilot(run: Run, policy: Policy): Promise<{ exitCode: ExitCode; why: string | undefined }> {
+export async function autopilot(
+  run: Run,
+  policy: Policy,
+): Promise<{ exitCode: ExitCode; why: string | undefined }> {
   let confirmed = false;
   let left: { exitCode: ExitCode; why: string } | undefined;
   let busy = false;
@@ -67,7 +70,9 @@ function answerTo(question: Question, { yes, confirm, key }: Policy, confirmed: 
   if (key !== undefined && enter !== undefined) return { event: optionKey(enter.event) };
   const recommended = question.options.find((option) => option.recommended && option.disabled === undefined);
   if (recommended === undefined) return `it needs a decision: ${question.prompt}`;
-  return yes ? { event: optionKey(recommended.event) } : `it needs a decision (--yes takes the recommended one): ${question.prompt}`;
+  return yes
+    ? { event: optionKey(recommended.event) }
+    : `it needs a decision (--yes takes the recommended one): ${question.prompt}`;
 }
 
 function exitCodeAt(snapshot: ReturnType<Run['state']>['snapshot']): ExitCode {

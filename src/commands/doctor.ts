@@ -2,12 +2,11 @@ import { constants } from 'node:fs';
 import { access, mkdir, statfs } from 'node:fs/promises';
 import { homeFolder, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { EXIT, failureOf } from '../errors.ts';
-import type { KeyStore } from '../keys/key-store.ts';
-import { formatTable } from '../plain/table.ts';
-import { wantsColour } from '../plain/terminal.ts';
-import { printableJson, show } from '../text.ts';
 import { formatBytes } from '../format.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+import { printableJson, show } from '../text.ts';
 import type { CommandContext } from './context.ts';
+import { printTable } from './print-table.ts';
 import { openInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
 import { openKeys } from './workspace.ts';
@@ -27,7 +26,11 @@ const LITTLE_ROOM = 1024 ** 3;
  * `lifeboat doctor`: everything a recovery leans on, looked at in peace time. Writes nothing but a probe into the key store, sends nothing
  * but GETs. Exit 0 when nothing is bad, 4 when only credentials are, 1 otherwise.
  */
-export async function doctor(context: CommandContext, _: readonly string[], flags: { readonly json?: boolean }): Promise<number> {
+export async function doctor(
+  context: CommandContext,
+  _: readonly string[],
+  flags: { readonly json?: boolean },
+): Promise<number> {
   const checks: Check[] = [node(), await homeRoom(homeFolder(context.env))];
   const { check: keyCheck, store } = await keyStore(context);
   checks.push(keyCheck, await labEngine());
@@ -60,7 +63,10 @@ async function homeRoom(home: string): Promise<Check> {
 async function keyStore(context: CommandContext): Promise<{ check: Check; store: KeyStore | undefined }> {
   const found = await attempt('key store', async () => (await openKeys(context)).store);
   if ('check' in found) return { check: found.check, store: undefined };
-  return { check: good('key store', `${found.value.description}: written, read and removed a probe`), store: found.value };
+  return {
+    check: good('key store', `${found.value.description}: written, read and removed a probe`),
+    store: found.value,
+  };
 }
 
 async function labEngine(): Promise<Check> {
@@ -77,7 +83,11 @@ async function configChecks(config: LoadedConfig, store: KeyStore | undefined): 
   return [head, ...found.flat()];
 }
 
-async function instanceChecks(config: LoadedConfig, name: string, store: KeyStore | undefined): Promise<Check[]> {
+async function instanceChecks(
+  config: LoadedConfig,
+  name: string,
+  store: KeyStore | undefined,
+): Promise<Check[]> {
   const opened = await attempt(name, () =>
     openInstance(config, name, {
       store: async () => {
@@ -92,11 +102,17 @@ async function instanceChecks(config: LoadedConfig, name: string, store: KeyStor
     const token = await attempt(`${name}: token`, () => instance.token());
     if ('check' in token) return [token.check];
     const expires = expiryOf(token.value);
-    const tokenCheck = good(`${name}: token`, expires === undefined ? 'there is one' : `there is one, until ${expires}`);
+    const tokenCheck = good(
+      `${name}: token`,
+      expires === undefined ? 'there is one' : `there is one, until ${expires}`,
+    );
     const overview = await attempt(`${name}: service`, () => instance.service.overview());
     if ('check' in overview) return [tokenCheck, overview.check];
     const { name: title, state } = overview.value.value;
-    const service = good(`${name}: service`, `"${show(title ?? 'no name', 60)}" is ${show(state ?? 'in an unknown state', 40)}`);
+    const service = good(
+      `${name}: service`,
+      `"${show(title ?? 'no name', 60)}" is ${show(state ?? 'in an unknown state', 40)}`,
+    );
     const list = await attempt(`${name}: backups`, () => instance.service.backups());
     if ('check' in list) return [tokenCheck, service, list.check];
     const backups = good(`${name}: backups`, `the list can be read: ${list.value.value.length}`);
@@ -108,14 +124,18 @@ async function instanceChecks(config: LoadedConfig, name: string, store: KeyStor
 
 function clock(name: string, serverDate: Date | undefined): Check {
   const what = `${name}: clock`;
-  if (serverDate === undefined) return { what, state: 'warn', found: 'the service sends no Date header', hints: [] };
+  if (serverDate === undefined)
+    return { what, state: 'warn', found: 'the service sends no Date header', hints: [] };
   const skew = Math.round((serverDate.getTime() - Date.now()) / 1000);
   const text = Math.abs(skew) <= 2 ? 'agrees with the service' : `the service is ${skew} s ahead`;
   if (Math.abs(skew) <= 60) return good(what, text);
   return { what, state: 'warn', found: text, hints: ['times in the evidence will differ: set this clock'] };
 }
 
-async function attempt<T>(what: string, act: () => Promise<T>): Promise<{ readonly value: T } | { readonly check: Check }> {
+async function attempt<T>(
+  what: string,
+  act: () => Promise<T>,
+): Promise<{ readonly value: T } | { readonly check: Check }> {
   try {
     return { value: await act() };
   } catch (thrown) {
@@ -123,7 +143,15 @@ async function attempt<T>(what: string, act: () => Promise<T>): Promise<{ readon
     const cause = failure.evidence['error'];
     const found = typeof cause === 'string' ? `${failure.shortMessage}: ${cause}` : failure.shortMessage;
     const credentials = failure.code.startsWith('credentials.') || failure.code === 'service.forbidden';
-    return { check: { what, state: 'bad', found: show(found), hints: failure.hints.map((hint) => show(hint)), credentials } };
+    return {
+      check: {
+        what,
+        state: 'bad',
+        found: show(found),
+        hints: failure.hints.map((hint) => show(hint)),
+        credentials,
+      },
+    };
   }
 }
 
@@ -138,7 +166,7 @@ function print(context: CommandContext, checks: readonly Check[], json: boolean)
     return;
   }
   const rows = checks.map(({ state, what, found }) => [state === 'bad' ? 'BAD' : state, what, found]);
-  const columns = [{ title: 'state' }, { title: 'what' }, { title: 'found' }];
-  stdout.write(formatTable(columns, rows, { colour: wantsColour(stdout, context.env) }));
+  const columns = [{ title: 'state' }, { title: 'what' }, { title: 'found', gives: true }];
+  printTable(context, columns, rows);
   for (const { what, hints } of checks) for (const hint of hints) stdout.write(`hint (${what}): ${hint}\n`);
 }

@@ -3,7 +3,9 @@ import type { DrillProof } from './drill-restore.ts';
 
 /** The drill's part of the report, Markdown. */
 export function drillReport(proof: DrillProof): string {
-  const tables = proof.tables.map(({ name, rows, equal }) => `| ${name} | ${rows} | ${equal ? 'equal' : 'DIFFERENT'} |`);
+  const tables = proof.tables.map(
+    ({ name, rows, equal }) => `| ${name} | ${rows} | ${equal ? 'equal' : 'DIFFERENT'} |`,
+  );
   return [
     '## Restored and compared',
     '',
@@ -23,8 +25,12 @@ export function drillReport(proof: DrillProof): string {
 }
 
 /** What a drill prints at its end. */
-export function drillSummary(proof: DrillProof & { readonly report: string; readonly journal: string }): string {
-  const tables = proof.tables.map(({ name, rows, equal }) => `${name} ${rows}${equal ? '' : ' (DIFFERENT)'}`).join(', ');
+export function drillSummary(
+  proof: DrillProof & { readonly report: string; readonly journal: string },
+): string {
+  const tables = proof.tables
+    .map(({ name, rows, equal }) => `${name} ${rows}${equal ? '' : ' (DIFFERENT)'}`)
+    .join(', ');
   return [
     proof.equal ? 'drill: proven' : 'drill: NOT PROVEN',
     `  verdict: ${proof.verdict}: backup ${proof.backup}, opened with key ${proof.key}`,

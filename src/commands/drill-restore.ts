@@ -27,11 +27,17 @@ export interface DrillProof {
  * the backup holds. The recovery time is measured from here to the first answer of the restored database; the recovery point is the
  * age of its newest order against the source's at that moment, as if the source were lost now.
  */
-export async function restoreAndCompare(lab: Lab, workspace: Workspace, runId: string, instance: string): Promise<DrillProof> {
+export async function restoreAndCompare(
+  lab: Lab,
+  workspace: Workspace,
+  runId: string,
+  instance: string,
+): Promise<DrillProof> {
   const { file, verification, backup, window } = evidenceOf(await workspace.journal.read(`run/${runId}`));
   const key = await workspace.keyring.load(instance, verification.opens);
   const source = lab.instances.find((candidate) => candidate.name === instance);
-  if (key === undefined || source === undefined) throw new LifeboatError('drill.broken', 'the drill lost its key or its lab');
+  if (key === undefined || source === undefined)
+    throw new LifeboatError('drill.broken', 'the drill lost its key or its lab');
   const newestBefore = await newestOrder(source.query);
   const began = performance.now();
   const content = await openContent(file.path, { key });
@@ -45,11 +51,19 @@ export async function restoreAndCompare(lab: Lab, workspace: Workspace, runId: s
     const tables = names.map((name) => ({
       name,
       rows: restored.tables[name].rows,
-      equal: restored.tables[name].md5 === expected.tables[name].md5 && restored.tables[name].rows === expected.tables[name].rows,
+      equal:
+        restored.tables[name].md5 === expected.tables[name].md5 &&
+        restored.tables[name].rows === expected.tables[name].rows,
     }));
-    const withinBackupTime = await isWithin(source.query, restored.tables.orders.maxId, newestRestored, window);
+    const withinBackupTime = await isWithin(
+      source.query,
+      restored.tables.orders.maxId,
+      newestRestored,
+      window,
+    );
     const balanced = restored.unbalancedOrders === 0;
-    const equal = balanced && withinBackupTime && restored.tables.orders.rows > 0 && tables.every((table) => table.equal);
+    const equal =
+      balanced && withinBackupTime && restored.tables.orders.rows > 0 && tables.every((table) => table.equal);
     return {
       runId,
       equal,
@@ -83,10 +97,17 @@ function evidenceOf(entries: readonly Entry[]) {
   }
   const file = outputs.get('xstate.done.actor.download') as DownloadedFile | undefined;
   const verification = outputs.get('xstate.done.actor.verify') as Verification | undefined;
-  const waited = outputs.get('xstate.done.actor.waitForBackup') as ({ id: number } & Partial<Window>) | undefined;
+  const waited = outputs.get('xstate.done.actor.waitForBackup') as
+    | ({ id: number } & Partial<Window>)
+    | undefined;
   if (file === undefined || verification === undefined || waited === undefined)
     throw new LifeboatError('drill.no-proof', 'the run has no downloaded and verified backup to restore');
-  return { file, verification, backup: waited.id, window: { triggeredAt: waited.triggeredAt, finishedAt: waited.finishedAt } };
+  return {
+    file,
+    verification,
+    backup: waited.id,
+    window: { triggeredAt: waited.triggeredAt, finishedAt: waited.finishedAt },
+  };
 }
 
 type Query = Scratch['query'];
@@ -97,7 +118,12 @@ async function newestOrder(query: Query): Promise<Date> {
 }
 
 /** Orders from before the backup was asked for must be in it; its newest must not be younger than the moment it was done. */
-async function isWithin(source: Query, maxId: number, newest: Date, { triggeredAt, finishedAt }: Window): Promise<boolean> {
+async function isWithin(
+  source: Query,
+  maxId: number,
+  newest: Date,
+  { triggeredAt, finishedAt }: Window,
+): Promise<boolean> {
   if (triggeredAt === undefined || finishedAt === undefined) return false;
   const [row] = await source<{ missing: string }>(
     'select count(*) as missing from orders where created_at < $1::timestamptz and id > $2',

@@ -9,12 +9,12 @@ import { startRun } from '../runner/runs.ts';
 import { Secret } from '../secret.ts';
 import { printableJson } from '../text.ts';
 import type { CommandContext } from './context.ts';
-import { drive } from './drive.ts';
 import { drillReport, drillSummary } from './drill-report.ts';
 import { restoreAndCompare } from './drill-restore.ts';
+import { drive } from './drive.ts';
 import { stopSignal } from './lab.ts';
-import { runbookNamed } from './runbook-files.ts';
 import { writeReport } from './run-report.ts';
+import { runbookNamed } from './runbook-files.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
 interface DrillFlags {
@@ -30,7 +30,11 @@ const INSTANCE = 'orders';
  * `lifeboat drill`: starts the lab, walks the rotation on it, restores the proven backup into a scratch database, compares its rows with the
  * source's, and says what was proven. Lab, databases and keys are gone afterwards, whatever ends it; report and journal stay.
  */
-export async function drill(context: CommandContext, [name = 'rotate-key']: readonly string[], flags: DrillFlags): Promise<number> {
+export async function drill(
+  context: CommandContext,
+  [name = 'rotate-key']: readonly string[],
+  flags: DrillFlags,
+): Promise<number> {
   const runbook = runbookNamed(name);
   const folder = flags.report === undefined ? defaultFolder(context) : resolve(flags.report);
   await mkdir(folder, { recursive: true, mode: 0o700 });

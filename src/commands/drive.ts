@@ -6,7 +6,8 @@ import { canDraw } from '../plain/terminal.ts';
 import type { Run } from '../runner/run.ts';
 import type { RunSummary } from '../runner/runs.ts';
 import type { Secret } from '../secret.ts';
-import { printableJson } from '../text.ts';
+import { printableJson, show } from '../text.ts';
+import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { autopilot } from './autopilot.ts';
 import type { CommandContext } from './context.ts';
 import { portOf } from './run-port.ts';
@@ -38,25 +39,49 @@ export async function drive(
 ): Promise<number> {
   const runbook = runbookNamed(summary.runbook);
   if (runbook.version !== summary.version) throw otherVersion(summary, runbook.version);
-  const headless = options.json || options.plain || options.yes || !canDraw(context);
+  const manner = mannerOf(context, options);
   const instance = await openInstance(config, summary.instance, {
     store: async () => workspace.keyring.store,
     tokenFile: options.tokenFile,
     warn: (line) => context.stderr.write(`${line}\n`),
   });
-  if (!headless) await paintFirstFrame(context, summary, instance.config.rehearsal ? 'REHEARSAL' : 'LIVE', runbook.title);
-  const stopPrinting = options.json ? printEntries(context, workspace, summary.runId, summary.instance) : undefined;
+  const stopPrinting = options.json
+    ? await printEntries(context, workspace, summary.runId, summary.instance)
+    : undefined;
   try {
-    const run = await takeUpRun(workspace, summary, instance, headless);
+    const run = await takeUpRun(workspace, summary, instance, manner === 'by-flags');
     const port = portOf(run, runbook, await proseOf(runbook));
-    if (!headless) {
-      const { showRun } = await import('../tui/show-run.tsx');
-      return (await showRun(port, context)).exitCode;
-    }
-    return await driveHeadless(context, run, port, options);
+    if (manner === 'screen') return (await showOnScreen(port, context)).exitCode;
+    if (manner === 'lines') return (await showInLines(port, context)).exitCode;
+    return await driveByFlags(context, run, port, options);
   } finally {
     stopPrinting?.();
     await instance.service.close();
+  }
+}
+
+/** How a run is shown and who answers: a full screen, lines with questions (a dumb terminal, a screen reader), or the flags. */
+function mannerOf(
+  context: CommandContext,
+  { json, plain, yes }: DriveOptions,
+): 'screen' | 'lines' | 'by-flags' {
+  if (json || yes) return 'by-flags';
+  if (!plain && canDraw(context)) return 'screen';
+  return context.stdin.isTTY === true && context.stderr.isTTY === true ? 'lines' : 'by-flags';
+}
+
+async function showOnScreen(port: RunPort, context: CommandContext): Promise<RunEnd> {
+  const { showRun } = await import('../tui/show-run.tsx');
+  return showRun(port, context);
+}
+
+async function showInLines(port: RunPort, context: CommandContext): Promise<RunEnd> {
+  const { showRunPlainly } = await import('../plain/show-run-plainly.ts');
+  const release = onSignals(() => void port.detach());
+  try {
+    return await showRunPlainly(port, context, { interactive: true });
+  } finally {
+    release();
   }
 }
 
@@ -64,7 +89,7 @@ async function takeUpRun(
   workspace: Workspace,
   { runId, runbook, instance: name }: Pick<RunSummary, 'runId' | 'runbook' | 'instance'>,
   instance: Awaited<ReturnType<typeof openInstance>>,
-  headless: boolean,
+  leaveWhenPaused: boolean,
 ): Promise<Run> {
   const { takeUp } = await import('../runner/run.ts');
   const { activitiesFor } = await import('../activities/index.ts');
@@ -78,7 +103,7 @@ async function takeUpRun(
     runId,
     instance: name,
     now: () => new Date(),
-    leaveWhenPaused: headless,
+    leaveWhenPaused,
     seal: async (stream, reason) => void (await sealer.sealNow(stream, reason)),
     refuseCutTail: (head) => refuseCutTail(home, head),
     take: async (key) => {
@@ -99,56 +124,68 @@ async function takeUpRun(
   });
 }
 
-async function driveHeadless(
+async function driveByFlags(
   context: CommandContext,
   run: Run,
-  port: ReturnType<typeof portOf>,
+  port: RunPort,
   options: DriveOptions,
 ): Promise<number> {
-  const leave = () => void run.detach();
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.once(signal, leave);
+  const release = onSignals(() => void run.detach());
   const { showRunPlainly } = await import('../plain/show-run-plainly.ts');
   const shown = options.json ? undefined : showRunPlainly(port, context);
   try {
-    const { exitCode, why } = await autopilot(run, { yes: options.yes, confirm: options.confirm, key: options.key });
+    const policy = { yes: options.yes, confirm: options.confirm, key: options.key };
+    const { exitCode, why } = await autopilot(run, policy);
     await shown;
     if (why !== undefined) {
-      context.stderr.write(`lifeboat: the run waits: ${why}\n`);
+      context.stderr.write(`lifeboat: the run waits: ${show(why)}\n`);
       context.stderr.write(`hint: resume it with: lifeboat resume ${run.state().runId}\n`);
     }
     return exitCode;
   } finally {
-    for (const signal of signals) process.off(signal, leave);
+    release();
   }
 }
 
-/** `--json`: journal entries of the run and of its instance, one a line, as they are written. */
-function printEntries(context: CommandContext, workspace: Workspace, runId: string, instance: string): () => void {
+/** Calls back at each SIGINT, SIGTERM or SIGHUP until it is released. */
+function onSignals(act: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, act);
+  return () => {
+    for (const signal of signals) process.off(signal, act);
+  };
+}
+
+/** `--json`: journal entries of the run and of its instance, one a line, as they are written; of a new run also its first. */
+async function printEntries(
+  context: CommandContext,
+  workspace: Workspace,
+  runId: string,
+  instance: string,
+): Promise<() => void> {
   const streams = new Set<string>([`run/${runId}`, `instance/${instance}`]);
   const print = (entries: readonly Entry[]) => {
-    for (const entry of entries) if (streams.has(entry.stream)) context.stdout.write(`${printableJson(entry)}\n`);
+    for (const entry of entries)
+      if (streams.has(entry.stream)) context.stdout.write(`${printableJson(entry)}\n`);
   };
+  const written = await workspace.journal.read(`run/${runId}`);
+  if (written.length === 1) print(written);
   return workspace.journal.onAppended(print);
 }
 
-async function paintFirstFrame(
-  context: CommandContext,
-  { instance }: Pick<RunSummary, 'instance'>,
-  mode: 'LIVE' | 'REHEARSAL',
-  title: string,
-): Promise<void> {
-  const { firstFrame } = await import('../tui/first-frame.ts');
-  const { columns = 80, rows = 24 } = context.stdout;
-  context.stdout.write(firstFrame({ columns, rows, env: context.env, title, instance, mode }));
-}
-
-function otherVersion({ runId, version }: { runId: string; version: string }, current: string): LifeboatError {
-  return new LifeboatError('run.other-version', `run ${runId} was written by version ${version} of its runbook; this is ${current}`, {
-    hints: [
-      'use the version of lifeboat that began it',
-      `or give it up, which keeps its record: lifeboat resume ${runId} --abandon REASON`,
-    ],
-    exitCode: EXIT.usage,
-  });
+function otherVersion(
+  { runId, version }: { runId: string; version: string },
+  current: string,
+): LifeboatError {
+  return new LifeboatError(
+    'run.other-version',
+    `run ${runId} was written by version ${version} of its runbook; this is ${current}`,
+    {
+      hints: [
+        'use the version of lifeboat that began it',
+        `or give it up, which keeps its record: lifeboat resume ${runId} --abandon REASON`,
+      ],
+      exitCode: EXIT.usage,
+    },
+  );
 }

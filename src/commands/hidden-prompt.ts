@@ -18,7 +18,10 @@ export async function askHidden(
   };
   const first = await ask(prompt);
   if (!twice || first.equals(await ask('once more'))) return first;
-  throw new LifeboatError('input.mismatch', 'the two entries differ', { hints: ['nothing was stored'], exitCode: EXIT.usage });
+  throw new LifeboatError('input.mismatch', 'the two entries differ', {
+    hints: ['nothing was stored'],
+    exitCode: EXIT.usage,
+  });
 }
 
 /** A secret from a file, or from standard input for `-`: its first line, without the line end. */

@@ -1,12 +1,11 @@
 import { homeFolder, instanceNamed, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import { foldEpochs } from '../keys/fold-epochs.ts';
-import { formatTable } from '../plain/table.ts';
-import { columnsOf, wantsColour } from '../plain/terminal.ts';
-import { printableJson } from '../text.ts';
 import { formatTime } from '../format.ts';
+import { foldEpochs } from '../keys/fold-epochs.ts';
+import { printableJson } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden, readSecretFile } from './hidden-prompt.ts';
+import { printTable } from './print-table.ts';
 import { openJournalIfAny } from './reading.ts';
 import { tokenAccount } from './service-of.ts';
 import { openKeys, openWorkspace } from './workspace.ts';
@@ -70,7 +69,9 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
     context.stderr.write('no keys are held and none is on record\n');
     return;
   }
-  const columns = ['instance', 'key', 'held', 'state', 'set (UTC)', 'ended (UTC)', 'proven (UTC)'].map((title) => ({ title }));
+  const columns = ['instance', 'key', 'held', 'state', 'set (UTC)', 'ended (UTC)', 'proven (UTC)'].map(
+    (title) => ({ title }),
+  );
   const cells = rows.map((row) => [
     row.instance,
     row.fingerprint,
@@ -80,8 +81,7 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
     row.endedAt === undefined ? '-' : formatTime(row.endedAt),
     row.provenAt === undefined ? '-' : formatTime(row.provenAt),
   ]);
-  const width = stdout.isTTY ? { width: columnsOf(stdout) } : {};
-  stdout.write(formatTable(columns, cells, { ...width, colour: wantsColour(stdout, context.env) }));
+  printTable(context, columns, cells);
 }
 
 /** `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token instead. */
@@ -99,7 +99,10 @@ export async function keysAdd(
     });
   }
   const what = flags.token ? 'access token' : 'key';
-  const workspace = await openWorkspace(context, { operator: config.operator.name, checkpoints: config.checkpoints });
+  const workspace = await openWorkspace(context, {
+    operator: config.operator.name,
+    checkpoints: config.checkpoints,
+  });
   try {
     const secret =
       flags.file === undefined
@@ -109,13 +112,17 @@ export async function keysAdd(
     if (flags.token) {
       await workspace.keyring.store.remove(tokenAccount(instance));
       await workspace.keyring.store.put(tokenAccount(instance), secret);
-      context.stdout.write(`the access token of ${instance} is stored in ${workspace.keyring.store.description}\n`);
+      context.stdout.write(
+        `the access token of ${instance} is stored in ${workspace.keyring.store.description}\n`,
+      );
       return EXIT.closed;
     }
     const fingerprint = await workspace.keyring.add(instance, secret);
     const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
     await workspace.journal.append([{ stream: `instance/${instance}`, type: 'key.added', body }]);
-    context.stdout.write(`key ${fingerprint} of ${instance} is stored in ${workspace.keyring.store.description}\n`);
+    context.stdout.write(
+      `key ${fingerprint} of ${instance} is stored in ${workspace.keyring.store.description}\n`,
+    );
     return EXIT.closed;
   } finally {
     await workspace.close();

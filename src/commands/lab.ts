@@ -22,7 +22,9 @@ export async function lab(
     stdout.write(started.configYaml);
     const took = ((performance.now() - began) / 1000).toFixed(1);
     stderr.write(`the lab is ready after ${took} s: ${started.url}\n`);
-    stderr.write('hint: keep the lines above as lifeboat.yaml (`lifeboat lab > lifeboat.yaml`) and use another terminal\n');
+    stderr.write(
+      'hint: keep the lines above as lifeboat.yaml (`lifeboat lab > lifeboat.yaml`) and use another terminal\n',
+    );
     stderr.write('Ctrl-C ends it and removes everything\n');
     await stop.stopped;
     stderr.write('ending the lab\n');
@@ -40,9 +42,15 @@ function portNumber(text: string): number {
 }
 
 /** Resolves at the first SIGINT, SIGTERM or SIGHUP; later ones do not cut the clean-up short. */
-export function stopSignal(): { readonly signal: AbortSignal; readonly stopped: Promise<void>; release(): void } {
+export function stopSignal(): {
+  readonly signal: AbortSignal;
+  readonly stopped: Promise<void>;
+  release(): void;
+} {
   const controller = new AbortController();
-  const stopped = new Promise<void>((resolve) => controller.signal.addEventListener('abort', () => resolve(), { once: true }));
+  const stopped = new Promise<void>((resolve) =>
+    controller.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
   const stop = () => controller.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, stop);

@@ -1,18 +1,16 @@
-import type { PreflightFacts } from '../../machines/parts/verbs.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { loadConfig } from '../config/load.ts';
+import type { PreflightFacts } from '../../machines/parts/verbs.ts';
+import { homeFolder, loadConfig } from '../config/load.ts';
 import { EXIT, errorFrom } from '../errors.ts';
-import { foldEpochs, currentKey } from '../keys/fold-epochs.ts';
+import { currentKey, foldEpochs } from '../keys/fold-epochs.ts';
 import type { Keyring } from '../keys/key-store.ts';
-import { homeFolder } from '../config/load.ts';
-import { formatTable } from '../plain/table.ts';
-import { columnsOf, wantsColour } from '../plain/terminal.ts';
 import { printableJson, show } from '../text.ts';
 import { metaAt, viewFact } from '../view/build-run-view.ts';
 import type { CommandContext } from './context.ts';
+import { printTable } from './print-table.ts';
 import { openJournalIfAny } from './reading.ts';
 import { runbookNamed } from './runbook-files.ts';
-import { openInstance, type OpenInstance } from './service-of.ts';
+import { type OpenInstance, openInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
 import { openKeys } from './workspace.ts';
 
@@ -42,7 +40,10 @@ export async function plan(
   try {
     const facts = await look(context, instance, keyring);
     const steps = stepsOf(runbook);
-    if (flags.json) context.stdout.write(`${printableJson({ runbook: runbook.id, instance: flags.instance, steps, facts })}\n`);
+    if (flags.json)
+      context.stdout.write(
+        `${printableJson({ runbook: runbook.id, instance: flags.instance, steps, facts })}\n`,
+      );
     else print(context, runbook, flags.instance, steps, facts);
     return facts.blockers.length === 0 ? EXIT.closed : EXIT.failed;
   } finally {
@@ -63,12 +64,16 @@ export function stepsOf(runbook: Runbook): PlannedStep[] {
       call: `${method} …${path}`,
       what,
       changes: method !== 'GET',
-      ...wayBack,
+      ...(method === 'GET' ? {} : wayBack),
     }));
   });
 }
 
-async function look(context: CommandContext, instance: OpenInstance, keyring: Keyring): Promise<PreflightFacts> {
+async function look(
+  context: CommandContext,
+  instance: OpenInstance,
+  keyring: Keyring,
+): Promise<PreflightFacts> {
   const { preflight } = await import('../activities/preflight.ts');
   const journal = await openJournalIfAny(homeFolder(context.env));
   const ledger = journal === undefined ? [] : await journal.read(`instance/${instance.name}`);
@@ -93,7 +98,10 @@ async function look(context: CommandContext, instance: OpenInstance, keyring: Ke
     },
   );
   if (result.ok) return result.output;
-  throw errorFrom(result.failure, result.failure.code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed);
+  throw errorFrom(
+    result.failure,
+    result.failure.code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed,
+  );
 }
 
 function print(
@@ -119,8 +127,7 @@ function print(
     { title: 'what', gives: true },
     { title: 'way back', gives: true },
   ];
-  const width = stdout.isTTY ? { width: columnsOf(stdout) } : {};
-  stdout.write(formatTable(columns, rows, { ...width, colour: wantsColour(stdout, context.env) }));
+  printTable(context, columns, rows);
   stdout.write('\nwhat it finds now\n');
   const shown = runbook.facts({ ...START, instance, facts } as never).map(viewFact);
   for (const { label, value } of shown) stdout.write(`  ${label}: ${value}\n`);

@@ -3,7 +3,11 @@ import { EXIT } from '../errors.ts';
 import type { CommandContext } from './context.ts';
 
 /** What every command gives back: its exit code. */
-type Action<Options> = (context: CommandContext, args: readonly string[], options: Options) => Promise<number>;
+type Action<Options> = (
+  context: CommandContext,
+  args: readonly string[],
+  options: Options,
+) => Promise<number>;
 
 /** Parses a command line and runs the command. Gives the exit code; usage errors are 2. */
 export async function parse(argv: readonly string[], version: string): Promise<number> {
@@ -24,7 +28,10 @@ function build(version: string, finish: (code: number) => void): Command {
   const program = new Command('lifeboat')
     .description('Disaster-recovery runbooks: walked step by step, never sent twice, proven with evidence.')
     .version(version)
-    .option('--config <file>', 'lifeboat.yaml to use (default: LIFEBOAT_CONFIG, ./lifeboat.yaml, the XDG config folder)')
+    .option(
+      '--config <file>',
+      'lifeboat.yaml to use (default: LIFEBOAT_CONFIG, ./lifeboat.yaml, the XDG config folder)',
+    )
     .showHelpAfterError('(`lifeboat --help` lists the commands)')
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true })
     .addHelpText('after', HELP)
@@ -48,56 +55,126 @@ function build(version: string, finish: (code: number) => void): Command {
     });
   };
 
-  command(program, 'run <runbook>', 'walk a runbook: rotate-key', async () => (await import('./run.ts')).run, [
-    new Option('--instance <name>', 'the instance, as lifeboat.yaml names it').makeOptionMandatory(),
-    new Option('--reason <text>', 'why, for the record'),
-    ...driving(),
-  ]);
-  command(program, 'plan <runbook>', 'every call that a run would make, in order; sends nothing but GETs', async () => (await import('./plan.ts')).plan, [
-    new Option('--instance <name>', 'the instance, as lifeboat.yaml names it').makeOptionMandatory(),
-    new Option('--token-file <file>', 'read the access token from this file'),
-    json('the plan as JSON'),
-  ]);
-  command(program, 'resume [run]', 'carry on with a run; asks the service first what has happened', async () => (await import('./resume.ts')).resume, [
-    new Option('--abandon <reason>', 'give the run up instead; its record stays'),
-    ...driving(),
-  ]);
+  command(
+    program,
+    'run <runbook>',
+    'walk a runbook: rotate-key',
+    async () => (await import('./run.ts')).run,
+    [
+      new Option('--instance <name>', 'the instance, as lifeboat.yaml names it').makeOptionMandatory(),
+      new Option('--reason <text>', 'why, for the record'),
+      ...driving(),
+    ],
+  );
+  command(
+    program,
+    'plan <runbook>',
+    'every call that a run would make, in order; sends nothing but GETs',
+    async () => (await import('./plan.ts')).plan,
+    [
+      new Option('--instance <name>', 'the instance, as lifeboat.yaml names it').makeOptionMandatory(),
+      new Option('--token-file <file>', 'read the access token from this file'),
+      json('the plan as JSON'),
+    ],
+  );
+  command(
+    program,
+    'resume [run]',
+    'carry on with a run; asks the service first what has happened',
+    async () => (await import('./resume.ts')).resume,
+    [new Option('--abandon <reason>', 'give the run up instead; its record stays'), ...driving()],
+  );
   command(program, 'runs', 'runs and where they stand', async () => (await import('./runs.ts')).runs, [
     new Option('--open', 'only those that are not closed'),
     json('one JSON object a line'),
   ]);
-  command(program, 'drill [runbook]', 'rehearse on a lab: rotate, verify, restore, compare; leaves nothing behind but the report', async () => (await import('./drill.ts')).drill, [
-    new Option('--auto', 'by itself, also in a terminal'),
-    new Option('--report <dir>', 'where report and journal are kept (default: below LIFEBOAT_HOME)'),
-    new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
-    json('journal entries on stdout, one a line'),
-  ]);
-  command(program, 'lab', 'the service on this machine, on real PostgreSQL; prints a lifeboat.yaml', async () => (await import('./lab.ts')).lab, [
-    new Option('--port <n>', 'port on 127.0.0.1 (default: any free one)'),
-    new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
-    new Option('--folder <dir>', 'folder for tokens, keys and backups: empty or new; removed at the end'),
-  ]);
-  command(program, 'verify <file>', 'verdict on a downloaded backup', async () => (await import('./verify.ts')).verify, [
-    new Option('--instance <name>', 'try the keys that are held for this instance'),
-    new Option('--key-file <file>', 'try the key in this file (- for standard input)'),
-    json('the verdict as JSON'),
-  ]);
+  command(
+    program,
+    'drill [runbook]',
+    'rehearse on a lab: rotate, verify, restore, compare; leaves nothing behind but the report',
+    async () => (await import('./drill.ts')).drill,
+    [
+      new Option('--auto', 'by itself, also in a terminal'),
+      new Option('--report <dir>', 'where report and journal are kept (default: below LIFEBOAT_HOME)'),
+      new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
+      json('journal entries on stdout, one a line'),
+    ],
+  );
+  command(
+    program,
+    'lab',
+    'the service on this machine, on real PostgreSQL; prints a lifeboat.yaml',
+    async () => (await import('./lab.ts')).lab,
+    [
+      new Option('--port <n>', 'port on 127.0.0.1 (default: any free one)'),
+      new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
+      new Option('--folder <dir>', 'folder for tokens, keys and backups: empty or new; removed at the end'),
+    ],
+  );
+  command(
+    program,
+    'verify <file>',
+    'verdict on a downloaded backup',
+    async () => (await import('./verify.ts')).verify,
+    [
+      new Option('--instance <name>', 'try the keys that are held for this instance'),
+      new Option('--key-file <file>', 'try the key in this file (- for standard input)'),
+      json('the verdict as JSON'),
+    ],
+  );
   const audit = group(program, 'audit', 'the journal: prove it, read it, hand it over');
-  command(audit, 'verify [run]', 'recompute every hash, signature and checkpoint', async () => (await import('./audit.ts')).auditVerifyCommand, [
-    new Option('--public-key <file>', 'the public key (PEM), got from elsewhere'),
-    json('findings as JSON'),
-  ]);
-  command(audit, 'show [run]', 'what happened, one line an entry', async () => (await import('./audit.ts')).auditShowCommand, [json('entries as JSON lines')]);
-  command(audit, 'export [run]', 'the journal as JSON lines, with its signed head', async () => (await import('./audit.ts')).auditExportCommand);
-  command(program, 'report <run>', 'report of a run, in Markdown', async () => (await import('./report.ts')).report);
+  command(
+    audit,
+    'verify [run]',
+    'recompute every hash, signature and checkpoint',
+    async () => (await import('./audit.ts')).auditVerifyCommand,
+    [new Option('--public-key <file>', 'the public key (PEM), got from elsewhere'), json('findings as JSON')],
+  );
+  command(
+    audit,
+    'show [run]',
+    'what happened, one line an entry',
+    async () => (await import('./audit.ts')).auditShowCommand,
+    [json('entries as JSON lines')],
+  );
+  command(
+    audit,
+    'export [run]',
+    'the journal as JSON lines, with its signed head',
+    async () => (await import('./audit.ts')).auditExportCommand,
+  );
+  command(
+    program,
+    'report <run>',
+    'report of a run, in Markdown',
+    async () => (await import('./report.ts')).report,
+  );
   const keys = group(program, 'keys', 'encryption keys, by fingerprint; a key itself is never printed');
-  command(keys, 'list [instance]', 'keys that are held, and what the ledger knows of them', async () => (await import('./keys.ts')).keysList, [json('as JSON')]);
-  command(keys, 'add <instance>', 'store a key that you have (asked for twice, hidden)', async () => (await import('./keys.ts')).keysAdd, [
-    new Option('--file <file>', 'read it from this file (- for standard input)'),
-    new Option('--note <text>', 'a note for the ledger'),
-    new Option('--token', 'store the access token of the instance instead of a key'),
-  ]);
-  command(program, 'doctor', 'check config, token, rights, key store, clock, disk', async () => (await import('./doctor.ts')).doctor, [json('as JSON')]);
+  command(
+    keys,
+    'list [instance]',
+    'keys that are held, and what the ledger knows of them',
+    async () => (await import('./keys.ts')).keysList,
+    [json('as JSON')],
+  );
+  command(
+    keys,
+    'add <instance>',
+    'store a key that you have (asked for twice, hidden)',
+    async () => (await import('./keys.ts')).keysAdd,
+    [
+      new Option('--file <file>', 'read it from this file (- for standard input)'),
+      new Option('--note <text>', 'a note for the ledger'),
+      new Option('--token', 'store the access token of the instance instead of a key'),
+    ],
+  );
+  command(
+    program,
+    'doctor',
+    'check config, token, rights, key store, clock, disk',
+    async () => (await import('./doctor.ts')).doctor,
+    [json('as JSON')],
+  );
   return program;
 }
 
@@ -109,7 +186,10 @@ function group(parent: Command, name: string, description: string): Command {
 function driving(): Option[] {
   return [
     new Option('--yes', 'give the recommended answer wherever there is one'),
-    new Option('--confirm <name>', 'the typed name for the destructive step, when no one is there to type it'),
+    new Option(
+      '--confirm <name>',
+      'the typed name for the destructive step, when no one is there to type it',
+    ),
     new Option('--key-file <file>', 'take the new key from this file (- for standard input)'),
     new Option('--token-file <file>', 'read the access token from this file'),
     new Option('--plain', 'lines instead of the full screen'),

@@ -1,11 +1,10 @@
 import { homeFolder } from '../config/load.ts';
 import { EXIT } from '../errors.ts';
-import { columnsOf, wantsColour } from '../plain/terminal.ts';
-import { formatTable } from '../plain/table.ts';
+import { formatTime } from '../format.ts';
 import { listRuns } from '../runner/runs.ts';
 import { printableJson } from '../text.ts';
-import { formatTime } from '../format.ts';
 import type { CommandContext } from './context.ts';
+import { printTable } from './print-table.ts';
 import { openJournalIfAny } from './reading.ts';
 
 /** `lifeboat runs`: every run of this home, oldest first. */
@@ -35,21 +34,18 @@ export async function runs(
     run.status === 'closed' && run.proven ? 'proven' : run.status,
     run.where,
   ]);
-  const { stdout } = context;
-  context.stdout.write(
-    formatTable(
-      [
-        { title: 'run' },
-        { title: 'runbook' },
-        { title: 'instance' },
-        { title: 'mode' },
-        { title: 'begun (UTC)' },
-        { title: 'status' },
-        { title: 'where', gives: true },
-      ],
-      rows,
-      { ...(stdout.isTTY ? { width: columnsOf(stdout) } : {}), colour: wantsColour(stdout, context.env) },
-    ),
+  printTable(
+    context,
+    [
+      { title: 'run' },
+      { title: 'runbook' },
+      { title: 'instance' },
+      { title: 'mode' },
+      { title: 'begun (UTC)' },
+      { title: 'status' },
+      { title: 'where', gives: true },
+    ],
+    rows,
   );
   return EXIT.closed;
 }

@@ -32,7 +32,8 @@ export async function openInstance(
   const { openService } = await import('../service/open.ts');
   const { tokenReader } = await import('../service/token-source.ts');
   const instance = instanceNamed(config, name);
-  const source: TokenConfig | undefined = options.tokenFile === undefined ? instance.token : { file: options.tokenFile };
+  const source: TokenConfig | undefined =
+    options.tokenFile === undefined ? instance.token : { file: options.tokenFile };
   if (source === undefined) {
     throw new LifeboatError('config.token', `instance ${name} has no token source in ${config.path}`, {
       hints: ['for instance: token: { command: cf oauth-token }', 'or name a file with --token-file'],
@@ -44,12 +45,15 @@ export async function openInstance(
     hideEnv: tokenVariables(config),
   });
   const address = addressFrom(instance.url, instance.revision);
-  if (address.insecure) options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
+  if (address.insecure)
+    options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
   const service = openService(address, { token, caFile: instance.ca });
   return { name, config: instance, service, token };
 }
 
 /** Variables that hold tokens: no token command needs to see another instance's. */
 function tokenVariables(config: LoadedConfig): string[] {
-  return Object.values(config.instances).flatMap(({ token }) => (token !== undefined && 'env' in token ? [token.env] : []));
+  return Object.values(config.instances).flatMap(({ token }) =>
+    token !== undefined && 'env' in token ? [token.env] : [],
+  );
 }

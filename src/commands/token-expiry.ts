@@ -6,7 +6,9 @@ export function expiryOf(authorization: Secret): string | undefined {
   const payload = authorization.reveal().split(/\s+/).at(-1)?.split('.')[1];
   if (payload === undefined) return undefined;
   try {
-    const claims = z.looseObject({ exp: z.number() }).parse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
+    const claims = z
+      .looseObject({ exp: z.number() })
+      .parse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
     return new Date(claims.exp * 1000).toISOString();
   } catch {
     return undefined;

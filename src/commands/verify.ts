@@ -1,8 +1,8 @@
-import { loadConfig, instanceNamed } from '../config/load.ts';
 import type { Candidate } from '../backup/probe-keys.ts';
+import { instanceNamed, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import { printableJson, show } from '../text.ts';
 import { formatBytes, formatSeconds } from '../format.ts';
+import { printableJson, show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { readSecretFile } from './hidden-prompt.ts';
 import { openKeys } from './workspace.ts';
@@ -22,7 +22,9 @@ export async function verify(
       `not a backup: there is no "Salted__" header; it looks like: ${found.looksLike}`,
     ]);
   }
-  const opener = candidates.find(({ fingerprint }) => found.result === 'fits' && fingerprint === found.fingerprint);
+  const opener = candidates.find(
+    ({ fingerprint }) => found.result === 'fits' && fingerprint === found.fingerprint,
+  );
   if (opener === undefined || found.result !== 'fits') {
     const tried = candidates.map(({ fingerprint }) => fingerprint);
     return tell(context, flags.json, { ok: false, problem: 'wrong-key', tried }, [
@@ -33,8 +35,12 @@ export async function verify(
   const began = performance.now();
   const report = await verifyFile(file, { key: opener.key, onProgress: progressOn(context) });
   const took = (performance.now() - began) / 1000;
-  if (!report.ok) return tell(context, flags.json, { ...report, key: opener.fingerprint }, [`${report.problem}: ${show(report.shortMessage)}`]);
-  const inside = report.entries === undefined ? report.content : `${report.content}, ${report.entries} entries`;
+  if (!report.ok)
+    return tell(context, flags.json, { ...report, key: opener.fingerprint }, [
+      `${report.problem}: ${show(report.shortMessage)}`,
+    ]);
+  const inside =
+    report.entries === undefined ? report.content : `${report.content}, ${report.entries} entries`;
   return tell(context, flags.json, { ...report, key: opener.fingerprint, seconds: took }, [
     `${report.verdict}: opened with key ${opener.fingerprint} (${report.profile}) and read to its last byte in ${formatSeconds(took)}`,
     `content: ${formatBytes(report.contentBytes)} (${inside}), sha256 ${report.contentSha256}`,
@@ -49,14 +55,20 @@ async function keysFor(
   if (keyFile !== undefined) return [{ fingerprint: 'given', key: await readSecretFile(keyFile, context) }];
   if (instance === undefined) {
     throw new LifeboatError('usage.key', 'which key is to be tried?', {
-      hints: ['--instance NAME tries the keys held for an instance', '--key-file FILE tries the key in a file'],
+      hints: [
+        '--instance NAME tries the keys held for an instance',
+        '--key-file FILE tries the key in a file',
+      ],
       exitCode: EXIT.usage,
     });
   }
   instanceNamed(await loadConfig(context.env, context.configPath), instance);
   const keyring = await openKeys(context);
   const keys = await Promise.all(
-    (await keyring.list(instance)).map(async (fingerprint) => ({ fingerprint, key: await keyring.load(instance, fingerprint) })),
+    (await keyring.list(instance)).map(async (fingerprint) => ({
+      fingerprint,
+      key: await keyring.load(instance, fingerprint),
+    })),
   );
   return keys.flatMap(({ fingerprint, key }) => (key === undefined ? [] : [{ fingerprint, key }]));
 }
@@ -69,11 +81,18 @@ function progressOn({ stderr }: CommandContext) {
     if (stderr.isTTY !== true || (now - shown < 100 && done !== total)) return;
     shown = now;
     const end = done === total ? '\r\u001b[K' : '';
-    stderr.write(`\r\u001b[K${formatBytes(done)}${total === undefined ? '' : ` of ${formatBytes(total)}`}${end}`);
+    stderr.write(
+      `\r\u001b[K${formatBytes(done)}${total === undefined ? '' : ` of ${formatBytes(total)}`}${end}`,
+    );
   };
 }
 
-function tell(context: CommandContext, json: boolean | undefined, facts: { readonly ok: boolean; readonly [field: string]: unknown }, lines: readonly string[]): number {
+function tell(
+  context: CommandContext,
+  json: boolean | undefined,
+  facts: { readonly ok: boolean; readonly [field: string]: unknown },
+  lines: readonly string[],
+): number {
   context.stdout.write(json ? `${printableJson(facts)}\n` : `${lines.join('\n')}\n`);
   return facts.ok ? EXIT.closed : EXIT.failed;
 }

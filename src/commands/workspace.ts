@@ -28,7 +28,10 @@ export interface WorkspaceOptions {
  * Opens the home for a command that writes. The key store comes first: without one nothing is begun, and the error says what is
  * missing. Rejects with what `chooseStore` and `openSqliteJournal` reject with.
  */
-export async function openWorkspace(context: CommandContext, options: WorkspaceOptions = {}): Promise<Workspace> {
+export async function openWorkspace(
+  context: CommandContext,
+  options: WorkspaceOptions = {},
+): Promise<Workspace> {
   const home = homeFolder(context.env);
   const operator = options.operator ?? loginName(context.env);
   const { openKeyring } = await import('../keys/keyring.ts');

@@ -53,7 +53,11 @@ export function parseConfig(text: string, path: string): LoadedConfig {
     const [first] = parsed.error.issues;
     const where = first?.path.map(String).join('.') || 'the file';
     throw usage('config.invalid', `${path}: ${show(where)}: ${show(first?.message ?? 'not understood')}`, [
-      ...z.prettifyError(parsed.error).split('\n').slice(0, 12).map((line) => show(line)),
+      ...z
+        .prettifyError(parsed.error)
+        .split('\n')
+        .slice(0, 12)
+        .map((line) => show(line)),
     ]);
   }
   return { ...absolute(parsed.data, dirname(path)), path };
@@ -76,7 +80,9 @@ function absolute(config: Config, folder: string): Config {
       {
         ...instance,
         ...(instance.ca === undefined ? {} : { ca: resolve(folder, instance.ca) }),
-        ...(token !== undefined && 'file' in token ? { token: { ...token, file: resolve(folder, token.file) } } : {}),
+        ...(token !== undefined && 'file' in token
+          ? { token: { ...token, file: resolve(folder, token.file) } }
+          : {}),
       },
     ];
   });

@@ -7,7 +7,10 @@ export const Duration = z.string().transform((text, context) => {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)/g)];
   const whole = parts.map(([part]) => part).join('');
   if (parts.length === 0 || whole !== text.replace(/\s/g, '')) {
-    context.addIssue({ code: 'custom', message: `"${text}" is not a duration: write for instance 30s, 15m or 1h30m` });
+    context.addIssue({
+      code: 'custom',
+      message: `"${text}" is not a duration: write for instance 30s, 15m or 1h30m`,
+    });
     return z.NEVER;
   }
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0);
@@ -46,7 +49,10 @@ export type InstanceConfig = z.infer<typeof InstanceConfig>;
 
 const InstanceName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'an instance name has letters, digits, dots, dashes; no slash or space')
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
+    'an instance name has letters, digits, dots, dashes; no slash or space',
+  )
   .refine((name) => name !== 'lifeboat', 'the name "lifeboat" is reserved');
 
 /** lifeboat.yaml. */

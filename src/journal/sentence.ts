@@ -28,9 +28,15 @@ function runSentence(entry: RunEntry): Sentence {
     case 'activity.begun':
       return say(`began ${entry.body.verb} (${entry.body.activity})`, 'dim');
     case 'intent.prepared':
-      return say(`noted the state of the service before ${entry.body.verb} (intent ${entry.body.intent})`, 'dim');
+      return say(
+        `noted the state of the service before ${entry.body.verb} (intent ${entry.body.intent})`,
+        'dim',
+      );
     case 'intent.armed':
-      return say(`armed ${entry.body.verb}: from here on it may have been sent (intent ${entry.body.intent})`, 'warn');
+      return say(
+        `armed ${entry.body.verb}: from here on it may have been sent (intent ${entry.body.intent})`,
+        'warn',
+      );
     case 'intent.outcome': {
       const { verb, sent, failure } = entry.body;
       return say(`${verb}: ${SENT[sent]}${because(failure)}`, TONES[sent]);
@@ -48,7 +54,7 @@ function runSentence(entry: RunEntry): Sentence {
     case 'run.closed': {
       const { outcome, title, proven, deviations } = entry.body;
       const count = deviations.length === 0 ? '' : `, ${deviations.length} deviations`;
-      const text = `closed: ${title ?? outcome}, ${proven ? 'proven' : 'not proven'}${count}${because(entry.body.failure)}`;
+      const text = `closed, ${proven ? 'proven' : 'not proven'}: ${title ?? outcome}${count}${because(entry.body.failure)}`;
       return say(text, proven ? 'good' : 'warn');
     }
     case 'run.abandoned':
@@ -63,10 +69,19 @@ function eventSentence({ event, to, title }: Extract<RunEntry, { type: 'event' }
   const next = title ?? to;
   const [, activity] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event.type) ?? [];
   if (activity === undefined) return say(`now at: ${next}`, 'dim');
-  if (event.type.startsWith('xstate.done')) return say(`finished ${activity}; now at: ${next}`);
+  if (event.type.startsWith('xstate.done')) return say(`done: ${spaced(activity)}; now at: ${next}`);
   const error = event['error'];
-  const message = typeof error === 'object' && error !== null && !Array.isArray(error) ? error['shortMessage'] : undefined;
-  return say(`${activity} failed${typeof message === 'string' ? `: ${message}` : ''}; now at: ${next}`, 'bad');
+  const message =
+    typeof error === 'object' && error !== null && !Array.isArray(error) ? error['shortMessage'] : undefined;
+  return say(
+    `failed: ${spaced(activity)}${typeof message === 'string' ? `: ${message}` : ''}; now at: ${next}`,
+    'bad',
+  );
+}
+
+/** `fetchOld` is a name for programs; people read `fetch old`. */
+function spaced(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 const SENT = {
@@ -90,7 +105,8 @@ const LEDGER: Readonly<Record<string, Sentence>> = {
 };
 
 function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence {
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) return say(`${type} ${JSON.stringify(body)}`);
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    return say(`${type} ${JSON.stringify(body)}`);
   const fields = body as Readonly<Record<string, unknown>>;
   const known = LEDGER[type];
   if (known !== undefined && typeof fields['fingerprint'] === 'string') {

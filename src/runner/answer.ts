@@ -36,10 +36,16 @@ export function questionOf(snapshot: AnyMachineSnapshot): Question | undefined {
 }
 
 /** Keeps a secret in hand until a verb stores it; the machine only ever learns its fingerprint and length. */
-export type TakeSecret = (secret: Secret) => Promise<{ readonly fingerprint: string; readonly length: number }>;
+export type TakeSecret = (
+  secret: Secret,
+) => Promise<{ readonly fingerprint: string; readonly length: number }>;
 
 /** Checks an answer against the question it is given to. Rejects with a usage error and changes nothing when it does not fit. */
-export async function decide(snapshot: AnyMachineSnapshot, answer: Answer, take: TakeSecret): Promise<Decision> {
+export async function decide(
+  snapshot: AnyMachineSnapshot,
+  answer: Answer,
+  take: TakeSecret,
+): Promise<Decision> {
   const question = questionOf(snapshot);
   if (question === undefined) throw misfit('there is no question to answer now');
   if (question.kind === 'typed-name' && answer.event === question.event) {
@@ -48,37 +54,59 @@ export async function decide(snapshot: AnyMachineSnapshot, answer: Answer, take:
         hints: ['nothing was sent'],
       });
     }
-    return { event: { type: question.event, typed: answer.typed }, label: 'confirmed by typed name', text: undefined };
+    return {
+      event: { type: question.event, typed: answer.typed },
+      label: 'confirmed by typed name',
+      text: undefined,
+    };
   }
   if (question.kind === 'secret' && answer.event === question.event) {
     if (answer.secret === undefined) throw misfit('this question takes a key');
     checkKey(answer.secret, question.minLength);
-    return { event: { type: question.event, ...(await take(answer.secret)) }, label: 'entered a key', text: undefined };
+    return {
+      event: { type: question.event, ...(await take(answer.secret)) },
+      label: 'entered a key',
+      text: undefined,
+    };
   }
   return chosen(question, answer);
 }
 
 function chosen(question: Question, answer: Answer): Decision {
-  const option = question.options.find(({ event }) => optionKey(event) === answer.event || event.type === answer.event);
+  const option = question.options.find(
+    ({ event }) => optionKey(event) === answer.event || event.type === answer.event,
+  );
   if (option === undefined) throw misfit(`${answer.event} is not an answer to this question`);
   if (option.disabled !== undefined) throw misfit(`"${option.label}" cannot be chosen: ${option.disabled}`);
   const text = answer.text?.trim();
   if (option.needs !== undefined && !text) throw misfit(`"${option.label}" needs a ${option.needs.what}`);
   const event = option.needs === undefined ? option.event : { ...option.event, text };
-  return { event: event as MachineEvent, label: option.label, text: option.needs === undefined ? undefined : text };
+  return {
+    event: event as MachineEvent,
+    label: option.label,
+    text: option.needs === undefined ? undefined : text,
+  };
 }
 
 /** Keys travel through shells and `openssl -pass` at the service's side: one line of printable ASCII is what is safe there. */
 function checkKey(key: Secret, minLength: number): void {
   if (key.length < minLength) {
-    throw new LifeboatError('key.too-short', `the key has ${key.length} characters, the service asks for ${minLength}`, {
-      hints: ['nothing was stored'],
-    });
+    throw new LifeboatError(
+      'key.too-short',
+      `the key has ${key.length} characters, the service asks for ${minLength}`,
+      {
+        hints: ['nothing was stored'],
+      },
+    );
   }
   if (!/^[\x21-\x7e]+$/.test(key.reveal())) {
-    throw new LifeboatError('key.characters', 'the key has a space, a line break or a character outside of ASCII', {
-      hints: ['use letters, digits and punctuation only: the service passes the key through a shell'],
-    });
+    throw new LifeboatError(
+      'key.characters',
+      'the key has a space, a line break or a character outside of ASCII',
+      {
+        hints: ['use letters, digits and punctuation only: the service passes the key through a shell'],
+      },
+    );
   }
 }
 

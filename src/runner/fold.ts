@@ -52,7 +52,11 @@ export function fold(runbook: Runbook, input: unknown, entries: readonly Entry[]
       throw new LifeboatError(
         'run.diverged',
         `entry ${entry.seq} led to the state ${to}, and now leads to ${statePath(folded.snapshot)}`,
-        { hints: ['use the version of lifeboat that began this run, or abandon it with `lifeboat resume RUN --abandon REASON`'] },
+        {
+          hints: [
+            'use the version of lifeboat that began this run, or abandon it with `lifeboat resume RUN --abandon REASON`',
+          ],
+        },
       );
     }
   }
@@ -85,7 +89,8 @@ function follow(
     else if (effect.type === 'xstate.spawnChild' && params !== undefined) {
       if (invocation !== undefined) throw new Error('a machine may wait for one verb at a time');
       invocation = { id: params.id, verb: params.src, input: params.input };
-    } else throw new Error(`a machine asked for the effect ${effect.type}, which the runner does not perform`);
+    } else
+      throw new Error(`a machine asked for the effect ${effect.type}, which the runner does not perform`);
   }
   return invocation;
 }

@@ -7,8 +7,18 @@ import type { IntentMemory } from './intents.ts';
 
 /** How an invocation ended: what the machine is told, and what else becomes durable in the same transaction. */
 export type Performed =
-  | { readonly how: 'done'; readonly output: unknown; readonly notes: readonly Note[]; readonly ledger: readonly LedgerFact[] }
-  | { readonly how: 'failed'; readonly failure: Failure; readonly notes: readonly Note[]; readonly ledger: readonly LedgerFact[] }
+  | {
+      readonly how: 'done';
+      readonly output: unknown;
+      readonly notes: readonly Note[];
+      readonly ledger: readonly LedgerFact[];
+    }
+  | {
+      readonly how: 'failed';
+      readonly failure: Failure;
+      readonly notes: readonly Note[];
+      readonly ledger: readonly LedgerFact[];
+    }
   | { readonly how: 'paused'; readonly failure: Failure; readonly notes: readonly Note[] };
 
 /** An entry for the run's own stream. */
@@ -113,7 +123,8 @@ async function judge(
       continue;
     }
     const note: Note = { type: 'intent.judged', body: { ...mark, ...judgement } as unknown as Json };
-    if (judgement.verdict === 'landed') return { how: 'done', output: judgement.output, notes: [note], ledger: [] };
+    if (judgement.verdict === 'landed')
+      return { how: 'done', output: judgement.output, notes: [note], ledger: [] };
     if (judgement.verdict === 'absent') return absent(true, [note]);
     return failed(judgement.failure, [note], []);
   }

@@ -14,7 +14,9 @@ export interface RunState {
   readonly instance: string;
   readonly snapshot: AnyMachineSnapshot;
   readonly entries: readonly Entry[];
-  readonly activity: { readonly verb: string; readonly since: string; readonly progress: Progress | undefined } | undefined;
+  readonly activity:
+    | { readonly verb: string; readonly since: string; readonly progress: Progress | undefined }
+    | undefined;
   /** Set while the run waits for a credential that the service accepts. */
   readonly paused: Failure | undefined;
 }
@@ -99,7 +101,9 @@ class Driver implements Run {
     this.#deps = deps;
     this.#stream = `run/${deps.runId}`;
     this.#entries = entries;
-    const started = entries.find((entry) => entry.type === 'run.started')?.body as { input?: Json } | undefined;
+    const started = entries.find((entry) => entry.type === 'run.started')?.body as
+      | { input?: Json }
+      | undefined;
     this.#folded = fold(deps.runbook, started?.input ?? {}, entries);
     this.#intents = foldIntents(entries);
     this.ended = this.#drive().finally(release);
@@ -194,7 +198,13 @@ class Driver implements Run {
     if (performed.how === 'paused') {
       this.#paused = performed.failure;
       await this.#append(
-        [...performed.notes, { type: 'run.paused', body: { reason: 'credentials', failure: performed.failure as unknown as Json } }],
+        [
+          ...performed.notes,
+          {
+            type: 'run.paused',
+            body: { reason: 'credentials', failure: performed.failure as unknown as Json },
+          },
+        ],
         [],
       );
       return;
@@ -232,7 +242,11 @@ class Driver implements Run {
   }
 
   /** Computes the next state, makes event, notes and ledger facts durable in one transaction, and only then moves. */
-  async #advance(event: MachineEvent, notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
+  async #advance(
+    event: MachineEvent,
+    notes: readonly Note[],
+    ledger: readonly LedgerFact[] = [],
+  ): Promise<void> {
     const next = step(this.#deps.runbook, this.#folded, event);
     const title = metaOf(next.snapshot)?.title;
     const body = { event, to: statePath(next.snapshot), ...(title === undefined ? {} : { title }) };

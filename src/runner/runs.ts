@@ -32,15 +32,21 @@ export interface Start {
  * because two recoveries of one instance would not see each other's changes.
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
-  const open = (await listRuns(journal)).find((run) => run.status === 'open' && run.instance === start.instance);
+  const open = (await listRuns(journal)).find(
+    (run) => run.status === 'open' && run.instance === start.instance,
+  );
   if (open !== undefined) {
-    throw new LifeboatError('run.open', `run ${open.runId} on ${start.instance} is still open: ${open.where}`, {
-      hints: [
-        `carry on with it: lifeboat resume ${open.runId}`,
-        `or give it up: lifeboat resume ${open.runId} --abandon REASON`,
-      ],
-      exitCode: EXIT.usage,
-    });
+    throw new LifeboatError(
+      'run.open',
+      `run ${open.runId} on ${start.instance} is still open: ${open.where}`,
+      {
+        hints: [
+          `carry on with it: lifeboat resume ${open.runId}`,
+          `or give it up: lifeboat resume ${open.runId} --abandon REASON`,
+        ],
+        exitCode: EXIT.usage,
+      },
+    );
   }
   const runId = ulid();
   const body = {
@@ -60,14 +66,19 @@ export async function startRun(journal: Journal, start: Start): Promise<string> 
 /** All runs of this home, oldest first. */
 export async function listRuns(journal: JournalReader): Promise<RunSummary[]> {
   const heads = await journal.streams('run/');
-  const runs = await Promise.all(heads.map(async ({ stream }) => summarise(stream, await journal.read(stream))));
+  const runs = await Promise.all(
+    heads.map(async ({ stream }) => summarise(stream, await journal.read(stream))),
+  );
   return runs.filter((run) => run !== undefined).sort((a, b) => a.startedAt.localeCompare(b.startedAt));
 }
 
 /** The run a person means: its id, the beginning of one, or, without a word, the only open one. */
 export async function findRun(journal: JournalReader, word?: string): Promise<RunSummary> {
   const runs = await listRuns(journal);
-  const fits = word === undefined ? runs.filter((run) => run.status === 'open') : runs.filter((run) => run.runId.startsWith(word.toUpperCase()));
+  const fits =
+    word === undefined
+      ? runs.filter((run) => run.status === 'open')
+      : runs.filter((run) => run.runId.startsWith(word.toUpperCase()));
   const [first, second] = fits;
   if (first !== undefined && second === undefined) return first;
   const what = word === undefined ? 'open run' : `run ${word}`;
@@ -75,7 +86,10 @@ export async function findRun(journal: JournalReader, word?: string): Promise<Ru
     first === undefined ? 'run.unknown' : 'run.ambiguous',
     first === undefined ? `there is no ${what}` : `there is more than one ${what}`,
     {
-      hints: ['`lifeboat runs` lists them', ...fits.slice(0, 5).map((run) => `${run.runId}  ${run.runbook} on ${run.instance}`)],
+      hints: [
+        '`lifeboat runs` lists them',
+        ...fits.slice(0, 5).map((run) => `${run.runId}  ${run.runbook} on ${run.instance}`),
+      ],
       exitCode: EXIT.usage,
     },
   );
@@ -96,7 +110,9 @@ function summarise(stream: StreamName, entries: readonly Entry[]): RunSummary | 
   const last = entries.at(-1);
   if (first?.type !== 'run.started' || last === undefined) return undefined;
   const started = first.body as unknown as Omit<Start, 'runbook'> & { runbook: string; version: string };
-  const closed = entries.findLast((entry) => entry.type === 'run.closed')?.body as { proven?: boolean; title?: string } | undefined;
+  const closed = entries.findLast((entry) => entry.type === 'run.closed')?.body as
+    | { proven?: boolean; title?: string }
+    | undefined;
   const abandoned = entries.some((entry) => entry.type === 'run.abandoned');
   const state = entries.findLast((entry) => entry.type === 'event')?.body as { title?: string } | undefined;
   return {

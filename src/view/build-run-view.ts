@@ -1,13 +1,26 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../machines/parts/failure.ts';
-import { optionKey, type Question, type QuestionOption as MachineOption } from '../../machines/parts/question.ts';
+import {
+  type QuestionOption as MachineOption,
+  optionKey,
+  type Question,
+} from '../../machines/parts/question.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { formatTime, formatValue } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
 import { sentenceOf } from '../journal/sentence.ts';
 import { show } from '../text.ts';
 import type { ProseSection } from './prose.ts';
-import type { ActivityView, FactLine, LogLine, OutcomeView, QuestionOption, QuestionView, RailStep, RunView } from './run-view.ts';
+import type {
+  ActivityView,
+  FactLine,
+  LogLine,
+  OutcomeView,
+  QuestionOption,
+  QuestionView,
+  RailStep,
+  RunView,
+} from './run-view.ts';
 
 /** What the runner knows of a run; everything below is computed from it and the clock. */
 export interface RunFacts {
@@ -55,7 +68,10 @@ export function buildRunView(facts: RunFacts): RunView {
     rail: viewRail(facts, meta),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },
     facts: runbook.facts(snapshot.context as never).map(viewFact),
-    log: entries.filter((entry) => !NOISE.has(entry.type)).slice(-LOG_LINES).map(viewLog),
+    log: entries
+      .filter((entry) => !NOISE.has(entry.type))
+      .slice(-LOG_LINES)
+      .map(viewLog),
     ...(question === undefined ? {} : { question }),
     ...(activity === undefined ? {} : { activity }),
     ...(banner === undefined ? {} : { banner }),
@@ -81,15 +97,19 @@ function viewRail({ runbook, snapshot, entries }: RunFacts, meta: Meta | undefin
     .map((state) => metaAt(runbook, state)?.step);
   const reached = new Set([runbook.steps[0]?.id, ...visited]);
   const over = snapshot.status === 'done';
-  const complete = over && runbook.closing(snapshot.context as never, String(snapshot.value)).outcome !== 'stopped';
+  const complete =
+    over && runbook.closing(snapshot.context as never, String(snapshot.value)).outcome !== 'stopped';
   const here = over ? (visited.at(-1) ?? runbook.steps[0]?.id) : meta?.step;
   const current = complete ? runbook.steps.length : runbook.steps.findIndex((step) => step.id === here);
-  const skipped = new Map(runbook.skipped(snapshot.context as never).map(({ step, reason }) => [step, reason]));
+  const skipped = new Map(
+    runbook.skipped(snapshot.context as never).map(({ step, reason }) => [step, reason]),
+  );
   return runbook.steps.map((step, index): RailStep => {
     const note = skipped.get(step.id);
     const noted = note === undefined ? step : { ...step, note: show(note, 60) };
     if (index > current) return { ...step, state: 'ahead' };
-    if (index === current) return { ...noted, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
+    if (index === current)
+      return { ...noted, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
     return { ...noted, state: note !== undefined || !reached.has(step.id) ? 'skipped' : 'done' };
   });
 }
@@ -98,7 +118,10 @@ function isFinal(runbook: Runbook, state: string): boolean {
   return runbook.machine.states[state]?.type === 'final';
 }
 
-function viewQuestion(question: Question | undefined, snapshot: AnyMachineSnapshot): QuestionView | undefined {
+function viewQuestion(
+  question: Question | undefined,
+  snapshot: AnyMachineSnapshot,
+): QuestionView | undefined {
   if (question === undefined || snapshot.status !== 'active') return undefined;
   return { ...question, prompt: show(question.prompt), options: question.options.map(viewOption) };
 }
@@ -120,12 +143,19 @@ function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): Acti
   const { progress } = activity;
   const base = { title: meta?.title ?? 'working', seconds: age };
   if (progress === undefined) return base;
-  if (progress.kind === 'task') return { ...base, progress: { kind: 'task', status: show(progress.status, 40) } };
+  if (progress.kind === 'task')
+    return { ...base, progress: { kind: 'task', status: show(progress.status, 40) } };
   if (progress.kind === 'wait') {
-    return { ...base, progress: { kind: 'wait', secondsLeft: Math.max(0, (progress.untilMs - now.getTime()) / 1000) } };
+    return {
+      ...base,
+      progress: { kind: 'wait', secondsLeft: Math.max(0, (progress.untilMs - now.getTime()) / 1000) },
+    };
   }
   const rate = age > 0.5 ? progress.done / age : undefined;
-  return { ...base, progress: { kind: 'bytes', done: progress.done, total: progress.total, bytesPerSecond: rate } };
+  return {
+    ...base,
+    progress: { kind: 'bytes', done: progress.done, total: progress.total, bytesPerSecond: rate },
+  };
 }
 
 function viewBanner({ runbook, snapshot, paused }: RunFacts): RunView['banner'] {

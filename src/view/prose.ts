@@ -16,7 +16,10 @@ export function proseByState(markdown: string): ReadonlyMap<string, ProseSection
     if (marker === null) continue;
     const section = {
       title: heading.replace(/^#+\s*/, '').trim(),
-      markdown: rest.join('\n').replace(/<!--[\s\S]*?-->/g, '').trim(),
+      markdown: rest
+        .join('\n')
+        .replace(/<!--[\s\S]*?-->/g, '')
+        .trim(),
     };
     for (const state of (marker[1] ?? '').split(/[\s,]+/)) if (state !== '') sections.set(state, section);
   }

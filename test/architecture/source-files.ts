@@ -69,14 +69,16 @@ export function roomOf(path: string): Room | undefined {
   return ROOMS.findLast((room) => matchesGlob(path, room.files));
 }
 
-/** Whether the table lets a file of that room import the target. */
+/** Whether the table lets a file of that room import the target. A room may import itself. */
 export function mayImport(room: Room, target: string, typeOnly: boolean): boolean {
-  if (roomOf(target) === room) return true;
-  return room.mayImport.some((allowed) => {
-    const [, onlyTypes, what = ''] = /^(type )?(.*)$/.exec(allowed) ?? [];
-    if (onlyTypes !== undefined && !typeOnly) return false;
-    return what === '*' || target === what || target.startsWith(`${what}/`);
-  });
+  return roomOf(target) === room || room.mayImport.some((allowed) => covers(allowed, target, typeOnly));
+}
+
+/** Whether one entry of a row allows the target. */
+export function covers(allowed: string, target: string, typeOnly: boolean): boolean {
+  const [, onlyTypes, what = ''] = /^(type )?(.*)$/.exec(allowed) ?? [];
+  if (onlyTypes !== undefined && !typeOnly) return false;
+  return what === '*' || target === what || target.startsWith(`${what}/`);
 }
 
 function importOf(node: Node): Omit<Import, 'line'> | undefined {

@@ -27,6 +27,8 @@ export interface House {
   readonly server: ForeignServer;
   /** Starts a command. */
   start(...args: string[]): Running;
+  /** Starts a command below another program, such as a tracer. */
+  startUnder(under: readonly string[], ...args: string[]): Running;
   /** Runs a command to its end. */
   run(...args: string[]): Promise<Ended>;
   /** `lifeboat run rotate-key` on the instance, with everything answered by flags. */
@@ -87,19 +89,21 @@ instances:
     LIFEBOAT_PASSPHRASE_FILE: passphraseFile,
   };
   if (options.firstDay !== true) await furnish(home);
-  const start = (...args: string[]) => runProduct(product, args, env);
   const running: Running[] = [];
+  const startUnder = (under: readonly string[], ...args: string[]) => {
+    const started = runProduct(product, args, env, under);
+    running.push(started);
+    return started;
+  };
+  const start = (...args: string[]) => startUnder([], ...args);
   return {
     folder,
     home,
     tokenFile,
     env,
     server,
-    start(...args) {
-      const started = start(...args);
-      running.push(started);
-      return started;
-    },
+    start,
+    startUnder,
     run: (...args) => start(...args).ended,
     rotate: (...args) => start(...ROTATE, ...ANSWERED, ...args).ended,
     entries: () => readAll(home),

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 
@@ -25,8 +25,9 @@ export interface Product {
 export function copyProduct(options: { readonly cheapVault: boolean }): Product {
   const from = resolve(ROOT, process.env['LIFEBOAT_DIST'] ?? 'dist');
   if (!existsSync(join(from, 'cli.js'))) throw new Error('there is no build: `npm run build` first');
-  const folder = join(ROOT, `node_modules/.cache/lifeboat-e2e-${process.pid}${options.cheapVault ? '-cheap' : ''}`);
-  rmSync(folder, { recursive: true, force: true });
+  const cache = join(ROOT, 'node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'lifeboat-e2e-'));
   cpSync(from, folder, { recursive: true });
   if (options.cheapVault) cheapen(folder);
   return {
@@ -62,9 +63,18 @@ export interface Running {
   stderr(): string;
 }
 
-/** Runs one command line of the product. The environment holds nothing but what is given and the way to programs. */
-export function runProduct(product: Product, args: readonly string[], env: Readonly<Record<string, string>>): Running {
-  const child = spawn(process.execPath, [product.cli, ...args], {
+/**
+ * Runs one command line of the product, below another program when `under` names one. The environment holds nothing but what is
+ * given and the way to programs.
+ */
+export function runProduct(
+  product: Product,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  under: readonly string[] = [],
+): Running {
+  const [program = '', ...rest] = [...under, process.execPath, product.cli, ...args];
+  const child = spawn(program, rest, {
     env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(product.folder, 'compiled'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -10,7 +10,13 @@ const failure = (code: string, evidence = {}) => ({
   error: { code, shortMessage: `it failed: ${code}`, hints: [], evidence },
 });
 
-const ground: verbs.Ground = { serviceId: '7', state: 'available', minKeyLength: 16, newestBackup: 3, runningTasks: [] };
+const ground: verbs.Ground = {
+  serviceId: '7',
+  state: 'available',
+  minKeyLength: 16,
+  newestBackup: 3,
+  runningTasks: [],
+};
 
 const facts: verbs.PreflightFacts = {
   service: { id: '7', name: 'orders', state: 'available' },
@@ -66,7 +72,12 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     { output: { landed: true, id: 4, adopted: false } },
     { output: { landed: false } },
     failure('service.invalid'),
-    failure('doubt.ambiguous', { candidates: [{ id: 4, status: 'done' }, { id: 5, status: 'queued' }] }),
+    failure('doubt.ambiguous', {
+      candidates: [
+        { id: 4, status: 'done' },
+        { id: 5, status: 'queued' },
+      ],
+    }),
   ],
   waitForBackup: [{ output: { id: 4, status: 'done', size: 100 } }, failure('backup.failed')],
   negativeTest: [

@@ -1,5 +1,5 @@
-import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { describe, expect, test } from 'vitest';
+import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { runbooks } from '../../machines/index.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
@@ -61,13 +61,26 @@ describe('every path through rotate-key', () => {
     for (const { snapshot } of situations) {
       const question = questionAt(snapshot);
       if (question === undefined) continue;
-      const ways = question.options.filter((option) => option.disabled === undefined).map(({ event }) => event.type);
+      const ways = question.options
+        .filter((option) => option.disabled === undefined)
+        .map(({ event }) => event.type);
       expect(ways.some((type) => type === 'operator.stop' || type === 'operator.back')).toBe(true);
     }
   });
 
   test('every failure state shows retry, skip, mark as done outside and stop, each open or with the reason why not', () => {
-    const general = ['checkFailed', 'blocked', 'oldProofFailed', 'storeFailed', 'setFailed', 'backupFailed', 'downloadFailed', 'verifyFailed', 'negativeFailed', 'recordFailed'];
+    const general = [
+      'checkFailed',
+      'blocked',
+      'oldProofFailed',
+      'storeFailed',
+      'setFailed',
+      'backupFailed',
+      'downloadFailed',
+      'verifyFailed',
+      'negativeFailed',
+      'recordFailed',
+    ];
     for (const name of general) {
       const found = situations.find(({ snapshot }) => snapshot.value === name);
       const question = found === undefined ? undefined : questionAt(found.snapshot);
@@ -82,7 +95,8 @@ describe('every path through rotate-key', () => {
 
   test('every open answer to every question moves the machine', () => {
     for (const { snapshot } of situations) {
-      for (const event of answersAt(snapshot)) expect(snapshot.can(event as never), `${snapshot.value} ${event.type}`).toBe(true);
+      for (const event of answersAt(snapshot))
+        expect(snapshot.can(event as never), `${snapshot.value} ${event.type}`).toBe(true);
     }
   });
 
@@ -126,7 +140,8 @@ function explore(): Situation[] {
   for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
     for (const event of eventsAt(at.snapshot)) {
       const [next] = transition(rotateKeyMachine, at.snapshot as never, event as never);
-      const groundChanged = JSON.stringify(next.context.facts?.ground) !== JSON.stringify(at.snapshot.context.facts?.ground);
+      const groundChanged =
+        JSON.stringify(next.context.facts?.ground) !== JSON.stringify(at.snapshot.context.facts?.ground);
       const keyChanged = next.context.key?.fingerprint !== at.snapshot.context.key?.fingerprint;
       const situation: Situation = {
         snapshot: next,
@@ -166,10 +181,10 @@ interface AnyEvent {
 }
 
 function eventsAt(snapshot: AnyMachineSnapshot): AnyEvent[] {
-  const [invoked] = Object.values(snapshot.children);
+  const [invoked] = Object.values(snapshot.children) as { readonly id: string; readonly src: unknown }[];
   if (invoked === undefined) return answersAt(snapshot);
-  const id = invoked.id;
-  return outcomesOf(String((invoked as { src?: unknown }).src)).map((outcome) =>
+  const { id, src } = invoked;
+  return outcomesOf(String(src)).map((outcome) =>
     'error' in outcome
       ? { type: `xstate.error.actor.${id}`, actorId: id, error: outcome.error }
       : { type: `xstate.done.actor.${id}`, actorId: id, output: outcome.output },
@@ -182,7 +197,8 @@ function answersAt(snapshot: AnyMachineSnapshot): AnyEvent[] {
   const options = question.options
     .filter((option) => option.disabled === undefined)
     .map((option) => (option.needs === undefined ? option.event : { ...option.event, text: 'because' }));
-  if (question.kind === 'typed-name') return [...options, { type: question.event, typed: question.expected } as AnyEvent];
+  if (question.kind === 'typed-name')
+    return [...options, { type: question.event, typed: question.expected } as AnyEvent];
   if (question.kind === 'secret')
     return [...options, { type: question.event, fingerprint: 'bbbbbbbbbbbb', length: 40 } as AnyEvent];
   return options;

@@ -3,8 +3,8 @@ import type { RunView } from '../../view/run-view.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 
 /** What the header shows; a run that has not been read yet may lack its times. */
-export type HeaderData = Pick<RunView, 'mode' | 'instance' | 'title'> &
-  Partial<Pick<RunView, 'clock' | 'elapsed'>>;
+export type HeaderData = Pick<RunView, 'instance' | 'title'> &
+  Partial<Pick<RunView, 'mode' | 'clock' | 'elapsed'>>;
 
 /**
  * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that nobody
@@ -23,7 +23,7 @@ export function headerLine(
   const clock = data.clock === undefined ? '' : `${data.clock} UTC`;
   const time = data.clock === undefined ? '' : `${data.clock.slice(-8)} UTC`;
   const elapsed = data.elapsed === undefined ? '' : formatElapsed(data.elapsed);
-  const badge = span(` ${data.mode} `, data.mode === 'LIVE' ? 'badge.live' : 'badge.rehearsal');
+  const badge = span(` ${data.mode ?? 'lifeboat'} `, data.mode === 'LIVE' ? 'badge.live' : 'badge.rehearsal');
   const lead = measure(badge.text) + 6;
 
   for (const [title, times] of [
@@ -57,7 +57,7 @@ export function headerLine(
 }
 
 /** The rule that frames the screen: loud and double when live. */
-export function ruleOf(mode: RunView['mode'], look: Look): Span {
+export function ruleOf(mode: RunView['mode'] | undefined, look: Look): Span {
   return mode === 'LIVE'
     ? { text: look.glyphs.loudRule, token: 'frame.live' }
     : { text: look.glyphs.rule, token: 'frame' };

@@ -1,0 +1,102 @@
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+
+/** A way from one state to another, with what leads along it. `''` when it is taken without a word. */
+interface Way {
+  readonly from: string;
+  readonly to: string;
+  readonly label: string;
+}
+
+/** What a state looks like, the strongest tag first. The titles say the same in words. */
+const LOOKS: Readonly<Record<string, string>> = {
+  destructive: 'fill:#b91c1c,color:#ffffff',
+  failed: 'fill:#fde2e2,color:#7f1d1d',
+  'in-doubt': 'fill:#fef3c7,color:#78350f',
+  question: 'fill:#dbeafe,color:#1e3a5f',
+};
+
+/** A machine as a Mermaid state diagram. Stopping is possible almost everywhere, so it is said and not drawn. */
+export function diagramOf(machine: AnyStateMachine): string {
+  const states = Object.values(machine.states);
+  const ways = states.flatMap(waysFrom);
+  const drawn = ways.filter((way) => !isStop(way));
+  const finals = states.filter((state) => state.type === 'final' && ways.some(({ to }) => to === state.key));
+  const lines = [
+    'stateDiagram-v2',
+    ...states.map((state) => `state "${titleOf(state)}" as ${state.key}`),
+    ...machine.root.initial.target.map((state) => `[*] --> ${state.key}`),
+    ...joined(drawn).map(({ from, to, label }) => `${from} --> ${to}${label === '' ? '' : ` : ${label}`}`),
+    ...finals.map((state) => `${state.key} --> [*]`),
+    ...Object.entries(LOOKS).map(([tag, look]) => `classDef ${classOf(tag)} ${look}`),
+    ...states.flatMap((state) => {
+      const tag = Object.keys(LOOKS).find((name) => state.tags.includes(name));
+      return tag === undefined ? [] : [`class ${state.key} ${classOf(tag)}`];
+    }),
+  ];
+  const [first, ...rest] = lines;
+  const drawing = ['```mermaid', first, ...rest.map((line) => `  ${line}`), '```'].join('\n');
+  return `${drawing}\n\nBlue asks the operator, red has failed, yellow is in doubt; the step in dark red changes the service.\n${stopsOf(ways)}`;
+}
+
+/** Every way out of a state, whether an event leads along it or a condition. */
+export function waysFrom(state: AnyStateNode): Way[] {
+  const always = (state.always ?? []) as readonly AnyTransitionDefinition[];
+  const all = [...always, ...[...state.transitions.values()].flat()];
+  return all.flatMap((transition) =>
+    (transition.target ?? []).map((target) => ({
+      from: state.key,
+      to: target.key,
+      label: labelOf(transition, all),
+    })),
+  );
+}
+
+function labelOf(transition: AnyTransitionDefinition, siblings: readonly AnyTransitionDefinition[]): string {
+  const { eventType } = transition;
+  if (eventType.startsWith('operator.')) return inWords(eventType.slice('operator.'.length));
+  const others = siblings.filter((sibling) => sibling.eventType === eventType && sibling !== transition);
+  const guard =
+    guardOf(transition) ?? (others.some((other) => guardOf(other) !== undefined) ? 'otherwise' : undefined);
+  return [eventType.startsWith('xstate.error.') ? 'fails' : undefined, guard]
+    .filter((part) => part !== undefined)
+    .join(', ');
+}
+
+function guardOf({ guard }: AnyTransitionDefinition): string | undefined {
+  if (guard === undefined) return undefined;
+  return inWords(typeof guard === 'string' ? guard : 'type' in guard ? String(guard.type) : 'a condition');
+}
+
+/** Ways between the same two states become one. */
+function joined(ways: readonly Way[]): Way[] {
+  const labels = Map.groupBy(ways, ({ from, to }) => `${from} ${to}`);
+  return [...labels.values()].flatMap(([first, ...rest]) =>
+    first === undefined ? [] : [{ ...first, label: [first, ...rest].map(({ label }) => label).join(' / ') }],
+  );
+}
+
+function stopsOf(ways: readonly Way[]): string {
+  const stops = ways.filter(isStop);
+  if (stops.length === 0) return '';
+  const target = [...new Set(stops.map(({ to }) => to))].join(', ');
+  const asking = new Set(stops.map(({ from }) => from));
+  return `Not drawn: *stop* leads to \`${target}\` from ${[...asking].map((state) => `\`${state}\``).join(', ')}.`;
+}
+
+function isStop(way: Way): boolean {
+  return way.label === 'stop';
+}
+
+function titleOf(state: AnyStateNode): string {
+  const { title } = state.meta as { readonly title: string };
+  return title.replaceAll('"', '');
+}
+
+/** `goOn` becomes `go on`. */
+function inWords(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+}
+
+function classOf(tag: string): string {
+  return tag.replace('-', '');
+}

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runbooks } from '../../machines/index.ts';
+import { fillBlocks } from './blocks.ts';
+import { diagramOf } from './diagram.ts';
+import { stepTableOf } from './step-table.ts';
+
+/*
+ * `npm run docs`: writes into the documents what the program knows about itself. With `--check` it writes nothing, and exits
+ * with 1 when a document is stale.
+ */
+const ROOT = join(import.meta.dirname, '..', '..');
+const check = process.argv.includes('--check');
+
+for (const runbook of Object.values(runbooks)) {
+  const blocks = { diagram: diagramOf(runbook.machine), steps: stepTableOf(runbook) };
+  renew(join('runbooks', `${runbook.id}.md`), blocks, Object.keys(blocks));
+}
+if (existsSync(join(ROOT, 'README.md'))) renew('README.md', { commands: helpOf([]) }, []);
+
+function renew(file: string, blocks: Readonly<Record<string, string>>, required: readonly string[]): void {
+  const before = readFileSync(join(ROOT, file), 'utf8');
+  let after: string;
+  try {
+    after = fillBlocks(before, blocks, required);
+  } catch (thrown) {
+    report(`${file} ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    return;
+  }
+  if (after === before) return;
+  if (check) report(`${file} is stale: \`npm run docs\` renews it`);
+  else {
+    writeFileSync(join(ROOT, file), after);
+    process.stdout.write(`${file} renewed\n`);
+  }
+}
+
+/** The help of a command, as its user sees it. */
+function helpOf(command: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(ROOT, 'src', 'cli.ts'), ...command, '--help'],
+    {
+      encoding: 'utf8',
+      timeout: 20_000,
+    },
+  );
+  if (status !== 0) throw new Error(`lifeboat --help failed: ${stderr}`);
+  return `\`\`\`text\n${stdout.trim()}\n\`\`\``;
+}
+
+function report(problem: string): void {
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 1;
+}
