@@ -41,14 +41,13 @@ async function countSyncs(rotating: Product): Promise<Point[]> {
     process.stderr.write('strace is not there or may not trace: no kill at the syncs of the journal\n');
     return [];
   }
-  const points: Point[] = [];
-  for (let step = 32, nth = 1; step >= 1; ) {
-    const { hit } = await runTrial(rotating, { kind: 'sync', nth: nth + step - 1 }, () => 1, 0);
-    if (hit) nth += step;
-    else step = Math.floor(step / 2);
-    if (!hit && step === 0) for (let each = 1; each < nth; each += 1) points.push({ kind: 'sync', nth: each });
+  let last = 0;
+  for (let step = 32; step >= 1; ) {
+    const { hit } = await runTrial(rotating, { kind: 'sync', nth: last + step }, () => 1, 0);
+    if (hit) last += step;
+    else step /= 2;
   }
-  return points;
+  return Array.from({ length: Math.floor(last) }, (_, index): Point => ({ kind: 'sync', nth: index + 1 }));
 }
 
 function tell(trial: Trial): void {

@@ -37,11 +37,10 @@ async function measure(product: Product): Promise<number> {
   const never: Point = { kind: 'instant', ms: 600_000 };
   let spanMs = 0;
   for (let round = 0; round < 2; round += 1) {
-    const began = performance.now();
     const runs = await Promise.all([0, 1].map(() => runTrial(product, never, () => 1, 0)));
     const problems = runs.flatMap((run) => run.problems);
     if (problems.length > 0) throw new Error(`an undisturbed rotation fails: ${problems.join('; ')}`);
-    spanMs = performance.now() - began;
+    spanMs = Math.max(...runs.map(({ firstMs }) => firstMs));
   }
   return spanMs;
 }

@@ -35,11 +35,11 @@ export function diagramOf(machine: AnyStateMachine): string {
   ];
   const [first, ...rest] = lines;
   const drawing = ['```mermaid', first, ...rest.map((line) => `  ${line}`), '```'].join('\n');
-  return `${drawing}\n\nBlue asks the operator, red has failed, yellow is in doubt; the step in dark red changes the service.\n${stopsOf(ways)}`;
+  return `${drawing}\n\nBlue asks the operator, pale red is a failure, yellow is doubt; dark red changes the service.\n${stopsOf(ways)}`;
 }
 
 /** Every way out of a state, whether an event leads along it or a condition. */
-export function waysFrom(state: AnyStateNode): Way[] {
+function waysFrom(state: AnyStateNode): Way[] {
   const always = (state.always ?? []) as readonly AnyTransitionDefinition[];
   const all = [...always, ...[...state.transitions.values()].flat()];
   return all.flatMap((transition) =>
@@ -53,13 +53,17 @@ export function waysFrom(state: AnyStateNode): Way[] {
 
 function labelOf(transition: AnyTransitionDefinition, siblings: readonly AnyTransitionDefinition[]): string {
   const { eventType } = transition;
-  if (eventType.startsWith('operator.')) return inWords(eventType.slice('operator.'.length));
   const others = siblings.filter((sibling) => sibling.eventType === eventType && sibling !== transition);
-  const guard =
-    guardOf(transition) ?? (others.some((other) => guardOf(other) !== undefined) ? 'otherwise' : undefined);
-  return [eventType.startsWith('xstate.error.') ? 'fails' : undefined, guard]
-    .filter((part) => part !== undefined)
+  const guarded = others.some((other) => guardOf(other) !== undefined);
+  return [eventOf(eventType), guardOf(transition) ?? (guarded ? 'otherwise' : '')]
+    .filter((part) => part !== '')
     .join(', ');
+}
+
+/** What has happened, in a word: the operator's choice, or a failure. Success goes without saying. */
+function eventOf(eventType: string): string {
+  if (eventType.startsWith('operator.')) return inWords(eventType.slice('operator.'.length));
+  return eventType.startsWith('xstate.error.') ? 'fails' : '';
 }
 
 function guardOf({ guard }: AnyTransitionDefinition): string | undefined {

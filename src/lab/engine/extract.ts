@@ -1,17 +1,10 @@
-import { access, chown, mkdir, open } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { extract, type Header } from 'tar-stream';
+import { access, chown, readdir, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { extractTar } from '../../backup/extract-tar.ts';
 import { LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
 import type { EngineUser } from './launcher.ts';
-
-/** What `tar-stream` gives; its own types do not say that an entry can be read as bytes. */
-interface TarEntry extends AsyncIterable<Buffer> {
-  readonly header: Header;
-  resume(): unknown;
-}
 
 /**
  * Unpacks a base backup into a new folder: 0700 and 0600, owned by the database's user. A base backup holds files and
@@ -23,63 +16,28 @@ export async function extractBaseBackup(
   owner: EngineUser | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const own = async (path: string) => {
-    if (owner !== undefined) await chown(path, owner.uid, owner.gid);
-  };
-  const makeFolder = async (path: string) => {
-    const first = await mkdir(path, { recursive: true, mode: 0o700 });
-    if (first === undefined) return;
-    for (let made = path; made.length >= first.length; made = dirname(made)) await own(made);
-  };
-  const place = async (entry: TarEntry) => {
-    const path = pathInside(folder, entry.header.name);
-    if (entry.header.type === 'directory') {
-      entry.resume();
-      return await makeFolder(path);
-    }
-    if (entry.header.type !== 'file')
-      throw unusable(`it holds a ${entry.header.type}: ${show(entry.header.name)}`);
-    await makeFolder(dirname(path));
-    // `wx`: an entry that comes twice is refused, and nothing is ever written through a link.
-    await using file = await open(path, 'wx', 0o600);
-    for await (const bytes of entry) await file.writeFile(bytes);
-    if (owner !== undefined) await file.chown(owner.uid, owner.gid);
-  };
   try {
-    await makeFolder(folder);
-    await unpack(content, place, signal);
+    await extractTar(addAbortSignal(signal, content), folder);
+    await handOver(folder, owner);
     await access(join(folder, 'PG_VERSION'));
   } catch (error) {
-    content.destroy();
-    throw error instanceof LifeboatError ? error : unusable(messageOf(error), error);
+    await rm(folder, { recursive: true, force: true });
+    throw unusable(show(error instanceof Error ? error.message : String(error)), error);
   }
 }
 
-async function unpack(
-  content: Readable,
-  place: (entry: TarEntry) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const entries = extract();
-  const fed = pipeline(content, entries, { signal });
-  // A bad entry ends the pipeline as well; the entry's own error is the one to report.
-  fed.catch(() => undefined);
-  for await (const entry of entries as AsyncIterable<TarEntry>) await place(entry);
-  await fed;
+/** Gives every file and folder to the database's user, and refuses what a base backup never holds. */
+async function handOver(folder: string, owner: EngineUser | undefined): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isFile() && !entry.isDirectory()) throw new Error(`it holds a link: ${relative(folder, path)}`);
+    if (owner !== undefined) await chown(path, owner.uid, owner.gid);
+  }
+  if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
 }
 
-function pathInside(folder: string, name: string): string {
-  const path = resolve(join(folder, name));
-  if (path !== folder && !path.startsWith(folder + sep))
-    throw unusable(`an entry leaves the folder: ${show(name)}`);
-  return path;
-}
-
-function messageOf(error: unknown): string {
-  return show(error instanceof Error ? error.message : String(error));
-}
-
-function unusable(why: string, cause?: unknown): LifeboatError {
+function unusable(why: string, cause: unknown): LifeboatError {
   return new LifeboatError('lab.content', `the backup is not a base backup: ${why}`, {
     hints: ['a scratch instance takes the decrypted and unzipped tar of a backup of this service'],
     cause,

@@ -1,0 +1,50 @@
+import { resolve } from 'node:path';
+import { benchJournal } from './journal.ts';
+import { benchStart } from './start.ts';
+import { benchVerify } from './verify.ts';
+
+/*
+ * `npm run bench [-- --quick]`: each figure is a ratio against a peer in the same run. `--quick` reads 256 MiB instead of 1 GiB.
+ * Nothing here passes or fails: budgets stand beside the figures.
+ */
+const quick = process.argv.includes('--quick');
+const CLI = resolve(import.meta.dirname, '../../dist/cli.js');
+const print = (what: string, figure: string, budget: string) =>
+  process.stdout.write(`${what.padEnd(52)} ${figure.padEnd(34)} budget ${budget}\n`);
+const ratio = (value: number) => value.toFixed(2);
+
+const verify = await benchVerify({
+  contentBytes: quick ? 2 ** 28 : 2 ** 30,
+  command: (file, keyFile) => [process.execPath, CLI, 'verify', file, '--key-file', keyFile],
+});
+const size = `${Math.round(verify.contentBytes / 2 ** 20)} MiB`;
+print(
+  `lifeboat verify / openssl | gzip | tar, ${size}`,
+  `${ratio(verify.ratio.median)} (${ratio(verify.ratio.low)} .. ${ratio(verify.ratio.high)})`,
+  '<= 0.6',
+);
+print(
+  '  peak resident memory',
+  verify.peakRssMiB === undefined ? 'not measured' : `${Math.round(verify.peakRssMiB)} MiB`,
+  '<= 200 MiB',
+);
+
+const start = await benchStart(quick ? 5 : 11);
+const against = (ms: number) =>
+  `${ratio(ms / start.node)} (${Math.round(ms)} ms / ${Math.round(start.node)} ms)`;
+print('first frame / node -e 0', against(start.firstFrame), '<= 1.3');
+print(
+  'interactive / node -e 0',
+  start.interactive === undefined ? 'no keychain daemon here' : against(start.interactive),
+  '<= 5',
+);
+print('--version / node -e 0', against(start.version), '<= 2');
+print(
+  'memory at rest / node -e',
+  start.memoryRatio === undefined ? 'not measured' : ratio(start.memoryRatio),
+  '<= 2.2',
+);
+
+const journal = await benchJournal();
+print('intent durable / append + fdatasync', ratio(journal.ratio), '<= 2');
+print('audit of a million entries', `${journal.verifyMillionSeconds.toFixed(1)} s`, '<= 10 s');

@@ -1,0 +1,162 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** Medians in milliseconds, in turns with the peer, so that a noisy machine hurts both. */
+export interface StartBench {
+  /** `node -e 0` in a terminal that is up, to its end. */
+  readonly node: number;
+  /** `lifeboat run`, from its start to the first bytes of the screen. */
+  readonly firstFrame: number;
+  /** `lifeboat run`, from its start to the screen that Ink draws and takes keys on; undefined without a keychain daemon. */
+  readonly interactive: number | undefined;
+  readonly version: number;
+  /** Resident memory at the interactive screen by that of `node -e` at rest. */
+  readonly memoryRatio: number | undefined;
+}
+
+const CLI = resolve(import.meta.dirname, '../../dist/cli.js');
+const RAIL = 'look at the instance';
+
+/** Times the start of the built program against `node -e 0`. Terminals come from util-linux `script`. */
+export async function benchStart(rounds = 9): Promise<StartBench> {
+  const home = await mkdtemp(join(tmpdir(), 'lifeboat-bench-'));
+  try {
+    await writeFile(join(home, 'lifeboat.yaml'), CONFIG);
+    const node: number[] = [];
+    const first: number[] = [];
+    const interactive: number[] = [];
+    const version: number[] = [];
+    const memory: number[] = [];
+    const nodeMemory = residentOfNode();
+    const withKeychain = hasKeychainDaemon();
+    for (let round = 0; round < rounds; round++) {
+      node.push(await timeInTerminal(`${process.execPath} -e 0`, home));
+      version.push(await timeInTerminal(`${process.execPath} ${CLI} --version`, home));
+      const seen = await timeScreen(home, withKeychain);
+      first.push(seen.firstFrame);
+      if (seen.interactive !== undefined) interactive.push(seen.interactive);
+      if (seen.residentKiB !== undefined) memory.push(seen.residentKiB / nodeMemory);
+    }
+    return {
+      node: median(node),
+      firstFrame: median(first),
+      interactive: interactive.length === 0 ? undefined : median(interactive),
+      version: median(version),
+      memoryRatio: memory.length === 0 ? undefined : median(memory),
+    };
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+/** Nothing listens there: the run stops at its first question, which is enough to see the screen. */
+const CONFIG = `instances:
+  bench:
+    url: http://127.0.0.1:9/service-instances/bench
+    token: { env: LIFEBOAT_BENCH_TOKEN }
+    rehearsal: true
+`;
+
+/** From the moment the terminal is up to the end of the command. */
+function timeInTerminal(command: string, home: string): Promise<number> {
+  const child = terminal(`echo ${MARK}; exec ${command}`, home);
+  let began = performance.now();
+  return new Promise((done, failed) => {
+    child.on('error', failed);
+    child.stdout?.once('data', () => {
+      began = performance.now();
+      child.stdout?.resume();
+    });
+    child.on('exit', () => done(performance.now() - began));
+  });
+}
+
+interface Seen {
+  readonly firstFrame: number;
+  readonly interactive: number | undefined;
+  readonly residentKiB: number | undefined;
+}
+
+/** Starts a run in a terminal of its own and stops it as soon as the screen has been seen. */
+function timeScreen(home: string, withKeychain: boolean): Promise<Seen> {
+  const state = join(home, `state-${Math.random().toString(36).slice(2)}`);
+  const run = `${process.execPath} ${CLI} run rotate-key --instance bench`;
+  const inside = withKeychain ? insideKeychain(run) : `echo ${MARK}; exec ${run}`;
+  const child = terminal(inside, home, { LIFEBOAT_HOME: state });
+  let output = '';
+  let began: number | undefined;
+  let firstFrame: number | undefined;
+  return new Promise((done, failed) => {
+    child.on('error', failed);
+    child.on('exit', () => {
+      if (firstFrame === undefined) failed(new Error(`the screen never came up: ${output.slice(-300)}`));
+      else done({ firstFrame, interactive: undefined, residentKiB: undefined });
+    });
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (began === undefined && output.includes(MARK)) began = performance.now();
+      if (began === undefined) return;
+      if (firstFrame === undefined && output.includes('\u001b[?1049h'))
+        firstFrame = performance.now() - began;
+      if (!output.includes(RAIL) || firstFrame === undefined) return;
+      const interactive = performance.now() - began;
+      const residentKiB = residentOf(run);
+      child.stdin?.write('\u0003\u0003');
+      done({ firstFrame, interactive, residentKiB });
+      child.removeAllListeners('exit');
+      setTimeout(() => child.kill(), 2_000).unref();
+    });
+  });
+}
+
+const MARK = '@@begin@@';
+
+/** A keychain of its own on a bus of its own; the mark says when everything but the program is up. */
+function insideKeychain(run: string): string {
+  return `exec dbus-run-session -- sh -c 'printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1; echo ${MARK}; exec ${run}'`;
+}
+
+function terminal(command: string, home: string, env: Record<string, string> = {}) {
+  const { CI: _, CONTINUOUS_INTEGRATION: __, ...inherited } = process.env;
+  const child = spawn('script', ['-qfec', `stty cols 100 rows 30; ${command}`, '/dev/null'], {
+    cwd: home,
+    env: {
+      ...inherited,
+      HOME: home,
+      TERM: 'xterm-256color',
+      XDG_DATA_HOME: join(home, 'data'),
+      XDG_RUNTIME_DIR: home,
+      LIFEBOAT_BENCH_TOKEN: 'bench',
+      ...env,
+    },
+  });
+  // A program that ends early closes its terminal; what it printed says why.
+  child.stdin.on('error', () => undefined);
+  return child;
+}
+
+function hasKeychainDaemon(): boolean {
+  return ['dbus-run-session', 'gnome-keyring-daemon'].every(
+    (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0,
+  );
+}
+
+/** Resident KiB of the newest process with that command line. */
+function residentOf(run: string): number | undefined {
+  const found = spawnSync('pgrep', ['-nxf', run], { encoding: 'utf8' }).stdout.trim();
+  if (found === '') return undefined;
+  const kib = spawnSync('ps', ['-o', 'rss=', '-p', found], { encoding: 'utf8' }).stdout.trim();
+  return kib === '' ? undefined : Number(kib);
+}
+
+function residentOfNode(): number {
+  const script = 'console.log(process.memoryUsage.rss() / 1024)';
+  return Number(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout.trim());
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

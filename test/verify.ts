@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/*
+ * `npm run verify`: everything a change must pass, one step after the other, whatever became of the one before. Ends with a
+ * line `N passed, N failed`, where each test counts, and each other step as one; exits with 1 when anything failed.
+ */
+interface Step {
+  readonly name: string;
+  readonly npm: readonly string[];
+  /** Seconds after which it counts as hanging and is ended. */
+  readonly limit: number;
+}
+
+interface Count {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
+const report = join(scratch, 'tests.json');
+const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+
+const TESTS: Step = { name: 'tests', npm: ['test', '--', ...reporters], limit: 600 };
+const OTHERS: readonly Step[] = [
+  { name: 'types', npm: ['run', '--silent', 'types'], limit: 120 },
+  { name: 'lint', npm: ['run', '--silent', 'lint'], limit: 120 },
+  { name: 'dead code', npm: ['run', '--silent', 'dead'], limit: 120 },
+  { name: 'fresh docs', npm: ['run', '--silent', 'docs', '--', '--check'], limit: 60 },
+  {
+    name: 'drill',
+    npm: ['run', '--silent', 'drill', '--', '--auto', '--report', join(scratch, 'drill')],
+    limit: 180,
+  },
+];
+
+const lines: string[] = [];
+const total = { passed: 0, failed: 0 };
+try {
+  for (const step of [TESTS, ...OTHERS]) {
+    process.stdout.write(`\n--- ${step.name}\n`);
+    const began = performance.now();
+    const problem = await run(step);
+    const count = step === TESTS ? countTests(problem === undefined) : countStep(problem === undefined);
+    total.passed += count.passed;
+    total.failed += count.failed;
+    const verdict = count.failed === 0 ? 'ok    ' : 'FAILED';
+    const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6);
+    const detail =
+      step === TESTS ? `: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped` : '';
+    lines.push(
+      `${verdict} ${seconds} s  ${step.name}${detail}${problem === undefined ? '' : ` (${problem})`}`,
+    );
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+process.stdout.write(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed\n`);
+process.exitCode = total.failed === 0 ? 0 : 1;
+
+/** Runs a step to its end. Gives nothing when it went well, else why not. */
+async function run({ npm, limit }: Step): Promise<string | undefined> {
+  const child = spawn('npm', npm, {
+    // In a process group of its own, so that a step that hangs is ended with all that it has started.
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, name);
+    } catch {
+      // It has ended by itself.
+    }
+  };
+  let hangs = false;
+  const timer = setTimeout(() => {
+    hangs = true;
+    signal('SIGKILL');
+  }, limit * 1000);
+  const interrupt = () => {
+    signal('SIGKILL');
+    process.exit(130);
+  };
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    const [code, ended] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    if (hangs) return `ended after ${limit} s`;
+    return code === 0 ? undefined : `exit ${code ?? ended}`;
+  } catch (thrown) {
+    return String(thrown);
+  } finally {
+    clearTimeout(timer);
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+}
+
+/** What the tests' own report says. A run that failed without a failed test (a broken file, a hang) counts as one failure. */
+function countTests(ok: boolean): Count {
+  let count: Count = { passed: 0, failed: 0, skipped: 0 };
+  try {
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
+      readFileSync(report, 'utf8'),
+    );
+    count = { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests + numTodoTests };
+  } catch {
+    return { ...count, failed: 1 };
+  }
+  return ok || count.failed > 0 ? count : { ...count, failed: 1 };
+}
+
+function countStep(ok: boolean): Count {
+  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+}
