@@ -21,6 +21,8 @@ export async function paintEarly(
   context.stdout.write(
     firstFrame({ columns, rows, env: context.env, title: titleOf(argv), instance: instanceOf(argv) }),
   );
+  // The UI loads while the key store and the journal are waited for; should it fail to, whoever needs it hears of it.
+  import('../tui/show-run.tsx').catch(() => undefined);
   return () => void context.stdout.write(GIVE_SCREEN_BACK);
 }
 

@@ -86,16 +86,20 @@ function killAfter({ child, ended }: Running, ms: number): void {
   void ended.finally(() => clearTimeout(timer));
 }
 
-/** Resumes until a process ends by itself; one resume in four is killed as well. */
+/** Does what an operator would: resumes, or begins when there is nothing to resume. One process in four is killed as well. */
 async function resume(house: House, chance: () => number, spanMs: number) {
+  let command: readonly string[] = ['resume'];
   for (let [resumes, kills] = [1, 0]; ; resumes += 1) {
-    // Killed before its first entry: there is no run yet, and the operator starts it again.
-    const begun = (await entriesOf(house)).some(({ type }) => type === 'run.started');
-    const running = house.start(...(begun ? ['resume'] : ROTATE), ...ANSWERED);
+    const running = house.start(...command, ...ANSWERED);
     if (chance() < 0.25) killAfter(running, chance() * spanMs);
     const end = await running.ended;
-    if (end.code !== null || resumes === MOST_RESUMES) return { end, resumes, kills };
-    kills += 1;
+    if (end.code === null) kills += 1;
+    const isNothingOpen = end.code === 2 && end.stderr.includes('there is no open run');
+    // Killed after its last entry: there is nothing left to do. Killed before its first: it is begun anew.
+    if (isNothingOpen && isClosed(await entriesOf(house))) return { end: { ...end, code: 0 }, resumes, kills };
+    if (isNothingOpen) command = ROTATE;
+    else if (end.code !== null || resumes === MOST_RESUMES) return { end, resumes, kills };
+    else command = ['resume'];
   }
 }
 
@@ -126,12 +130,16 @@ async function judge(house: House, end: Ended): Promise<Pick<Trial, 'doubled' | 
   return { doubled, lostKey, problems: promises.filter(([kept]) => !kept).map(([, words]) => words) };
 }
 
-/** The journal as it lies there; a process that was killed early leaves none, or an empty file for one. */
+/** The journal as it lies there: a process that was killed early leaves none, or half of an empty one. */
 async function entriesOf(house: House): Promise<readonly Entry[]> {
   return house.entries().catch((thrown: { code?: string }) => {
-    if (thrown.code === 'journal.none' || thrown.code === 'journal.version') return [];
+    if (String(thrown.code).startsWith('journal.')) return [];
     throw thrown;
   });
+}
+
+function isClosed(entries: readonly Entry[]): boolean {
+  return entries.some(({ type }) => type === 'run.closed');
 }
 
 function lastWords(entries: readonly Entry[]): string {
