@@ -1,0 +1,139 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
+import { isRunning, type SeenProcess, watchTree } from './process-tree.ts';
+import { copyProduct, type Ended, type Product, runProduct } from './product.ts';
+
+const isLinux = existsSync('/proc/self/stat');
+
+/** What a drill that was watched leaves in our hands. */
+interface Watched {
+  readonly end: Ended;
+  readonly processes: readonly SeenProcess[];
+  /** Texts of the lab's secret files, as they were while it ran. */
+  readonly secrets: readonly string[];
+}
+
+describe.skipIf(!isLinux)('a drill', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
+  const temporary = join(folder, 'tmp');
+  const reports = join(folder, 'report');
+  let product: Product;
+  let killed: Watched;
+  let left: readonly string[] = [];
+  let proven: Watched;
+
+  beforeAll(async () => {
+    // PostgreSQL, which refuses to run as root, gets a user of its own there; it must be able to walk in.
+    mkdirSync(temporary);
+    for (const path of [folder, temporary]) chmodSync(path, 0o755);
+    product = copyProduct({ cheapVault: false });
+    killed = await drill(join(folder, 'killed'), { signal: 'SIGKILL', at: 'step 7/' });
+    left = readdirSync(temporary);
+    proven = await drill(reports);
+  }, 120_000);
+
+  afterAll(() => {
+    product.remove();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  /** Runs a drill with a temporary folder of its own, and ends it when it has said something. */
+  async function drill(report: string, ending?: { signal: NodeJS.Signals; at: string }): Promise<Watched> {
+    const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'home') };
+    const { child, ended, stderr } = runProduct(product, ['drill', '--auto', '--report', report], env);
+    const watch = watchTree(child.pid ?? 0);
+    const secrets = new Set<string>();
+    const timer = setInterval(() => {
+      for (const secret of labSecrets(temporary)) secrets.add(secret);
+      if (ending !== undefined && stderr().includes(ending.at)) child.kill(ending.signal);
+    }, 10);
+    const end = await ended;
+    clearInterval(timer);
+    watch.stop();
+    return { end, processes: watch.seen(), secrets: [...secrets] };
+  }
+
+  test('proves that the backup brings the data back, with every row compared', () => {
+    const { code, stdout, stderr } = proven.end;
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/^drill: proven\n/);
+    expect(stdout).toMatch(/verdict: restored: backup \d+, opened with key [0-9a-f]{12}/);
+    expect(Number(/rows compared with the source: (\d+)/.exec(stdout)?.[1])).toBeGreaterThan(100);
+  });
+
+  test('leaves a report with verdict, rows, RTO and RPO', () => {
+    const report = readFileSync(join(reports, 'report.md'), 'utf8');
+    expect(report).toContain('verdict: restored');
+    expect(report).toMatch(/\| orders \| \d+ \| equal \|/);
+    expect(report).not.toMatch(/DIFFERENT|\bNO\b/);
+    expect(report).toMatch(/RTO, .*: [\d.]+ (ms|s)/);
+    expect(report).toMatch(/RPO, .*: [\d.]+ (ms|s)/);
+  });
+
+  test('leaves no process and no file behind, though the one before it was killed', () => {
+    expect(proven.end.stderr).toContain('removed what a killed lab left behind');
+    expect(proven.processes.filter(({ cmdline }) => cmdline.includes('postgres')).length).toBeGreaterThan(0);
+    expect(proven.processes.filter(({ pid }) => isRunning(pid))).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test('that is killed takes its databases with it', async () => {
+    expect(killed.end.code).toBeNull();
+    expect(left).toHaveLength(1);
+    expect(killed.processes.filter(({ cmdline }) => cmdline.includes('postgres')).length).toBeGreaterThan(0);
+    await expect.poll(() => killed.processes.filter(({ pid }) => isRunning(pid))).toEqual([]);
+  });
+
+  test('that is ended by SIGTERM cleans up after itself', async () => {
+    const { end, processes } = await drill(join(folder, 'ended'), { signal: 'SIGTERM', at: 'step 7/' });
+    expect(end.code, end.stderr).toBe(130);
+    expect(processes.filter(({ pid }) => isRunning(pid))).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(existsSync(join(folder, 'ended/lifeboat.db'))).toBe(true);
+  });
+
+  test('shows its token and its keys to nobody', () => {
+    const { end, processes, secrets } = proven;
+    expect(secrets.length).toBeGreaterThanOrEqual(2);
+    expect(leaksIn('output', end.stdout + end.stderr, secrets)).toEqual([]);
+    expect(leaksInFolder(reports, secrets)).toEqual([]);
+    expect(leaksInProcesses(processes, secrets)).toEqual([]);
+  });
+
+  test('leaves a journal that an audit accepts, until one bit of it is flipped', async () => {
+    const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: reports };
+    const intact = await runProduct(product, ['audit', 'verify'], env).ended;
+    expect(intact.code, intact.stdout + intact.stderr).toBe(0);
+
+    flipOneBit(join(reports, 'lifeboat.db'), '"reason":"drill"');
+    const damaged = await runProduct(product, ['audit', 'verify'], env).ended;
+    expect(damaged.code, damaged.stdout + damaged.stderr).toBe(1);
+    expect(damaged.stdout).toMatch(/problem: run\/\w+ entry 1/);
+    expect(damaged.stdout).toContain('NOT INTACT');
+  });
+});
+
+/** The contents of the files in which the lab keeps token and key, for as long as there is a lab. */
+function labSecrets(temporary: string): string[] {
+  return readdirSync(temporary).flatMap((name) => {
+    const state = join(temporary, name, 'state');
+    try {
+      const names = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((file) => /token|key/.test(file));
+      return names.map((file) => readFileSync(join(state, file), 'utf8').trim()).filter((text) => text.length > 8);
+    } catch {
+      return [];
+    }
+  });
+}
+
+function flipOneBit(path: string, inside: string): void {
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf(inside);
+  if (at === -1) throw new Error(`${inside} is not in ${path}`);
+  const last = at + inside.length - 2;
+  bytes[last] = (bytes[last] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}

@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A process as /proc shows it; Linux only. */
+export interface SeenProcess {
+  readonly pid: number;
+  /** Arguments and environment, NUL-separated as the kernel gives them; empty when the process was gone already. */
+  readonly cmdline: string;
+  readonly environ: string;
+}
+
+export interface Watch {
+  /** Every process of the tree that was met so far, the root included. */
+  seen(): readonly SeenProcess[];
+  stop(): void;
+}
+
+/** Looks at a process and everything below it every few milliseconds, until stopped. */
+export function watchTree(root: number): Watch {
+  const seen = new Map<string, SeenProcess>();
+  const look = () => {
+    for (const pid of treeOf(root)) {
+      const process = { pid, cmdline: read(pid, 'cmdline'), environ: read(pid, 'environ') };
+      seen.set(JSON.stringify(process), process);
+    }
+  };
+  const timer = setInterval(look, 5);
+  look();
+  return { seen: () => [...seen.values()], stop: () => clearInterval(timer) };
+}
+
+/** Whether a process runs; a zombie, which only waits to be collected, does not. */
+export function isRunning(pid: number): boolean {
+  const state = statOf(pid)?.state;
+  return state !== undefined && state !== 'Z' && state !== 'X';
+}
+
+function treeOf(root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    const parent = Number.isInteger(pid) ? statOf(pid)?.parent : undefined;
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), pid]);
+  }
+  const tree = [root];
+  for (const pid of tree) tree.push(...(children.get(pid) ?? []));
+  return tree;
+}
+
+/** proc(5): the name in parentheses may itself hold any character. */
+function statOf(pid: number): { readonly state: string | undefined; readonly parent: number } | undefined {
+  const text = read(pid, 'stat');
+  if (text === '') return undefined;
+  const [state, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { state, parent: Number(parent) };
+}
+
+function read(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+  } catch {
+    return '';
+  }
+}

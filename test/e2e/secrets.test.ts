@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { ANSWERED, CANARIES, ROTATE } from './house.ts';
+import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
+import { watchTree } from './process-tree.ts';
+import type { Ended } from './product.ts';
+import { typesOf, useHouses } from './scene.ts';
+
+const hasProc = existsSync('/proc/self/environ');
+
+describe('token, keys and passphrase', () => {
+  const house = useHouses({ cheapVault: false });
+
+  test.skipIf(!hasProc)(
+    'are nowhere but where they belong: no file, no output, no argv, no environment',
+    async (context) => {
+      // The sleep gives the sampling below time to meet the command.
+      const tokenSource = `{ command: 'sleep 0.05; cat "$HOME/token"' }`;
+      const { folder, home, server, run, start } = await house(context, { firstDay: true, tokenSource });
+      await writeFile(`${folder}/key`, `${CANARIES.oldKey}\n`, { mode: 0o600 });
+      const said: Ended[] = [await run('keys', 'add', 'orders', '--file', `${folder}/key`)];
+
+      const rotation = start(...ROTATE, ...ANSWERED, '--json');
+      const watch = watchTree(rotation.child.pid ?? 0);
+      const end = await rotation.ended;
+      watch.stop();
+      expect(end.code, end.stderr).toBe(0);
+      const runId = JSON.parse((await run('runs', '--json')).stdout).runId as string;
+      said.push(end, await run('keys', 'list'), await run('report', runId), await run('audit', 'show', runId));
+      said.push(await run('audit', 'export', runId), await run('audit', 'verify'), await run('doctor'));
+
+      const secrets = [CANARIES.token, CANARIES.passphrase, ...server.keys];
+      expect(secrets).toHaveLength(4);
+      expect(said.flatMap(({ stdout, stderr }) => leaksIn('output', stdout + stderr, secrets))).toEqual([]);
+      expect(leaksInFolder(home, secrets)).toEqual([]);
+      expect(watch.seen().some(({ cmdline }) => cmdline.startsWith('cat\0'))).toBe(true);
+      expect(leaksInProcesses(watch.seen(), secrets)).toEqual([]);
+    },
+  );
+
+  test('are blanked where a service sends them back in an error', async (context) => {
+    const answer = {
+      status: 422,
+      body: { error: 'invalidParameters', description: `${CANARIES.givenKey} of bearer ${CANARIES.token} is weak` },
+    };
+    const { folder, home, run, entries } = await house(context, {
+      trouble: ({ method }) => (method === 'PATCH' ? { work: false, answer } : undefined),
+    });
+    await writeFile(`${folder}/key`, `${CANARIES.givenKey}\n`, { mode: 0o600 });
+    const { code, stdout, stderr } = await run(...ROTATE, ...ANSWERED, '--key-file', `${folder}/key`);
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('is weak');
+    expect(typesOf(await entries(), 'run')).toContain('event');
+    const secrets = [CANARIES.givenKey, CANARIES.token];
+    expect(leaksIn('output', stdout + stderr, secrets)).toEqual([]);
+    expect(leaksInFolder(home, secrets)).toEqual([]);
+  });
+
+  test('would be found in each of the forms that are looked for', () => {
+    const secret = CANARIES.oldKey;
+    const bytes = Buffer.from(`xy${secret}z`);
+    const hidden = [secret, Buffer.from(secret).toString('hex'), bytes.toString('base64'), encodeURIComponent(secret)];
+    for (const text of hidden) expect(leaksIn('here', text, [secret])).not.toEqual([]);
+  });
+});

@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'vitest';
+import { LifeboatError } from '../../src/errors.ts';
+import { Secret } from '../../src/secret.ts';
+import { answerToTheChange, LOST, landed, makeWorld, obedient, reaches, sending } from './world.ts';
+
+const refused = {
+  code: 'credentials.refused',
+  shortMessage: 'the token was refused',
+  hints: [],
+  evidence: {},
+};
+
+describe('a run', () => {
+  test('goes from its first entry to a proven end, and says so in its journal', async () => {
+    const world = await makeWorld(obedient());
+    const run = await world.takeUp();
+    await answerToTheChange(run);
+    expect(await run.ended).toEqual({ how: 'ended', exitCode: 0 });
+    expect((await world.types()).at(-1)).toBe('run.closed');
+    expect(await world.bodies('run.closed')).toMatchObject([{ outcome: 'done', proven: true }]);
+  });
+
+  test('has an intent on disk, prepared and armed, before its request is sent', async () => {
+    let before: string[] = [];
+    const world = await makeWorld(
+      obedient({
+        createBackup: sending(async () => {
+          before = await world.types();
+          return landed(4);
+        }),
+      }),
+    );
+    const run = await world.takeUp();
+    await answerToTheChange(run);
+    await run.ended;
+    expect(before.slice(-2)).toEqual(['intent.prepared', 'intent.armed']);
+  });
+
+  test('seals its head before a destructive verb begins', async () => {
+    const order: string[] = [];
+    const world = await makeWorld(
+      obedient({
+        setKey: {
+          kind: 'repeatable',
+          run: async () => {
+            order.push('sent');
+            return { ok: true, output: { answer: 'accepted' } };
+          },
+        },
+      }),
+    );
+    const run = await world.takeUp({ seal: async (_, reason) => void order.push(reason) });
+    await answerToTheChange(run);
+    await run.ended;
+    expect(order).toEqual(['armed', 'sent', 'closed']);
+  });
+
+  test('can be driven by one process only: the second is told who holds it', async () => {
+    const world = await makeWorld(obedient());
+    const run = await world.takeUp();
+    await expect(world.takeUp()).rejects.toMatchObject({ code: 'journal.held' });
+    await run.detach();
+    const again = await world.takeUp();
+    await again.detach();
+  });
+
+  test('is not taken up when its last entries are missing', async () => {
+    const world = await makeWorld(obedient());
+    const cut = () => {
+      throw new LifeboatError('journal.cut', 'the tail is gone');
+    };
+    await expect(world.takeUp({ refuseCutTail: cut })).rejects.toMatchObject({ code: 'journal.cut' });
+    const run = await world.takeUp();
+    await run.detach();
+  });
+});
+
+describe('an intent that was armed', () => {
+  test('is never sent again after the process died, and its landed request is adopted', async () => {
+    let sends = 0;
+    const activities = obedient({
+      createBackup: sending(
+        () => {
+          sends += 1;
+          return new Promise(() => undefined);
+        },
+        async () => ({ verdict: 'landed', output: { landed: true, id: 9, adopted: true }, evidence: {} }),
+      ),
+    });
+    const world = await makeWorld(activities);
+    const first = await world.takeUp();
+    await answerToTheChange(first);
+    await reaches(first, 'creatingBackup');
+    await until(() => sends === 1);
+    await first.detach();
+    const second = await world.takeUp();
+    expect(await second.ended).toMatchObject({ exitCode: 0 });
+    expect(sends).toBe(1);
+    expect(second.state().snapshot.context.backup).toMatchObject({ adopted: true });
+  });
+
+  test('is sent anew, under a new intent, only when the service shows that it never arrived', async () => {
+    let sends = 0;
+    const world = await makeWorld(
+      obedient({
+        createBackup: sending(async () => {
+          sends += 1;
+          return sends === 1 ? LOST : landed(5);
+        }),
+      }),
+    );
+    const run = await world.takeUp();
+    await answerToTheChange(run);
+    expect(await run.ended).toMatchObject({ exitCode: 0 });
+    expect(sends).toBe(2);
+    expect(await world.bodies('intent.armed')).toMatchObject([
+      { intent: 'backup-1' },
+      { intent: 'backup-2' },
+    ]);
+  });
+
+  test('asks a person when the service shows several candidates, and sends nothing meanwhile', async () => {
+    let sends = 0;
+    const failure = {
+      code: 'doubt.ambiguous',
+      shortMessage: 'two',
+      hints: [],
+      evidence: { candidates: [{ id: 7 }, { id: 8 }] },
+    };
+    const world = await makeWorld(
+      obedient({
+        createBackup: sending(
+          async () => {
+            sends += 1;
+            return LOST;
+          },
+          async () => ({ verdict: 'ambiguous', failure }),
+        ),
+      }),
+    );
+    const run = await world.takeUp();
+    await answerToTheChange(run);
+    await reaches(run, 'backupInDoubt');
+    await run.answer({ event: 'operator.lookAgain' });
+    await reaches(run, 'backupInDoubt');
+    await run.answer({ event: 'operator.adopt:8' });
+    expect(await run.ended).toMatchObject({ exitCode: 0 });
+    expect(sends).toBe(1);
+  });
+
+  test('stays in doubt when the service cannot be asked', async () => {
+    const world = await makeWorld(
+      obedient({
+        createBackup: sending(
+          async () => LOST,
+          async () => {
+            throw new LifeboatError('service.unreachable', 'no way there');
+          },
+        ),
+      }),
+    );
+    const run = await world.takeUp();
+    await answerToTheChange(run);
+    await reaches(run, 'backupInDoubt');
+    expect(run.state().snapshot.context.failure).toMatchObject({ code: 'doubt.unreadable' });
+    await run.detach();
+  });
+});
+
+describe('refused credentials', () => {
+  test('pause a run without failing it, and the same step is done again', async () => {
+    let asked = 0;
+    const world = await makeWorld(
+      obedient({
+        preflight: {
+          kind: 'read',
+          run: async () => {
+            asked += 1;
+            return { ok: false, failure: refused };
+          },
+        },
+      }),
+    );
+    const run = await world.takeUp();
+    expect(await run.ended).toEqual({ how: 'paused', exitCode: 4 });
+    expect(run.state().snapshot.value).toBe('checking');
+    const again = await world.takeUp({ activities: obedient() });
+    await reaches(again, 'offeringOldProof');
+    expect(asked).toBe(1);
+    await again.detach();
+  });
+
+  test('let the same intent be prepared again, for the service had refused to do it', async () => {
+    let sends = 0;
+    const world = await makeWorld(
+      obedient({
+        createBackup: sending(async () => {
+          sends += 1;
+          return sends === 1 ? { sent: 'absent', failure: refused } : landed(4);
+        }),
+      }),
+    );
+    const run = await world.takeUp({ leaveWhenPaused: false });
+    await answerToTheChange(run);
+    await until(() => run.state().paused !== undefined);
+    run.wake();
+    expect(await run.ended).toMatchObject({ exitCode: 0 });
+    expect(await world.bodies('intent.armed')).toMatchObject([
+      { intent: 'backup-1' },
+      { intent: 'backup-1' },
+    ]);
+  });
+});
+
+describe('an answer', () => {
+  test('with a wrong name changes nothing', async () => {
+    const world = await makeWorld(obedient());
+    const run = await world.takeUp();
+    await reaches(run, 'offeringOldProof');
+    await run.answer({ event: 'operator.prove' });
+    await reaches(run, 'choosingKey');
+    await run.answer({ event: 'operator.generate' });
+    await reaches(run, 'confirming');
+    const before = await world.types();
+    await expect(run.answer({ event: 'operator.confirm', typed: 'order' })).rejects.toMatchObject({
+      code: 'confirm.mismatch',
+    });
+    await expect(run.answer({ event: 'operator.confirm' })).rejects.toMatchObject({
+      code: 'confirm.mismatch',
+    });
+    await expect(run.answer({ event: 'operator.retry' })).rejects.toMatchObject({ code: 'answer.misfit' });
+    expect(await world.types()).toEqual(before);
+    await run.detach();
+  });
+
+  test('that needs a reason is refused without one', async () => {
+    const world = await makeWorld(obedient());
+    const run = await world.takeUp();
+    await reaches(run, 'offeringOldProof');
+    await expect(run.answer({ event: 'operator.skip', text: '  ' })).rejects.toMatchObject({
+      code: 'answer.misfit',
+    });
+    await run.answer({ event: 'operator.skip', text: 'proven yesterday' });
+    expect(run.state().snapshot.context.skipped).toEqual([
+      { step: 'old-backup', reason: 'proven yesterday' },
+    ]);
+    await run.detach();
+  });
+
+  test('with a key leaves nothing of the key in the journal', async () => {
+    const world = await makeWorld(obedient());
+    const run = await world.takeUp();
+    await reaches(run, 'offeringOldProof');
+    await run.answer({ event: 'operator.prove' });
+    await reaches(run, 'choosingKey');
+    await run.answer({ event: 'operator.enterKey' });
+    await reaches(run, 'enteringKey');
+    const short = run.answer({ event: 'operator.provideKey', secret: new Secret('canary') });
+    await expect(short).rejects.toMatchObject({ code: 'key.too-short' });
+    const spaced = run.answer({
+      event: 'operator.provideKey',
+      secret: new Secret('canary with many blanks'),
+    });
+    await expect(spaced).rejects.toMatchObject({ code: 'key.characters' });
+    await run.answer({ event: 'operator.provideKey', secret: new Secret('canary-canary-canary') });
+    await reaches(run, 'confirming');
+    expect(JSON.stringify(await world.journal.read(`run/${world.runId}`))).not.toContain('canary');
+    await run.detach();
+  });
+});
+
+/** Waits for a condition that other tasks bring about. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import { fold } from '../../src/runner/fold.ts';
+import { abandonRun, findRun, listRuns, startRun } from '../../src/runner/runs.ts';
+import { answerToTheChange, makeWorld, obedient, reaches } from './world.ts';
+
+test('a second run of an instance is refused while one is open, with both ways out', async () => {
+  const world = await makeWorld(obedient());
+  const runbook = runbooks['rotate-key'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  const start = {
+    runbook,
+    instance: 'orders',
+    input: { instance: 'orders' },
+    mode: 'LIVE' as const,
+    operator: 'tester',
+    tool: { name: 'lifeboat', version: '0', node: 'v24' },
+  };
+  await expect(startRun(world.journal, start)).rejects.toMatchObject({
+    code: 'run.open',
+    hints: [
+      `carry on with it: lifeboat resume ${world.runId}`,
+      `or give it up: lifeboat resume ${world.runId} --abandon REASON`,
+    ],
+  });
+  await abandonRun(world.journal, await findRun(world.journal), 'superseded');
+  const second = await startRun(world.journal, start);
+  expect((await listRuns(world.journal)).map(({ runId, status }) => [runId, status])).toEqual([
+    [world.runId, 'abandoned'],
+    [second, 'open'],
+  ]);
+});
+
+test('a run is found by the beginning of its id, and an unknown one is a usage error', async () => {
+  const world = await makeWorld(obedient());
+  expect((await findRun(world.journal, world.runId.slice(0, 12).toLowerCase())).runId).toBe(world.runId);
+  await expect(findRun(world.journal, 'ZZZ')).rejects.toMatchObject({ code: 'run.unknown', exitCode: 2 });
+});
+
+test('every beginning of a journal folds to a state that the run really was in', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await run.ended;
+  const runbook = runbooks['rotate-key'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  const entries = await world.journal.read(`run/${world.runId}`);
+  for (let length = 0; length <= entries.length; length += 1) {
+    const beginning = entries.slice(0, length);
+    const last = beginning.findLast(({ type }) => type === 'event')?.body as { to?: string } | undefined;
+    expect(fold(runbook, { instance: 'orders' }, beginning).snapshot.value).toBe(last?.to ?? 'checking');
+  }
+});
+
+test('a journal that leads elsewhere than it says is refused', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await reaches(run, 'offeringOldProof');
+  await run.detach();
+  const runbook = runbooks['rotate-key'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  const entries = await world.journal.read(`run/${world.runId}`);
+  const forged = entries.map((entry) =>
+    entry.type === 'event' ? { ...entry, body: { ...(entry.body as object), to: 'done' } } : entry,
+  );
+  expect(() => fold(runbook, { instance: 'orders' }, forged)).toThrow(
+    expect.objectContaining({ code: 'run.diverged' }),
+  );
+});

@@ -1,0 +1,138 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import type { AnyActivity } from '../../src/activities/activity.ts';
+import type { Journal, Json } from '../../src/journal/journal.ts';
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
+import { type Run, type RunDeps, takeUp } from '../../src/runner/run.ts';
+import { startRun } from '../../src/runner/runs.ts';
+import { outcomesOf } from '../machines/outcomes.ts';
+
+/** A journal on disk, and activities that end as the test says; the machine and the runner are the real ones. */
+export interface World {
+  readonly home: string;
+  readonly journal: Journal;
+  readonly runId: string;
+  /** Takes the run up as a new process would: with nothing but the journal. */
+  takeUp(overrides?: Partial<RunDeps>): Promise<Run>;
+  /** The types of the run's entries, in order. */
+  types(): Promise<string[]>;
+  bodies(type: string): Promise<Json[]>;
+}
+
+const rotateKey = runbooks['rotate-key'];
+
+export async function makeWorld(activities: Readonly<Record<string, AnyActivity>>): Promise<World> {
+  if (rotateKey === undefined) throw new Error('the runbook is gone');
+  const home = await mkdtemp(join(tmpdir(), 'lifeboat-runner-'));
+  const journal = await openSqliteJournal({ home, by: 'tester' });
+  onTestFinished(async () => {
+    await journal.close();
+    await rm(home, { recursive: true, force: true });
+  });
+  const runId = await startRun(journal, {
+    runbook: rotateKey,
+    instance: 'orders',
+    input: { instance: 'orders' },
+    mode: 'REHEARSAL',
+    operator: 'tester',
+    tool: { name: 'lifeboat', version: '0', node: 'v24' },
+  });
+  const read = () => journal.read(`run/${runId}`);
+  return {
+    home,
+    journal,
+    runId,
+    takeUp: (overrides) =>
+      takeUp({
+        journal,
+        runbook: rotateKey,
+        runId,
+        instance: 'orders',
+        activities,
+        take: async (key) => ({ fingerprint: 'bbbbbbbbbbbb', length: key.length }),
+        now: () => new Date(),
+        seal: async () => undefined,
+        refuseCutTail: () => undefined,
+        leaveWhenPaused: true,
+        leaveGraceMs: 20,
+        ...overrides,
+      }),
+    types: async () => (await read()).map(({ type }) => type),
+    bodies: async (type) => (await read()).filter((entry) => entry.type === type).map(({ body }) => body),
+  };
+}
+
+/** Activities that all succeed in the first way that the machine knows of; `changes` replaces some. */
+export function obedient(
+  changes: Readonly<Record<string, AnyActivity>> = {},
+): Readonly<Record<string, AnyActivity>> {
+  const verbs = [
+    'preflight',
+    'recheck',
+    'downloadBackup',
+    'storeKey',
+    'readBackKey',
+    'waitForBackup',
+    'negativeTest',
+  ];
+  const reads = [...verbs, 'verifyBackup', 'recordRotation', 'setKey'].map((verb): [string, AnyActivity] => [
+    verb,
+    { kind: 'read', run: async () => ({ ok: true, output: firstOutput(verb) }) },
+  ]);
+  return { ...Object.fromEntries(reads), createBackup: sending(async () => landed(4)), ...changes };
+}
+
+/** A `once` activity around a send and, when its answer is lost, a judgement. */
+export function sending(
+  send: () => Promise<unknown>,
+  judge: () => Promise<unknown> = async () => ({ verdict: 'absent', evidence: {} }),
+): AnyActivity {
+  return {
+    kind: 'once',
+    prepare: async () => ({ ok: true, output: { ids: [1, 2, 3] } }),
+    send: send as never,
+    judge: judge as never,
+  };
+}
+
+export function landed(id: number) {
+  return { sent: 'landed', output: { landed: true, id, adopted: false } };
+}
+
+export const LOST = {
+  sent: 'unknown',
+  failure: { code: 'service.timeout', shortMessage: 'no answer', hints: [], evidence: {} },
+};
+
+function firstOutput(verb: string): unknown {
+  const [first] = outcomesOf(verb);
+  return first !== undefined && 'output' in first ? first.output : undefined;
+}
+
+/** Resolves when the run waits in that state. */
+export function reaches(run: Run, state: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      if (run.state().snapshot.value === state) resolve();
+    };
+    run.subscribe(look);
+    look();
+    run.ended.then(
+      () => reject(new Error(`the run ended before ${state}, at ${run.state().snapshot.value}`)),
+      reject,
+    );
+  });
+}
+
+/** Answers from the start up to the typed name and beyond, as an operator who takes every recommendation. */
+export async function answerToTheChange(run: Run): Promise<void> {
+  await reaches(run, 'offeringOldProof');
+  await run.answer({ event: 'operator.prove' });
+  await reaches(run, 'choosingKey');
+  await run.answer({ event: 'operator.generate' });
+  await reaches(run, 'confirming');
+  await run.answer({ event: 'operator.confirm', typed: 'orders' });
+}
