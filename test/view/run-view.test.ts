@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import { LifeboatError } from '../../src/errors.ts';
+import type { Run } from '../../src/runner/run.ts';
+import { buildRunView } from '../../src/view/build-run-view.ts';
+import { proseByState } from '../../src/view/prose.ts';
+import { answerToTheChange, makeWorld, obedient, reaches } from '../runner/world.ts';
+
+const NOW = new Date();
+
+function viewOf(run: Run) {
+  const runbook = runbooks['rotate-key'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  return buildRunView({ ...run.state(), runbook, prose: new Map(), now: NOW });
+}
+
+test('the rail shows what is done, where the run stands and what lies ahead', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await reaches(run, 'offeringOldProof');
+  await run.answer({ event: 'operator.skip', text: 'proven yesterday' });
+  const { rail } = viewOf(run);
+  expect(rail.slice(0, 4)).toEqual([
+    { id: 'preflight', title: 'look at the instance', state: 'done' },
+    { id: 'old-backup', title: 'prove the old backup', state: 'skipped', note: 'proven yesterday' },
+    { id: 'key', title: 'choose the new key', state: 'current' },
+    { id: 'store', title: 'store it, read it back', state: 'ahead' },
+  ]);
+  await run.detach();
+});
+
+test('a run that ended proven has every step done and its outcome in green', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await run.ended;
+  const view = viewOf(run);
+  expect(view.rail.every(({ state }) => state === 'done')).toBe(true);
+  expect(view.outcome).toMatchObject({ tone: 'good', title: 'the key is rotated and proven' });
+  expect(view.question).toBeUndefined();
+});
+
+test('a run that was stopped shows the step it was stopped at, and is not green', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await reaches(run, 'offeringOldProof');
+  await run.answer({ event: 'operator.stop' });
+  expect(await run.ended).toMatchObject({ exitCode: 1 });
+  const view = viewOf(run);
+  expect(view.rail.map(({ state }) => state).slice(0, 3)).toEqual(['done', 'failed', 'ahead']);
+  expect(view.outcome).toMatchObject({ tone: 'warn', title: 'stopped before the key was changed' });
+});
+
+test('a failure is a banner with its hints, and the step is marked', async () => {
+  const world = await makeWorld(
+    obedient({
+      preflight: {
+        kind: 'read',
+        run: async () => {
+          throw new LifeboatError('service.unreachable', 'no way there', { hints: ['is the VPN up?'] });
+        },
+      },
+    }),
+  );
+  const run = await world.takeUp();
+  await reaches(run, 'checkFailed');
+  const view = viewOf(run);
+  expect(view.banner).toEqual({ tone: 'bad', text: 'no way there', hints: ['is the VPN up?'] });
+  expect(view.rail[0]?.state).toBe('failed');
+  await run.detach();
+});
+
+test('no text of the service can act on a terminal', async () => {
+  const hostile = '\u001b]52;c;aGk=\u0007\u009b31m\u202e\u001b[2J';
+  const world = await makeWorld(
+    obedient({
+      preflight: {
+        kind: 'read',
+        run: async () => ({
+          ok: false,
+          failure: { code: 'service.error', shortMessage: hostile, hints: [hostile], evidence: {} },
+        }),
+      },
+    }),
+  );
+  const run = await world.takeUp();
+  await reaches(run, 'checkFailed');
+  expect(
+    Object.values(viewOf(run))
+      .map((part) => JSON.stringify(part))
+      .join(''),
+  ).not.toMatch(/\\u00(?:1b|07)|\p{Cc}|\p{Cf}/u);
+  await run.detach();
+});
+
+test('prose belongs to the states that its section names', () => {
+  const sections = proseByState(
+    '# Title\n\n## Store it\n<!-- state: storing, readingBack -->\n\nText.\n\n## Appendix\n\nNo state.\n',
+  );
+  expect([...sections.keys()]).toEqual(['storing', 'readingBack']);
+  expect(sections.get('storing')).toEqual({ title: 'Store it', markdown: 'Text.' });
+});
