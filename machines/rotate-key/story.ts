@@ -43,7 +43,7 @@ function deviationsOf(context: RotateKeyContext): { step: string; reason: string
   ];
 }
 
-function keyFacts({ key, facts, setting }: RotateKeyContext): Fact[] {
+function keyFacts({ key, facts, setting, oldBackup }: RotateKeyContext): Fact[] {
   return [
     ...(key === undefined
       ? []
@@ -53,13 +53,13 @@ function keyFacts({ key, facts, setting }: RotateKeyContext): Fact[] {
         ]),
     ...(facts === undefined
       ? []
-      : [{ label: 'old key', value: facts.currentKey ?? oldKeyUnknown(facts.keysHeld) }]),
+      : [{ label: 'old key', value: facts.currentKey ?? oldBackup?.verification?.opens ?? oldKeyUnknown(facts.keysHeld) }]),
     ...(setting === undefined ? [] : [settingFact(setting)]),
   ];
 }
 
 function oldKeyUnknown(held: readonly string[]): string {
-  return held.length === 0 ? 'none held here' : `one of ${held.join(', ')}`;
+  return held.length === 0 ? 'none held here' : `not known; held here: ${held.join(', ')}`;
 }
 
 function settingFact(setting: NonNullable<RotateKeyContext['setting']>): Fact {

@@ -1,8 +1,14 @@
 import { formatSeconds } from '../format.ts';
 import type { DrillProof } from './drill-restore.ts';
 
+/** What the config asks for, in milliseconds. */
+export interface Objectives {
+  readonly rto?: number | undefined;
+  readonly rpo?: number | undefined;
+}
+
 /** The drill's part of the report, Markdown. */
-export function drillReport(proof: DrillProof): string {
+export function drillReport(proof: DrillProof, objectives: Objectives): string {
   const tables = proof.tables.map(
     ({ name, rows, equal }) => `| ${name} | ${rows} | ${equal ? 'equal' : 'DIFFERENT'} |`,
   );
@@ -18,8 +24,8 @@ export function drillReport(proof: DrillProof): string {
     '',
     `- verdict: ${proof.verdict}`,
     `- everything from before the backup is in it, nothing from after it: ${proof.withinBackupTime ? 'yes' : 'NO'}`,
-    `- RTO, from the start of the restore to the first answer: ${formatSeconds(proof.rtoSeconds)}`,
-    `- RPO, the age of the newest restored order when the restore began: ${formatSeconds(proof.rpoSeconds)}`,
+    `- RTO, from the start of the restore to the first answer: ${measured(proof.rtoSeconds, objectives.rto)}`,
+    `- RPO, the age of the newest restored order when the restore began: ${measured(proof.rpoSeconds, objectives.rpo)}`,
     '',
   ].join('\n');
 }
@@ -27,6 +33,7 @@ export function drillReport(proof: DrillProof): string {
 /** What a drill prints at its end. */
 export function drillSummary(
   proof: DrillProof & { readonly report: string; readonly journal: string },
+  objectives: Objectives,
 ): string {
   const tables = proof.tables
     .map(({ name, rows, equal }) => `${name} ${rows}${equal ? '' : ' (DIFFERENT)'}`)
@@ -35,10 +42,18 @@ export function drillSummary(
     proof.equal ? 'drill: proven' : 'drill: NOT PROVEN',
     `  verdict: ${proof.verdict}: backup ${proof.backup}, opened with key ${proof.key}`,
     `  rows compared with the source: ${proof.rows} (${tables})`,
-    `  RTO: ${formatSeconds(proof.rtoSeconds)} from the start of the restore to the first answer`,
-    `  RPO: ${formatSeconds(proof.rpoSeconds)} between the newest restored order and the newest at the source`,
+    `  RTO: ${measured(proof.rtoSeconds, objectives.rto)}, from the start of the restore to the first answer`,
+    `  RPO: ${measured(proof.rpoSeconds, objectives.rpo)}, between the newest restored order and the newest at the source`,
     `  report: ${proof.report}`,
     `  journal: ${proof.journal} (run ${proof.runId})`,
     '',
   ].join('\n');
+}
+
+/** A measured time against its objective, where there is one. */
+function measured(seconds: number, objectiveMs: number | undefined): string {
+  const text = formatSeconds(seconds);
+  if (objectiveMs === undefined) return text;
+  const kept = seconds * 1000 <= objectiveMs ? 'kept' : 'MISSED';
+  return `${text} (objective ${formatSeconds(objectiveMs / 1000)}: ${kept})`;
 }

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { homeFolder, parseConfig } from '../config/load.ts';
+import { homeFolder, instanceNamed, parseConfig } from '../config/load.ts';
 import { EXIT } from '../errors.ts';
 import { memoryStore } from '../keys/memory-store.ts';
 import type { Lab } from '../lab/lab.ts';
@@ -10,7 +10,7 @@ import { Secret } from '../secret.ts';
 import { printableJson } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { drillReport, drillSummary } from './drill-report.ts';
-import { restoreAndCompare } from './drill-restore.ts';
+import { type DrillProof, restoreAndCompare } from './drill-restore.ts';
 import { drive } from './drive.ts';
 import { stopSignal } from './lab.ts';
 import { writeReport } from './run-report.ts';
@@ -71,12 +71,18 @@ export async function drill(
       say(`the drill ends here: the run was not proven; its journal is in ${folder}`);
       return exitCode;
     }
+    const { objectives } = instanceNamed(config, INSTANCE);
     say('restoring the proven backup into a scratch database');
     const proof = await restoreAndCompare(lab, workspace, runId, INSTANCE);
-    const report = await writeReport(workspace.journal, summary, proof.files);
-    await writeFile(join(folder, 'report.md'), `${report}\n${drillReport(proof)}`, { mode: 0o600 });
+    await workspace.journal.append([{ stream: `instance/${INSTANCE}`, type: 'backup.restored', body: provenFact(proof) }]);
+    const report = await writeReport(workspace.journal, folder, summary, proof.files);
+    await writeFile(join(folder, 'report.md'), `${report}\n${drillReport(proof, objectives)}`, {
+      mode: 0o600,
+    });
     const result = { ...proof, report: join(folder, 'report.md'), journal: join(folder, 'lifeboat.db') };
-    context.stdout.write(flags.json ? `${printableJson({ drill: result })}\n` : drillSummary(result));
+    context.stdout.write(
+      flags.json ? `${printableJson({ drill: result })}\n` : drillSummary(result, objectives),
+    );
     return proof.equal ? EXIT.closed : EXIT.failed;
   } catch (thrown) {
     if (stop.signal.aborted) return EXIT.interrupted;
@@ -86,6 +92,11 @@ export async function drill(
     await lab?.close();
     stop.release();
   }
+}
+
+/** What the ledger keeps of a drill. */
+function provenFact({ runId, backup, key, verdict, rows, rtoSeconds, rpoSeconds }: DrillProof) {
+  return { run: runId, backup: { id: backup }, key, verdict, rows, rtoSeconds, rpoSeconds };
 }
 
 function defaultFolder(context: CommandContext): string {

@@ -7,10 +7,11 @@ import { writeReport } from './run-report.ts';
 
 /** `lifeboat report RUN`: the record of a run in Markdown, from its journal alone. */
 export async function report(context: CommandContext, [word]: readonly string[]): Promise<number> {
-  const journal = await openForReading({ home: homeFolder(context.env) });
+  const home = homeFolder(context.env);
+  const journal = await openForReading({ home });
   try {
     const summary = await findRun(journal, word);
-    context.stdout.write(await writeReport(journal, summary));
+    context.stdout.write(await writeReport(journal, home, summary));
     return EXIT.closed;
   } finally {
     await journal.close();

@@ -53,7 +53,8 @@ function runSentence(entry: RunEntry): Sentence {
       return say(`left, resumable: ${entry.body.why}`, 'dim');
     case 'run.closed': {
       const { outcome, title, proven, deviations } = entry.body;
-      const count = deviations.length === 0 ? '' : `, ${deviations.length} deviations`;
+      const steps = deviations.map(({ step }) => step).join(', ');
+      const count = steps === '' ? '' : `, with deviations: ${steps}`;
       const text = `closed, ${proven ? 'proven' : 'not proven'}: ${title ?? outcome}${count}${because(entry.body.failure)}`;
       return say(text, proven ? 'good' : 'warn');
     }

@@ -16,7 +16,7 @@ test('every entry of a run is one sentence that a person understands', () => {
     'paused for new credentials: the token was refused',
     'decided: Skip the negative test, because: the old key <b>is gone</b> | really',
     'left, resumable: SIGHUP',
-    'closed, proven: key rotated, skipped negative test',
+    'closed, proven: key rotated, with deviations: negative test',
   ]);
 });
 

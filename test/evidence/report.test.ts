@@ -32,7 +32,7 @@ test.each([
   ['what was skipped', '- negative test: the old key is gone'],
   ['each call that may happen once', '| 2026-01-02 03:05:00 | backup.create | `i1` | unknown | landed |'],
   ['the timeline', '| 2026-01-02 03:03:00 | 4 | ada | resumed by process 4242 |'],
-  ['the ledger', 'key.proven fingerprint 5f4e3d2c1b0a'],
+  ['the ledger', 'key 5f4e3d2c1b0a is proven'],
   ['the chain head', `12 entries, chain head \`${rotation.at(-1)?.hash}\``],
   ['the files', `| run-01J.jsonl | \`${'ab'.repeat(32)}\` |`],
   ['the signed head', '    lifeboat/x/run/01J\n    12\n    AAAA\n    \n    — lifeboat/x/run/01J BBBB'],
