@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { failTo } from './failing.ts';
+import { failTo, failure } from './failing.ts';
 import * as ask from './questions.ts';
 import { rotation } from './setup.ts';
 
@@ -82,9 +82,16 @@ export const freshBackup = {
           }),
         }),
       },
-      onError: failTo('backupFailed'),
+      onError: [
+        {
+          guard: { type: 'isOver', params: ({ event }) => ({ error: event.error }) },
+          ...failTo('backupFailed'),
+        },
+        failTo('waitFailed'),
+      ],
     },
   }),
+  waitFailed: failure('waitFailed', 'backup', 'the backup cannot be seen', 'waitingForBackup'),
   backupFailed: rotation.createStateConfig({
     tags: ['question', 'failed'],
     meta: { step: 'backup', title: 'there is no backup', question: ask.askAboutFailure('backupFailed') },

@@ -209,6 +209,11 @@ export const FAILURE_WAYS = {
     skip: { disabled: 'without a backup under the new key nothing is proven; stop instead' },
     markDone: { disabled: 'create it with the service and choose "try again": the newest is then found' },
   },
+  waitFailed: {
+    retry: 'looks at the same backup again; no other one is asked for',
+    skip: { disabled: 'without a backup under the new key nothing is proven; stop instead' },
+    markDone: { disabled: 'only the service can say that its backup is done' },
+  },
   downloadFailed: {
     retry: 'downloads it again',
     skip: 'the new key stays unproven',

@@ -56,7 +56,9 @@ export const rotation = setup({
   },
   guards: {
     isBlocked: ({ context }) => (context.facts?.blockers.length ?? 0) > 0,
-    hasNothingToProve: ({ context }) => context.facts?.newest?.downloadable !== true,
+    /** A service that does not say whether a backup can be downloaded is taken at its best: trying does no harm. */
+    hasNothingToProve: ({ context }) =>
+      context.facts?.newest === undefined || context.facts.newest.downloadable === false,
     nameMatches: ({ context, event }) =>
       event.type === 'operator.confirm' && event.typed === context.instance,
     groundHasShifted: ({ context }) => context.drift.length > 0,
@@ -65,6 +67,9 @@ export const rotation = setup({
     mayAskAgain: ({ context }) => context.absences < 3,
     newKeyOpens: ({ context }) => context.verification?.opens === context.key?.fingerprint,
     anOldKeyOpens: ({ context }) => (context.negative?.opened.length ?? 0) > 0,
+    /** The service says that the backup failed or is gone; anything else only means that it cannot be seen now. */
+    isOver: (_, params: { error: unknown }) =>
+      ['backup.failed', 'backup.deleted'].includes(failureFrom(params.error).code),
     isDoubt: (_, params: { error: unknown }) => failureFrom(params.error).code.startsWith('doubt.'),
   },
   actions: {

@@ -53,7 +53,12 @@ function keyFacts({ key, facts, setting, oldBackup }: RotateKeyContext): Fact[] 
         ]),
     ...(facts === undefined
       ? []
-      : [{ label: 'old key', value: facts.currentKey ?? oldBackup?.verification?.opens ?? oldKeyUnknown(facts.keysHeld) }]),
+      : [
+          {
+            label: 'old key',
+            value: facts.currentKey ?? oldBackup?.verification?.opens ?? oldKeyUnknown(facts.keysHeld),
+          },
+        ]),
     ...(setting === undefined ? [] : [settingFact(setting)]),
   ];
 }

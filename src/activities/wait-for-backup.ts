@@ -1,4 +1,5 @@
 import type { BackupFacts } from '../../machines/parts/verbs.ts';
+import { failureOf } from '../errors.ts';
 import type { Backup } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { ReadActivity } from './activity.ts';
@@ -8,66 +9,83 @@ import { because, no, ok } from './results.ts';
 
 const FIRST_PAUSE_MS = 250;
 const SLOWEST_PAUSE_MS = 15_000;
-const PATIENCE_MS = 30_000;
+/** For so long it is looked at often; a queue of hours costs little after that. */
+const EAGER_MS = 30_000;
+/** For so long a service that does not answer, or does not know the backup yet, is only waited for. */
+const PATIENCE_MS = 120_000;
+
+/** What may pass by itself, and what a service says that is a moment behind its own answer. */
+const PASSING = new Set([
+  'service.unreachable',
+  'service.timeout',
+  'service.reset',
+  'service.error',
+  'service.busy',
+  'service.not-found',
+  'service.bad-answer',
+]);
 
 /**
- * Polls a backup until it is done; fails when the service says that it failed or is gone. A status that is not known counts as under
- * way and is shown. Fast at first, then every 15 s, so that a queue of hours costs little.
+ * Polls a backup until it is done. Fails with `backup.failed` or `backup.deleted` when the service says so, and with the service's own
+ * failure when it could not be asked for two minutes: the backup itself goes on meanwhile. A status that is not known counts as under
+ * way and is shown.
  */
 export function waitForBackup(deps: ActivityDeps): ReadActivity<{ id: number }, BackupFacts> {
   return {
     kind: 'read',
     async run({ id }, { signal, report, now }) {
       const since = now().getTime();
-      try {
-        for (let pause = FIRST_PAUSE_MS; ; pause = nextPause(pause, now().getTime() - since)) {
-          const { value } = await deps.service.backup(id, signal);
-          report({ kind: 'task', status: show(value.status, 40), what: `backup ${id}` });
-          if (value.status === 'done') return ok(factsOfBackup(await withBackupId(deps, value, signal)));
-          if (value.status === 'failed' || value.status === 'deleted') {
-            return no(
-              `backup.${value.status}`,
-              `backup ${id} is ${value.status}; the service gives no reason`,
-              {
-                hints: [
-                  'another backup may be asked for',
-                  'look at disk space and the state of the instance first',
-                ],
-              },
-            );
-          }
-          await rest(pause, signal);
+      let seenAt = since;
+      let pause = FIRST_PAUSE_MS;
+      for (;;) {
+        try {
+          const backup = await look(deps, id, signal);
+          seenAt = now().getTime();
+          report({ kind: 'task', status: show(backup.status, 40), what: `backup ${id}` });
+          if (backup.status === 'done') return ok(factsOfBackup(backup));
+          if (backup.status === 'failed') return over(id, 'failed');
+          if (backup.status === 'deleted') return over(id, 'deleted');
+        } catch (thrown) {
+          const failure = failureOf(thrown);
+          if (!PASSING.has(failure.code) || now().getTime() - seenAt > PATIENCE_MS) return because(failure);
+          report({ kind: 'task', status: `not seen: ${failure.shortMessage}`, what: `backup ${id}` });
         }
-      } catch (thrown) {
-        return because(thrown);
+        try {
+          await rest(pause, signal);
+        } catch (thrown) {
+          return because(thrown);
+        }
+        pause = Math.min(pause * 1.5, now().getTime() - since < EAGER_MS ? 2_000 : SLOWEST_PAUSE_MS);
       }
     },
   };
 }
 
-/** Revision 62 gives the `backup_id` in the list only (service-api.md section 2.1). */
-async function withBackupId(deps: ActivityDeps, backup: Backup, signal: AbortSignal): Promise<Backup> {
-  if (backup.backup_id !== undefined) return backup;
-  const { value } = await deps.service.backups(signal);
-  const listed = value.find((other) => other.id === backup.id);
-  return { ...backup, backup_id: listed?.backup_id };
+/** The backup with its `backup_id`, which revision 62 gives in the list only (service-api.md section 2.1). */
+async function look(deps: ActivityDeps, id: number, signal: AbortSignal): Promise<Backup> {
+  const { value } = await deps.service.backup(id, signal);
+  if (value.status !== 'done' || value.backup_id !== undefined) return value;
+  const list = await deps.service.backups(signal);
+  return { ...value, backup_id: list.value.find((other) => other.id === id)?.backup_id };
 }
 
-function nextPause(pause: number, elapsedMs: number): number {
-  const ceiling = elapsedMs < PATIENCE_MS ? 2_000 : SLOWEST_PAUSE_MS;
-  return Math.min(pause * 1.5, ceiling);
+function over(id: number, status: 'failed' | 'deleted') {
+  return no(`backup.${status}`, `backup ${id} is ${status}; the service gives no reason`, {
+    hints: ['another backup may be asked for', 'look at disk space and the state of the instance first'],
+  });
 }
 
 function rest(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      },
-      { once: true },
-    );
+    if (signal.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
   });
 }

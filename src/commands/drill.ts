@@ -15,6 +15,7 @@ import { drive } from './drive.ts';
 import { stopSignal } from './lab.ts';
 import { writeReport } from './run-report.ts';
 import { runbookNamed } from './runbook-files.ts';
+import { openForRun } from './service-of.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
 interface DrillFlags {
@@ -60,7 +61,8 @@ export async function drill(
     });
     const summary = { runId, runbook: runbook.id, version: runbook.version, instance: INSTANCE };
     const auto = flags.auto === true || flags.json === true || !canDraw(context);
-    const exitCode = await drive(here, config, workspace, summary, {
+    await using instance = await openForRun(here, config, workspace, INSTANCE);
+    const exitCode = await drive(here, instance, workspace, summary, {
       yes: auto,
       confirm: auto ? INSTANCE : undefined,
       json: flags.json ?? false,
@@ -74,7 +76,9 @@ export async function drill(
     const { objectives } = instanceNamed(config, INSTANCE);
     say('restoring the proven backup into a scratch database');
     const proof = await restoreAndCompare(lab, workspace, runId, INSTANCE);
-    await workspace.journal.append([{ stream: `instance/${INSTANCE}`, type: 'backup.restored', body: provenFact(proof) }]);
+    await workspace.journal.append([
+      { stream: `instance/${INSTANCE}`, type: 'backup.restored', body: provenFact(proof) },
+    ]);
     const report = await writeReport(workspace.journal, folder, summary, proof.files);
     await writeFile(join(folder, 'report.md'), `${report}\n${drillReport(proof, objectives)}`, {
       mode: 0o600,

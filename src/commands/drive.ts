@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { LoadedConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry } from '../journal/journal.ts';
 import { canDraw } from '../plain/terminal.ts';
@@ -12,7 +11,7 @@ import { autopilot } from './autopilot.ts';
 import type { CommandContext } from './context.ts';
 import { portOf } from './run-port.ts';
 import { proseOf, runbookNamed } from './runbook-files.ts';
-import { openInstance } from './service-of.ts';
+import type { OpenInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -23,7 +22,6 @@ export interface DriveOptions {
   readonly json: boolean;
   /** Lines instead of the full screen, also in a terminal. */
   readonly plain: boolean;
-  readonly tokenFile?: string | undefined;
 }
 
 /**
@@ -32,7 +30,7 @@ export interface DriveOptions {
  */
 export async function drive(
   context: CommandContext,
-  config: LoadedConfig,
+  instance: OpenInstance,
   workspace: Workspace,
   summary: Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'version'>,
   options: DriveOptions,
@@ -40,11 +38,6 @@ export async function drive(
   const runbook = runbookNamed(summary.runbook);
   if (runbook.version !== summary.version) throw otherVersion(summary, runbook.version);
   const manner = mannerOf(context, options);
-  const instance = await openInstance(config, summary.instance, {
-    store: async () => workspace.keyring.store,
-    tokenFile: options.tokenFile,
-    warn: (line) => context.stderr.write(`${line}\n`),
-  });
   const stopPrinting = options.json
     ? await printEntries(context, workspace, summary.runId, summary.instance)
     : undefined;
@@ -56,7 +49,6 @@ export async function drive(
     return await driveByFlags(context, run, port, options);
   } finally {
     stopPrinting?.();
-    await instance.service.close();
   }
 }
 
@@ -88,7 +80,7 @@ async function showInLines(port: RunPort, context: CommandContext): Promise<RunE
 async function takeUpRun(
   workspace: Workspace,
   { runId, runbook, instance: name }: Pick<RunSummary, 'runId' | 'runbook' | 'instance'>,
-  instance: Awaited<ReturnType<typeof openInstance>>,
+  instance: OpenInstance,
   leaveWhenPaused: boolean,
 ): Promise<Run> {
   const { takeUp } = await import('../runner/run.ts');

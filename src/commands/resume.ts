@@ -4,6 +4,7 @@ import { abandonRun, findRun } from '../runner/runs.ts';
 import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
 import { type DrivingFlags, drivingOptions } from './run.ts';
+import { openForRun } from './service-of.ts';
 import { openWorkspace } from './workspace.ts';
 
 /** `lifeboat resume [RUN]`: carries on with a run where its journal ends, or gives it up with `--abandon REASON`. */
@@ -32,7 +33,8 @@ export async function resume(
       context.stdout.write(`run ${summary.runId} is given up; its record stays\n`);
       return EXIT.closed;
     }
-    return await drive(context, config, workspace, summary, options);
+    await using instance = await openForRun(context, config, workspace, summary.instance, flags.tokenFile);
+    return await drive(context, instance, workspace, summary, options);
   } finally {
     await workspace.close();
   }

@@ -4,6 +4,7 @@ import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
 import { readSecretFile } from './hidden-prompt.ts';
 import { runbookNamed } from './runbook-files.ts';
+import { openForRun } from './service-of.ts';
 import { openWorkspace } from './workspace.ts';
 
 /** Flags that `run` and `resume` share. */
@@ -24,23 +25,25 @@ export async function run(
 ): Promise<number> {
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
-  const instance = instanceNamed(config, flags.instance);
+  instanceNamed(config, flags.instance);
   const options = await drivingOptions(context, flags);
   const workspace = await openWorkspace(context, {
     operator: config.operator.name,
     checkpoints: config.checkpoints,
   });
   try {
+    // Everything that can be wrong with the config shows before there is a run that it would leave open.
+    await using instance = await openForRun(context, config, workspace, flags.instance, flags.tokenFile);
     const runId = await startRun(workspace.journal, {
       runbook,
       instance: flags.instance,
       input: { instance: flags.instance, ...(flags.reason === undefined ? {} : { reason: flags.reason }) },
-      mode: instance.rehearsal ? 'REHEARSAL' : 'LIVE',
+      mode: instance.config.rehearsal ? 'REHEARSAL' : 'LIVE',
       operator: workspace.operator,
       tool: { name: 'lifeboat', version: context.version, node: process.version },
     });
     const summary = { runId, runbook: runbook.id, instance: flags.instance, version: runbook.version };
-    return await drive(context, config, workspace, summary, options);
+    return await drive(context, instance, workspace, summary, options);
   } finally {
     await workspace.close();
   }
@@ -54,6 +57,5 @@ export async function drivingOptions(context: CommandContext, flags: DrivingFlag
     key: flags.keyFile === undefined ? undefined : await readSecretFile(flags.keyFile, context),
     json: flags.json ?? false,
     plain: flags.plain ?? false,
-    tokenFile: flags.tokenFile,
   };
 }

@@ -4,9 +4,11 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { TokenReader } from '../service/token-source.ts';
+import type { CommandContext } from './context.ts';
+import type { Workspace } from './workspace.ts';
 
 /** An instance of the config with its client, which sends nothing until it is used. */
-export interface OpenInstance {
+export interface OpenInstance extends AsyncDisposable {
   readonly name: string;
   readonly config: InstanceConfig;
   readonly service: ServiceClient;
@@ -48,7 +50,22 @@ export async function openInstance(
   if (address.insecure)
     options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
   const service = openService(address, { token, caFile: instance.ca });
-  return { name, config: instance, service, token };
+  return { name, config: instance, service, token, [Symbol.asyncDispose]: () => service.close() };
+}
+
+/** An instance for a command that drives a run: warnings go to stderr, keys come from the workspace. */
+export function openForRun(
+  context: CommandContext,
+  config: LoadedConfig,
+  workspace: Workspace,
+  name: string,
+  tokenFile?: string,
+): Promise<OpenInstance> {
+  return openInstance(config, name, {
+    store: async () => workspace.keyring.store,
+    tokenFile,
+    warn: (line) => context.stderr.write(`${line}\n`),
+  });
 }
 
 /** Variables that hold tokens: no token command needs to see another instance's. */

@@ -79,7 +79,11 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
       ],
     }),
   ],
-  waitForBackup: [{ output: { id: 4, status: 'done', size: 100 } }, failure('backup.failed')],
+  waitForBackup: [
+    { output: { id: 4, status: 'done', size: 100 } },
+    failure('backup.failed'),
+    failure('service.unreachable'),
+  ],
   negativeTest: [
     { output: { tested: [OLD], opened: [] } },
     { output: { tested: [], opened: [] } },

@@ -76,6 +76,7 @@ describe('every path through rotate-key', () => {
       'storeFailed',
       'setFailed',
       'backupFailed',
+      'waitFailed',
       'downloadFailed',
       'verifyFailed',
       'negativeFailed',

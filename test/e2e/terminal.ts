@@ -1,0 +1,76 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import process from 'node:process';
+import xterm from '@xterm/headless';
+import type { House } from './house.ts';
+import type { Product } from './product.ts';
+
+/*
+ * A terminal of 100 x 30 that a person could sit at: the pseudo-terminal comes from util-linux `script`, whose options differ elsewhere
+ * (macOS), what stands on the screen from the emulator that editors use.
+ */
+
+const SIZE = { cols: 100, rows: 30 };
+
+export const KEYS = { enter: '\r', down: '\u001b[B', escape: '\u001b' } as const;
+
+/** Whether this machine has util-linux `script`. */
+export function hasTerminal(): boolean {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
+  } catch {
+    return false;
+  }
+}
+
+export interface Terminal {
+  /** What can be read now, in the scrollback too. */
+  text(): string;
+  /** Whether a full-screen program has the screen. */
+  isTaken(): boolean;
+  /** Whether the cursor is to be seen, as the last of its switches says. */
+  hasCursor(): boolean;
+  type(keys: string): void;
+  close(): Promise<void>;
+}
+
+/** Runs a command in a shell of its own; after it, the shell tells its exit code (`rc=0`) and the settings of the terminal. */
+export function openTerminal(product: Product, house: House, args: readonly string[]): Terminal {
+  const command = [process.execPath, product.cli, ...args].map((word) => `'${word}'`).join(' ');
+  const shell = `echo '$ before'; stty cols ${SIZE.cols} rows ${SIZE.rows}; ${command}; echo "rc=$?"; stty -a | tr '\\n' ' '; echo '$ after'`;
+  // Ink draws nothing where CI is set, so nothing of this environment is handed on.
+  const child = spawn('script', ['-qfec', shell, '/dev/null'], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: join(product.folder, 'compiled'),
+      TERM: 'xterm-256color',
+      LANG: 'C.UTF-8',
+      ...house.env,
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const terminal = new xterm.Terminal({ ...SIZE, scrollback: 500, allowProposedApi: true });
+  let bytes = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    bytes += chunk;
+    terminal.write(chunk);
+  });
+  return {
+    text: () => {
+      const { active } = terminal.buffer;
+      const lines = Array.from({ length: active.length }, (_, row) => active.getLine(row)?.translateToString(true));
+      return lines.join('\n');
+    },
+    isTaken: () => terminal.buffer.active.type === 'alternate',
+    hasCursor: () => bytes.lastIndexOf('\u001b[?25h') >= bytes.lastIndexOf('\u001b[?25l'),
+    type: (keys) => void child.stdin.write(keys),
+    close: () => end(child),
+  };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await gone;
+}
