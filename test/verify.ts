@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonTestResults } from 'vitest/node';
 
 /*
  * `npm run verify`: everything a change must pass, one step after the other, whatever became of the one before. Ends with a
@@ -98,18 +99,34 @@ async function run({ npm, limit }: Step): Promise<string | undefined> {
   }
 }
 
-/** What the tests' own report says. A run that failed without a failed test (a broken file, a hang) counts as one failure. */
+/**
+ * What the tests' own report says. A file that failed without a failed test (it could not be read, or its set-up broke) counts
+ * as one failure; so does a run that failed for no reason that the report knows.
+ */
 function countTests(ok: boolean): Count {
-  let count: Count = { passed: 0, failed: 0, skipped: 0 };
+  const { numPassedTests: passed, numPendingTests, numTodoTests, numFailedTests, testResults } = readReport();
+  const broken = testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  );
+  const failed = numFailedTests + broken.length;
+  return { passed, failed: ok ? failed : Math.max(failed, 1), skipped: numPendingTests + numTodoTests };
+}
+
+/** The report of Vitest's JSON reporter; one without tests when there is none. */
+function readReport(): JsonTestResults {
+  const nothing = {
+    numPassedTests: 0,
+    numFailedTests: 0,
+    numPendingTests: 0,
+    numTodoTests: 0,
+    testResults: [],
+  };
   try {
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
-      readFileSync(report, 'utf8'),
-    );
-    count = { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests + numTodoTests };
+    return { ...nothing, ...JSON.parse(readFileSync(report, 'utf8')) };
   } catch {
-    return { ...count, failed: 1 };
+    return nothing as unknown as JsonTestResults;
   }
-  return ok || count.failed > 0 ? count : { ...count, failed: 1 };
 }
 
 function countStep(ok: boolean): Count {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, matchesGlob, normalize, relative, sep } from 'node:path';
 import { parseAst } from 'vitest/node';
-import { ROOMS, type Room } from './rooms.ts';
+import { allowancesOf, ROOMS, type Room } from './rooms.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -71,7 +71,7 @@ export function roomOf(path: string): Room | undefined {
 
 /** Whether the table lets a file of that room import the target. A room may import itself. */
 export function mayImport(room: Room, target: string, typeOnly: boolean): boolean {
-  return roomOf(target) === room || room.mayImport.some((allowed) => covers(allowed, target, typeOnly));
+  return roomOf(target) === room || allowancesOf(room).some((allowed) => covers(allowed, target, typeOnly));
 }
 
 /** Whether one entry of a row allows the target. */

@@ -17,7 +17,11 @@ try {
   const began = performance.now();
   const syncs = await countSyncs(product);
   const more = [...requestPoints(), ...syncs];
-  const { trials, spanMs } = await sweep(product, { points: Number(values.points), seed: Number(values.seed), more }, tell);
+  const { trials, spanMs } = await sweep(
+    product,
+    { points: Number(values.points), seed: Number(values.seed), more },
+    tell,
+  );
   process.stdout.write(`${tableOf(trials)}\n`);
   process.stdout.write(`an undisturbed rotation takes ${Math.round(spanMs)} ms; seed ${values.seed}; `);
   process.stdout.write(`${Math.round((performance.now() - began) / 1000)} s in all\n`);
@@ -59,7 +63,8 @@ function tell(trial: Trial): void {
 
 function tableOf(trials: readonly Trial[]): string {
   const row = (name: string, some: readonly Trial[]) => {
-    const sum = (count: (trial: Trial) => number | boolean) => some.reduce((total, trial) => total + Number(count(trial)), 0);
+    const sum = (count: (trial: Trial) => number | boolean) =>
+      some.reduce((total, trial) => total + Number(count(trial)), 0);
     const cells = [
       some.length,
       sum(({ hit }) => hit),
@@ -75,7 +80,12 @@ function tableOf(trials: readonly Trial[]): string {
   const kinds = ['instant', 'sync', 'request'] as const;
   return [
     `${'points'.padEnd(10)}${titles.map((title) => title.padStart(9)).join('')}`,
-    ...kinds.map((kind) => row(kind, trials.filter(({ point }) => point.kind === kind))),
+    ...kinds.map((kind) =>
+      row(
+        kind,
+        trials.filter(({ point }) => point.kind === kind),
+      ),
+    ),
     row('all', trials),
     `moments met: ${new Set(trials.map(({ where }) => where)).size}`,
   ].join('\n');

@@ -18,7 +18,10 @@ export async function sweep(
 ): Promise<Sweep> {
   const spanMs = await measure(product);
   const draw = randomFrom(options.seed);
-  const instants = Array.from({ length: options.points }, (): Point => ({ kind: 'instant', ms: draw() * spanMs }));
+  const instants = Array.from(
+    { length: options.points },
+    (): Point => ({ kind: 'instant', ms: draw() * spanMs }),
+  );
   const queue = [...instants, ...(options.more ?? [])].map((point) => ({ point, seed: draw() * 2 ** 32 }));
   const trials: Trial[] = [];
   const work = async () => {

@@ -41,7 +41,12 @@ const MOST_RESUMES = 12;
  * One rotation whose process is killed at `point`, then resumed until it is over; each resume may be killed too, as `chance` says
  * (a number in [0, 1) each time it is asked). The verdict comes from what the service saw, from the journal and from the vault.
  */
-export async function runTrial(product: Product, point: Point, chance: () => number, spanMs: number): Promise<Trial> {
+export async function runTrial(
+  product: Product,
+  point: Point,
+  chance: () => number,
+  spanMs: number,
+): Promise<Trial> {
   const killed = { running: undefined as Running | undefined, count: 0 };
   const trouble = (call: Call) => troubleAt(call, point, house, killed);
   const house = await openHouse(product, { settle: SETTLE, taskMs: TASK_MS, trouble });
@@ -54,8 +59,18 @@ export async function runTrial(product: Product, point: Point, chance: () => num
     const firstMs = performance.now() - began;
     const hit = firstEnd.code === null;
     const where = lastWords(await entriesOf(house));
-    const { end, resumes, kills } = hit ? await resume(house, chance, spanMs) : { end: firstEnd, resumes: 0, kills: 0 };
-    return { point, hit, where, firstMs, resumes, kills: kills + (hit ? 1 : 0), ...(await judge(house, end)) };
+    const { end, resumes, kills } = hit
+      ? await resume(house, chance, spanMs)
+      : { end: firstEnd, resumes: 0, kills: 0 };
+    return {
+      point,
+      hit,
+      where,
+      firstMs,
+      resumes,
+      kills: kills + (hit ? 1 : 0),
+      ...(await judge(house, end)),
+    };
   } finally {
     await house.close();
   }
@@ -99,7 +114,8 @@ async function resume(house: House, chance: () => number, spanMs: number) {
     if (end.code === null) kills += 1;
     const isNothingOpen = end.code === 2 && end.stderr.includes('there is no open run');
     // Killed after its last entry: there is nothing left to do. Killed before its first: it is begun anew.
-    if (isNothingOpen && isClosed(await entriesOf(house))) return { end: { ...end, code: 0 }, resumes, kills };
+    if (isNothingOpen && isClosed(await entriesOf(house)))
+      return { end: { ...end, code: 0 }, resumes, kills };
     if (isNothingOpen) command = ROTATE;
     else if (end.code !== null || resumes === MOST_RESUMES) return { end, resumes, kills };
     else command = ['resume'];
@@ -111,7 +127,7 @@ async function judge(house: House, end: Ended): Promise<Pick<Trial, 'doubled' | 
   const entries = await entriesOf(house);
   const patches = calls.filter(({ method }) => method === 'PATCH');
   const posts = calls.filter(({ method }) => method === 'POST');
-  const armed = entries.filter(({ type }) => type === 'intent.armed').length;
+  const armed = new Set(entries.filter(({ type }) => type === 'intent.armed').map(intentOf)).size;
   const absent = entries.filter(({ body }) => (body as { verdict?: string }).verdict === 'absent').length;
   const distinctKeys = new Set(patches.map(({ key }) => key)).size;
   const vault = new Set((await house.vault()).values());
@@ -122,10 +138,16 @@ async function judge(house: House, end: Ended): Promise<Pick<Trial, 'doubled' | 
   const lostKey = !vault.has(CANARIES.oldKey) || keys.some((key) => !vault.has(key));
   const promises: readonly (readonly [boolean, string])[] = [
     [end.code === 0, `it ended with ${end.code}: ${end.stderr.split('\n').slice(-8).join(' | ')}`],
-    [!doubled, `sent twice: ${distinctKeys} keys, ${posts.length} requests for ${armed} intents, ${absent} absent`],
+    [
+      !doubled,
+      `sent twice: ${distinctKeys} keys, ${posts.length} requests for ${armed} intents, ${absent} absent`,
+    ],
     [distinctKeys === 1, `${distinctKeys} keys were set`],
     [posts.length >= 1, 'no backup was asked for'],
-    [posts.filter(({ did }) => did).length === backups.length - 1, 'the ledger and the list of backups disagree'],
+    [
+      posts.filter(({ did }) => did).length === backups.length - 1,
+      'the ledger and the list of backups disagree',
+    ],
     [!lostKey, `a key is lost: the vault holds ${vault.size}`],
     [closed?.proven === true, 'the run is not closed as proven'],
     [audit.ok, `the audit finds: ${audit.findings.map(({ shortMessage }) => shortMessage).join('; ')}`],
@@ -139,6 +161,10 @@ async function entriesOf(house: House): Promise<readonly Entry[]> {
     if (String(thrown.code).startsWith('journal.')) return [];
     throw thrown;
   });
+}
+
+function intentOf({ body }: Entry): unknown {
+  return (body as { intent?: unknown }).intent;
 }
 
 function isClosed(entries: readonly Entry[]): boolean {

@@ -61,14 +61,23 @@ describe.concurrent('a lost answer to the request for a backup', () => {
 
   test.for([
     { what: 'the connection broke', trouble: LOST },
-    { what: 'the router gave up', trouble: { answer: { status: 504, body: '<html>504</html>', html: true } } },
-    { what: 'a login page came back', trouble: { answer: { status: 200, body: '<html>log in</html>', html: true } } },
+    {
+      what: 'the router gave up',
+      trouble: { answer: { status: 504, body: '<html>504</html>', html: true } },
+    },
+    {
+      what: 'a login page came back',
+      trouble: { answer: { status: 200, body: '<html>log in</html>', html: true } },
+    },
     { what: 'it arrives late', trouble: { workAfterMs: 700, answer: 'lost' } },
   ] satisfies { what: string; trouble: Trouble }[])(
     'the backup that it made is adopted, and there is no second request: $what',
     async ({ trouble }, context) => {
       const { expect } = context;
-      const { server, rotate, entries } = await house(context, { trouble: firstOf('POST', trouble), settle: '3s' });
+      const { server, rotate, entries } = await house(context, {
+        trouble: firstOf('POST', trouble),
+        settle: '3s',
+      });
       const { code, stderr } = await rotate();
       expect(code, stderr).toBe(0);
       expect(changes(server)).toMatchObject({ posts: 1, postsDone: 1 });

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -45,7 +54,11 @@ describe.skipIf(!isLinux)('a drill', () => {
   async function drill(report: string, ending?: { signal: NodeJS.Signals; at: string }): Promise<Watched> {
     const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'home') };
     const json = ending === undefined ? ['--json'] : [];
-    const { child, ended, stderr } = runProduct(product, ['drill', '--auto', ...json, '--report', report], env);
+    const { child, ended, stderr } = runProduct(
+      product,
+      ['drill', '--auto', ...json, '--report', report],
+      env,
+    );
     const watch = watchTree(child.pid ?? 0);
     const secrets = new Set<string>();
     let isSent = false;
@@ -64,9 +77,17 @@ describe.skipIf(!isLinux)('a drill', () => {
   test('proves that the backup brings the data back, with every row compared', () => {
     const { code, stdout, stderr } = proven.end;
     expect(code, stderr).toBe(0);
-    const lines = stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     const result = DrillResult.parse(lines.pop());
-    expect(result.drill.tables.map(({ name }) => name)).toEqual(['customers', 'products', 'orders', 'order_lines']);
+    expect(result.drill.tables.map(({ name }) => name)).toEqual([
+      'customers',
+      'products',
+      'orders',
+      'order_lines',
+    ]);
     expect(result.drill.rows).toBeGreaterThan(100);
     expect(lines.length).toBeGreaterThan(30);
     for (const entry of lines) expect(entry).toHaveProperty('hash');
@@ -141,8 +162,12 @@ function labSecrets(temporary: string): string[] {
   return readdirSync(temporary).flatMap((name) => {
     const state = join(temporary, name, 'state');
     try {
-      const names = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((file) => /token|key/.test(file));
-      return names.map((file) => readFileSync(join(state, file), 'utf8').trim()).filter((text) => text.length > 8);
+      const names = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((file) =>
+        /token|key/.test(file),
+      );
+      return names
+        .map((file) => readFileSync(join(state, file), 'utf8').trim())
+        .filter((text) => text.length > 8);
     } catch {
       return [];
     }

@@ -36,10 +36,14 @@ describe.concurrent('a run without a terminal', () => {
     const { rotate, entries } = await house(context);
     const { code, stdout } = await rotate('--json');
     expect(code).toBe(0);
-    const printed = stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as Entry);
+    const printed = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Entry);
     const written = await entries();
     const key = ({ stream, seq }: Entry) => `${stream} ${seq}`;
-    const sorted = (all: readonly Entry[]) => all.toSorted((a, b) => a.stream.localeCompare(b.stream) || a.seq - b.seq);
+    const sorted = (all: readonly Entry[]) =>
+      all.toSorted((a, b) => a.stream.localeCompare(b.stream) || a.seq - b.seq);
     expect(sorted(printed)).toEqual(sorted(written));
     expect(new Set(printed.map(key)).size).toBe(written.length);
   });
@@ -121,4 +125,3 @@ describe.concurrent('a run without a terminal', () => {
     expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
   });
 });
-

@@ -54,7 +54,18 @@ export async function openBackupYard(options: {
     await writeFile(join(data, 'base/1259'), randomBytes(150_000));
     await Promise.all([pause(taskMs / 2), program('tar', ['-czf', tar, '-C', data, '.'])]);
     backup.status = 'archiving';
-    const encrypt = ['enc', '-aes-256-cbc', '-salt', ...PROFILES[profile], '-in', tar, '-out', path, '-pass', 'fd:3'];
+    const encrypt = [
+      'enc',
+      '-aes-256-cbc',
+      '-salt',
+      ...PROFILES[profile],
+      '-in',
+      tar,
+      '-out',
+      path,
+      '-pass',
+      'fd:3',
+    ];
     await Promise.all([pause(taskMs / 2), program('openssl', encrypt, key)]);
     backup.size = (await stat(path)).size;
     backup.file = { path, bytes: () => readFile(path) };
@@ -69,7 +80,9 @@ export async function openBackupYard(options: {
       const number = 900_041 + backups.length * 17;
       const backup = { id: number, backupId: `bkp:${number}~c2`, triggered: new Date(), status: 'queued' };
       backups.unshift(backup);
-      const making = make(backup, options.key(), taskMs).catch(() => void (backup.status = 'failed'));
+      const making = make(backup, options.key(), taskMs).catch(() => {
+        backup.status = 'failed';
+      });
       underWay.add(making);
       void making.finally(() => underWay.delete(making));
       if (taskMs === 0) await making;

@@ -2,6 +2,17 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type Answer,
+  config,
+  downloadProblem,
+  LEAST_KEY_LENGTH,
+  listed,
+  ok,
+  one,
+  overview,
+  refused,
+} from './foreign-answers.ts';
 import { type ForeignBackup, openBackupYard, type Profile } from './foreign-backups.ts';
 
 /*
@@ -68,8 +79,6 @@ export interface ForeignServer {
   close(): Promise<void>;
 }
 
-type Answer = { readonly status: number; readonly body: unknown };
-
 const ID = '5D0E3A52-orders.eu~7';
 const COOKIE = 'dashboard.sid=s%3Aforeign';
 
@@ -89,20 +98,24 @@ export async function startForeignServer(options: ForeignOptions): Promise<Forei
 
   const v1 = `/v1/instances/${ID}`;
   const v0 = `/service-instances/${ID}`;
-  const routes: readonly (readonly [string, string, (body: Json, id: number) => Answer | Promise<Answer>])[] = [
-    ['GET', v1, () => ok(overview())],
-    ['GET', `${v1}/backups`, () => ok(yard.backups.map((backup) => listed(backup, revision)))],
-    ['GET', `${v1}/backups/:id`, (_, id) => one(yard.backups, id, revision)],
-    ['GET', `${v1}/backups-config`, () => ok(config())],
-    ['PATCH', `${v1}/backups-config`, (body) => setKey(body, keys)],
-    ['POST', `${v1}/backups`, () => create()],
-  ];
+  const routes: readonly (readonly [string, string, (body: Json, id: number) => Answer | Promise<Answer>])[] =
+    [
+      ['GET', v1, () => ok(overview())],
+      ['GET', `${v1}/backups`, () => ok(yard.backups.map((backup) => listed(backup, revision)))],
+      ['GET', `${v1}/backups/:id`, (_, id) => one(yard.backups, id, revision)],
+      ['GET', `${v1}/backups-config`, () => ok(config())],
+      ['PATCH', `${v1}/backups-config`, (body) => setKey(body, keys)],
+      ['POST', `${v1}/backups`, () => create()],
+    ];
   const downloads = revision === 62 ? `${v0}/backups/:id/download` : `${v1}/backups/:id/download`;
 
   async function create(): Promise<Answer> {
     if (revision === 61 && yard.isBusy()) return refused(409, 'backupInProgress', 'a backup is running');
     const { id } = await yard.create();
-    return { status: revision === 61 ? 202 : 200, body: { id, message: 'Backup job is queued.', trace: 'f00' } };
+    return {
+      status: revision === 61 ? 202 : 200,
+      body: { id, message: 'Backup job is queued.', trace: 'f00' },
+    };
   }
 
   const server = createServer((request, response) => {
@@ -124,13 +137,15 @@ export async function startForeignServer(options: ForeignOptions): Promise<Forei
     calls.push(call);
     const trouble = (await options.trouble?.(call)) ?? {};
     if (request.headers.authorization?.split(' ').at(-1) !== token) {
-      return finish(call, response, refused(401, 'unauthenticated', 'the token is not known'));
+      return finish(call, response, refused(401, 'unauthenticated', 'the token is not known', path));
     }
     const work = async () => {
       if (trouble.work === false) return ok({});
       call.did = true;
       const match = routes.find(([method, route]) => method === call.method && fits(route, path));
-      return match === undefined ? refused(404, 'notFound', 'no such thing') : match[2](body, idIn(path));
+      return match === undefined
+        ? refused(404, 'notFound', 'no such thing', path)
+        : match[2](body, idIn(path));
     };
     if (call.method === 'GET' && fits(downloads, path) && trouble.answer === undefined) {
       return download(call, request, response, trouble.cutAfter);
@@ -210,62 +225,6 @@ function setKey(body: Json, keys: string[]): Answer {
   }
   keys.push(key);
   return ok({ message: 'Backups configuration updated.' });
-}
-
-const LEAST_KEY_LENGTH = 12;
-
-/** No `plan_id`, no names, no urls: everything optional stays away, and something nobody knows is there. */
-function overview() {
-  return { id: 4, name: 'orders (eu)', state: 'available', created_at: '2024-02-29T23:59:59Z', shard: 'b' };
-}
-
-function config() {
-  return { min_encryption_key_length: LEAST_KEY_LENGTH, backup_type: 'standard', cron: '0 3 * * *' };
-}
-
-function listed(backup: ForeignBackup, revision: 61 | 62) {
-  const { id, backupId, status, size, triggered, started, finished } = backup;
-  return {
-    id,
-    backup_id: backupId,
-    status,
-    triggered_at: seconds(triggered),
-    downloadable: status === 'done',
-    node: 'bm-2',
-    ...(size === undefined ? {} : { size }),
-    ...(finished === undefined ? {} : { finished_at: offset(finished) }),
-    ...(revision === 61 && started !== undefined ? { started_at: seconds(started) } : {}),
-  };
-}
-
-/** Only revision 61 names `backup_id` when one backup is asked for. */
-function one(backups: readonly ForeignBackup[], id: number, revision: 61 | 62): Answer {
-  const backup = backups.find((candidate) => candidate.id === id);
-  if (backup === undefined) return refused(404, 'backupNotFound', 'there is no such backup');
-  const { backup_id, ...rest } = listed(backup, revision);
-  return ok(revision === 61 ? { ...rest, backup_id } : rest);
-}
-
-function ok(body: unknown): Answer {
-  return { status: 200, body };
-}
-
-function refused(status: number, error: string, description: string): Answer {
-  return { status, body: { error, description } };
-}
-
-function downloadProblem(revision: 61 | 62) {
-  return revision === 61 ? { message: 'ids do not match', status: 412 } : { msg: 'ids do not match' };
-}
-
-/** ISO 8601 without milliseconds. */
-function seconds(at: Date): string {
-  return at.toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-/** ISO 8601 with an offset instead of the Z. */
-function offset(at: Date): string {
-  return at.toISOString().replace('Z', '+00:00');
 }
 
 function fits(route: string, path: string): boolean {

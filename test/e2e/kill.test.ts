@@ -1,7 +1,10 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sweep } from '../crash/sweep.ts';
 import type { Trial } from '../crash/trial.ts';
 import { copyProduct } from './product.ts';
+import { useHouses } from './scene.ts';
 
 /** More instants, and a kill at every write to disk: `npm run test:crash`. */
 describe('a rotation whose process is killed', () => {
@@ -36,5 +39,24 @@ describe('a rotation whose process is killed', () => {
     const changes = trials.filter(({ point }) => point.kind === 'request');
     expect(changes.map(({ hit }) => hit)).toEqual(requests.map(() => true));
     expect(trials.filter(({ hit }) => hit).length).toBeGreaterThan(10);
+  });
+});
+
+describe('a process that is killed while it makes its journal', () => {
+  const house = useHouses();
+
+  test('leaves a home that reads as an empty one, and that the next run uses', async (context) => {
+    const { home, run, rotate } = await house(context);
+    // What there is on disk between the first write of SQLite and the commit that makes the tables.
+    const halfMade = new DatabaseSync(join(home, 'lifeboat.db'));
+    halfMade.exec('PRAGMA journal_mode=WAL');
+    halfMade.close();
+    const runs = await run('runs');
+    expect(runs.code, runs.stderr).toBe(0);
+    expect(runs.stderr).toContain('there are no runs yet');
+    const audit = await run('audit', 'verify');
+    expect(audit.stdout).not.toMatch(/^problem/m);
+    const rotation = await rotate();
+    expect(rotation.code, rotation.stderr).toBe(0);
   });
 });

@@ -34,7 +34,10 @@ export function leaksInProcesses(processes: readonly SeenProcess[], secrets: rea
 /** Base64 shifts with what stands before a text, so its three shifts are looked for, without the ends that depend on neighbours. */
 function formsOf(secret: string): Record<string, string> {
   const bytes = Buffer.from(secret);
-  const shifted = (by: number) => Buffer.concat([Buffer.alloc(by), bytes]).toString('base64').slice(by === 0 ? 0 : 4, -4);
+  const shifted = (by: number) =>
+    Buffer.concat([Buffer.alloc(by), bytes])
+      .toString('base64')
+      .slice(by === 0 ? 0 : 4, -4);
   return {
     plain: secret,
     hex: bytes.toString('hex'),

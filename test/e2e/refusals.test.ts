@@ -38,7 +38,10 @@ describe.concurrent('a service that refuses', () => {
 
   test('a 403 at the change leaves everything as it was', async (context) => {
     const { expect } = context;
-    const answer = { status: 403, body: { error: 'forbidden', description: 'not a developer of this space' } };
+    const answer = {
+      status: 403,
+      body: { error: 'forbidden', description: 'not a developer of this space' },
+    };
     const { server, rotate, run, entries } = await house(context, {
       trouble: ({ method }) => (method === 'PATCH' ? { work: false, answer } : undefined),
     });
@@ -56,7 +59,9 @@ describe.concurrent('a service that refuses', () => {
 
   test('a web page in place of JSON is named as one, before anything is changed', async (context) => {
     const { expect } = context;
-    const page: Trouble = { answer: { status: 200, body: '<!doctype html><title>Log in</title>', html: true } };
+    const page: Trouble = {
+      answer: { status: 200, body: '<!doctype html><title>Log in</title>', html: true },
+    };
     const { server, rotate, entries } = await house(context, { trouble: () => page });
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(1);
@@ -105,7 +110,8 @@ describe.concurrent('a service that refuses', () => {
   test('a backup that is cut short is not taken for one', async (context) => {
     const { expect } = context;
     const { rotate, entries } = await house(context, {
-      trouble: ({ path, number }) => (path.endsWith('/download') && number > 8 ? { cutAfter: 70_000 } : undefined),
+      trouble: ({ path, number }) =>
+        path.endsWith('/download') && number > 8 ? { cutAfter: 70_000 } : undefined,
     });
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(1);

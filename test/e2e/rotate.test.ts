@@ -6,7 +6,6 @@ import { PROFILES, type Profile } from './foreign-backups.ts';
 import { CANARIES } from './house.ts';
 import { changes, outputOf, typesOf, useHouses } from './scene.ts';
 
-
 describe.concurrent('a rotation against a service that a stranger wrote', () => {
   const house = useHouses();
   const houseWithRealVault = useHouses({ cheapVault: false });
@@ -29,7 +28,12 @@ describe.concurrent('a rotation against a service that a stranger wrote', () => 
       const key = server.keys.at(-1) ?? '';
       expect([...(await vault()).values()].toSorted()).toEqual([CANARIES.oldKey, key].toSorted());
       const { path } = outputOf(journal, 'download') as { path: string };
-      expect(await listWithOpenssl(path, profile, key)).toEqual(['./', './PG_VERSION', './base/', './base/1259']);
+      expect(await listWithOpenssl(path, profile, key)).toEqual([
+        './',
+        './PG_VERSION',
+        './base/',
+        './base/1259',
+      ]);
       expect(await listWithOpenssl(path, profile, CANARIES.oldKey)).toEqual([]);
 
       const audit = await run('audit', 'verify');
@@ -40,13 +44,17 @@ describe.concurrent('a rotation against a service that a stranger wrote', () => 
 
   test('begins from nothing: no home, no vault, a key in a file', async (context) => {
     const { expect } = context;
-    const { server, home, folder, run, rotate, vault } = await houseWithRealVault(context, { firstDay: true });
+    const { server, home, folder, run, rotate, vault } = await houseWithRealVault(context, {
+      firstDay: true,
+    });
     await writeFile(`${folder}/key`, `${CANARIES.oldKey}\n`, { mode: 0o600 });
     const added = await run('keys', 'add', 'orders', '--file', `${folder}/key`);
     expect(added.code, added.stderr).toBe(0);
     expect((await rotate()).code).toBe(0);
     expect([...(await vault()).values()].toSorted()).toEqual([...server.keys].toSorted());
-    expect(await readFile(`${home}/vault.age`, 'latin1')).toMatch(/^age-encryption\.org\/v1\n-> scrypt \S+ 17\n/);
+    expect(await readFile(`${home}/vault.age`, 'latin1')).toMatch(
+      /^age-encryption\.org\/v1\n-> scrypt \S+ 17\n/,
+    );
     const listed = await run('keys', 'list', 'orders', '--json');
     expect(listed.stdout.split('\n').filter((line) => line.includes('"state":"proven"'))).toHaveLength(1);
   });
@@ -65,7 +73,11 @@ describe.concurrent('a rotation against a service that a stranger wrote', () => 
     const { rotate, run } = await house(context);
     expect((await rotate()).code).toBe(0);
     const list = await run('runs', '--json');
-    const { runId, status, proven } = JSON.parse(list.stdout) as { runId: string; status: string; proven: boolean };
+    const { runId, status, proven } = JSON.parse(list.stdout) as {
+      runId: string;
+      status: string;
+      proven: boolean;
+    };
     expect({ status, proven }).toEqual({ status: 'closed', proven: true });
     const report = await run('report', runId);
     expect(report.code, report.stderr).toBe(0);
@@ -80,14 +92,21 @@ describe.concurrent('a rotation against a service that a stranger wrote', () => 
 
 /** Names inside a backup, by other people's programs; none when the key is wrong. */
 async function listWithOpenssl(path: string, profile: Profile, key: string): Promise<string[]> {
-  const openssl = spawn('openssl', ['enc', '-d', '-aes-256-cbc', ...PROFILES[profile], '-in', path, '-pass', 'fd:3'], {
-    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
-  });
+  const openssl = spawn(
+    'openssl',
+    ['enc', '-d', '-aes-256-cbc', ...PROFILES[profile], '-in', path, '-pass', 'fd:3'],
+    {
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+    },
+  );
   (openssl.stdio[3] as NodeJS.WritableStream).end(`${key}\n`);
   const tar = spawn('tar', ['-tz'], { stdio: ['pipe', 'pipe', 'ignore'] });
   openssl.stdout?.pipe(tar.stdin).on('error', () => undefined);
   let names = '';
   tar.stdout.setEncoding('utf8').on('data', (text: string) => (names += text));
   await once(tar, 'close');
-  return names.split('\n').filter((name) => name !== '').toSorted();
+  return names
+    .split('\n')
+    .filter((name) => name !== '')
+    .toSorted();
 }

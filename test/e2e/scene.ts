@@ -28,7 +28,9 @@ export function statesOf(entries: readonly Entry[]): string[] {
 
 /** What a verb gave to the machine, the last time. */
 export function outputOf(entries: readonly Entry[], activity: string): unknown {
-  const bodies = entries.filter(({ type }) => type === 'event').map(({ body }) => body as unknown as EventBody);
+  const bodies = entries
+    .filter(({ type }) => type === 'event')
+    .map(({ body }) => body as unknown as EventBody);
   return bodies.findLast(({ event }) => event.type === `xstate.done.actor.${activity}`)?.event.output;
 }
 

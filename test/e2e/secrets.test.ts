@@ -27,7 +27,12 @@ describe('token, keys and passphrase', () => {
       watch.stop();
       expect(end.code, end.stderr).toBe(0);
       const runId = JSON.parse((await run('runs', '--json')).stdout).runId as string;
-      said.push(end, await run('keys', 'list'), await run('report', runId), await run('audit', 'show', runId));
+      said.push(
+        end,
+        await run('keys', 'list'),
+        await run('report', runId),
+        await run('audit', 'show', runId),
+      );
       said.push(await run('audit', 'export', runId), await run('audit', 'verify'), await run('doctor'));
 
       const secrets = [CANARIES.token, CANARIES.passphrase, ...server.keys];
@@ -42,7 +47,10 @@ describe('token, keys and passphrase', () => {
   test('are blanked where a service sends them back in an error', async (context) => {
     const answer = {
       status: 422,
-      body: { error: 'invalidParameters', description: `${CANARIES.givenKey} of bearer ${CANARIES.token} is weak` },
+      body: {
+        error: 'invalidParameters',
+        description: `${CANARIES.givenKey} of bearer ${CANARIES.token} is weak`,
+      },
     };
     const { folder, home, run, entries } = await house(context, {
       trouble: ({ method }) => (method === 'PATCH' ? { work: false, answer } : undefined),
@@ -60,7 +68,12 @@ describe('token, keys and passphrase', () => {
   test('would be found in each of the forms that are looked for', () => {
     const secret = CANARIES.oldKey;
     const bytes = Buffer.from(`xy${secret}z`);
-    const hidden = [secret, Buffer.from(secret).toString('hex'), bytes.toString('base64'), encodeURIComponent(secret)];
+    const hidden = [
+      secret,
+      Buffer.from(secret).toString('hex'),
+      bytes.toString('base64'),
+      encodeURIComponent(secret),
+    ];
     for (const text of hidden) expect(leaksIn('here', text, [secret])).not.toEqual([]);
   });
 });

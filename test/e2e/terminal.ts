@@ -12,7 +12,7 @@ import type { Product } from './product.ts';
 
 const SIZE = { cols: 100, rows: 30 };
 
-export const KEYS = { enter: '\r', down: '\u001b[B', escape: '\u001b' } as const;
+export const KEYS = { enter: '\r', down: '\u001b[B', escape: '\u001b', clear: '\u0015' } as const;
 
 /** Whether this machine has util-linux `script`. */
 export function hasTerminal(): boolean {
@@ -58,7 +58,9 @@ export function openTerminal(product: Product, house: House, args: readonly stri
   return {
     text: () => {
       const { active } = terminal.buffer;
-      const lines = Array.from({ length: active.length }, (_, row) => active.getLine(row)?.translateToString(true));
+      const lines = Array.from({ length: active.length }, (_, row) =>
+        active.getLine(row)?.translateToString(true),
+      );
       return lines.join('\n');
     },
     isTaken: () => terminal.buffer.active.type === 'alternate',
