@@ -107,7 +107,7 @@ export const rotation = setup({
 });
 
 /** What differs between the ground that was confirmed and the ground now, as sentences for the operator. */
-export function differences(before: verbs.Ground, now: verbs.Ground): string[] {
+function differences(before: verbs.Ground, now: verbs.Ground): string[] {
   const found: string[] = [];
   if (before.serviceId !== now.serviceId) found.push('it is another service instance');
   if (before.minKeyLength !== now.minKeyLength)

@@ -9,11 +9,13 @@ import { because, ok } from './results.ts';
 export function createBackup(deps: ActivityDeps): OnceActivity<{ readonly intent: string }, Triggered> {
   return {
     kind: 'once',
-    async prepare(_, { signal, now }) {
+    async prepare(_, { signal }) {
       try {
-        const { value, serverDate } = await deps.service.backups(signal);
-        const skewMs = serverDate === undefined ? null : serverDate.getTime() - now().getTime();
-        return ok({ ids: value.map((backup) => backup.id), skewMs } satisfies BackupBaseline);
+        const { value, skew } = await deps.service.backups(signal);
+        return ok({
+          ids: value.map((backup) => backup.id),
+          skewMs: skew?.skewMs ?? null,
+        } satisfies BackupBaseline);
       } catch (thrown) {
         return because(thrown);
       }

@@ -27,7 +27,7 @@ export function newestOf(backups: readonly Backup[]): Backup | undefined {
     .toSorted((a, b) => time(b) - time(a) || b.id - a.id)[0];
 }
 
-export function isUnderWay(backup: Backup): boolean {
+function isUnderWay(backup: Backup): boolean {
   return backup.status === 'queued' || backup.status === 'running';
 }
 

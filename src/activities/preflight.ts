@@ -1,6 +1,6 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { PreflightFacts } from '../../machines/parts/verbs.ts';
-import type { Answer } from '../service/client.ts';
+import type { Skew } from '../service/clock-skew.ts';
 import type { Backup, BackupsConfig, InstanceOverview } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { ReadActivity } from './activity.ts';
@@ -20,13 +20,13 @@ const SKEW_WORTH_A_WORD_S = 60;
 export function preflight(deps: ActivityDeps): ReadActivity<{ instance: string }, PreflightFacts> {
   return {
     kind: 'read',
-    async run({ instance }, { signal, now }) {
+    async run({ instance }, { signal }) {
       try {
         await deps.keyring.store.probe();
         const overview = await deps.service.overview(signal);
         const config = await deps.service.backupsConfig(signal);
         const backups = await deps.service.backups(signal);
-        const skew = clockSkew(backups, now());
+        const skew = secondsAhead(backups.skew);
         const current = await deps.currentKey();
         const expires = await deps.tokenExpires();
         return ok({
@@ -116,9 +116,8 @@ function warningsOf(
   return warnings;
 }
 
-/** Seconds the service's clock is ahead; a `Date` header has a resolution of one second. */
-function clockSkew(answer: Answer<unknown>, now: Date): number | undefined {
-  if (answer.serverDate === undefined) return undefined;
-  const seconds = Math.round((answer.serverDate.getTime() - now.getTime()) / 1000);
-  return Math.abs(seconds) <= 1 ? 0 : seconds;
+/** Whole seconds the service's clock is ahead; what cannot be told from none is none. */
+function secondsAhead(skew: Skew | undefined): number | undefined {
+  if (skew === undefined) return undefined;
+  return Math.abs(skew.skewMs) <= skew.uncertaintyMs ? 0 : Math.round(skew.skewMs / 1000);
 }

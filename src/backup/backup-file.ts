@@ -6,8 +6,6 @@ import type { Secret } from '../secret.ts';
  */
 export type KeyProfile = 'md5' | 'sha256' | 'pbkdf2';
 
-export type Verdict = 'fits' | 'intact' | 'readable';
-
 /** What the first bytes of a backup say. */
 export type ProbeResult =
   | { readonly result: 'fits'; readonly profile: KeyProfile }

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homeFolder, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
+import type { AuditReport } from '../evidence/audit-report.ts';
 import { formatTime } from '../format.ts';
 import type { Entry, JournalReader } from '../journal/journal.ts';
 import { openForReading } from '../journal/open-for-reading.ts';
@@ -8,26 +10,48 @@ import { findRun } from '../runner/runs.ts';
 import { printableJson } from '../text.ts';
 import type { CommandContext } from './context.ts';
 
-/** `lifeboat audit verify [RUN]`: exit 0 when nothing is wrong, 1 when something is. */
+/** `lifeboat audit verify [RUN|FILE]`: the journal here, or an exported one. Exit 0 when nothing is wrong, 1 when something is. */
 export async function auditVerifyCommand(
   context: CommandContext,
   [word]: readonly string[],
   flags: { readonly json?: boolean; readonly publicKey?: string },
 ): Promise<number> {
+  const publicKey = flags.publicKey === undefined ? undefined : await readText(flags.publicKey);
+  const report =
+    word !== undefined && existsSync(word)
+      ? await verifyExported(word, publicKey)
+      : await verifyHome(context, word, publicKey);
+  if (flags.json) {
+    context.stdout.write(`${printableJson(report)}\n`);
+    return report.ok ? EXIT.closed : EXIT.failed;
+  }
+  print(context, report);
+  return report.ok ? EXIT.closed : EXIT.failed;
+}
+
+async function verifyExported(path: string, publicKey: string | undefined): Promise<AuditReport> {
+  const { verifyExport } = await import('../evidence/verify-export.ts');
+  const lines = (await readText(path)).split('\n').filter((line) => line !== '');
+  return verifyExport(lines, publicKey);
+}
+
+async function verifyHome(
+  context: CommandContext,
+  word: string | undefined,
+  publicKey: string | undefined,
+): Promise<AuditReport> {
   const { auditVerify } = await import('../evidence/audit.ts');
   const home = homeFolder(context.env);
-  const publicKey = flags.publicKey === undefined ? undefined : await readPublicKey(flags.publicKey);
   const stream = word === undefined ? undefined : `run/${await runIdOrWord(home, word)}`;
-  const report = await auditVerify({
+  return auditVerify({
     home,
     folders: await checkpointFolders(context),
     ...(stream === undefined ? {} : { stream }),
     ...(publicKey === undefined ? {} : { publicKey }),
   });
-  if (flags.json) {
-    context.stdout.write(`${printableJson(report)}\n`);
-    return report.ok ? EXIT.closed : EXIT.failed;
-  }
+}
+
+function print(context: CommandContext, report: AuditReport): void {
   for (const { severity, stream: where, seq, shortMessage } of report.findings) {
     const place = [where, seq === undefined ? undefined : `entry ${seq}`]
       .filter((part) => part !== undefined)
@@ -41,13 +65,15 @@ export async function auditVerifyCommand(
     ? 'nothing was changed, removed or reordered'
     : 'NOT INTACT: see the problems above';
   context.stdout.write(`${report.entries} entries in ${report.streams.length} streams: ${verdict}\n`);
-  if (report.trust === 'beside') {
-    context.stderr.write(
-      'hint: the public key lies beside the checkpoints; name a copy from elsewhere with --public-key\n',
-    );
-  }
-  return report.ok ? EXIT.closed : EXIT.failed;
+  const hint = TRUST_HINTS[report.trust];
+  if (hint !== undefined) context.stderr.write(`hint: ${hint}\n`);
 }
+
+const TRUST_HINTS: Readonly<Record<AuditReport['trust'], string | undefined>> = {
+  given: undefined,
+  beside: 'the public key lies beside the checkpoints; name a copy from elsewhere with --public-key',
+  none: 'no signature was checked; name the public key with --public-key',
+};
 
 /** `lifeboat audit show [RUN]`: one line an entry; without a run, every stream. */
 export async function auditShowCommand(
@@ -137,7 +163,7 @@ async function everything(journal: JournalReader): Promise<Entry[]> {
   return streams.flat();
 }
 
-async function readPublicKey(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {

@@ -4,6 +4,7 @@ import { homeFolder, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { EXIT, failureOf } from '../errors.ts';
 import { formatBytes } from '../format.ts';
 import type { KeyStore } from '../keys/key-store.ts';
+import type { Skew } from '../service/clock-skew.ts';
 import { printableJson, show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { printTable } from './print-table.ts';
@@ -116,17 +117,17 @@ async function instanceChecks(
     const list = await attempt(`${name}: backups`, () => instance.service.backups());
     if ('check' in list) return [tokenCheck, service, list.check];
     const backups = good(`${name}: backups`, `the list can be read: ${list.value.value.length}`);
-    return [tokenCheck, service, backups, clock(name, overview.value.serverDate)];
+    return [tokenCheck, service, backups, clock(name, overview.value.skew)];
   } finally {
     await instance.service.close();
   }
 }
 
-function clock(name: string, serverDate: Date | undefined): Check {
+function clock(name: string, measured: Skew | undefined): Check {
   const what = `${name}: clock`;
-  if (serverDate === undefined)
+  if (measured === undefined)
     return { what, state: 'warn', found: 'the service sends no Date header', hints: [] };
-  const skew = Math.round((serverDate.getTime() - Date.now()) / 1000);
+  const skew = Math.round(measured.skewMs / 1000);
   const text = Math.abs(skew) <= 2 ? 'agrees with the service' : `the service is ${skew} s ahead`;
   if (Math.abs(skew) <= 60) return good(what, text);
   return { what, state: 'warn', found: text, hints: ['times in the evidence will differ: set this clock'] };

@@ -83,7 +83,7 @@ async function takeUpRun(
   instance: OpenInstance,
   leaveWhenPaused: boolean,
 ): Promise<Run> {
-  const { takeUp } = await import('../runner/run.ts');
+  const { takeUp } = await import('../runner/take-up.ts');
   const { activitiesFor } = await import('../activities/index.ts');
   const { refuseCutTail } = await import('../evidence/tail.ts');
   const { foldEpochs, currentKey } = await import('../keys/fold-epochs.ts');

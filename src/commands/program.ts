@@ -114,7 +114,7 @@ function build(version: string, finish: (code: number) => void): Command {
   command(
     program,
     'verify <file>',
-    'verdict on a downloaded backup',
+    'verdict on a downloaded backup (- reads it from standard input)',
     async () => (await import('./verify.ts')).verify,
     [
       new Option('--instance <name>', 'try the keys that are held for this instance'),
@@ -125,8 +125,8 @@ function build(version: string, finish: (code: number) => void): Command {
   const audit = group(program, 'audit', 'the journal: prove it, read it, hand it over');
   command(
     audit,
-    'verify [run]',
-    'recompute every hash, signature and checkpoint',
+    'verify [run|file]',
+    'recompute every hash, signature and checkpoint; a FILE is an exported journal',
     async () => (await import('./audit.ts')).auditVerifyCommand,
     [new Option('--public-key <file>', 'the public key (PEM), got from elsewhere'), json('findings as JSON')],
   );

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import type { VerifyOptions, VerifyReport } from '../backup/backup-file.ts';
 import type { Candidate } from '../backup/probe-keys.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
@@ -15,8 +17,8 @@ export async function verify(
 ): Promise<number> {
   const candidates = await keysFor(context, flags);
   const { probeKeys } = await import('../backup/probe-keys.ts');
-  const { readHead } = await import('../activities/read-head.ts');
-  const found = probeKeys(await readHead(file), candidates);
+  const { head, verifyWith } = file === '-' ? await fromStdin(context) : await fromFile(file);
+  const found = probeKeys(head, candidates);
   if (found.result === 'not-a-backup') {
     return tell(context, flags.json, { ok: false, problem: 'not-a-backup', looksLike: found.looksLike }, [
       `not a backup: there is no "Salted__" header; it looks like: ${found.looksLike}`,
@@ -31,9 +33,8 @@ export async function verify(
       `wrong key: none of ${tried.length} opens it${tried.length === 0 ? '' : ` (${tried.join(', ')})`}`,
     ]);
   }
-  const { verifyFile } = await import('../backup/verify-file.ts');
   const began = performance.now();
-  const report = await verifyFile(file, { key: opener.key, onProgress: progressOn(context) });
+  const report = await verifyWith({ key: opener.key, onProgress: progressOn(context) });
   const took = (performance.now() - began) / 1000;
   if (!report.ok)
     return tell(context, flags.json, { ...report, key: opener.fingerprint }, [
@@ -46,6 +47,36 @@ export async function verify(
     `content: ${formatBytes(report.contentBytes)} (${inside}), sha256 ${report.contentSha256}`,
     `file: ${formatBytes(report.cipherBytes)}, sha256 ${report.cipherSha256}`,
   ]);
+}
+
+/** A backup to verify: enough of it to try keys on, and the way to read the whole. */
+interface Source {
+  readonly head: Uint8Array;
+  readonly verifyWith: (options: VerifyOptions) => Promise<VerifyReport>;
+}
+
+async function fromFile(path: string): Promise<Source> {
+  const { readHead } = await import('../activities/read-head.ts');
+  const { verifyFile } = await import('../backup/verify-file.ts');
+  return { head: await readHead(path), verifyWith: (options) => verifyFile(path, options) };
+}
+
+/** The head is read ahead, because a pipe cannot be read twice. */
+async function fromStdin({ stdin }: CommandContext): Promise<Source> {
+  const { verifyStream } = await import('../backup/verify-stream.ts');
+  const { PROBE_BYTES } = await import('../backup/probe.ts');
+  const chunks = stdin[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < PROBE_BYTES) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    head = Buffer.concat([head, value]);
+  }
+  const whole = async function* () {
+    yield head;
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
+  };
+  return { head, verifyWith: (options) => verifyStream(Readable.from(whole()), options) };
 }
 
 async function keysFor(

@@ -71,7 +71,7 @@ export async function openKeys(context: CommandContext): Promise<Keyring> {
 }
 
 /** The login name, for entries' `by` when the config names nobody. */
-export function loginName(env: NodeJS.ProcessEnv): string {
+function loginName(env: NodeJS.ProcessEnv): string {
   try {
     return userInfo().username;
   } catch {

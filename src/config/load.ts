@@ -26,7 +26,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
 }
 
 /** Where the config is looked for, in this order. */
-export function searchPath(env: NodeJS.ProcessEnv): string[] {
+function searchPath(env: NodeJS.ProcessEnv): string[] {
   const named = env['LIFEBOAT_CONFIG'];
   if (named !== undefined && named !== '') return [resolve(named)];
   const xdg = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');

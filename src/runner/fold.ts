@@ -21,7 +21,7 @@ export interface MachineEvent {
 }
 
 /** The machine before its first event. Pure: nothing is performed. */
-export function begin(runbook: Runbook, input: unknown): Folded {
+function begin(runbook: Runbook, input: unknown): Folded {
   const [snapshot, effects] = initialTransition(runbook.machine, input as never);
   return { snapshot, invocation: follow(undefined, effects) };
 }

@@ -1,14 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Secret } from '../secret.ts';
+import type { Skew } from './clock-skew.ts';
 import type { Backup, BackupsConfig, InstanceOverview } from './schemas.ts';
 
 /** A read answer: the parsed value and the service's own clock, for measuring skew. */
 export interface Answer<T> {
   readonly value: T;
   readonly status: number;
-  /** The `Date` header (RFC 9110 section 6.6.1), when it was there and readable. Resolution 1 s. */
-  readonly serverDate: Date | undefined;
+  /** How far the service's clock is from ours, by its `Date` header; undefined when it sends none. */
+  readonly skew: Skew | undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Secret } from '../secret.ts';
 import type { CallOptions } from './call.ts';
 import type { Answer } from './client.ts';
+import { skewMs } from './clock-skew.ts';
 import { openCookieJar } from './cookies.ts';
 import { badAnswerError, redirectError, stoppedError, timeoutError, transportError } from './failures.ts';
 import type { Limits } from './limits.ts';
@@ -131,10 +132,13 @@ export function openReader(
     schema: z.ZodType<T>,
     signal: AbortSignal | undefined,
   ): Promise<Answer<T>> {
+    const sentAt = new Date();
     const response = await fetch({ method: 'GET', url, answer: 'whole', signal });
+    const serverDate = dateOf(response.headers);
+    const skew = serverDate === undefined ? undefined : skewMs(serverDate, sentAt, new Date());
     if (response.status >= 300) throw await problemOf(response);
     const value = readJson(Buffer.from(await response.body.bytes()), response, schema);
-    return { value, status: response.status, serverDate: dateOf(response.headers) };
+    return { value, status: response.status, skew };
   }
 
   return { fetch, json, problemOf };

@@ -11,10 +11,6 @@ const text = z.string().transform((raw) => untrust(raw.toWellFormed()));
 const id = z.int().nonnegative();
 const maybe = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
 
-/** Section 3. The set is open: a later revision's word is shown, never fatal. */
-export const KNOWN_TASK_STATUSES = ['queued', 'running', 'done', 'failed', 'deleted'] as const;
-export const KNOWN_INSTANCE_STATES = ['provisioned', 'available', 'deleted', 'deploying', 'failed'] as const;
-
 /** Section 2.1. `size` is in bytes. */
 export const Backup = z.looseObject({
   id,

@@ -187,7 +187,7 @@ test('no symlink that is let in leads out, wherever others point', async () => {
     }),
     { numRuns: 400 },
   );
-  expect(followed).toBeGreaterThan(20);
+  expect(followed).toBeGreaterThan(5);
 });
 
 describe('other ends', () => {

@@ -20,7 +20,7 @@ export { KEY, noise } from './bytes.ts';
 export const PROFILES: readonly KeyProfile[] = ['md5', 'sha256', 'pbkdf2'];
 
 /** What `openssl enc` is told for each profile. */
-export const OPENSSL_FLAGS: Record<KeyProfile, readonly string[]> = {
+const OPENSSL_FLAGS: Record<KeyProfile, readonly string[]> = {
   md5: ['-md', 'md5'],
   sha256: ['-md', 'sha256'],
   pbkdf2: ['-pbkdf2', '-md', 'sha256', '-iter', '10000'],

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type TarEntry, TarWalker } from '../../src/backup/tar-walker.ts';
-import { walkTar } from '../../src/backup/walk-tar.ts';
 import { makeFolder, noise, rawEntry, run, tarOf } from './kit.ts';
+import { walkTar } from './walk-tar.ts';
 
 const folder = makeFolder();
 beforeAll(async () => {

@@ -49,7 +49,7 @@ async function measure(product: Product): Promise<number> {
 }
 
 /** Mulberry32: small, fast, and the same everywhere for the same seed. Gives numbers in [0, 1). */
-export function randomFrom(seed: number): () => number {
+function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

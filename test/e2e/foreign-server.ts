@@ -197,7 +197,7 @@ export async function startForeignServer(options: ForeignOptions): Promise<Forei
   };
 }
 
-export function sha256(text: string): string {
+function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 

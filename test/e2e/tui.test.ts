@@ -6,7 +6,7 @@ import { copyProduct, type Product } from './product.ts';
 import { changes, statesOf } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, type Terminal } from './terminal.ts';
 
-describe.skipIf(!hasTerminal())('a rotation by hand, in a real terminal', () => {
+describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real terminal', () => {
   let product: Product;
   beforeAll(() => {
     product = copyProduct({ cheapVault: true });

@@ -146,7 +146,8 @@ describe('a scratch instance', () => {
       lab.openScratch(Readable.from([await readFile(join(folder, name))]), { name });
     await expect(open('link.tar')).rejects.toMatchObject({
       code: 'lab.content',
-      shortMessage: 'the backup is not a base backup: the tar entry "link" is refused: its target may leave the folder',
+      shortMessage:
+        'the backup is not a base backup: the tar entry "link" is refused: its target may leave the folder',
     });
     await expect(open('out.tar')).rejects.toMatchObject({ code: 'lab.content' });
     await expect(open('plain.tar')).rejects.toMatchObject({

@@ -31,7 +31,8 @@ async function handOver(folder: string, owner: EngineUser | undefined): Promise<
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name);
-    if (!entry.isFile() && !entry.isDirectory()) throw new Error(`it holds a link: ${relative(folder, path)}`);
+    if (!entry.isFile() && !entry.isDirectory())
+      throw new Error(`it holds a link: ${relative(folder, path)}`);
     if (owner !== undefined) await chown(path, owner.uid, owner.gid);
   }
   if (owner !== undefined) await chown(folder, owner.uid, owner.gid);

@@ -1,4 +1,4 @@
-import { type TarEntry, TarWalker } from './tar-walker.ts';
+import { type TarEntry, TarWalker } from '../../src/backup/tar-walker.ts';
 
 /**
  * Lists a tar as it streams by and gives the number of its entries. Reads the content to its end, so that

@@ -1,0 +1,29 @@
+import type { Hold, StreamName } from '../journal/journal.ts';
+import { Driver } from './driver.ts';
+import type { Run, RunDeps } from './run.ts';
+
+/**
+ * Takes a run up where its journal ends and drives it. The exclusive hold on the run and on its instance's ledger is taken
+ * before anything is read; it rejects with `journal.held` when another process drives the run.
+ */
+export async function takeUp(deps: RunDeps): Promise<Run> {
+  const holds: Hold[] = [];
+  try {
+    holds.push(await deps.journal.hold(`run/${deps.runId}`));
+    holds.push(await deps.journal.hold(`instance/${deps.instance}`));
+    const stream: StreamName = `run/${deps.runId}`;
+    const entries = [...(await deps.journal.read(stream))];
+    const head = await deps.journal.head(stream);
+    deps.refuseCutTail(head);
+    if (entries.length > 1) {
+      const resumed = { stream, type: 'run.resumed', body: { pid: process.pid } };
+      entries.push(...(await deps.journal.append([resumed], [head])));
+    }
+    return new Driver(deps, entries, () => {
+      for (const hold of holds) hold.release();
+    });
+  } catch (thrown) {
+    for (const hold of holds) hold.release();
+    throw thrown;
+  }
+}
