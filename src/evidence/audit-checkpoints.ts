@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { basename } from 'node:path';
-import type { AuditOptions } from './audit.ts';
-import type { Audit, Trust } from './audit-report.ts';
+import type { Audit, AuditOptions, Trust } from './audit-report.ts';
 import { type Checkpoint, installationOf, readCheckpoint } from './checkpoint.ts';
 import {
   checkpointRoot,

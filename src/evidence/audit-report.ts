@@ -30,6 +30,20 @@ export interface AuditReport {
 export type Trust = 'given' | 'beside' | 'none';
 type Where = { readonly stream?: string; readonly seq?: number };
 
+/** What is audited, and by which key. */
+export interface AuditOptions {
+  readonly home: string;
+  /** Looks at this stream only. */
+  readonly stream?: string;
+  /**
+   * The signing key's public half (PEM, one or more blocks), got from the key store or from somewhere else. Without it the
+   * keys beside the checkpoints are believed, and whoever could change the checkpoints could change these too.
+   */
+  readonly publicKey?: string;
+  /** The extra folders that checkpoints were copied to. */
+  readonly folders?: readonly string[];
+}
+
 /** What the parts of an audit write to. */
 export interface Audit {
   problem(code: string, shortMessage: string, where?: Where): void;

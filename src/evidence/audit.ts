@@ -11,20 +11,7 @@ import {
 import { show } from '../text.ts';
 import { collectCheckpoints } from './audit-checkpoints.ts';
 import { auditEntries } from './audit-entries.ts';
-import { type Audit, type AuditReport, createAudit } from './audit-report.ts';
-
-export interface AuditOptions {
-  readonly home: string;
-  /** Looks at this stream only. */
-  readonly stream?: string;
-  /**
-   * The signing key's public half (PEM, one or more blocks), got from the key store or from somewhere else. Without it the
-   * keys beside the checkpoints are believed, and whoever could change the checkpoints could change these too.
-   */
-  readonly publicKey?: string;
-  /** The extra folders that checkpoints were copied to. */
-  readonly folders?: readonly string[];
-}
+import { type Audit, type AuditOptions, type AuditReport, createAudit } from './audit-report.ts';
 
 /**
  * Re-computes everything there is about a journal: every hash, number and canonical body, the database's own

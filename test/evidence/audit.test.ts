@@ -2,7 +2,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, wr
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type AuditOptions, auditVerify } from '../../src/evidence/audit.ts';
+import { auditVerify } from '../../src/evidence/audit.ts';
+import type { AuditOptions } from '../../src/evidence/audit-report.ts';
 import { hashEntry, type Row } from '../../src/journal/chain.ts';
 import { ZERO_HASH } from '../../src/journal/journal.ts';
 import { temporaryHome } from '../journal/temporary-home.ts';
