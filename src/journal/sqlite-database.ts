@@ -60,18 +60,29 @@ export function openDatabase(home: string): DatabaseSync {
 export function openDatabaseForReading(home: string): DatabaseSync {
   refuseOldSqlite(process.versions['sqlite']);
   const file = join(home, DATABASE_FILE);
-  if (!existsSync(file)) {
-    throw new LifeboatError('journal.none', `there is no journal in ${home}`, {
-      hints: ['LIFEBOAT_HOME names the folder that holds lifeboat.db'],
-    });
-  }
+  if (!existsSync(file)) throw noJournal(home);
   return opened(file, () => {
     const db = new DatabaseSync(file, {
       readOnly: true,
       timeout: BUSY_TIMEOUT,
     });
     harden(db);
-    return db;
+    if (!isHalfMade(db)) return db;
+    db.close();
+    throw noJournal(home);
+  });
+}
+
+/** A process that dies while it makes the journal leaves a database without tables; the next writer makes them. */
+function isHalfMade(db: DatabaseSync): boolean {
+  return (
+    pragma(db, 'user_version') === 0 && db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
+  );
+}
+
+function noJournal(home: string): LifeboatError {
+  return new LifeboatError('journal.none', `there is no journal in ${home}`, {
+    hints: ['LIFEBOAT_HOME names the folder that holds lifeboat.db'],
   });
 }
 

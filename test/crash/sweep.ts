@@ -31,7 +31,9 @@ export async function sweep(
       onTrial(trial);
     }
   };
-  await Promise.all([work(), work()]);
+  // Each worker clears away what it has begun, also when the other one fails.
+  const ends = await Promise.allSettled([work(), work()]);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return { trials, spanMs };
 }
 

@@ -1,8 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setTimeout as pause } from 'node:timers/promises';
 import xterm from '@xterm/headless';
 import type { House } from './house.ts';
+import { isRunning, treeOf } from './process-tree.ts';
 import type { Product } from './product.ts';
 
 /*
@@ -70,9 +72,20 @@ export function openTerminal(product: Product, house: House, args: readonly stri
   };
 }
 
+/** Ends everything in the terminal. What only lost its terminal would still write its last words. */
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
+  const tree = treeOf(child.pid);
+  for (const pid of tree) kill(pid);
   await gone;
+  while (tree.some(isRunning)) await pause(5);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
 }
