@@ -3,6 +3,13 @@ import { failTo, failure, held } from './failing.ts';
 import * as ask from './questions.ts';
 import { rotation } from './setup.ts';
 
+/** What a confirmation rests on is read with these. */
+const GROUND_CALLS = [
+  { method: 'GET', path: '', what: 'the instance and its state, again' },
+  { method: 'GET', path: '/backups-config', what: 'least key length, again' },
+  { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way, again' },
+] as const;
+
 /** The new key: chosen, stored, read back, confirmed by name, and only then sent. A lost answer keeps both keys. */
 export const keyChange = {
   choosingKey: rotation.createStateConfig({
@@ -59,6 +66,23 @@ export const keyChange = {
     },
   }),
   storeFailed: failure('storeFailed', 'store', 'the new key is not safely stored', 'choosingKey'),
+  refreshing: rotation.createStateConfig({
+    meta: {
+      step: 'confirm',
+      title: 'looking at the instance again',
+      calls: GROUND_CALLS,
+    },
+    invoke: {
+      id: 'refresh',
+      src: 'recheck',
+      input: ({ context }) => ({ instance: context.instance }),
+      onDone: {
+        target: 'confirming',
+        actions: { type: 'keepGround', params: ({ event }) => ({ ground: event.output }) },
+      },
+      onError: failTo('setFailed'),
+    },
+  }),
   confirming: rotation.createStateConfig({
     tags: ['question'],
     meta: { step: 'confirm', title: 'the last look before the change', question: ask.askForConfirmation },
@@ -71,11 +95,7 @@ export const keyChange = {
     meta: {
       step: 'confirm',
       title: 'looking whether anything has changed meanwhile',
-      calls: [
-        { method: 'GET', path: '', what: 'the instance and its state, again' },
-        { method: 'GET', path: '/backups-config', what: 'least key length, again' },
-        { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way, again' },
-      ],
+      calls: GROUND_CALLS,
     },
     invoke: {
       id: 'recheck',

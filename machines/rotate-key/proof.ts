@@ -32,7 +32,7 @@ export const proof = {
     meta: { step: 'verify', title: 'the new key is not in force', question: ask.askAboutKeyNotInForce },
     on: {
       'operator.setAgain': {
-        target: 'confirming',
+        target: 'refreshing',
         actions: ['nextIntent', assign({ setting: undefined, verification: undefined, file: undefined })],
       },
       'operator.stop': 'stopped',

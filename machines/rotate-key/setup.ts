@@ -97,6 +97,11 @@ export const rotation = setup({
         evidence: {},
       }),
     }),
+    keepGround: assign({
+      facts: ({ context }, params: { ground: verbs.Ground }) =>
+        context.facts && { ...context.facts, ground: params.ground },
+      drift: [],
+    }),
     keepDrift: assign({
       facts: ({ context }, params: { ground: verbs.Ground }) =>
         context.facts && { ...context.facts, ground: params.ground },
