@@ -99,7 +99,6 @@ export const preparation = {
       input: ({ context }) => ({
         path: context.oldBackup?.file?.path ?? '',
         backup: context.facts?.newest?.id ?? 0,
-        size: context.facts?.newest?.size,
         discard: context.oldBackup?.purpose === 'prove',
       }),
       onDone: {

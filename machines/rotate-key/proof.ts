@@ -13,7 +13,6 @@ export const proof = {
       input: ({ context }) => ({
         path: context.file?.path ?? '',
         backup: context.backup?.id ?? 0,
-        size: context.backup?.facts?.size,
         expected: held(context).fingerprint,
       }),
       onDone: {

@@ -32,7 +32,6 @@ export const rotation = setup({
       {
         path: string;
         backup: number;
-        size?: number | undefined;
         /** The key that should open it; the others are tried after it. */
         expected?: string | undefined;
         /** Remove the file once it is verified. */

@@ -11,7 +11,6 @@ import { because, no, ok } from './results.ts';
 interface Input {
   readonly path: string;
   readonly backup: number;
-  readonly size?: number | undefined;
   readonly expected?: string | undefined;
   readonly discard?: boolean;
 }
@@ -24,7 +23,7 @@ export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verificati
   return {
     kind: 'read',
     async run(input, context) {
-      const { path, size, expected, discard } = input;
+      const { path, expected, discard } = input;
       const since = context.now().getTime();
       try {
         const candidates = await keysToTry(deps, context.instance, expected);
@@ -44,7 +43,6 @@ export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verificati
         if (opener === undefined) return noKeyOpens(candidates, input.backup);
         const report = await verifyFile(path, {
           key: opener.key,
-          ...(size === undefined ? {} : { expectedBytes: size }),
           signal: context.signal,
           onProgress: (done, total) =>
             context.report({ kind: 'bytes', done, total, what: 'reading the backup' }),
