@@ -73,11 +73,18 @@ export function openDatabaseForReading(home: string): DatabaseSync {
   });
 }
 
+/** `SQLITE_READONLY_ROLLBACK`: only the very first write, the change to the write-ahead log, goes through a rollback journal. */
+const READONLY_ROLLBACK = 776;
+
 /** A process that dies while it makes the journal leaves a database without tables; the next writer makes them. */
 function isHalfMade(db: DatabaseSync): boolean {
-  return (
-    pragma(db, 'user_version') === 0 && db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
-  );
+  try {
+    if (pragma(db, 'user_version') !== 0) return false;
+    return db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === READONLY_ROLLBACK) return true;
+    throw error;
+  }
 }
 
 function noJournal(home: string): LifeboatError {

@@ -58,7 +58,9 @@ export function createReporter(
       line(`step ${at + 1}/${view.rail.length}: ${show(step.title)}`);
     }
     for (const entry of newEntries(last?.log ?? [], view.log)) {
-      line(`${show(entry.at)} ${WORDS[entry.tone]}${show(entry.text)}`, entry.tone);
+      // A sentence of the journal says by itself that something failed.
+      const word = entry.tone === 'bad' ? '' : WORDS[entry.tone];
+      line(`${show(entry.at)} ${word}${show(entry.text)}`, entry.tone);
     }
     if (view.banner !== undefined && view.banner.text !== last?.banner?.text) {
       line(`${WORDS[view.banner.tone]}${show(view.banner.text)}`, view.banner.tone);

@@ -58,19 +58,13 @@ export async function runTrial(
     const firstEnd = await first.ended;
     const firstMs = performance.now() - began;
     const hit = firstEnd.code === null;
-    const where = lastWords(await entriesOf(house));
+    const { where, unreadable } = await lookAfterKill(house);
     const { end, resumes, kills } = hit
       ? await resume(house, chance, spanMs)
       : { end: firstEnd, resumes: 0, kills: 0 };
-    return {
-      point,
-      hit,
-      where,
-      firstMs,
-      resumes,
-      kills: kills + (hit ? 1 : 0),
-      ...(await judge(house, end)),
-    };
+    const verdict = await judge(house, end);
+    const problems = [...unreadable, ...verdict.problems];
+    return { point, hit, where, firstMs, resumes, kills: kills + (hit ? 1 : 0), ...verdict, problems };
   } finally {
     await house.close();
   }
@@ -155,10 +149,10 @@ async function judge(house: House, end: Ended): Promise<Pick<Trial, 'doubled' | 
   return { doubled, lostKey, problems: promises.filter(([kept]) => !kept).map(([, words]) => words) };
 }
 
-/** The journal as it lies there: a process that was killed early leaves none, or half of an empty one. */
+/** The journal as it lies there; a process that was killed early leaves none. */
 async function entriesOf(house: House): Promise<readonly Entry[]> {
   return house.entries().catch((thrown: { code?: string }) => {
-    if (String(thrown.code).startsWith('journal.')) return [];
+    if (thrown.code === 'journal.none') return [];
     throw thrown;
   });
 }
@@ -169,6 +163,15 @@ function intentOf({ body }: Entry): unknown {
 
 function isClosed(entries: readonly Entry[]): boolean {
   return entries.some(({ type }) => type === 'run.closed');
+}
+
+/** What `lifeboat runs` and `lifeboat audit` would meet, right after the kill. */
+async function lookAfterKill(house: House): Promise<{ where: string; unreadable: readonly string[] }> {
+  try {
+    return { where: lastWords(await entriesOf(house)), unreadable: [] };
+  } catch (thrown) {
+    return { where: 'unreadable', unreadable: [`after the kill nothing can be read: ${String(thrown)}`] };
+  }
 }
 
 function lastWords(entries: readonly Entry[]): string {

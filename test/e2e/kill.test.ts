@@ -1,3 +1,4 @@
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -45,18 +46,41 @@ describe('a rotation whose process is killed', () => {
 describe('a process that is killed while it makes its journal', () => {
   const house = useHouses();
 
-  test('leaves a home that reads as an empty one, and that the next run uses', async (context) => {
-    const { home, run, rotate } = await house(context);
-    // What there is on disk between the first write of SQLite and the commit that makes the tables.
-    const halfMade = new DatabaseSync(join(home, 'lifeboat.db'));
-    halfMade.exec('PRAGMA journal_mode=WAL');
-    halfMade.close();
-    const runs = await run('runs');
-    expect(runs.code, runs.stderr).toBe(0);
-    expect(runs.stderr).toContain('there are no runs yet');
-    const audit = await run('audit', 'verify');
-    expect(audit.stdout).not.toMatch(/^problem/m);
-    const rotation = await rotate();
-    expect(rotation.code, rotation.stderr).toBe(0);
-  });
+  test.for([
+    { moment: 'before the tables are there', make: makeWithoutTables },
+    { moment: 'in the very first write of SQLite', make: makeHalfWritten },
+  ])(
+    'leaves a home that reads as an empty one, and that the next run uses: $moment',
+    async ({ make }, context) => {
+      const { home, run, rotate } = await house(context);
+      make(join(home, 'lifeboat.db'));
+      const runs = await run('runs');
+      expect(runs.code, runs.stderr).toBe(0);
+      expect(runs.stderr).toContain('there are no runs yet');
+      const audit = await run('audit', 'verify');
+      expect(audit.stdout).not.toMatch(/^problem/m);
+      const rotation = await rotate();
+      expect(rotation.code, rotation.stderr).toBe(0);
+    },
+  );
 });
+
+function makeWithoutTables(path: string): void {
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA journal_mode=WAL');
+  database.close();
+}
+
+/** A database file with a rollback journal beside it that says: the file was empty before. Only a writer may undo it. */
+function makeHalfWritten(path: string): void {
+  const other = `${path}-other`;
+  const database = new DatabaseSync(other);
+  database.exec('PRAGMA cache_size=1; BEGIN; CREATE TABLE wide(text)');
+  // More than fits into the cache goes to the file, so the journal has to be on disk before.
+  for (let row = 0; row < 50; row += 1) database.exec('INSERT INTO wide VALUES (zeroblob(4000))');
+  copyFileSync(other, path);
+  copyFileSync(`${other}-journal`, `${path}-journal`);
+  database.exec('ROLLBACK');
+  database.close();
+  rmSync(other);
+}

@@ -115,6 +115,8 @@ describe.concurrent('a service that refuses', () => {
     });
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(1);
-    expect(statesOf(await entries()).at(-1)).toBe('downloadFailed');
+    expect(stderr).toContain('the file ends at byte 70000');
+    expect(statesOf(await entries()).at(-1)).toBe('verifyFailed');
+    expect(typesOf(await entries(), 'instance')).not.toContain('key.proven');
   });
 });
