@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Plain Vitest: real processes need time on a busy two-core machine, so the limits are generous. */
@@ -8,5 +9,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Most tests wait for processes of their own: leaving a core free, as is the default, would leave it idle.
+    maxWorkers: Math.max(2, availableParallelism()),
   },
 });

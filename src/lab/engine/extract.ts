@@ -16,6 +16,8 @@ export async function extractBaseBackup(
   owner: EngineUser | undefined,
   signal: AbortSignal,
 ): Promise<void> {
+  // Whoever reads the stream gets its error; without this one that nobody reads yet would end the process.
+  content.on('error', () => undefined);
   try {
     await extractTar(addAbortSignal(signal, content), folder);
     await handOver(folder, owner);
