@@ -127,6 +127,10 @@ function instanceFacts({ facts }: RotateKeyContext): Fact[] {
     ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
     { label: 'service name', value: facts.service.name ?? 'not told' },
     { label: 'state', value: facts.service.state ?? 'not told' },
+    {
+      label: 'rights',
+      value: 'may read; whether it may change shows at the change, and a refusal changes nothing',
+    },
     { label: 'least key length', value: facts.ground.minKeyLength },
     { label: 'backups', value: `${backups.total}, of them ${backups.downloadable} downloadable` },
     ...(newest?.finishedAt === undefined
