@@ -42,11 +42,16 @@ export async function drill(
   const stop = stopSignal();
   const say = (line: string) => context.stderr.write(`${line}\n`);
   say('starting the lab: the service on this machine, on real PostgreSQL');
+  let screenIsTaken = false;
+  // A line of the lab in the middle of the screen would shift what stands there.
+  const labSays = (line: string) => {
+    if (!screenIsTaken) say(line);
+  };
   let lab: Lab | undefined;
   let workspace: Workspace | undefined;
   try {
     const { startLab } = await import('../lab/lab.ts');
-    lab = await startLab({ revision: flags.revision === '61' ? 61 : 62, signal: stop.signal, log: say });
+    lab = await startLab({ revision: flags.revision === '61' ? 61 : 62, signal: stop.signal, log: labSays });
     const config = parseConfig(lab.configYaml, join(lab.folder, 'lifeboat.yaml'));
     const here = { ...context, env: { ...context.env, LIFEBOAT_HOME: folder } };
     workspace = await openWorkspace(here, { store: memoryStore() });
@@ -62,12 +67,14 @@ export async function drill(
     const summary = { runId, runbook: runbook.id, version: runbook.version, instance: INSTANCE };
     const auto = flags.auto === true || flags.json === true || !canDraw(context);
     await using instance = await openForRun(here, config, workspace, INSTANCE);
+    screenIsTaken = !auto;
     const exitCode = await drive(here, instance, workspace, summary, {
       yes: auto,
       confirm: auto ? INSTANCE : undefined,
       json: flags.json ?? false,
       plain: auto,
     });
+    screenIsTaken = false;
     if (stop.signal.aborted) return EXIT.interrupted;
     if (exitCode !== EXIT.closed) {
       say(`the drill ends here: the run was not proven; its journal is in ${folder}`);

@@ -1,8 +1,10 @@
 import { userInfo } from 'node:os';
 import { homeFolder } from '../config/load.ts';
+import type { LifeboatError } from '../errors.ts';
 import type { Sealer } from '../evidence/seal.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Keyring, KeyStore } from '../keys/key-store.ts';
+import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden } from './hidden-prompt.ts';
 
@@ -41,13 +43,18 @@ export async function openWorkspace(
   try {
     const { createSigner } = await import('../evidence/signer.ts');
     const { watchJournal } = await import('../evidence/seal.ts');
+    // Told at the end: in between, a line on stderr would fall into the middle of the screen.
+    const problems: LifeboatError[] = [];
     const sealer = watchJournal(journal, createSigner(await keyring.signingKey()), {
       home,
       folders: options.checkpoints ?? [],
+      onProblem: (problem) => void problems.push(problem),
     });
     const close = async () => {
       sealer.stop();
       await journal.close();
+      for (const shortMessage of new Set(problems.map((problem) => problem.shortMessage)))
+        context.stderr.write(`warning: ${show(shortMessage)}\n`);
     };
     return { home, operator, journal, keyring, sealer, close };
   } catch (thrown) {

@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
 import { isRunning, type SeenProcess, watchTree } from './process-tree.ts';
 import { copyProduct, type Ended, type Product, runProduct } from './product.ts';
+import { hasTerminal, openTerminal, personAt } from './terminal.ts';
 
 const isLinux = existsSync('/proc/self/stat');
 
@@ -48,6 +49,23 @@ describe.skipIf(!isLinux)('a drill', () => {
   afterAll(() => {
     product.remove();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  test.skipIf(!hasTerminal())('by hand: no line of the lab falls into the screen', async ({ expect }) => {
+    const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'by-hand') };
+    const screen = personAt(openTerminal(product, { env }, ['drill']), expect);
+    try {
+      await screen.answerToTheChange();
+      await screen.confirm();
+      await screen.asks('✓ the key is rotated and proven');
+      expect(screen.text()).toMatch(/^── REHEARSAL ── orders .*UTC/mu);
+      expect(screen.text()).not.toContain('backup 2 of orders is done');
+      screen.type('q');
+      await screen.shows('drill: proven');
+      await screen.isGivenBack(0);
+    } finally {
+      await screen.close();
+    }
   });
 
   /** Runs a drill with a temporary folder of its own; `ending` is the signal that it gets when it has said something. */

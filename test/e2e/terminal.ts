@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
 import xterm from '@xterm/headless';
+import type { ExpectStatic } from 'vitest';
 import type { House } from './house.ts';
 import { isRunning, treeOf } from './process-tree.ts';
 import type { Product } from './product.ts';
@@ -37,7 +38,7 @@ export interface Terminal {
 }
 
 /** Runs a command in a shell of its own; after it, the shell tells its exit code (`rc=0`) and the settings of the terminal. */
-export function openTerminal(product: Product, house: House, args: readonly string[]): Terminal {
+export function openTerminal(product: Product, house: Pick<House, 'env'>, args: readonly string[]): Terminal {
   const command = [process.execPath, product.cli, ...args].map((word) => `'${word}'`).join(' ');
   const shell = `echo '$ before'; stty cols ${SIZE.cols} rows ${SIZE.rows}; ${command}; echo "rc=$?"; stty -a | tr '\\n' ' '; echo '$ after'`;
   // Ink draws nothing where CI is set, so nothing of this environment is handed on.
@@ -88,4 +89,43 @@ function kill(pid: number): void {
   } catch {
     // It has ended by itself.
   }
+}
+
+/** Somebody who reads before typing. */
+export function personAt(terminal: Terminal, expect: ExpectStatic) {
+  const shows = async (wanted: string | RegExp) => {
+    await expect.poll(() => terminal.text(), { timeout: 10_000, interval: 20 }).toMatch(wanted);
+  };
+  /** A question takes no key in the first 150 ms: that key was meant for what stood there before. Nobody reads faster. */
+  const asks = async (wanted: string | RegExp) => {
+    await shows(wanted);
+    await pause(250);
+  };
+  return {
+    ...terminal,
+    shows,
+    asks,
+    /** Takes the recommended answers as far as the name that has to be typed. */
+    answerToTheChange: async () => {
+      await asks('prove the newest first?');
+      terminal.type(KEYS.enter);
+      await asks('where does the new key come from?');
+      terminal.type(KEYS.enter);
+      await asks("type the instance's name");
+    },
+    confirm: async () => {
+      terminal.type('orders');
+      await shows('❯ orders');
+      terminal.type(KEYS.enter);
+    },
+    isGivenBack: async (exitCode: number) => {
+      await shows('$ after');
+      expect(terminal.isTaken()).toBe(false);
+      expect(terminal.hasCursor()).toBe(true);
+      expect(terminal.text()).toContain('$ before');
+      expect(terminal.text()).toContain(`rc=${exitCode}`);
+      // Canonical mode and echo, as stty(1) sees them.
+      expect(terminal.text().replaceAll('\n', '')).toMatch(/ icanon .* echo /u);
+    },
+  };
 }

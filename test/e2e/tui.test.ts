@@ -1,10 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
 import type { Trouble } from './foreign-server.ts';
 import { ANSWERED, CANARIES, type HouseOptions, openHouse, ROTATE } from './house.ts';
 import { copyProduct, type Product } from './product.ts';
 import { changes, statesOf } from './scene.ts';
-import { hasTerminal, KEYS, openTerminal, type Terminal } from './terminal.ts';
+import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from './terminal.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real terminal', () => {
   let product: Product;
@@ -104,42 +103,3 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     expect(statesOf(await house.entries()).filter((state) => state === 'settingKey')).toHaveLength(2);
   });
 });
-
-/** Somebody who reads before typing. */
-function personAt(terminal: Terminal, expect: TestContext['expect']) {
-  const shows = async (wanted: string | RegExp) => {
-    await expect.poll(() => terminal.text(), { timeout: 10_000, interval: 20 }).toMatch(wanted);
-  };
-  /** A question takes no key in the first 150 ms: that key was meant for what stood there before. Nobody reads faster. */
-  const asks = async (wanted: string | RegExp) => {
-    await shows(wanted);
-    await pause(250);
-  };
-  return {
-    ...terminal,
-    shows,
-    asks,
-    /** Takes the recommended answers as far as the name that has to be typed. */
-    answerToTheChange: async () => {
-      await asks('prove the newest first?');
-      terminal.type(KEYS.enter);
-      await asks('where does the new key come from?');
-      terminal.type(KEYS.enter);
-      await asks("type the instance's name");
-    },
-    confirm: async () => {
-      terminal.type('orders');
-      await shows('❯ orders');
-      terminal.type(KEYS.enter);
-    },
-    isGivenBack: async (exitCode: number) => {
-      await shows('$ after');
-      expect(terminal.isTaken()).toBe(false);
-      expect(terminal.hasCursor()).toBe(true);
-      expect(terminal.text()).toContain('$ before');
-      expect(terminal.text()).toContain(`rc=${exitCode}`);
-      // Canonical mode and echo, as stty(1) sees them.
-      expect(terminal.text().replaceAll('\n', '')).toMatch(/ icanon .* echo /u);
-    },
-  };
-}
