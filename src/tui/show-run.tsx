@@ -8,8 +8,11 @@ import { glyphsFor } from './glyphs.ts';
 import { createStore } from './store.ts';
 import { watchTerminal } from './watch-terminal.ts';
 
-/** Home and erase, held back by terminals that can until the first frame of Ink follows. */
-const CLEAR_FIRST_FRAME = '\u001b[?2026h\u001b[H\u001b[J';
+/**
+ * The alternate screen, emptied, held back by terminals that can until the first frame of Ink follows. It is entered here too,
+ * because not every way to the screen begins with a first frame, and what is erased must never be the ordinary one.
+ */
+const CLEAR_FIRST_FRAME = '\u001b[?2026h\u001b[?1049h\u001b[H\u001b[J';
 
 /**
  * Shows a run on the whole terminal until it is over and the operator has closed the screen, or until it is left: by
