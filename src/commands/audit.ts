@@ -21,12 +21,10 @@ export async function auditVerifyCommand(
     word !== undefined && existsSync(word)
       ? await verifyExported(word, publicKey)
       : await verifyHome(context, word, publicKey);
-  if (flags.json) {
-    context.stdout.write(`${printableJson(report)}\n`);
-    return report.ok ? EXIT.closed : EXIT.failed;
-  }
-  print(context, report);
-  return report.ok ? EXIT.closed : EXIT.failed;
+  if (flags.json) context.stdout.write(`${printableJson(report)}\n`);
+  else print(context, report);
+  // Nothing to look at is not nothing found.
+  return report.ok && report.streams.length > 0 ? EXIT.closed : EXIT.failed;
 }
 
 async function verifyExported(path: string, publicKey: string | undefined): Promise<AuditReport> {
@@ -61,12 +59,17 @@ function print(context: CommandContext, report: AuditReport): void {
   for (const { stream: name, entries, head, sealed } of report.streams) {
     context.stdout.write(`${name}: ${entries} entries, sealed up to ${sealed}, head ${head.slice(0, 12)}\n`);
   }
-  const verdict = report.ok
-    ? 'nothing was changed, removed or reordered'
-    : 'NOT INTACT: see the problems above';
-  context.stdout.write(`${report.entries} entries in ${report.streams.length} streams: ${verdict}\n`);
+  context.stdout.write(
+    `${report.entries} entries in ${report.streams.length} streams: ${verdictOf(report)}\n`,
+  );
   const hint = TRUST_HINTS[report.trust];
   if (hint !== undefined) context.stderr.write(`hint: ${hint}\n`);
+}
+
+function verdictOf(report: AuditReport): string {
+  if (!report.ok) return 'NOT INTACT: see the problems above';
+  if (report.streams.length === 0) return 'there is nothing to verify';
+  return 'nothing was changed, removed or reordered';
 }
 
 const TRUST_HINTS: Readonly<Record<AuditReport['trust'], string | undefined>> = {

@@ -1,3 +1,5 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { VerifyOptions, VerifyReport } from '../backup/backup-file.ts';
 import type { Candidate } from '../backup/probe-keys.ts';
@@ -58,6 +60,9 @@ interface Source {
 async function fromFile(path: string): Promise<Source> {
   const { readHead } = await import('../activities/read-head.ts');
   const { verifyFile } = await import('../backup/verify-file.ts');
+  await access(path, constants.R_OK).catch((cause: unknown) => {
+    throw new LifeboatError('input.file', `${path} cannot be read`, { cause, exitCode: EXIT.usage });
+  });
   return { head: await readHead(path), verifyWith: (options) => verifyFile(path, options) };
 }
 

@@ -59,6 +59,9 @@ describe('a process that is killed while it makes its journal', () => {
       expect(runs.stderr).toContain('there are no runs yet');
       const audit = await run('audit', 'verify');
       expect(audit.stdout).not.toMatch(/^problem/m);
+      // Nothing wrong, and no green tick either: there is nothing that could be proven.
+      expect(audit.stdout).toContain('there is nothing to verify');
+      expect(audit.code).toBe(1);
       const rotation = await rotate();
       expect(rotation.code, rotation.stderr).toBe(0);
     },
