@@ -14,7 +14,7 @@ export interface Answer<T> {
 
 /**
  * How a mutating call ended. It never rejects for anything that happens on the wire.
- * `refused`: the service answered that it did not do it (400, 401, 403, 404, 412, 422, 429).
+ * `refused`: it was not done: 401, 405, 407 or 429, or 400, 403, 404, 412, 422 in the service's own words.
  * `never-sent`: provably not a byte of the request left (unresolved name, refused connection, no token).
  * `unknown`: everything else (reset, timeout, 409, 5xx, redirect, unreadable answer): in doubt, ask the service.
  */

@@ -33,6 +33,9 @@ export interface Sender {
 const ACCEPTED: readonly number[] = [200, 201, 202, 204];
 const REFUSED: readonly number[] = [400, 401, 403, 404, 412, 422, 429];
 
+/** Decided before a request is looked into, whoever answers (RFC 9110 sections 15.5.2 and 15.5.6, RFC 6585 section 4): they need no words. */
+const REFUSED_UNREAD: readonly number[] = [401, 405, 407, 429];
+
 /** Makes the changing side: HTTP/1.1, no retry, no redirect, one deadline over everything, one connection per call. */
 export function openSender(
   network: Network,
@@ -134,8 +137,8 @@ async function outcomeOf<T>(
   }
   const problem = readProblem(status, body ?? Buffer.alloc(0), secrets);
   const error = problemError(problem, headers);
-  // A refusal counts only in the service's own words: a proxy can put its 403 in place of an answer it did not like.
-  if (REFUSED.includes(status) && problem.fromService) {
+  // Any other refusal counts only in the service's own words: a proxy can put its 403 in place of an answer it did not like.
+  if (REFUSED_UNREAD.includes(status) || (REFUSED.includes(status) && problem.fromService)) {
     return { outcome: 'refused', failure: error.toFailure(), serverDate };
   }
   return { outcome: 'unknown', failure: inDoubt(error).toFailure(), serverDate };

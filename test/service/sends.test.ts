@@ -84,6 +84,15 @@ for (const status of [400, 401, 403, 404, 412, 422, 429]) {
   });
 }
 
+test.each([401, 405, 407, 429])(
+  'a %i is a refusal whoever says it, for it comes before any work',
+  async (status) => {
+    const { client, server } = await serve((_, socket) => socket.end(answer(status, '<html>no</html>')));
+    expect(await client.createBackup()).toMatchObject({ outcome: 'refused' });
+    expect(server.requests).toHaveLength(1);
+  },
+);
+
 const IN_DOUBT: readonly (readonly [string, string, string])[] = [
   ['a 409', json(409, { error: 'inProgress', description: 'a backup runs' }), 'service.conflict'],
   ['a 500', json(500, { error: 'unexpected' }), 'service.error'],
@@ -93,7 +102,7 @@ const IN_DOUBT: readonly (readonly [string, string, string])[] = [
   ['a 307', answer(307, '', { location: '/v1/instances/i1/backups?again' }), 'service.redirect'],
   ['a 303', answer(303, '', { location: '/login' }), 'service.redirect'],
   ['a 403 page of a proxy', answer(403, '<html>blocked</html>'), 'service.forbidden'],
-  ['a 401 without a body', answer(401, ''), 'credentials.refused'],
+  ['a 422 without a body', answer(422, ''), 'service.invalid'],
   [
     'a 404 whose body breaks off',
     'HTTP/1.1 404 No\r\ncontent-length: 90\r\n\r\n{"error"',
