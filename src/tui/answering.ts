@@ -4,7 +4,7 @@ import type { QuestionOption, QuestionView } from '../view/run-view.ts';
 import { takeText } from './entry.ts';
 import type { Intent } from './keymap.ts';
 import { isTyping, type QuestionState, rowsOf } from './question-state.ts';
-import type { Step, UiState } from './ui-state.ts';
+import type { Step, UiState } from './screen-state.ts';
 
 /** Adds text to the field, in whatever pieces it comes. It never submits. */
 export function typeText(state: UiState, raw: string): Step {

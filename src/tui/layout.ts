@@ -12,8 +12,9 @@ import { outcomeLines } from './parts/outcome.ts';
 import { questionLines } from './parts/question.ts';
 import { railLine, railLines, railWidth } from './parts/rail.ts';
 import { proseLines } from './prose.ts';
+import type { Page, UiState } from './screen-state.ts';
 import { BLANK, type Line, type Look, span } from './span.ts';
-import { modeOf, type Page, type UiState } from './ui-state.ts';
+import { modeOf } from './ui-state.ts';
 
 export interface Size {
   readonly columns: number;

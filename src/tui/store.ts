@@ -1,7 +1,8 @@
 import { failureOf } from '../errors.ts';
 import type { RunPort } from '../view/run-port.ts';
 import { questionKey } from './question-state.ts';
-import { type Action, type Effect, firstState, type UiState, update } from './ui-state.ts';
+import type { Action, Effect, UiState } from './screen-state.ts';
+import { firstState, update } from './ui-state.ts';
 
 /** Holds the state of the screen, keeps it in step with the run, and does what the operator asks for. */
 export interface Store {

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { type Layout, layOut } from '../../src/tui/layout.ts';
 import { lineWidth } from '../../src/tui/line.ts';
+import type { UiState } from '../../src/tui/screen-state.ts';
 import type { Look } from '../../src/tui/span.ts';
-import { firstState, type UiState } from '../../src/tui/ui-state.ts';
+import { firstState } from '../../src/tui/ui-state.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 import { VIEWS, type ViewName } from './fake-views.ts';
 

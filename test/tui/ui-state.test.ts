@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Intent, intentOf } from '../../src/tui/keymap.ts';
-import { type Effect, firstState, modeOf, SETTLE_MS, type UiState, update } from '../../src/tui/ui-state.ts';
+import type { Effect, UiState } from '../../src/tui/screen-state.ts';
+import { firstState, modeOf, SETTLE_MS, update } from '../../src/tui/ui-state.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { CHOICE, SECRET, TYPED_NAME, VIEWS } from './fake-views.ts';
 

@@ -1,0 +1,49 @@
+import type { RunAnswer } from '../view/run-port.ts';
+import type { RunView } from '../view/run-view.ts';
+import type { Intent } from './keymap.ts';
+import type { QuestionState } from './question-state.ts';
+
+/** Everything the screen depends on, apart from its size. */
+export interface UiState {
+  readonly view: RunView;
+  readonly overlay: 'none' | 'help' | 'leave';
+  readonly leaveRow: number;
+  readonly logGrown: boolean;
+  /** First row of the text that is shown. */
+  readonly scroll: number;
+  readonly question?: QuestionState;
+  /** When the question or the outcome on the screen appeared, on the clock that stamps the actions. */
+  readonly appeared: number;
+}
+
+/** How far the text on the screen can be scrolled; known to the one who has laid it out. */
+export interface Page {
+  readonly height: number;
+  readonly last: number;
+}
+
+export type Action =
+  | { readonly type: 'view'; readonly view: RunView; readonly now: number }
+  | {
+      readonly type: 'intent';
+      readonly intent: Intent;
+      readonly page: Page;
+      readonly now: number;
+    }
+  | { readonly type: 'text'; readonly text: string; readonly now: number }
+  | { readonly type: 'answered'; readonly now: number }
+  | {
+      readonly type: 'rejected';
+      readonly text: string;
+      readonly hints: readonly string[];
+      readonly now: number;
+    };
+
+/** What has to happen in the world after an action. */
+export type Effect =
+  | { readonly type: 'answer'; readonly answer: RunAnswer }
+  | { readonly type: 'wake' }
+  | { readonly type: 'leave' }
+  | { readonly type: 'close' };
+
+export type Step = readonly [UiState, Effect?];
