@@ -11,7 +11,7 @@ export async function askHidden(
   const { default: password } = await import('@inquirer/password');
   const ask = async (message: string) => {
     try {
-      return new Secret(await password({ message }, { input: stdin, output: stderr }));
+      return new Secret(await password({ message, toggleMask: false }, { input: stdin, output: stderr }));
     } catch (cause) {
       throw new LifeboatError('input.left', 'nothing was entered', { cause, exitCode: EXIT.interrupted });
     }
