@@ -32,7 +32,7 @@ describe.skipIf(!hasTerminal())('the passphrase of a vault', () => {
       screen.type(`${CTRL_T}${PASSPHRASE}`);
       screen.type(KEYS.enter);
       await screen.shows('vault.age: written, read');
-      expect(screen.text()).not.toContain('canary');
+      expect(screen.bytes()).not.toContain('canary');
     } finally {
       await screen.close();
     }

@@ -29,6 +29,8 @@ export function hasTerminal(): boolean {
 export interface Terminal {
   /** What can be read now, in the scrollback too. */
   text(): string;
+  /** Everything that was ever written to it. */
+  bytes(): string;
   /** Whether a full-screen program has the screen. */
   isTaken(): boolean;
   /** Whether the cursor is to be seen, as the last of its switches says. */
@@ -66,6 +68,7 @@ export function openTerminal(product: Product, house: Pick<House, 'env'>, args: 
       );
       return lines.join('\n');
     },
+    bytes: () => bytes,
     isTaken: () => terminal.buffer.active.type === 'alternate',
     hasCursor: () => bytes.lastIndexOf('\u001b[?25h') >= bytes.lastIndexOf('\u001b[?25l'),
     type: (keys) => void child.stdin.write(keys),
