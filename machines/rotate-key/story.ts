@@ -43,7 +43,9 @@ function deviationsOf(context: RotateKeyContext): { step: string; reason: string
   ];
 }
 
-function keyFacts({ key, facts, setting, oldBackup }: RotateKeyContext): Fact[] {
+function keyFacts(context: RotateKeyContext): Fact[] {
+  const { key, facts, oldBackup } = context;
+  const setting = settingFact(context);
   return [
     ...(key === undefined
       ? []
@@ -59,7 +61,7 @@ function keyFacts({ key, facts, setting, oldBackup }: RotateKeyContext): Fact[] 
             value: facts.currentKey ?? oldBackup?.verification?.opens ?? oldKeyUnknown(facts.keysHeld),
           },
         ]),
-    ...(setting === undefined ? [] : [settingFact(setting)]),
+    ...(setting === undefined ? [] : [setting]),
   ];
 }
 
@@ -67,11 +69,20 @@ function oldKeyUnknown(held: readonly string[]): string {
   return held.length === 0 ? 'none held here' : `not known; held here: ${held.join(', ')}`;
 }
 
-function settingFact(setting: NonNullable<RotateKeyContext['setting']>): Fact {
-  if (setting.outside !== undefined) return { label: 'key change', value: 'done outside', tone: 'warn' };
-  if (setting.answer === 'unknown')
-    return { label: 'key change', value: 'answer lost: KEY UNCERTAIN', tone: 'warn' };
-  return { label: 'key change', value: 'accepted by the service', tone: 'good' };
+function settingFact({ setting, verification, key, backup }: RotateKeyContext): Fact | undefined {
+  const label = 'key change';
+  if (setting === undefined) return undefined;
+  const isShown = verification !== undefined && verification.opens === key?.fingerprint;
+  if (setting.outside !== undefined)
+    return {
+      label,
+      value: isShown ? `done outside; backup ${backup?.id} shows it` : 'done outside',
+      tone: 'warn',
+    };
+  if (setting.answer === 'accepted') return { label, value: 'accepted by the service', tone: 'good' };
+  if (isShown)
+    return { label, value: `answer lost; backup ${backup?.id} shows that it was made`, tone: 'good' };
+  return { label, value: 'answer lost: KEY UNCERTAIN', tone: 'warn' };
 }
 
 function proofFacts({ backup, file, verification, negative, oldBackup }: RotateKeyContext): Fact[] {
