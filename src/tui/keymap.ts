@@ -35,7 +35,7 @@ export interface Binding {
   readonly label: string;
   readonly description: string;
   /** In the footer always, never, or only while something may wait for credentials. */
-  readonly onScreen: 'always' | 'never' | 'banner';
+  readonly onScreen: 'always' | 'never' | 'paused';
 }
 
 export const KEYMAP: readonly Binding[] = [
@@ -163,7 +163,7 @@ export const KEYMAP: readonly Binding[] = [
     shown: 'r',
     label: 'try again',
     description: 'try again what waits for credentials',
-    onScreen: 'banner',
+    onScreen: 'paused',
   },
   {
     intent: 'help',
@@ -227,10 +227,10 @@ export function intentOf(mode: Mode, key: string): Intent | undefined {
 }
 
 /** The bindings for the footer of a mode, the most needed first. */
-export function footerBindings(mode: Mode, hasBanner: boolean): readonly Binding[] {
+export function footerBindings(mode: Mode, isPaused: boolean): readonly Binding[] {
   return KEYMAP.filter(
     ({ modes, onScreen }) =>
-      modes.includes(mode) && (onScreen === 'always' || (onScreen === 'banner' && hasBanner)),
+      modes.includes(mode) && (onScreen === 'always' || (onScreen === 'paused' && isPaused)),
   );
 }
 

@@ -65,6 +65,7 @@ export function buildRunView(facts: RunFacts): RunView {
     mode: head.mode ?? 'LIVE',
     clock: formatTime(now.toISOString()),
     elapsed: started === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(started.at)) / 1000),
+    paused: facts.paused !== undefined,
     rail: viewRail(facts, meta),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },
     facts: runbook.facts(snapshot.context as never).map(viewFact),

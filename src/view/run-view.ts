@@ -107,6 +107,8 @@ export interface RunView {
   readonly log: readonly LogLine[];
   /** A loud line above everything: an in-doubt call, a paused run, a failure. */
   readonly banner?: { readonly tone: Tone; readonly text: string; readonly hints: readonly string[] };
+  /** The run waits for credentials that the service accepts; `RunPort.wake` tries again. */
+  readonly paused: boolean;
   /** Present when the run is over. */
   readonly outcome?: OutcomeView;
 }

@@ -20,6 +20,7 @@ What can go wrong:
 See [the runbook](runbooks/rotate-key.md) for the whole story, and leave the run at any time with \`q\`.`;
 
 const base: RunView = {
+  paused: false,
   runId: RUN_ID,
   runbook: 'rotate-key',
   title: 'Rotate the encryption key',
@@ -151,6 +152,7 @@ export const VIEWS = {
   },
   paused: {
     ...base,
+    paused: true,
     mode: 'LIVE',
     banner: {
       tone: 'warn',

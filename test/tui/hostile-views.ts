@@ -48,6 +48,7 @@ export function hostileView(text: string, kind: 'choice' | 'typed-name' | 'secre
     title: text,
     instance: text,
     mode: 'LIVE',
+    paused: true,
     clock: text,
     elapsed: 1,
     rail: [{ id: 'a', title: text, state: 'current', note: text }],

@@ -31,7 +31,7 @@ describe('the keymap', () => {
   });
 
   it('shows the key for waking a run only while something is announced', () => {
-    const shown = (hasBanner: boolean) => footerBindings('watch', hasBanner).map(({ intent }) => intent);
+    const shown = (isPaused: boolean) => footerBindings('watch', isPaused).map(({ intent }) => intent);
     expect(shown(false)).not.toContain('wake');
     expect(shown(true)).toContain('wake');
   });

@@ -6,7 +6,7 @@ import { ruleOf } from './header.ts';
 
 /** The keys that work now, on the lower edge of the screen's frame. Those that do not fit are left to the help. */
 export function footerLine(
-  view: Pick<RunView, 'mode' | 'banner'>,
+  view: Pick<RunView, 'mode' | 'paused'>,
   mode: Mode,
   width: number,
   look: Look,
@@ -14,7 +14,7 @@ export function footerLine(
   const rule = ruleOf(view.mode, look);
   const line: Span[] = [{ ...rule, text: `${rule.text.repeat(2)} ` }];
   let used = lineWidth(line);
-  for (const { shown, label } of footerBindings(mode, view.banner !== undefined)) {
+  for (const { shown, label } of footerBindings(mode, view.paused)) {
     const entry = [span(shown, 'text.strong'), span(` ${label}`), span('  ')];
     const wide = lineWidth(entry);
     if (used + wide > width) continue;
