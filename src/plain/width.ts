@@ -13,15 +13,32 @@ export function cutText(text: string, width: number, ellipsis = '…'): string {
   return head + mark;
 }
 
-/** Splits a text after as many whole characters (graphemes) as fit into `width` cells, but after `least` of them anyway. */
+/**
+ * Splits a text after as many whole characters (graphemes) as fit into `width` cells. With `least` 1 something is always taken:
+ * of a character that is too wide by itself, with many spacing marks, as many code points as fit, and one anyway.
+ */
 export function splitAt(text: string, width: number, least: 0 | 1 = 0): [head: string, rest: string] {
   let used = 0;
   for (const { segment, index } of graphemes.segment(text)) {
     const wide = cells(segment);
-    if (used + wide > width && index + 1 > least) return [text.slice(0, index), text.slice(index)];
+    if (used + wide > width) {
+      const end = index === 0 && least === 1 ? lengthThatFits(segment, width) : index;
+      return [text.slice(0, end), text.slice(end)];
+    }
     used += wide;
   }
   return [text, ''];
+}
+
+/** How much of a single grapheme fits, in UTF-16 units, whole code points only. */
+function lengthThatFits(grapheme: string, width: number): number {
+  const [first = '', ...others] = grapheme;
+  let head = first;
+  for (const other of others) {
+    if (cells(head + other) > width) break;
+    head += other;
+  }
+  return head.length;
 }
 
 const graphemes = new Intl.Segmenter();

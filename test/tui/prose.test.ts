@@ -64,6 +64,12 @@ describe('lines', () => {
     { maxLength: 5 },
   );
 
+  it('wrap a character that is wider than any single one should be', () => {
+    // A wide mark with spacing marks of music: one grapheme of three cells in two cells of room.
+    const rows = wrapLine([{ text: '\u{16fe0}\u{1d160}\u{1d16e}', token: 'text' }], 4, 2);
+    for (const row of rows) expect(lineWidth(row)).toBeLessThanOrEqual(4);
+  });
+
   it('wrap without losing anything but blanks', () => {
     fc.assert(
       fc.property(line, fc.integer({ min: 4, max: 60 }), fc.nat(3), (input, width, hanging) => {
