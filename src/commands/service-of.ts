@@ -43,7 +43,7 @@ export async function openInstance(
     });
   }
   const token = tokenReader(source, {
-    keychain: async () => (await options.store()).get(tokenAccount(name)),
+    keychain: async () => (await (await options.store()).get(tokenAccount(name))) ?? missing(name),
     hideEnv: tokenVariables(config),
   });
   const address = addressFrom(instance.url, instance.revision);
@@ -51,6 +51,13 @@ export async function openInstance(
     options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
   const service = openService(address, { token, caFile: instance.ca });
   return { name, config: instance, service, token, [Symbol.asyncDispose]: () => service.close() };
+}
+
+function missing(instance: string): never {
+  throw new LifeboatError('credentials.missing', `the access token of ${instance} is not in the key store`, {
+    hints: [`store it: lifeboat keys add ${instance} --token`],
+    exitCode: EXIT.credentials,
+  });
 }
 
 /** An instance for a command that drives a run: warnings go to stderr, keys come from the workspace. */

@@ -21,6 +21,18 @@ describe.concurrent('a run without a terminal', () => {
     expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
   });
 
+  test('waits for a token that is not in the key store, and goes on once it is', async (context) => {
+    const { expect } = context;
+    const { run, rotate, tokenFile } = await house(context, { tokenSource: '{ keychain: true }' });
+    const without = await rotate();
+    expect(without.code, without.stderr).toBe(4);
+    expect(without.stderr).toContain('lifeboat keys add orders --token');
+    const stored = await run('keys', 'add', 'orders', '--token', '--file', tokenFile);
+    expect(stored.code, stored.stderr).toBe(0);
+    const resumed = await run('resume', ...ANSWERED);
+    expect(resumed.code, resumed.stderr).toBe(0);
+  });
+
   test('a wrong name changes nothing', async (context) => {
     const { expect } = context;
     const { server, run } = await house(context);
