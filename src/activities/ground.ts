@@ -1,8 +1,17 @@
 import type { BackupFacts, Ground } from '../../machines/parts/verbs.ts';
+import type { ServiceClient } from '../service/client.ts';
 import type { Backup, BackupsConfig, InstanceOverview } from '../service/schemas.ts';
 
 /** Sent by the service when the operator of the platform has not raised it (service-api.md 2.3 gives no default; 8 is the documented one). */
 const LEAST_KEY_LENGTH = 8;
+
+/** What the service says of an instance in three GETs, one after the other. Rejects with the first failure. */
+export async function readInstance(service: ServiceClient, signal: AbortSignal) {
+  const overview = await service.overview(signal);
+  const config = await service.backupsConfig(signal);
+  const backups = await service.backups(signal);
+  return { overview: overview.value, config: config.value, backups: backups.value, skew: backups.skew };
+}
 
 /** What a confirmation rests on. */
 export function groundOf(

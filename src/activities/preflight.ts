@@ -1,11 +1,11 @@
 import type { Failure } from '../../machines/parts/failure.ts';
-import type { PreflightFacts } from '../../machines/parts/verbs.ts';
+import type { Ground, PreflightFacts } from '../../machines/parts/verbs.ts';
 import type { Skew } from '../service/clock-skew.ts';
 import type { Backup, BackupsConfig, InstanceOverview } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { factsOfBackup, groundOf, newestOf } from './ground.ts';
+import { factsOfBackup, groundOf, newestOf, readInstance } from './ground.ts';
 import { because, ok } from './results.ts';
 
 /** States in which a key change makes no sense; an unknown word only warns (service-api.md section 3). */
@@ -23,21 +23,21 @@ export function preflight(deps: ActivityDeps): ReadActivity<{ instance: string }
     async run({ instance }, { signal }) {
       try {
         await deps.keyring.store.probe();
-        const overview = await deps.service.overview(signal);
-        const config = await deps.service.backupsConfig(signal);
-        const backups = await deps.service.backups(signal);
-        const skew = secondsAhead(backups.skew);
+        const { overview, config, backups, skew: measured } = await readInstance(deps.service, signal);
+        const ground = groundOf(overview, config, backups);
+        const skew = secondsAhead(measured);
         const current = await deps.currentKey();
         const expires = await deps.tokenExpires();
         return ok({
-          ...serviceFacts(overview.value, config.value, backups.value),
+          ...serviceFacts(overview, config, backups),
+          ground,
           keysHeld: [...(await deps.keyring.list(instance))],
           ...(current === undefined ? {} : { currentKey: current }),
           keyStore: deps.keyring.store.description,
           ...(expires === undefined ? {} : { tokenExpires: expires }),
           ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
-          warnings: warningsOf(overview.value, config.value, backups.value, skew),
-          blockers: blockersOf(overview.value, backups.value),
+          warnings: warningsOf(overview, config, backups, skew),
+          blockers: blockersOf(overview, ground),
         });
       } catch (thrown) {
         return because(thrown);
@@ -56,7 +56,6 @@ function serviceFacts(overview: InstanceOverview, config: BackupsConfig, backups
       ...(overview.plan_id === undefined ? {} : { plan: overview.plan_id }),
       ...(overview.tenant_name === undefined ? {} : { tenant: overview.tenant_name }),
     },
-    ground: groundOf(overview, config, backups),
     ...(config.retention_time === undefined ? {} : { retentionDays: config.retention_time }),
     ...(config.min_backup_count === undefined ? {} : { minBackupCount: config.min_backup_count }),
     ...(config.exclude_from_auto_backup === undefined
@@ -72,8 +71,7 @@ function serviceFacts(overview: InstanceOverview, config: BackupsConfig, backups
   };
 }
 
-function blockersOf(overview: InstanceOverview, backups: readonly Backup[]): Failure[] {
-  const running = backups.filter((backup) => backup.status === 'queued' || backup.status === 'running');
+function blockersOf(overview: InstanceOverview, { runningTasks }: Ground): Failure[] {
   const blockers: Failure[] = [];
   if (overview.state !== undefined && BLOCKING_STATES.has(overview.state)) {
     blockers.push({
@@ -83,13 +81,12 @@ function blockersOf(overview: InstanceOverview, backups: readonly Backup[]): Fai
       evidence: { state: show(overview.state) },
     });
   }
-  if (running.length > 0) {
-    const ids = running.map((backup) => backup.id);
+  if (runningTasks.length > 0) {
     blockers.push({
       code: 'service.task-running',
-      shortMessage: `a backup is under way: ${ids.slice(0, 5).join(', ')}`,
+      shortMessage: `a backup is under way: ${runningTasks.slice(0, 5).join(', ')}`,
       hints: ['wait until it is done, then try again: it is not known under which key it will be written'],
-      evidence: { backups: ids.slice(0, 50) },
+      evidence: { backups: runningTasks.slice(0, 50) },
     });
   }
   return blockers;

@@ -1,7 +1,7 @@
 import type { Ground } from '../../machines/parts/verbs.ts';
 import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { groundOf } from './ground.ts';
+import { groundOf, readInstance } from './ground.ts';
 import { because, ok } from './results.ts';
 
 /** Reads again what the operator's confirmation rests on, right before the change. Only GETs. */
@@ -10,10 +10,8 @@ export function recheck(deps: ActivityDeps): ReadActivity<{ instance: string }, 
     kind: 'read',
     async run(_, { signal }) {
       try {
-        const overview = await deps.service.overview(signal);
-        const config = await deps.service.backupsConfig(signal);
-        const backups = await deps.service.backups(signal);
-        return ok(groundOf(overview.value, config.value, backups.value));
+        const { overview, config, backups } = await readInstance(deps.service, signal);
+        return ok(groundOf(overview, config, backups));
       } catch (thrown) {
         return because(thrown);
       }

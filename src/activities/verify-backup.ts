@@ -3,6 +3,7 @@ import type { Verification } from '../../machines/parts/verbs.ts';
 import type { VerifyReport } from '../backup/backup-file.ts';
 import { type Candidate, probeKeys } from '../backup/probe-keys.ts';
 import { verifyFile } from '../backup/verify-file.ts';
+import { heldKeys } from '../keys/held-keys.ts';
 import type { ActivityContext, LedgerFact, ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readHead } from './read-head.ts';
@@ -26,7 +27,7 @@ export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verificati
       const { path, expected, discard } = input;
       const since = context.now().getTime();
       try {
-        const candidates = await keysToTry(deps, context.instance, expected);
+        const candidates = await heldKeys(deps.keyring, context.instance, expected);
         const found = probeKeys(await readHead(path), candidates);
         if (found.result === 'not-a-backup') {
           return no(
@@ -60,20 +61,6 @@ export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verificati
       }
     },
   };
-}
-
-/** The expected key first, then every other key held for the instance. */
-async function keysToTry(
-  deps: ActivityDeps,
-  instance: string,
-  expected: string | undefined,
-): Promise<Candidate[]> {
-  const held = await deps.keyring.list(instance);
-  const order = [...new Set(expected === undefined ? held : [expected, ...held])];
-  const keys = await Promise.all(
-    order.map(async (fingerprint) => ({ fingerprint, key: await deps.keyring.load(instance, fingerprint) })),
-  );
-  return keys.flatMap(({ fingerprint, key }) => (key === undefined ? [] : [{ fingerprint, key }]));
 }
 
 function noKeyOpens(candidates: readonly Candidate[], backup: number) {

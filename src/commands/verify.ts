@@ -6,6 +6,7 @@ import type { Candidate } from '../backup/probe-keys.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { formatBytes, formatSeconds } from '../format.ts';
+import { heldKeys } from '../keys/held-keys.ts';
 import { printableJson, show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { readSecretFile } from './hidden-prompt.ts';
@@ -99,14 +100,7 @@ async function keysFor(
     });
   }
   instanceNamed(await loadConfig(context.env, context.configPath), instance);
-  const keyring = await openKeys(context);
-  const keys = await Promise.all(
-    (await keyring.list(instance)).map(async (fingerprint) => ({
-      fingerprint,
-      key: await keyring.load(instance, fingerprint),
-    })),
-  );
-  return keys.flatMap(({ fingerprint, key }) => (key === undefined ? [] : [{ fingerprint, key }]));
+  return heldKeys(await openKeys(context), instance);
 }
 
 /** A line that overwrites itself on a terminal; nothing in a pipe. */

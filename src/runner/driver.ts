@@ -4,7 +4,7 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry, Head, Json, NewEntry, StreamName } from '../journal/journal.ts';
 import { type Answer, decide, metaOf } from './answer.ts';
 import { type Folded, fold, type MachineEvent, statePath, step } from './fold.ts';
-import { foldIntents, type IntentMemory } from './intents.ts';
+import { foldIntents } from './intents.ts';
 import { type Note, perform } from './perform.ts';
 import type { Run, RunDeps, RunEnd, RunState } from './run.ts';
 
@@ -20,7 +20,6 @@ export class Driver implements Run {
   readonly #listeners = new Set<() => void>();
   readonly #leaving = new AbortController();
   #folded: Folded;
-  #intents: ReadonlyMap<string, IntentMemory>;
   #activity: RunState['activity'];
   #paused: Failure | undefined;
   #wakeUp: (() => void) | undefined;
@@ -34,7 +33,6 @@ export class Driver implements Run {
       | { input?: Json }
       | undefined;
     this.#folded = fold(deps.runbook, started?.input ?? {}, entries);
-    this.#intents = foldIntents(entries);
     this.ended = this.#drive().finally(release);
     this.ended.catch(() => undefined);
   }
@@ -110,7 +108,7 @@ export class Driver implements Run {
         mustStay(left.signal);
         await this.#append(notes, []);
       },
-      memory: (intent) => this.#intents.get(intent),
+      memory: (intent) => foldIntents(this.#entries).get(intent),
       seal: async () => {
         if (destructive) await this.#deps.seal(this.#stream, 'armed');
         mustStay(left.signal);
@@ -189,13 +187,13 @@ export class Driver implements Run {
     const facts = ledger.map((fact): NewEntry => ({ stream: `instance/${this.#deps.instance}`, ...fact }));
     const written = await this.#deps.journal.append([...own, ...facts], [this.#head()]);
     this.#entries.push(...written.filter((entry) => entry.stream === this.#stream));
-    this.#intents = foldIntents(this.#entries);
     this.#tell();
   }
 
   #head(): Head {
     const last = this.#entries.at(-1);
-    return { stream: this.#stream, seq: last?.seq ?? 0, hash: last?.hash ?? '0'.repeat(64) };
+    if (last === undefined) throw new Error('a run has a first entry before anybody drives it');
+    return { stream: this.#stream, seq: last.seq, hash: last.hash };
   }
 
   async #close(): Promise<RunEnd> {

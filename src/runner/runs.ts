@@ -59,7 +59,7 @@ export async function startRun(journal: Journal, start: Start): Promise<string> 
     tool: start.tool,
   };
   const stream: StreamName = `run/${runId}`;
-  await journal.append([{ stream, type: 'run.started', body }], [{ stream, seq: 0, hash: '0'.repeat(64) }]);
+  await journal.append([{ stream, type: 'run.started', body }], [await journal.head(stream)]);
   return runId;
 }
 
