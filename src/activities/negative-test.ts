@@ -1,5 +1,6 @@
 import type { NegativeTest } from '../../machines/parts/verbs.ts';
 import { probe } from '../backup/probe.ts';
+import { type HeldKey, heldKeys } from '../keys/held-keys.ts';
 import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readHead } from './read-head.ts';
@@ -17,16 +18,18 @@ export function negativeTest(
     async run({ path, except }, { instance }) {
       try {
         const head = await readHead(path);
-        const tested = (await deps.keyring.list(instance)).filter((fingerprint) => fingerprint !== except);
-        const opened: string[] = [];
-        for (const fingerprint of tested) {
-          const key = await deps.keyring.load(instance, fingerprint);
-          if (key !== undefined && probe(head, key).result === 'fits') opened.push(fingerprint);
-        }
-        return ok({ tested, opened });
+        const others = (await heldKeys(deps.keyring, instance)).filter(
+          ({ fingerprint }) => fingerprint !== except,
+        );
+        const opening = others.filter(({ key }) => probe(head, key).result === 'fits');
+        return ok({ tested: others.map(fingerprintOf), opened: opening.map(fingerprintOf) });
       } catch (thrown) {
         return because(thrown);
       }
     },
   };
+}
+
+function fingerprintOf({ fingerprint }: HeldKey): string {
+  return fingerprint;
 }
