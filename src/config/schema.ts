@@ -31,7 +31,13 @@ export type TokenConfig = z.infer<typeof TokenConfig>;
 export const InstanceConfig = z.strictObject({
   /** As `cf service` prints it; V1 and V0 paths follow from it (service-api.md section 4). */
   url: z.string(),
-  revision: z.union([z.literal(61), z.literal(62)]).default(62),
+  /** Interface revision (section 9); `auto` finds it out at every start, by GETs. */
+  revision: z.union([z.literal(61), z.literal(62), z.literal('v0'), z.literal('auto')]).default(62),
+  /** Ways to a download in the order in which they are tried, where the revision's own order (section 4.3) does not fit. */
+  downloads: z
+    .array(z.enum(['v1', 'v0', 'v0-post']))
+    .min(1)
+    .optional(),
   token: TokenConfig.optional(),
   role: z.enum(['source', 'target']).default('source'),
   objectives: z.strictObject({ rto: Duration.optional(), rpo: Duration.optional() }).default({}),
@@ -40,6 +46,8 @@ export const InstanceConfig = z.strictObject({
     .default([]),
   /** How long a lost request may still be under way in the router (15 minutes by default, section 8). */
   settle: Duration.default(15 * 60_000),
+  /** When the platform's router ends a request (section 8): what a download must fit into. */
+  router: Duration.default(15 * 60_000),
   /** PEM file with further certificate authorities. */
   ca: z.string().optional(),
   /** True for a lab or scratch instance: every screen says REHEARSAL. */

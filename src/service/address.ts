@@ -1,14 +1,11 @@
 import { EXIT, LifeboatError } from '../errors.ts';
 import { redact } from '../redact.ts';
 import { show } from '../text.ts';
-
-/** Interface revision of the service (service-api.md section 9); `v0` is the deprecated interface alone. */
-export type Revision = 61 | 62 | 'v0';
+import type { Revision, Route } from './revisions.ts';
 
 /** Where one instance answers. Both bases have no trailing slash and share one origin. */
 export interface InstanceAddress {
   readonly id: string;
-  readonly revision: Revision;
   readonly origin: string;
   /** `…/v1/instances/ID` */
   readonly v1: string;
@@ -18,13 +15,21 @@ export interface InstanceAddress {
   readonly insecure: boolean;
 }
 
+/** An address together with the interface that answers there. */
+export interface RevisionAddress extends InstanceAddress {
+  readonly revision: Revision;
+}
+
 const PATH = /^(?<prefix>(?:\/[^/]+)*)\/(?:service-instances|v1\/instances)\/(?<id>[\w.~-]+)\/?$/u;
 
 /**
  * Derives the addresses of an instance from the URL that `cf service` prints, or from its V1 form; scheme, host, prefix
- * and id are the same in both (service-api.md section 4). Rejects everything else with `config.url`.
+ * and id are the same in both (service-api.md section 4). Throws `config.url` for everything else. Without a revision the
+ * address is good for `detectRevision`, not yet for `openService`.
  */
-export function addressFrom(url: string, revision: Revision): InstanceAddress {
+export function addressFrom(url: string): InstanceAddress;
+export function addressFrom(url: string, revision: Revision): RevisionAddress;
+export function addressFrom(url: string, revision?: Revision): InstanceAddress | RevisionAddress {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) throw badUrl('is not a URL', url);
   if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')
@@ -35,12 +40,17 @@ export function addressFrom(url: string, revision: Revision): InstanceAddress {
   if (prefix === undefined || id === undefined) throw badUrl('does not name an instance', url);
   return {
     id,
-    revision,
     origin: parsed.origin,
     v1: `${parsed.origin}${prefix}/v1/instances/${id}`,
     v0: `${parsed.origin}${prefix}/service-instances/${id}`,
     insecure: parsed.protocol === 'http:' && !isLoopback(parsed.hostname),
+    ...(revision === undefined ? {} : { revision }),
   };
+}
+
+/** The URL of a call. `id` takes the place of `:id`. */
+export function urlOf(address: InstanceAddress, route: Route, id?: number): string {
+  return `${address[route.base]}${route.path.replace(':id', String(id))}`;
 }
 
 /** Whether a URL's host name is this machine (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3). */

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Secret } from '../secret.ts';
+import type { Route } from './revisions.ts';
 
 /** What the interceptors know about a request besides its bytes. */
 export interface CallOptions extends Dispatcher.RequestOptions {
@@ -19,4 +20,21 @@ export interface Exchange {
   readonly ms: number;
   /** The `X-Request-Id` or `X-Vcap-Request-Id` of the answer, cleaned. */
   readonly requestId?: string;
+}
+
+type Plain = string | number | boolean;
+
+/** A JSON object; a Secret in it becomes text only while it is serialised. */
+export type SendBody = Readonly<Record<string, Plain | Readonly<Record<string, Plain>> | Secret | undefined>>;
+
+export interface SendCall<T> {
+  /** Method, and the documented statuses of success: one of them stands whatever body comes with it. */
+  readonly route: Route;
+  readonly url: string;
+  readonly body?: SendBody | undefined;
+  /** Takes part in the session of the reads: their cookies go along, and new ones are kept. */
+  readonly session?: boolean | undefined;
+  /** Picks what is known out of a success body; gets `undefined` when there is nothing to read. `clean` blanks echoed secrets. */
+  readonly read: (json: unknown, clean: (text: string) => string) => T;
+  readonly signal?: AbortSignal | undefined;
 }

@@ -1,12 +1,17 @@
 import type { Readable } from 'node:stream';
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Secret } from '../secret.ts';
+import type { Untrusted } from '../text.ts';
 import type { Skew } from './clock-skew.ts';
-import type { Backup, BackupsConfig, InstanceOverview } from './schemas.ts';
+import type { MetricPoint } from './metrics.ts';
+import type { Operation } from './revisions.ts';
+import type { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
 
 /** A read answer: the parsed value and the service's own clock, for measuring skew. */
 export interface Answer<T> {
   readonly value: T;
+  /** The answer's JSON as it came, for whoever wants the service's own fields. Its texts are untrusted. */
+  readonly raw: unknown;
   readonly status: number;
   /** How far the service's clock is from ours, by its `Date` header; undefined when it sends none. */
   readonly skew: Skew | undefined;
@@ -14,8 +19,10 @@ export interface Answer<T> {
 
 /**
  * How a mutating call ended. It never rejects for anything that happens on the wire.
+ * `accepted`: a documented status, or another 2xx that fits; what its body does not tell is undefined.
  * `refused`: it was not done: 401, 405, 407 or 429, or 400, 403, 404, 412, 422 in the service's own words.
- * `never-sent`: provably not a byte of the request left (unresolved name, refused connection, no token).
+ * `never-sent`: provably not a byte of the request left (unresolved name, refused connection, no token, a call that the
+ * revision lacks, a listing of V0 that could not be read first).
  * `unknown`: everything else (reset, timeout, 409, 5xx, redirect, unreadable answer): in doubt, ask the service.
  */
 export type SendOutcome<T> =
@@ -39,9 +46,25 @@ export interface CreatedBackup {
 
 export interface Download {
   readonly stream: Readable;
-  /** `Content-Length`, when the service sends one. Bytes. */
+  /** At which byte of the file the stream begins: the asked offset, or 0 when the service sends the file anew. */
+  readonly offset: number;
+  /** `Content-Length`, the bytes of this stream, when the service sends one. */
   readonly length: number | undefined;
+  /** Bytes of the whole file, when the service tells. */
+  readonly total: number | undefined;
+  /** Whether the service says that it can go on from an offset. */
+  readonly acceptsRanges: boolean;
+  /** What `ifRange` takes. Undefined without one that promises the same bytes (RFC 9110 section 8.8.1: a strong one). */
+  readonly etag: Untrusted | undefined;
   readonly serverDate: Date | undefined;
+}
+
+export interface DownloadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** The bytes that are there already. Default 0. */
+  readonly offset?: number | undefined;
+  /** The `etag` of the answer that they came from: a file that has changed since is sent from its beginning. */
+  readonly ifRange?: string | undefined;
 }
 
 export interface ConfigChange {
@@ -51,27 +74,79 @@ export interface ConfigChange {
   readonly exclude_from_auto_backup?: boolean;
 }
 
+/** `allowed_update_time` of revision 61 (section 2.5). */
+export interface UpdateSetting {
+  readonly type: string;
+  readonly allowed: boolean;
+}
+
+/** What starts an action of the instance gives back: nothing that is described (endpoints 13 to 15). */
+export interface StartedAction {
+  readonly message: Untrusted | undefined;
+}
+
 /**
  * One instance of the service (service-api.md section 4). Reads retry with jitter by themselves and reject with a
  * LifeboatError; mutating calls go once, on a fresh HTTP/1.1 connection, and tell how they ended.
  *
  * Codes: `credentials.missing`, `credentials.refused` (401), `service.forbidden` (403), `service.not-found` (404),
  * `service.conflict` (409), `service.precondition` (412), `service.invalid` (400, 422), `service.busy` (429),
- * `service.error` (5xx), `service.unreachable`, `service.timeout`, `service.reset`, `service.redirect`,
- * `service.bad-answer` (HTML, empty, truncated, not JSON, wrong shape), `service.too-large`.
+ * `service.error` (5xx), `service.unreachable`, `service.timeout`, `service.reset`, `service.redirect`, `service.stopped`,
+ * `service.bad-answer` (HTML, empty, truncated, not JSON, wrong shape), `service.too-large`, and `service.unsupported`
+ * for what the instance's revision does not have: then nothing is sent.
  */
 export interface ServiceClient {
+  /** Whether the instance's revision has a call; one that it lacks ends with `service.unsupported`. */
+  supports(operation: Operation): boolean;
   overview(signal?: AbortSignal): Promise<Answer<InstanceOverview>>;
   backups(signal?: AbortSignal): Promise<Answer<readonly Backup[]>>;
   backup(id: number, signal?: AbortSignal): Promise<Answer<Backup>>;
+  restores(signal?: AbortSignal): Promise<Answer<readonly Restore[]>>;
+  restore(id: number, signal?: AbortSignal): Promise<Answer<Restore>>;
   backupsConfig(signal?: AbortSignal): Promise<Answer<BackupsConfig>>;
-  /** The encrypted bytes, from `offset` when given (needs a 206 that matches, else rejects). */
-  download(id: number, options?: { signal?: AbortSignal; offset?: number }): Promise<Download>;
+  /** The latest `quantity` elements (at least 1), all without it. Lines that are no data point are left out. */
+  metrics(options?: {
+    readonly quantity?: number;
+    readonly signal?: AbortSignal;
+  }): Promise<Answer<readonly MetricPoint[]>>;
+  /** Rejects with `service.not-found` where there is no continuous archiving (section 4.1 rule 4). */
+  pitrRange(signal?: AbortSignal): Promise<Answer<PitrRange>>;
+  /**
+   * The encrypted bytes, from `offset` when given. A service that does not go on from there sends the whole file: then
+   * `Download.offset` is 0 and what was there is to be thrown away. Another range than the asked one rejects.
+   */
+  download(id: number, options?: DownloadOptions): Promise<Download>;
   createBackup(signal?: AbortSignal): Promise<SendOutcome<CreatedBackup>>;
+  /** Restores a backup of the instance into it (endpoint 7). The id is that of the restore. */
+  restoreBackup(id: number, signal?: AbortSignal): Promise<SendOutcome<{ readonly id: number | undefined }>>;
   /** Setting the same values again is harmless (service-api.md 4.1 rule 1), so a repeat of this call is allowed. */
   changeBackupsConfig(
     change: ConfigChange,
     signal?: AbortSignal,
   ): Promise<SendOutcome<{ message: string | undefined }>>;
+  /** Endpoint 10. With a key it changes the instance's key, like `changeBackupsConfig`. */
+  prepareRecovery(
+    options?: { readonly key?: Secret | undefined },
+    signal?: AbortSignal,
+  ): Promise<SendOutcome<{ readonly backupGuid: Untrusted | undefined }>>;
+  /** Endpoint 11, on the target. `backupGuid` may be a `backup_id`, which recovers that backup (domain: fork). */
+  performRecovery(
+    options: { readonly backupGuid: string; readonly key: Secret },
+    signal?: AbortSignal,
+  ): Promise<SendOutcome<{ readonly restoreId: number | undefined }>>;
+  recreate(signal?: AbortSignal): Promise<SendOutcome<StartedAction>>;
+  restart(signal?: AbortSignal): Promise<SendOutcome<StartedAction>>;
+  /** Endpoint 15. `serviceId` is the overview's `service_id`. */
+  update(options: { readonly serviceId: string }, signal?: AbortSignal): Promise<SendOutcome<StartedAction>>;
+  /** Revision 61 only (section 4.2 item 6): allows or forbids maintenance updates. Repeating it is harmless. */
+  changeUpdateSetting(
+    setting: UpdateSetting,
+    signal?: AbortSignal,
+  ): Promise<SendOutcome<{ readonly setting: UpdateSetting | undefined }>>;
+  /** Endpoint 18. `targetTime` is RFC 3339 with a zone. The answer names no restore: find it in the list. */
+  restoreToTime(
+    targetTime: string,
+    signal?: AbortSignal,
+  ): Promise<SendOutcome<{ readonly status: Untrusted | undefined }>>;
   close(): Promise<void>;
 }

@@ -1,31 +1,65 @@
-import { parseCookie } from 'undici';
+import type { Cookie, MemoryCookieStore, CookieJar as ToughJar } from 'tough-cookie';
 
 const MOST = 20;
-const LONGEST = 4096;
+
+/** What a header can carry, byte for byte (RFC 9110 section 5.5), and not huge. */
+const LINE = /^[\t\x20-\x7e\x80-\xff]{1,4096}$/u;
 
 /** The session cookies of one origin (service-api.md section 5, item 2), in memory only, for as long as the client lives. */
 export interface CookieJar {
-  /** Takes the `Set-Cookie` headers of an answer of the origin. */
-  keep(setCookie: string | readonly string[] | undefined): void;
-  /** The `Cookie` header, or undefined when there is none. */
-  header(): string | undefined;
+  /** Takes the `Set-Cookie` headers of an answer that `url` gave; those of any other origin are dropped. */
+  keep(url: URL, setCookie: string | readonly string[] | undefined): Promise<void>;
+  /** The `Cookie` header for a request to `url`, or undefined when there is none to send. */
+  header(url: URL): Promise<string | undefined>;
 }
 
-/** A jar for one origin needs no domains and paths: it is emptied with the client and never sent elsewhere. */
-export function openCookieJar(): CookieJar {
-  const values = new Map<string, string>();
+interface Opened {
+  readonly jar: ToughJar;
+  readonly store: MemoryCookieStore;
+}
+
+/**
+ * A jar that knows one origin: scheme, host and port. Cookies as such do not tell ports apart (RFC 6265 section 8.5), so the
+ * origin is compared here. The rules of RFC 6265 come from a library, which is loaded with the first cookie.
+ */
+export function openCookieJar(origin: string): CookieJar {
+  let opening: Promise<Opened> | undefined;
   return {
-    keep: (setCookie) => {
-      for (const line of [setCookie ?? []].flat()) {
-        const cookie = line.length > LONGEST ? null : parseCookie(line);
-        if (cookie === null || cookie.name === '') continue;
-        const expires = cookie.expires === undefined ? undefined : Number(cookie.expires);
-        const gone = cookie.maxAge === undefined ? (expires ?? Infinity) <= Date.now() : cookie.maxAge <= 0;
-        if (gone) values.delete(cookie.name);
-        else if (values.size < MOST || values.has(cookie.name)) values.set(cookie.name, cookie.value);
-      }
+    keep: async (url, setCookie) => {
+      const lines = [setCookie ?? []].flat().filter((line) => LINE.test(line));
+      if (url.origin !== origin || lines.length === 0) return;
+      opening ??= openJar();
+      const opened = await opening;
+      for (const line of lines) await keepOne(opened, line, url);
     },
-    header: () =>
-      values.size === 0 ? undefined : [...values].map(([name, value]) => `${name}=${value}`).join('; '),
+    header: async (url) => {
+      if (url.origin !== origin || opening === undefined) return undefined;
+      const { jar } = await opening;
+      const header = await jar.getCookieString(url.href);
+      return header === '' ? undefined : header;
+    },
   };
+}
+
+async function openJar(): Promise<Opened> {
+  const { CookieJar: Jar, MemoryCookieStore: Store } = await import('tough-cookie');
+  const store = new Store();
+  return { jar: new Jar(store), store };
+}
+
+/** A full jar keeps what it has: a session that works is worth more than one more cookie. */
+async function keepOne({ jar, store }: Opened, line: string, url: URL): Promise<void> {
+  const kept = await jar.setCookie(line, url.href, { ignoreError: true });
+  if (kept === undefined) return;
+  const now = Date.now();
+  let live = 0;
+  for (const cookie of await store.getAllCookies()) {
+    if ((cookie.expiryTime() ?? Infinity) > now) live += 1;
+    else await remove(store, cookie);
+  }
+  if (live > MOST) await remove(store, kept);
+}
+
+async function remove(store: MemoryCookieStore, { domain, path, key }: Cookie): Promise<void> {
+  if (domain !== null && path !== null) await store.removeCookie(domain, path, key);
 }

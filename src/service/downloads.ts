@@ -1,21 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { LifeboatError } from '../errors.ts';
-import type { InstanceAddress, Revision } from './address.ts';
-import type { Download } from './client.ts';
+import { untrust } from '../text.ts';
+import { type InstanceAddress, urlOf } from './address.ts';
+import type { Download, DownloadOptions } from './client.ts';
 import { badAnswerError } from './failures.ts';
 import { dateOf, looksLikeHtml, type ReadCall, type Reader, type ReadResponse } from './reader.ts';
-
-type Route = 'v1' | 'v0' | 'v0-post';
-
-/**
- * Which ways to a backup are tried, in order (service-api.md section 4.3): the V1 download of revision 61 is unavailable in
- * revision 62, which uses the V0 base; the earlier V0 reference lists the same path with POST.
- */
-const ROUTES: Readonly<Record<Revision, readonly Route[]>> = {
-  61: ['v1', 'v0', 'v0-post'],
-  62: ['v0', 'v1', 'v0-post'],
-  v0: ['v0', 'v0-post', 'v1'],
-};
+import { DOWNLOADS, type DownloadRoute } from './revisions.ts';
 
 /** Failures that say "not this way" rather than "not this backup". */
 const WAY_IS_CLOSED: readonly string[] = [
@@ -25,18 +16,23 @@ const WAY_IS_CLOSED: readonly string[] = [
   'service.bad-answer',
 ];
 
-/** Opens the encrypted bytes of a backup by the first way that gives them. When none does, the first way's error is thrown. */
+/** RFC 9110 section 8.8.3, a strong one, of a length that fits into a header. */
+const STRONG_ETAG = /^"[\x21\x23-\x7e]{0,250}"$/u;
+
+/**
+ * Opens the encrypted bytes of a backup by the first of the ways in `order` that gives them. When none does, the first way's
+ * error is thrown.
+ */
 export async function openDownload(
   reader: Reader,
   address: InstanceAddress,
   id: number,
-  options: { readonly signal?: AbortSignal; readonly offset?: number } = {},
+  options: DownloadOptions & { readonly order: readonly DownloadRoute[] },
 ): Promise<Download> {
-  const offset = options.offset ?? 0;
   const failures: LifeboatError[] = [];
-  for (const route of ROUTES[address.revision]) {
+  for (const way of options.order) {
     try {
-      return await openRoute(reader, callOf(route, address, id, offset, options.signal), offset);
+      return await openRoute(reader, callOf(way, address, id, options), options.offset ?? 0);
     } catch (error) {
       if (!(error instanceof LifeboatError) || !WAY_IS_CLOSED.includes(error.code)) throw error;
       if (error.evidence['download'] === 'offset') throw error;
@@ -58,49 +54,79 @@ export async function openDownload(
 }
 
 function callOf(
-  route: Route,
+  way: DownloadRoute,
   address: InstanceAddress,
   id: number,
-  offset: number,
-  signal: AbortSignal | undefined,
+  options: DownloadOptions,
 ): ReadCall {
+  const { offset = 0, ifRange, signal } = options;
+  const route = DOWNLOADS[way];
   return {
-    method: route === 'v0-post' ? 'POST' : 'GET',
-    url: `${route === 'v1' ? address.v1 : address.v0}/backups/${id}/download`,
+    method: route.method === 'GET' ? 'GET' : 'POST',
+    url: urlOf(address, route, id),
     answer: 'stream',
-    ...(offset > 0 ? { headers: { range: `bytes=${offset}-` } } : {}),
+    headers: rangeHeaders(offset, ifRange),
     signal,
   };
 }
 
+/** With a validator that proves nothing the whole file is asked for: RFC 9110 section 13.1.5 allows only a strong one. */
+function rangeHeaders(offset: number, ifRange: string | undefined): Readonly<Record<string, string>> {
+  if (offset <= 0 || (ifRange !== undefined && !STRONG_ETAG.test(ifRange))) return {};
+  return { range: `bytes=${offset}-`, ...(ifRange === undefined ? {} : { 'if-range': ifRange }) };
+}
+
 async function openRoute(reader: Reader, call: ReadCall, offset: number): Promise<Download> {
   const response = await reader.fetch(call);
-  if (response.status >= 300 && response.status !== 416) throw await reader.problemOf(response);
+  const { status, headers } = response;
+  if (status >= 300 && status !== 416) throw await reader.problemOf(response);
   try {
-    if (offset > 0) requireRange(response, offset);
-    else if (response.status !== 200) throw badAnswerError(`a download answers with ${response.status}`);
+    const length = bytesOf(headers['content-length']);
+    const etag = strongEtag(headers);
+    const begins =
+      status === 200
+        ? { offset: 0, total: length }
+        : requireRange(response, offset, call.headers?.['if-range']);
     await refusePage(response);
+    return {
+      stream: response.body as Readable,
+      ...begins,
+      length,
+      acceptsRanges: status === 206 || /^\s*bytes\s*$/iu.test(String(headers['accept-ranges'] ?? '')),
+      etag: etag === undefined ? undefined : untrust(etag),
+      serverDate: dateOf(headers),
+    };
   } catch (error) {
     response.body.on('error', () => undefined).destroy();
     throw error;
   }
-  const length = response.headers['content-length'];
-  return {
-    stream: response.body as Readable,
-    length: typeof length === 'string' && /^\d{1,15}$/u.test(length) ? Number(length) : undefined,
-    serverDate: dateOf(response.headers),
-  };
 }
 
-/** RFC 9110 section 14.4: only a 206 that begins at the asked byte continues a file. */
-function requireRange(response: ReadResponse, offset: number): void {
-  const [, start] =
-    /^bytes (\d+)-\d+\/(?:\d+|\*)$/u.exec(String(response.headers['content-range'] ?? '')) ?? [];
-  if (response.status === 206 && Number(start ?? Number.NaN) === offset) return;
+/** RFC 9110 section 14.4: only a 206 that begins at the asked byte, of the same bytes, continues a file. */
+function requireRange(
+  response: ReadResponse,
+  offset: number,
+  ifRange: string | undefined,
+): Pick<Download, 'offset' | 'total'> {
+  const { status, headers } = response;
+  if (offset === 0) throw badAnswerError(`a download answers with ${status}`);
+  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/u.exec(String(headers['content-range'] ?? '')) ?? [];
+  const etag = strongEtag(headers);
+  const same = ifRange === undefined || etag === undefined || etag === ifRange;
+  if (status === 206 && same && bytesOf(start) === offset) return { offset, total: bytesOf(total) };
   throw new LifeboatError('service.bad-answer', `the service does not go on from byte ${offset}`, {
     hints: ['download the backup from its beginning'],
-    evidence: { status: response.status, download: 'offset' },
+    evidence: { status, download: 'offset' },
   });
+}
+
+function bytesOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/u.test(text) ? Number(text) : undefined;
+}
+
+function strongEtag(headers: IncomingHttpHeaders): string | undefined {
+  const { etag } = headers;
+  return typeof etag === 'string' && STRONG_ETAG.test(etag) ? etag : undefined;
 }
 
 /** A login page comes with 200 as well. The type alone proves nothing, so the first bytes decide. */
@@ -115,6 +141,11 @@ async function refusePage(response: ReadResponse): Promise<void> {
 
 function firstChunk(stream: Readable): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
+    // A stream that broke off before anybody listened tells nobody any more.
+    if (stream.errored !== null) {
+      reject(stream.errored);
+      return;
+    }
     const onReadable = () => {
       const chunk = stream.read() as Buffer | null;
       if (chunk === null) return;

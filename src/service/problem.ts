@@ -13,13 +13,16 @@ export interface Problem {
   /** The single word in camel case of V1. */
   readonly word: Untrusted | undefined;
   readonly text: Untrusted | undefined;
-  /** Whether the body is one of the service's own: a proxy in between answers with something else. */
+  /** Whether the body is one of the service's own, to the letter: a proxy in between answers with something else. */
   readonly fromService: boolean;
 }
 
 const V1_BODY = z.object({ error: z.string(), description: z.string().nullish() });
 const V1_DOWNLOAD_BODY = z.object({ message: z.string(), status: z.number().nullish() });
 const V0_BODY = z.object({ msg: z.string() });
+
+/** Section 7 item 1: a single word. Frameworks and proxies put a phrase there, such as "Bad Gateway". */
+const SINGLE_WORD = /^[\w.-]+$/u;
 
 /** Reads an error body. Never throws: what cannot be read is a problem without words. Secrets the body echoes are blanked. */
 export function readProblem(status: number, body: Buffer, secrets: readonly Secret[]): Problem {
@@ -34,7 +37,8 @@ export function readProblem(status: number, body: Buffer, secrets: readonly Secr
     status,
     word: clean(v1.data?.error),
     text: clean(text),
-    fromService: v1.success || download.success || v0.success,
+    fromService:
+      (v1.success && SINGLE_WORD.test(v1.data.error)) || download.data?.status === status || v0.success,
   };
 }
 

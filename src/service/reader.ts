@@ -5,7 +5,7 @@ import type { Secret } from '../secret.ts';
 import type { CallOptions } from './call.ts';
 import type { Answer } from './client.ts';
 import { skewMs } from './clock-skew.ts';
-import { openCookieJar } from './cookies.ts';
+import type { CookieJar } from './cookies.ts';
 import { badAnswerError, redirectError, stoppedError, timeoutError, transportError } from './failures.ts';
 import type { Limits } from './limits.ts';
 import { parseJson, problemError, readProblem } from './problem.ts';
@@ -43,11 +43,10 @@ export function openReader(
   dispatcher: Dispatcher,
   origin: string,
   tokens: TokenCache,
+  jar: CookieJar,
   limits: Limits,
   closing: AbortSignal,
 ): Reader {
-  const jar = openCookieJar();
-
   async function fetch(call: ReadCall): Promise<ReadResponse> {
     const gate = AbortSignal.any(call.signal === undefined ? [closing] : [closing, call.signal]);
     const deadline = new AbortController();
@@ -76,7 +75,7 @@ export function openReader(
     let own = true;
     for (let redirects = 0; ; redirects += 1) {
       const response = await ask(call, url, own ? token.value : undefined, signal);
-      if (own) jar.keep(response.headers['set-cookie']);
+      if (own) await jar.keep(url, response.headers['set-cookie']);
       if (response.statusCode < 300 || response.statusCode >= 400) {
         return { status: response.statusCode, headers: response.headers, body: response.body, own };
       }
@@ -95,7 +94,7 @@ export function openReader(
     token: Secret | undefined,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
-    const cookie = token === undefined ? undefined : jar.header();
+    const cookie = token === undefined ? undefined : await jar.header(url);
     const options: CallOptions = {
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
@@ -137,8 +136,8 @@ export function openReader(
     const serverDate = dateOf(response.headers);
     const skew = serverDate === undefined ? undefined : skewMs(serverDate, sentAt, new Date());
     if (response.status >= 300) throw await problemOf(response);
-    const value = readJson(Buffer.from(await response.body.bytes()), response, schema);
-    return { value, status: response.status, skew };
+    const { value, raw } = readJson(Buffer.from(await response.body.bytes()), response, schema);
+    return { value, raw, status: response.status, skew };
   }
 
   return { fetch, json, problemOf };
@@ -160,7 +159,11 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
   });
 }
 
-function readJson<T>(body: Buffer, response: ReadResponse, schema: z.ZodType<T>): T {
+function readJson<T>(
+  body: Buffer,
+  response: ReadResponse,
+  schema: z.ZodType<T>,
+): { readonly value: T; readonly raw: unknown } {
   const evidence = { status: response.status, bytes: body.length };
   if (body.toString('latin1').trim() === '') throw badAnswerError('the answer is empty', evidence);
   const json = parseJson(body);
@@ -171,7 +174,7 @@ function readJson<T>(body: Buffer, response: ReadResponse, schema: z.ZodType<T>)
     );
   }
   const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return { value: parsed.data, raw: json };
   const where = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
   throw badAnswerError(
     `the answer does not have the shape it should have${where === '' ? '' : ` (at ${where})`}`,

@@ -6,10 +6,13 @@ import { untrust } from '../text.ts';
  * the revisions disagree about (`started_at`, `backup_id`) is optional everywhere.
  */
 
-// Half a surrogate pair is valid in JSON but has no UTF-8 form, and what is shown may be journalled.
-const text = z.string().transform((raw) => untrust(raw.toWellFormed()));
-const id = z.int().nonnegative();
-const maybe = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+/** Text of the service. Half a surrogate pair is valid in JSON but has no UTF-8 form, and what is shown may be journalled. */
+export const text = z.string().transform((raw) => untrust(raw.toWellFormed()));
+/** An internal id (section 1). */
+export const id = z.int().nonnegative();
+/** A field that may be missing or null; both are undefined. */
+export const maybe = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
 
 /** Section 2.1. `size` is in bytes. */
 export const Backup = z.looseObject({
@@ -51,3 +54,18 @@ export const InstanceOverview = z.looseObject({
   urls: maybe(z.array(z.looseObject({ display_name: maybe(text), id: maybe(text), link: maybe(text) }))),
 });
 export type InstanceOverview = z.infer<typeof InstanceOverview>;
+
+/** Section 2.2. `backup_id` is the id within the instance, unlike the one of a backup. */
+export const Restore = z.looseObject({
+  id,
+  backup_id: maybe(id),
+  status: text,
+  metadata: maybe(z.looseObject({ restored_from: maybe(text) })),
+  triggered_at: maybe(text),
+  finished_at: maybe(text),
+});
+export type Restore = z.infer<typeof Restore>;
+
+/** Section 2.7. The oldest and the newest point that can be restored to. */
+export const PitrRange = z.looseObject({ start_time: maybe(text), end_time: maybe(text) });
+export type PitrRange = z.infer<typeof PitrRange>;

@@ -63,7 +63,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/service/**',
-    packages: ['undici', 'zod'],
+    packages: ['tough-cookie', 'undici', 'zod'],
     node: ['child_process', 'crypto', 'fs', 'type http', 'perf_hooks', 'type stream', 'tls'],
     rooms: ['type machines/parts/failure.ts', ERRORS, REDACT, SECRET, TEXT],
     why: 'the client knows the API and nothing of runs; undici is its only way to the network',
@@ -165,7 +165,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/lab/**',
-    packages: ['@hono/node-server', 'hono', 'pg', 'tar-stream', 'zod'],
+    packages: ['@hono/node-server', 'hono', 'pg', 'tar-stream', 'yaml', 'zod'],
     node: [
       'child_process',
       'crypto',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Revision } from '../../src/service/address.ts';
+import type { Revision } from '../../src/service/revisions.ts';
 import { answer, json, startFaultServer } from './fault-server.ts';
 import { rejection, serve, TOKEN_WORD } from './serve.ts';
 
@@ -9,6 +9,7 @@ const V1 = '/v1/instances/i1/backups/3/download';
 const V0 = '/service-instances/i1/backups/3/download';
 const BYTES = `Salted__${'x'.repeat(300_000)}`;
 const TYPE = { 'content-type': 'application/gzip' };
+const RANGE = { 'content-range': 'bytes 10-13/14' };
 
 const FIRST: readonly (readonly [Revision, string])[] = [
   [61, V1],
@@ -122,20 +123,68 @@ test('an offset asks for the rest and takes only the rest', async () => {
 });
 
 for (const [what, bytes] of [
-  ['the whole file', answer(200, BYTES, TYPE)],
   ['another range', answer(206, 'rest', { ...TYPE, 'content-range': 'bytes 0-3/14' })],
   ['a 206 without a range', answer(206, 'rest', TYPE)],
+  ['a 206 of other bytes', answer(206, 'rest', { ...TYPE, ...RANGE, etag: '"other"' })],
   ['a 416', answer(416, '', TYPE)],
 ] as const) {
   test(`asked for an offset, ${what} is refused`, async () => {
     const { client, server } = await serve((_, socket) => socket.write(bytes));
-    expect(await rejection(client.download(3, { offset: 10 }))).toMatchObject({
+    expect(await rejection(client.download(3, { offset: 10, ifRange: '"mine"' }))).toMatchObject({
       code: 'service.bad-answer',
       hints: ['download the backup from its beginning'],
     });
     expect(server.requests).toHaveLength(1);
   });
 }
+
+test('a download tells what it takes to go on with it', async () => {
+  const headers = { ...TYPE, etag: '"v1"', 'accept-ranges': 'bytes' };
+  const { client } = await serve((_, socket) => socket.write(answer(200, BYTES, headers)));
+  expect(await client.download(3)).toMatchObject({
+    offset: 0,
+    length: BYTES.length,
+    total: BYTES.length,
+    acceptsRanges: true,
+    etag: '"v1"',
+  });
+  const silent = await serve((_, socket) => socket.write(answer(200, BYTES, { ...TYPE, etag: 'W/"v1"' })));
+  expect(await silent.client.download(3)).toMatchObject({ acceptsRanges: false, etag: undefined });
+});
+
+test('a download goes on under its etag where the service does, and begins anew where it does not', async () => {
+  const answers = [
+    answer(206, 'rest', { ...TYPE, ...RANGE, etag: '"mine"' }),
+    answer(200, BYTES, { ...TYPE, etag: '"new"' }),
+  ];
+  const { client, server } = await serve((_, socket) => socket.write(answers.shift() ?? ''));
+  const rest = await client.download(3, { offset: 10, ifRange: '"mine"' });
+  expect(rest).toMatchObject({ offset: 10, length: 4, total: 14, acceptsRanges: true });
+  expect((await buffer(rest.stream)).toString()).toBe('rest');
+  const anew = await client.download(3, { offset: 10, ifRange: '"mine"' });
+  expect(anew).toMatchObject({ offset: 0, length: BYTES.length, total: BYTES.length, etag: '"new"' });
+  expect((await buffer(anew.stream)).length).toBe(BYTES.length);
+  expect(server.requests.map(({ headers }) => [headers['range'], headers['if-range']])).toEqual([
+    ['bytes=10-', '"mine"'],
+    ['bytes=10-', '"mine"'],
+  ]);
+});
+
+test('an etag that promises nothing asks for the whole file', async () => {
+  for (const ifRange of ['W/"v1"', 'v1', '"a"\r\nx: 1', '']) {
+    const { client, server } = await serve((_, socket) => socket.write(answer(200, BYTES, TYPE)));
+    expect(await client.download(3, { offset: 10, ifRange })).toMatchObject({ offset: 0 });
+    expect(server.requests[0]?.headers).not.toHaveProperty('range');
+  }
+});
+
+test('the order of the ways can be chosen', async () => {
+  const { client, server } = await serve((_, socket) => socket.write(answer(200, BYTES, TYPE)), {
+    downloadOrder: ['v0-post'],
+  });
+  await client.download(3);
+  expect(server.requests).toMatchObject([{ method: 'POST', path: V0 }]);
+});
 
 test('a download that breaks off fails with its reason and is not spliced', async () => {
   const { client, server } = await serve((_, socket) => {
@@ -144,6 +193,15 @@ test('a download that breaks off fails with its reason and is not spliced', asyn
   const { stream } = await client.download(3);
   expect(await rejection(buffer(stream))).toMatchObject({ name: 'LifeboatError', code: 'service.reset' });
   expect(server.requests).toHaveLength(1);
+});
+
+test('a download that breaks off while its first cookie is being kept fails, and does not hang', async () => {
+  const headers = { 'content-type': 'text/html', 'set-cookie': 'session=s1; Path=/' };
+  const { client } = await serve((_, socket) => {
+    const whole = answer(200, BYTES, headers);
+    socket.end(whole.slice(0, whole.indexOf(BYTES)));
+  });
+  expect(await rejection(client.download(3))).toMatchObject({ code: 'service.reset' });
 });
 
 test('a download that falls silent is a timeout', async () => {

@@ -1,8 +1,9 @@
 import { onTestFinished } from 'vitest';
 import { Secret } from '../../src/secret.ts';
-import { addressFrom, type Revision } from '../../src/service/address.ts';
+import { addressFrom } from '../../src/service/address.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import { openService, type ServiceOptions } from '../../src/service/open.ts';
+import type { Revision } from '../../src/service/revisions.ts';
 import { type Respond, startFaultServer } from './fault-server.ts';
 
 export const TOKEN_WORD = 'tok-3f9a6c1d8e2b7045';

@@ -1,0 +1,192 @@
+/** Interface revision of the service (service-api.md section 9); `v0` is the deprecated interface alone. */
+export type Revision = 61 | 62 | 'v0';
+
+/** Ways to a backup's bytes (section 4.3). */
+export type DownloadRoute = 'v1' | 'v0' | 'v0-post';
+
+/** What an instance can be asked for; the names are those of the client's methods. */
+export type Operation =
+  | 'overview'
+  | 'backups'
+  | 'backup'
+  | 'restores'
+  | 'restore'
+  | 'backupsConfig'
+  | 'metrics'
+  | 'pitrRange'
+  | 'download'
+  | 'createBackup'
+  | 'restoreBackup'
+  | 'changeBackupsConfig'
+  | 'prepareRecovery'
+  | 'performRecovery'
+  | 'recreate'
+  | 'restart'
+  | 'update'
+  | 'changeUpdateSetting'
+  | 'restoreToTime';
+
+/** One call of one revision. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Which of the two addresses of an instance `path` follows. */
+  readonly base: 'v1' | 'v0';
+  /** May hold `:id`. */
+  readonly path: string;
+  /** The statuses that the document gives for a success, or for none where it gives no table: what such a call answers. */
+  readonly success: readonly number[];
+  /** The document shows no body for a success, so an empty one fits. */
+  readonly silent?: boolean;
+}
+
+interface Row {
+  readonly method: Route['method'];
+  readonly path: string;
+  /** By revision; a revision that is not there does not have the call. */
+  readonly success: Readonly<Partial<Record<Revision, readonly number[]>>>;
+  readonly silent?: boolean;
+  /** Follows "cannot". */
+  readonly words: string;
+}
+
+const DONE = [200];
+const BOTH = [200, 202];
+const TAKEN = [202];
+
+/** Sections 4.1 and 4.2, items 2 to 6. */
+const V1: Readonly<Record<Exclude<Operation, 'download'>, Row>> = {
+  overview: { method: 'GET', path: '', success: { 61: BOTH, 62: DONE }, words: 'tell about the instance' },
+  backups: { method: 'GET', path: '/backups', success: { 61: DONE, 62: DONE }, words: 'list backups' },
+  backup: { method: 'GET', path: '/backups/:id', success: { 61: BOTH, 62: DONE }, words: 'show a backup' },
+  restores: { method: 'GET', path: '/restores', success: { 61: DONE, 62: DONE }, words: 'list restores' },
+  restore: { method: 'GET', path: '/restores/:id', success: { 61: BOTH, 62: DONE }, words: 'show a restore' },
+  backupsConfig: {
+    method: 'GET',
+    path: '/backups-config',
+    success: { 61: BOTH, 62: DONE },
+    words: 'show the configuration of the backups',
+  },
+  metrics: { method: 'GET', path: '/metrics', success: { 61: BOTH, 62: DONE }, words: 'give metrics' },
+  pitrRange: {
+    method: 'GET',
+    path: '/pitr',
+    success: { 61: DONE, 62: TAKEN },
+    words: 'tell which points in time it can restore to',
+  },
+  createBackup: {
+    method: 'POST',
+    path: '/backups',
+    success: { 61: BOTH, 62: DONE },
+    words: 'create a backup',
+  },
+  restoreBackup: {
+    method: 'POST',
+    path: '/backups/:id/restore',
+    success: { 61: BOTH, 62: DONE },
+    words: 'restore a backup',
+  },
+  changeBackupsConfig: {
+    method: 'PATCH',
+    path: '/backups-config',
+    success: { 61: DONE, 62: DONE },
+    words: 'change the configuration of the backups',
+  },
+  prepareRecovery: {
+    method: 'POST',
+    path: '/disaster-recovery/prepare',
+    success: { 61: BOTH, 62: DONE },
+    words: 'prepare a disaster recovery',
+  },
+  performRecovery: {
+    method: 'POST',
+    path: '/disaster-recovery/perform',
+    success: { 61: BOTH, 62: DONE },
+    words: 'perform a disaster recovery',
+  },
+  recreate: {
+    method: 'PATCH',
+    path: '/recreate',
+    success: { 61: BOTH, 62: TAKEN },
+    silent: true,
+    words: 'recreate the instance',
+  },
+  restart: {
+    method: 'PATCH',
+    path: '/restart',
+    success: { 61: BOTH, 62: TAKEN },
+    silent: true,
+    words: 'restart the instance',
+  },
+  update: {
+    method: 'PATCH',
+    path: '/updates',
+    success: { 61: BOTH, 62: TAKEN },
+    silent: true,
+    words: 'update the instance',
+  },
+  changeUpdateSetting: {
+    method: 'PATCH',
+    path: '/broker/edit',
+    success: { 61: DONE },
+    words: 'allow or forbid maintenance updates',
+  },
+  restoreToTime: {
+    method: 'POST',
+    path: '/pitr/restore',
+    success: { 62: TAKEN },
+    words: 'restore to a point in time',
+  },
+};
+
+/** Section 4.4. One listing answers for all four reads. */
+const V0: Readonly<Partial<Record<Operation, Route>>> = {
+  backups: { method: 'GET', base: 'v0', path: '/backups', success: DONE },
+  backup: { method: 'GET', base: 'v0', path: '/backups', success: DONE },
+  restores: { method: 'GET', base: 'v0', path: '/backups', success: DONE },
+  restore: { method: 'GET', base: 'v0', path: '/backups', success: DONE },
+  createBackup: { method: 'POST', base: 'v0', path: '/backups', success: [201] },
+  restoreBackup: { method: 'POST', base: 'v0', path: '/backups/restore', success: DONE },
+};
+
+/** Section 4.3. */
+export const DOWNLOADS: Readonly<Record<DownloadRoute, Route>> = {
+  v1: { method: 'GET', base: 'v1', path: '/backups/:id/download', success: DONE },
+  v0: { method: 'GET', base: 'v0', path: '/backups/:id/download', success: DONE },
+  'v0-post': { method: 'POST', base: 'v0', path: '/backups/:id/download', success: DONE },
+};
+
+/**
+ * In which order the ways to a download are tried, the documented one first (section 4.3): revision 61 has its own, which
+ * is unavailable in revision 62; the earlier V0 reference lists the path of V0 with POST.
+ */
+export const DOWNLOAD_ORDER: Readonly<Record<Revision, readonly DownloadRoute[]>> = {
+  61: ['v1', 'v0', 'v0-post'],
+  62: ['v0', 'v1', 'v0-post'],
+  v0: ['v0', 'v0-post', 'v1'],
+};
+
+/** Fields of a backup that only some revisions give, in the list and for one alone (sections 2.1 and 4.2 item 1). */
+export const BACKUP_FIELDS = {
+  backup_id: { list: [61, 62], one: [61] },
+  started_at: { list: [61], one: [61] },
+} as const satisfies Readonly<Record<string, Readonly<Record<'list' | 'one', readonly Revision[]>>>>;
+
+/** How a revision is asked for an operation other than a download; undefined when it does not have it. */
+export function routeOf(operation: Exclude<Operation, 'download'>, revision: Revision): Route | undefined {
+  if (revision === 'v0') return V0[operation];
+  const { success, words: _, ...row } = V1[operation];
+  const expected = success[revision];
+  return expected === undefined ? undefined : { ...row, base: 'v1', success: expected };
+}
+
+/** What the service does for an operation, to follow "cannot", and the revisions that can do it. */
+export function describeOperation(operation: Exclude<Operation, 'download'>): {
+  readonly words: string;
+  readonly revisions: readonly Revision[];
+} {
+  const all: readonly Revision[] = [61, 62, 'v0'];
+  return {
+    words: V1[operation].words,
+    revisions: all.filter((revision) => routeOf(operation, revision) !== undefined),
+  };
+}

@@ -1,0 +1,108 @@
+import type { Dispatcher } from 'undici';
+import { LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
+import { redact } from '../redact.ts';
+import type { Secret } from '../secret.ts';
+import type { SendCall } from './call.ts';
+import type { SendOutcome } from './client.ts';
+import { badAnswerError, transportError } from './failures.ts';
+import type { Limits } from './limits.ts';
+import { parseJson, problemError, readProblem } from './problem.ts';
+import { dateOf, looksLikeHtml } from './reader.ts';
+
+/** Complete without a body, whoever answers (RFC 9110 sections 15.3.3 and 15.3.5). */
+const NEEDS_NO_BODY: readonly number[] = [202, 204];
+
+const REFUSED: readonly number[] = [400, 401, 403, 404, 412, 422, 429];
+
+/** Decided before a request is looked into, whoever answers (RFC 9110 sections 15.5.2 and 15.5.6, RFC 6585 section 4): they need no words. */
+const REFUSED_UNREAD: readonly number[] = [401, 405, 407, 429];
+
+/** What a status means for a call that must not be sent twice. */
+export async function outcomeOf<T>(
+  call: SendCall<T>,
+  response: Dispatcher.ResponseData,
+  secrets: readonly Secret[],
+  limits: Limits,
+): Promise<SendOutcome<T>> {
+  const { statusCode: status, headers } = response;
+  const success = status >= 200 && status < 300;
+  const serverDate = dateOf(headers);
+  const body = await readCapped(response.body, success ? limits.jsonBytes : limits.errorBytes);
+  if (success) {
+    const page = body === undefined ? /html/iu.test(String(headers['content-type'])) : looksLikeHtml(body);
+    const json = body === undefined ? undefined : parseJson(body);
+    if (!page && isAcceptance(call, status, body, json)) {
+      const value = call.read(json, (text) => redact(text, secrets));
+      return { outcome: 'accepted', value, status, serverDate };
+    }
+    const what = page ? 'a web page came back instead of an answer' : 'the answer is not one of the service';
+    const error = badAnswerError(what, { status });
+    return { outcome: 'unknown', failure: inDoubt(error).toFailure(), serverDate };
+  }
+  const problem = readProblem(status, body ?? Buffer.alloc(0), secrets);
+  const error = problemError(problem, headers);
+  // Any other refusal counts only in the service's own words: a proxy can put its 403 in place of an answer it did not like.
+  if (REFUSED_UNREAD.includes(status) || (REFUSED.includes(status) && problem.fromService)) {
+    return { outcome: 'refused', failure: error.toFailure(), serverDate };
+  }
+  return { outcome: 'unknown', failure: inDoubt(error).toFailure(), serverDate };
+}
+
+/** A documented status needs no body that can be read; any other 2xx counts only with a body like the service's. */
+function isAcceptance(
+  call: SendCall<unknown>,
+  status: number,
+  body: Buffer | undefined,
+  json: unknown,
+): boolean {
+  if (call.route.success.includes(status)) return true;
+  const bare = body === undefined || body.length === 0;
+  if (bare && (NEEDS_NO_BODY.includes(status) || (status === 200 && call.route.silent === true))) return true;
+  return typeof json === 'object' && json !== null;
+}
+
+/** The body, or undefined when it breaks off or is larger than `cap`. The status stands without it. */
+async function readCapped(body: Dispatcher.ResponseData['body'], cap: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      size += (chunk as Buffer).length;
+      if (size > cap) return undefined;
+      chunks.push(chunk as Buffer);
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** How a call ends that has no answer. `neverHandedOut`: it is proved that it had no connection. */
+export function lost(neverHandedOut: boolean, error: LifeboatError): SendOutcome<never> {
+  if (neverHandedOut) return neverSent(error);
+  return { outcome: 'unknown', failure: inDoubt(error).toFailure(), serverDate: undefined };
+}
+
+/** How a call ends of which not a byte has left. */
+export function neverSent(error: unknown): SendOutcome<never> {
+  const known = transportError(error, []);
+  const said = known.hints.filter((hint) => !hint.startsWith('nothing was changed'));
+  const hints = said.some((hint) => hint.startsWith('nothing was sent'))
+    ? said
+    : [...said, 'nothing was sent: it is safe to try again'];
+  return {
+    outcome: 'never-sent',
+    failure: { ...known.toFailure(), hints },
+    serverDate: undefined,
+  };
+}
+
+/** The same error with the hint that fits a call that may have landed. */
+function inDoubt(error: LifeboatError): LifeboatError {
+  const options: LifeboatErrorOptions = {
+    hints: ['the service may have done it: nothing is sent again before the service was asked'],
+    evidence: error.evidence,
+    exitCode: error.exitCode,
+  };
+  return new LifeboatError(error.code, error.shortMessage, options);
+}

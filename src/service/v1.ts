@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { EXIT, LifeboatError } from '../errors.ts';
+import type { ServiceClient } from './client.ts';
+import { readMetrics } from './metrics.ts';
+import type { Operations } from './operations.ts';
+import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
+import { readCreated, readId, readMessage, readSetting, readText } from './send-answers.ts';
+
+/** What the versions do differently; the rest of a client is the same for all. */
+export type Methods = Omit<ServiceClient, 'supports' | 'download' | 'close'>;
+
+/** The methods of version 1 (service-api.md sections 4.1 and 4.2). Which of them a revision has is up to `operations`. */
+export function v1Methods(operations: Operations): Methods {
+  return {
+    overview: (signal) => operations.read('overview', InstanceOverview, { signal }),
+    backups: (signal) => operations.read('backups', z.array(Backup), { signal }),
+    backup: (id, signal) => operations.read('backup', Backup, { id, signal }),
+    restores: (signal) => operations.read('restores', z.array(Restore), { signal }),
+    restore: (id, signal) => operations.read('restore', Restore, { id, signal }),
+    backupsConfig: (signal) => operations.read('backupsConfig', BackupsConfig, { signal }),
+    metrics: async ({ quantity, signal } = {}) => {
+      const query = quantity === undefined ? undefined : { quantity: checkQuantity(quantity) };
+      const answer = await operations
+        .read('metrics', z.array(z.unknown()), { query, signal })
+        .catch((error: unknown) => Promise.reject(quantity === undefined ? withQuantityHint(error) : error));
+      return { ...answer, value: readMetrics(answer.value) };
+    },
+    pitrRange: (signal) => operations.read('pitrRange', PitrRange, { signal }),
+    createBackup: (signal) => operations.send('createBackup', { read: readCreated, signal }),
+    restoreBackup: (id, signal) =>
+      operations.send('restoreBackup', { id, read: (json) => ({ id: readId(json, 'id') }), signal }),
+    changeBackupsConfig: (change, signal) =>
+      operations.send('changeBackupsConfig', { body: { ...change }, read: readMessage, signal }),
+    prepareRecovery: ({ key } = {}, signal) =>
+      operations.send('prepareRecovery', {
+        body: { encryption_key: key },
+        read: (json, clean) => ({ backupGuid: readText(json, 'backup_guid', clean) }),
+        signal,
+      }),
+    performRecovery: ({ backupGuid, key }, signal) =>
+      operations.send('performRecovery', {
+        body: { backup_guid: backupGuid, encryption_key: key },
+        read: (json) => ({ restoreId: readId(json, 'restore_id') }),
+        signal,
+      }),
+    recreate: (signal) => operations.send('recreate', { read: readMessage, signal }),
+    restart: (signal) => operations.send('restart', { read: readMessage, signal }),
+    update: ({ serviceId }, signal) =>
+      operations.send('update', { body: { service_id: serviceId }, read: readMessage, signal }),
+    changeUpdateSetting: ({ type, allowed }, signal) =>
+      operations.send('changeUpdateSetting', {
+        body: { allowed_update_time: { type, allowed } },
+        read: readSetting,
+        signal,
+      }),
+    restoreToTime: (targetTime, signal) =>
+      operations.send('restoreToTime', {
+        body: { target_time: targetTime },
+        read: (json, clean) => ({ status: readText(json, 'status', clean) }),
+        signal,
+      }),
+  };
+}
+
+/** Section 8. */
+function checkQuantity(quantity: number): string {
+  if (Number.isSafeInteger(quantity) && quantity >= 1) return String(quantity);
+  throw new LifeboatError('service.invalid', 'the number of metrics must be a whole number from 1 on', {
+    hints: ['leave it out for all of them', 'nothing was sent'],
+    exitCode: EXIT.usage,
+  });
+}
+
+function withQuantityHint(error: unknown): unknown {
+  if (!(error instanceof LifeboatError) || error.code !== 'service.too-large') return error;
+  return new LifeboatError(error.code, error.shortMessage, {
+    hints: ['ask for a number of metrics: only the latest are then sent'],
+    evidence: error.evidence,
+  });
+}

@@ -1,0 +1,330 @@
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import { Secret } from '../../src/secret.ts';
+import type { SendOutcome, ServiceClient } from '../../src/service/client.ts';
+import type { Operation, Revision } from '../../src/service/revisions.ts';
+import { answer, json, startFaultServer } from './fault-server.ts';
+import { clientAt, rejection, serve } from './serve.ts';
+
+const KEY = 'k-77-very-secret-key';
+const GUID = '3a2e59ee-40cb-472a-91d0-502ab259918c';
+
+const V0_HAS: readonly Operation[] = ['createBackup', 'restoreBackup'];
+const WRONG_TYPES = {
+  id: 'four',
+  message: 5,
+  backup_guid: 7,
+  restore_id: -1,
+  allowed_update_time: { type: 'general' },
+  status: null,
+};
+
+interface Send {
+  readonly operation: Operation;
+  readonly revisions: readonly Revision[];
+  readonly request: string;
+  readonly body?: unknown;
+  /** A success as it is described, and what the caller gets of it. */
+  readonly success: readonly [number, unknown];
+  readonly value: unknown;
+  /** What the caller gets of a success without anything to read. */
+  readonly bare: unknown;
+  readonly call: (client: ServiceClient, signal?: AbortSignal) => Promise<SendOutcome<unknown>>;
+}
+
+const SENDS: readonly Send[] = [
+  {
+    operation: 'createBackup',
+    revisions: [61, 62],
+    request: 'POST /backups',
+    success: [200, { id: 7, message: 'queued' }],
+    value: { id: 7, message: 'queued' },
+    bare: { id: undefined, message: undefined },
+    call: (client, signal) => client.createBackup(signal),
+  },
+  {
+    operation: 'restoreBackup',
+    revisions: [61, 62],
+    request: 'POST /backups/3/restore',
+    success: [200, { id: 9 }],
+    value: { id: 9 },
+    bare: { id: undefined },
+    call: (client, signal) => client.restoreBackup(3, signal),
+  },
+  {
+    operation: 'changeBackupsConfig',
+    revisions: [61, 62],
+    request: 'PATCH /backups-config',
+    body: { encryption_key: KEY, retention_time: 0, exclude_from_auto_backup: false },
+    success: [200, { message: 'set' }],
+    value: { message: 'set' },
+    bare: { message: undefined },
+    call: (client, signal) =>
+      client.changeBackupsConfig(
+        { encryption_key: new Secret(KEY), retention_time: 0, exclude_from_auto_backup: false },
+        signal,
+      ),
+  },
+  {
+    operation: 'prepareRecovery',
+    revisions: [61, 62],
+    request: 'POST /disaster-recovery/prepare',
+    body: { encryption_key: KEY },
+    success: [200, { backup_guid: GUID }],
+    value: { backupGuid: GUID },
+    bare: { backupGuid: undefined },
+    call: (client, signal) => client.prepareRecovery({ key: new Secret(KEY) }, signal),
+  },
+  {
+    operation: 'performRecovery',
+    revisions: [61, 62],
+    request: 'POST /disaster-recovery/perform',
+    body: { backup_guid: GUID, encryption_key: KEY },
+    success: [200, { restore_id: 4 }],
+    value: { restoreId: 4 },
+    bare: { restoreId: undefined },
+    call: (client, signal) => client.performRecovery({ backupGuid: GUID, key: new Secret(KEY) }, signal),
+  },
+  {
+    operation: 'recreate',
+    revisions: [61, 62],
+    request: 'PATCH /recreate',
+    success: [202, { message: 'on its way' }],
+    value: { message: 'on its way' },
+    bare: { message: undefined },
+    call: (client, signal) => client.recreate(signal),
+  },
+  {
+    operation: 'restart',
+    revisions: [61, 62],
+    request: 'PATCH /restart',
+    success: [202, {}],
+    value: { message: undefined },
+    bare: { message: undefined },
+    call: (client, signal) => client.restart(signal),
+  },
+  {
+    operation: 'update',
+    revisions: [61, 62],
+    request: 'PATCH /updates',
+    body: { service_id: 's-1' },
+    success: [202, null],
+    value: { message: undefined },
+    bare: { message: undefined },
+    call: (client, signal) => client.update({ serviceId: 's-1' }, signal),
+  },
+  {
+    operation: 'changeUpdateSetting',
+    revisions: [61],
+    request: 'PATCH /broker/edit',
+    body: { allowed_update_time: { type: 'general', allowed: false } },
+    success: [200, { allowed_update_time: { type: 'general', allowed: false }, id: GUID }],
+    value: { setting: { type: 'general', allowed: false } },
+    bare: { setting: undefined },
+    call: (client, signal) => client.changeUpdateSetting({ type: 'general', allowed: false }, signal),
+  },
+  {
+    operation: 'restoreToTime',
+    revisions: [62],
+    request: 'POST /pitr/restore',
+    body: { target_time: '2022-02-01T21:00:00.000Z' },
+    success: [202, { status: 'queued' }],
+    value: { status: 'queued' },
+    bare: { status: undefined },
+    call: (client, signal) => client.restoreToTime('2022-02-01T21:00:00.000Z', signal),
+  },
+];
+
+for (const send of SENDS) {
+  const revision = send.revisions[0] ?? 62;
+  const options = { revision };
+
+  test(`${send.operation} sends ${send.request} once, with its body and no other`, async () => {
+    for (const one of send.revisions) {
+      const { client, server } = await serve((_, socket) => socket.write(json(...send.success)), {
+        revision: one,
+      });
+      expect(client.supports(send.operation)).toBe(true);
+      const outcome = await send.call(client);
+      expect(outcome).toMatchObject({ outcome: 'accepted', status: send.success[0] });
+      expect(outcome).toHaveProperty('value', send.value);
+      const [request] = server.requests;
+      expect(server.requests).toHaveLength(1);
+      expect(`${request?.method} ${request?.path}`).toBe(send.request.replace(' ', ' /v1/instances/i1'));
+      expect(request?.body === '' ? undefined : JSON.parse(request?.body ?? '')).toEqual(send.body);
+      expect(inspect(outcome, { depth: 9 })).not.toContain(KEY);
+    }
+  });
+
+  const ODD: readonly (readonly [string, string])[] = [
+    ['an empty body', answer(send.success[0], '')],
+    ['a list', answer(send.success[0], '[1]')],
+    ['a number', answer(send.success[0], '5')],
+    ['cut JSON', answer(send.success[0], '{"id": 4, "mess')],
+    ['plain text', answer(send.success[0], 'fine', { 'content-type': 'text/plain' })],
+    ['fields of other types', json(send.success[0], WRONG_TYPES)],
+    ['a body that breaks off', `HTTP/1.1 ${send.success[0]} OK\r\ncontent-length: 90\r\n\r\n{"id"`],
+    ['an empty 202', answer(202, '')],
+    ['a 204', 'HTTP/1.1 204 No Content\r\n\r\n'],
+  ];
+  for (const [what, bytes] of ODD) {
+    test(`${send.operation} that is answered with ${what} is accepted`, async () => {
+      const { client, server } = await serve((_, socket) => socket.end(bytes), options);
+      expect(await send.call(client)).toMatchObject({ outcome: 'accepted', value: send.bare });
+      expect(server.requests).toHaveLength(1);
+    });
+  }
+
+  test(`${send.operation} with another 2xx is accepted when its body can be read, and in doubt otherwise`, async () => {
+    const bodies = [JSON.stringify(send.success[1] ?? {}), 'ok', ''];
+    const { client } = await serve((_, socket) => socket.end(answer(203, bodies.shift() ?? '')), options);
+    expect(await send.call(client)).toMatchObject({ outcome: 'accepted', value: send.value });
+    for (const _ of [1, 2]) {
+      expect(await send.call(client)).toMatchObject({
+        outcome: 'unknown',
+        failure: { code: 'service.bad-answer' },
+      });
+    }
+  });
+
+  test(`${send.operation} is refused by the service's own words, and in doubt by anything less`, async () => {
+    const answers = [
+      [json(404, { error: 'notFound', description: 'no such thing' }), 'refused', 'service.not-found'],
+      [json(422, { error: 'invalidParameters' }), 'refused', 'service.invalid'],
+      [answer(401, ''), 'refused', 'credentials.refused'],
+      [json(404, { error: 'Not Found', status: 404, path: '/x' }), 'unknown', 'service.not-found'],
+      [json(403, { message: 'Forbidden' }), 'unknown', 'service.forbidden'],
+      [json(409, { error: 'inProgress' }), 'unknown', 'service.conflict'],
+      [answer(302, '', { location: '/login' }), 'unknown', 'service.redirect'],
+      [answer(504, ''), 'unknown', 'service.error'],
+    ] as const;
+    let turn = 0;
+    const { client, server } = await serve((_, socket) => socket.end(answers[turn]?.[0] ?? ''), options);
+    for (const [, outcome, code] of answers) {
+      expect(await send.call(client)).toMatchObject({ outcome, failure: { code } });
+      turn += 1;
+    }
+    expect(server.requests).toHaveLength(answers.length);
+  });
+
+  test(`${send.operation} that is lost is in doubt, and one that never left is told so`, async () => {
+    const { client, server } = await serve((_, socket) => socket.resetAndDestroy(), options);
+    expect(await send.call(client)).toMatchObject({
+      outcome: 'unknown',
+      failure: { code: 'service.reset' },
+    });
+    expect(await send.call(client, AbortSignal.abort())).toMatchObject({ outcome: 'never-sent' });
+    expect(server.requests).toHaveLength(1);
+    const gone = await startFaultServer(() => undefined);
+    await gone.close();
+    expect(await send.call(clientAt(gone.origin, options))).toMatchObject({
+      outcome: 'never-sent',
+      failure: { code: 'service.unreachable' },
+    });
+  });
+
+  for (const lacking of ([61, 62, 'v0'] as const).filter(
+    (one) => !send.revisions.includes(one) && !(one === 'v0' && V0_HAS.includes(send.operation)),
+  )) {
+    test(`revision ${lacking} has no ${send.operation}: nothing is sent`, async () => {
+      const { client, server } = await serve(() => undefined, { revision: lacking });
+      expect(client.supports(send.operation)).toBe(false);
+      const outcome = await send.call(client);
+      expect(outcome).toMatchObject({ outcome: 'never-sent', failure: { code: 'service.unsupported' } });
+      const able =
+        send.revisions.length > 1
+          ? 'revision 61 and revision 62 can'
+          : `only revision ${send.revisions[0]} can`;
+      expect(outcome).toHaveProperty('failure.hints.0', able);
+      expect(server.connections()).toBe(0);
+    });
+  }
+}
+
+const READS: readonly (readonly [Operation, string, unknown, (client: ServiceClient) => Promise<unknown>])[] =
+  [
+    ['overview', '', { id: 1, state: 'available' }, (client) => client.overview()],
+    ['backups', '/backups', [{ id: 3, status: 'done' }], (client) => client.backups()],
+    ['backup', '/backups/3', { id: 3, status: 'done' }, (client) => client.backup(3)],
+    ['restores', '/restores', [{ id: 2, backup_id: 3, status: 'queued' }], (client) => client.restores()],
+    [
+      'restore',
+      '/restores/2',
+      { id: 2, status: 'done', metadata: { restored_from: '2021-04-21T15:32:10.332Z' } },
+      (client) => client.restore(2),
+    ],
+    ['backupsConfig', '/backups-config', { min_backup_count: 0 }, (client) => client.backupsConfig()],
+    [
+      'pitrRange',
+      '/pitr',
+      { start_time: '2022-02-01T20:53:20.000Z', end_time: '2022-02-02T11:45:37.601Z' },
+      (client) => client.pitrRange(),
+    ],
+  ];
+for (const [operation, path, value, read] of READS) {
+  test(`${operation} reads ${path === '' ? 'the instance' : path}, with a 200 or a 202`, async () => {
+    for (const [revision, status] of [
+      [61, 200],
+      [61, 202],
+      [62, 200],
+      [62, 202],
+    ] as const) {
+      const { client, server } = await serve((_, socket) => socket.write(json(status, value)), { revision });
+      expect(client.supports(operation)).toBe(true);
+      expect(await read(client)).toMatchObject({ status, value });
+      expect(server.requests).toMatchObject([{ method: 'GET', path: `/v1/instances/i1${path}` }]);
+    }
+  });
+}
+
+test('without continuous archiving there is no range of points in time', async () => {
+  const { client } = await serve((_, socket) => socket.write(json(404, { error: 'notFound' })));
+  expect(await rejection(client.pitrRange())).toMatchObject({ code: 'service.not-found' });
+});
+
+test('metrics are asked for by number, and only by a whole one from 1 on', async () => {
+  const { client, server } = await serve((_, socket) =>
+    socket.write(json(200, ['pg.0.system.load.load1 1.5e-1 1700000000', 7, null, 'nonsense'])),
+  );
+  expect((await client.metrics()).value).toEqual([
+    { path: 'pg.0.system.load.load1', value: 0.15, atMs: 1_700_000_000_000 },
+  ]);
+  await client.metrics({ quantity: 5 });
+  for (const quantity of [0, -1, 1.5, Number.NaN, 2 ** 60]) {
+    expect(await rejection(client.metrics({ quantity }))).toMatchObject({
+      code: 'service.invalid',
+      exitCode: 2,
+    });
+  }
+  expect(server.requests.map((request) => request.path)).toEqual([
+    '/v1/instances/i1/metrics',
+    '/v1/instances/i1/metrics?quantity=5',
+  ]);
+});
+
+test('metrics that are too many can be asked for by number', async () => {
+  const lines = ['pg.0.system.load.load1 1 1700000000', 'pg.0.system.load.load1 2 1700000060'];
+  const { client } = await serve(
+    (request, socket) => socket.write(json(200, request.path.includes('=1') ? lines.slice(-1) : lines)),
+    { limits: { jsonBytes: 60 } },
+  );
+  expect(await rejection(client.metrics())).toMatchObject({
+    code: 'service.too-large',
+    hints: ['ask for a number of metrics: only the latest are then sent'],
+  });
+  expect((await client.metrics({ quantity: 1 })).value).toHaveLength(1);
+});
+
+test('an action without a described body may answer a plain 200, and one with a body may not', async () => {
+  const { client } = await serve((_, socket) => socket.end(answer(200, '')));
+  for (const act of [client.recreate(), client.restart(), client.update({ serviceId: 's' })]) {
+    expect(await act).toMatchObject({ outcome: 'accepted', status: 200 });
+  }
+  expect(await client.restoreToTime('2022-02-01T21:00:00Z')).toMatchObject({ outcome: 'unknown' });
+});
+
+test('prepared without a key, no key is sent', async () => {
+  const { client, server } = await serve((_, socket) => socket.write(json(200, { backup_guid: GUID })));
+  expect(await client.prepareRecovery()).toMatchObject({ outcome: 'accepted', value: { backupGuid: GUID } });
+  expect(server.requests[0]?.body).toBe('{}');
+});
