@@ -67,7 +67,7 @@ export function failureOf(thrown: unknown): Failure {
   return {
     code: 'internal',
     shortMessage: 'lifeboat met an error that it does not know',
-    hints: ['the run is kept: `lifeboat resume` goes on from the last written step'],
+    hints: ['what was written is kept: `lifeboat runs` and `lifeboat audit show` tell where things stand'],
     evidence: { error: (text.split('\n')[0] ?? '').slice(0, 300) },
   };
 }

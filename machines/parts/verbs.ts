@@ -25,6 +25,8 @@ export type BackupFacts = z.infer<typeof BackupFacts>;
 export const Ground = z.object({
   serviceId: z.string().optional(),
   state: z.string().optional(),
+  /** When the service last changed the instance, by its own clock; `waitForInstance` tells by it that an action is over. */
+  updatedAt: z.string().optional(),
   minKeyLength: z.number(),
   newestBackup: z.number().optional(),
   runningTasks: z.array(z.number()),
@@ -73,12 +75,60 @@ export const KeySetting = z.object({
 });
 export type KeySetting = z.infer<typeof KeySetting>;
 
-/** A backup was triggered, or is proven not to have been. */
+/** A backup or restore was triggered, or is proven not to have been. `adopted`: found in the service's list, its answer was lost. */
 export const Triggered = z.discriminatedUnion('landed', [
   z.object({ landed: z.literal(true), id: z.number(), adopted: z.boolean() }),
   z.object({ landed: z.literal(false) }),
 ]);
 export type Triggered = z.infer<typeof Triggered>;
+
+/** A restore as the flow needs it (service-api.md section 2.2). `backup` is the backup's id within the instance it belongs to. */
+export const RestoreFacts = z.object({
+  id: z.number(),
+  status: z.string(),
+  backup: z.number().optional(),
+  /** When the backup was made, or the point in time that was chosen. */
+  restoredFrom: z.string().optional(),
+  triggeredAt: z.string().optional(),
+  finishedAt: z.string().optional(),
+});
+export type RestoreFacts = z.infer<typeof RestoreFacts>;
+
+/** An action of the instance has begun. `adopted`: the instance shows it, the answer was lost. Whether it has not begun cannot be proven. */
+export const Started = z.object({ landed: z.literal(true), adopted: z.boolean() });
+export type Started = z.infer<typeof Started>;
+
+/** The instance after an action: in a steady state again. */
+export const InstanceReady = z.object({
+  state: z.string(),
+  updatedAt: z.string().optional(),
+  /** Maintenance updates that are still to be had. */
+  pendingUpdates: z.number().optional(),
+});
+export type InstanceReady = z.infer<typeof InstanceReady>;
+
+/** The answer to `prepareRecovery`. `unknown` comes only with a key, and is KEY UNCERTAIN then, as for `setKey`. */
+export const RecoveryPreparation = KeySetting.extend({
+  /** What `performRecovery` needs; the service may leave it out. */
+  backupGuid: z.string().optional(),
+});
+export type RecoveryPreparation = z.infer<typeof RecoveryPreparation>;
+
+/** The settings of backups that may be changed (service-api.md section 2.3); a setting that is left out stays as it is. */
+export const BackupSettings = z.object({
+  minBackupCount: z.number().optional(),
+  retentionDays: z.number().optional(),
+  excludedFromAutoBackup: z.boolean().optional(),
+});
+export type BackupSettings = z.infer<typeof BackupSettings>;
+
+/** The settings as the service shows them after the change. `adopted`: the answer was lost, and they show that it was made. */
+export const SettingsChange = z.object({ answer: z.enum(['accepted', 'adopted']), settings: BackupSettings });
+export type SettingsChange = z.infer<typeof SettingsChange>;
+
+/** Whether maintenance updates are allowed (service-api.md section 2.5); `type` is the service's own word. */
+export const UpdateSetting = z.object({ type: z.string(), allowed: z.boolean() });
+export type UpdateSetting = z.infer<typeof UpdateSetting>;
 
 export const DownloadedFile = z.object({
   path: z.string(),

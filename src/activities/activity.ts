@@ -57,6 +57,18 @@ export type Judgement<Output> =
   | { readonly verdict: 'ambiguous'; readonly failure: Failure }
   | { readonly verdict: 'wait'; readonly ms: number; readonly untilMs: number };
 
+/** What the journal knows of a send whose outcome is not known. */
+export interface InDoubt {
+  /** What `prepare` gave. */
+  readonly baseline: Json;
+  /** From then on a byte may have left, by this machine's clock. RFC 3339. */
+  readonly armedAt: string;
+  /** How often this process has looked before. */
+  readonly looks: number;
+  /** What `send` said, when the process lived to write it down: `service.no-id` is an acceptance that names no task. */
+  readonly lost?: Failure | undefined;
+}
+
 /**
  * Changes something that must not happen twice, over an API without idempotency keys. `prepare` records the world
  * before; the runner then writes the intent, sends at most once for each intent id, and asks `judge` when the outcome is
@@ -66,11 +78,7 @@ export interface OnceActivity<Input extends { readonly intent: string }, Output>
   readonly kind: 'once';
   prepare(input: Input, context: ActivityContext): Promise<ActivityResult<Json>>;
   send(input: Input, context: ActivityContext): Promise<Sent<Output>>;
-  judge(
-    input: Input,
-    memory: { readonly baseline: Json; readonly armedAt: string; readonly looks: number },
-    context: ActivityContext,
-  ): Promise<Judgement<Output>>;
+  judge(input: Input, memory: InDoubt, context: ActivityContext): Promise<Judgement<Output>>;
 }
 
 /** Any activity, as the runner holds it: the machine's types guarantee that the input fits. */

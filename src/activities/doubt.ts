@@ -1,78 +1,202 @@
 import { z } from 'zod';
 import type { Triggered } from '../../machines/parts/verbs.ts';
 import { LifeboatError } from '../errors.ts';
+import type { Json } from '../journal/journal.ts';
 import type { Backup } from '../service/schemas.ts';
 import { show } from '../text.ts';
-import type { Judgement } from './activity.ts';
+import type { InDoubt, Judgement } from './activity.ts';
+import { type Clocks, elapsedMs, instantOf, isSameInstant, nextLook, Skew, side } from './clocks.ts';
 
-/** The world before a backup was asked for. Times in milliseconds; `skewMs` is how far the service's clock is ahead. */
-export const BackupBaseline = z.object({
-  ids: z.array(z.number()),
-  skewMs: z.number().nullable(),
+/** The tasks of one kind before another was asked for, and the clock of the service then. */
+export const TaskBaseline = z.object({
+  /** Id and trigger time of every task that was listed. Milliseconds since 1970 by the service's clock, null when not told. */
+  tasks: z.array(z.tuple([z.number(), z.number().nullable()])),
+  skew: Skew.nullable(),
 });
-export type BackupBaseline = z.infer<typeof BackupBaseline>;
+export type TaskBaseline = z.infer<typeof TaskBaseline>;
 
-export interface Look {
-  readonly baseline: BackupBaseline;
+/** What backups and restores have in common (service-api.md sections 2.1 and 2.2). */
+export type Task = Pick<Backup, 'id' | 'status' | 'triggered_at'>;
+
+/**
+ * What a new task is to the request. `ours`: all that is told fits. `untold`: what would tell is missing, and may come while
+ * the task is under way. `doubtful`: it may be ours, and something speaks against it. `unlikely`: it seems to be another's, but
+ * while it is there ours is not proven absent. `other`: it is another's.
+ */
+export interface Fit {
+  readonly is: 'ours' | 'untold' | 'doubtful' | 'unlikely' | 'other';
+  readonly why: string;
+}
+
+/** A look at the service's list after a lost answer. Times of this machine, in milliseconds since 1970. */
+export interface Look<Row extends Task> {
+  readonly baseline: TaskBaseline;
   readonly armedAtMs: number;
   readonly nowMs: number;
   readonly settleMs: number;
-  readonly backups: readonly Backup[];
+  readonly tasks: readonly Row[];
+  /** The service's clock by the answer that holds `tasks`. */
+  readonly skew: Skew | undefined;
+  readonly lost?: InDoubt['lost'];
 }
 
-/** A `Date` header tells whole seconds and travels for a while; a task this much older than the request is still taken for ours. */
-const CLOCK_MARGIN_MS = 5_000;
-const FIRST_LOOK_MS = 500;
-const LATER_LOOK_MS = 5_000;
+/** How tasks of one kind are told apart. */
+export interface Telling<Row extends Task> {
+  readonly what: 'backup' | 'restore';
+  /** True when any fresh task serves as well as ours: a time that is missing or too early is then no reason to ask. */
+  readonly anyServes: boolean;
+  readonly fit: (task: Row) => Fit;
+  /** What a person needs to tell candidates apart, besides id, status and time. */
+  readonly details?: (task: Row) => Readonly<Record<string, Json>>;
+}
+
+const SHOWN = 20;
+/** So far a list may be behind the service's own answer. */
+const LIST_LAG_MS = 60_000;
+const UNDER_WAY: ReadonlySet<string> = new Set(['queued', 'running']);
 
 /**
- * Decides what became of a lost request for a backup, from the service's list alone. Exactly one new backup: it landed (any fresh one
- * serves, even a scheduled one). None: wait until a request can no longer be under way, then it is absent. Several: a
- * person decides, with the candidates in hand. Pure.
+ * Decides what became of a lost request for a backup, from the service's list alone: any fresh one serves, even a scheduled one,
+ * since it was made after everything that the run had done before. Pure.
  */
-export function judgeBackup(look: Look): Judgement<Triggered> {
-  const candidates = look.backups.filter((backup) => isCandidate(backup, look));
+export function judgeBackup(look: Look<Backup>): Judgement<Triggered> {
+  return judgeTask(look, { what: 'backup', anyServes: true, fit: () => ({ is: 'ours', why: 'it is new' }) });
+}
+
+/**
+ * Decides what became of a lost request for a task, from the service's list alone. Exactly one new task, and it fits: it landed. None:
+ * wait until a request can no longer be under way, then it is absent. Everything else is for a person, with every candidate
+ * and the reasons in hand. Pure.
+ */
+export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
+  const clocks = clocksOf(look);
+  const weighed = newTasks(look, telling, clocks);
+  const candidates = weighed.filter(({ fit }) => fit.is !== 'unlikely' && fit.is !== 'other');
+  const others = weighed.filter(({ fit }) => fit.is === 'unlikely' || fit.is === 'other').map(toLine);
+  const shown = { candidates: candidates.slice(0, SHOWN).map(toLine), others: others.slice(0, SHOWN) };
   const [only, another] = candidates;
-  if (only !== undefined && another === undefined) {
+  if (only !== undefined && another === undefined && only.fit.is === 'ours') {
     return {
       verdict: 'landed',
-      output: { landed: true, id: only.id, adopted: true },
-      evidence: { candidate: line(only) },
+      output: { landed: true, id: only.task.id, adopted: true },
+      evidence: { candidate: toLine(only), others: shown.others },
     };
   }
-  if (another !== undefined) {
-    const failure = new LifeboatError(
-      'doubt.ambiguous',
-      `the answer was lost, and the service shows ${candidates.length} new backups`,
-      {
-        hints: ['adopt one of them, or look again; nothing is sent until you decide'],
-        evidence: { candidates: candidates.slice(0, 20).map(line) },
-      },
+  if (another !== undefined)
+    return ask('ambiguous', `the service shows ${candidates.length} new ${telling.what}s`, shown);
+  const next = nextLook(clocks);
+  const mayStillTell =
+    only === undefined || (only.fit.is === 'untold' && UNDER_WAY.has(only.task.status.toLowerCase()));
+  if (next !== undefined && mayStillTell) return { verdict: 'wait', ...next };
+  if (only !== undefined)
+    return ask('ambiguous', `${telling.what} ${only.task.id} may be ours: ${only.fit.why}`, shown);
+  return nothingFits(look, telling.what, weighed, elapsedMs(clocks));
+}
+
+interface Weighed {
+  readonly task: Task;
+  readonly fit: Fit;
+  readonly details: Readonly<Record<string, Json>>;
+}
+
+/** Every task that was not listed before, and what it is to the request. */
+function newTasks<Row extends Task>(look: Look<Row>, telling: Telling<Row>, clocks: Clocks): Weighed[] {
+  const before = Map.groupBy(look.baseline.tasks, ([id]) => id);
+  const seen = new Set<string>();
+  return look.tasks.flatMap((task) => {
+    const at = instantOf(task.triggered_at);
+    const key = `${task.id} ${at}`;
+    if (seen.has(key)) return [];
+    seen.add(key);
+    const namesakes = before.get(task.id);
+    if (namesakes?.some(([, then]) => then === null || at === undefined || isSameInstant(then, at)))
+      return [];
+    const fit = weigh(telling.fit(task), { at, isReused: namesakes !== undefined }, telling, clocks);
+    return [{ task, fit, details: telling.details?.(task) ?? {} }];
+  });
+}
+
+/** What the time and the id of a task say, on top of what its content says. */
+function weigh(
+  fit: Fit,
+  { at, isReused }: { readonly at: number | undefined; readonly isReused: boolean },
+  { anyServes }: Pick<Telling<never>, 'anyServes'>,
+  clocks: Clocks,
+): Fit {
+  if (fit.is === 'other') return fit;
+  const when = at === undefined ? 'unknown' : side(at, clocks);
+  if (when === 'before') {
+    return {
+      is: anyServes ? 'other' : 'unlikely',
+      why: 'it was triggered before the request, but not listed then',
+    };
+  }
+  if (fit.is !== 'ours') return fit;
+  if (isReused) return { is: 'doubtful', why: 'its id was listed before, with another time' };
+  if (anyServes || when === 'after') return fit;
+  if (at === undefined) return { is: 'untold', why: 'when it was triggered is not told' };
+  return { is: 'doubtful', why: 'the clock of the service is not known, so its time says nothing' };
+}
+
+/** No candidate, and the request can no longer be under way. Absent only when nothing at all speaks against it. */
+function nothingFits(
+  { baseline, tasks, lost }: Look<Task>,
+  what: string,
+  weighed: readonly Weighed[],
+  waitedMs: number,
+): Judgement<Triggered> {
+  const unlikely = weighed.filter(({ fit }) => fit.is === 'unlikely').map(toLine);
+  const evidence = { listed: tasks.length, waitedMs, others: weighed.slice(0, SHOWN).map(toLine) };
+  if (unlikely.length > 0) {
+    const candidates = unlikely.slice(0, SHOWN);
+    return ask('ambiguous', `no new ${what} is surely ours, and ${unlikely.length} may be`, { candidates });
+  }
+  if (wasAccepted(lost))
+    return ask('not-listed', `the service accepted the request, but lists no such ${what}`, evidence);
+  const newest = baseline.tasks
+    .toSorted(([id, at], [otherId, otherAt]) => (at ?? 0) - (otherAt ?? 0) || id - otherId)
+    .at(-1);
+  if (newest !== undefined && !tasks.some(({ id }) => id === newest[0]))
+    return ask(
+      'list-changed',
+      `the list no longer shows ${what} ${newest[0]}, so it proves nothing`,
+      evidence,
     );
-    return { verdict: 'ambiguous', failure: failure.toFailure() };
-  }
-  const untilMs = look.armedAtMs + look.settleMs;
-  if (look.nowMs < untilMs) {
-    const pace = look.nowMs - look.armedAtMs < 10_000 ? FIRST_LOOK_MS : LATER_LOOK_MS;
-    return { verdict: 'wait', ms: Math.min(pace, untilMs - look.nowMs + 1), untilMs };
-  }
-  return {
-    verdict: 'absent',
-    evidence: { listed: look.backups.length, waitedMs: look.nowMs - look.armedAtMs },
-  };
+  return { verdict: 'absent', evidence };
 }
 
-function isCandidate(backup: Backup, { baseline, armedAtMs }: Look): boolean {
-  if (baseline.ids.includes(backup.id)) return false;
-  const triggered = Date.parse(backup.triggered_at ?? '');
-  if (Number.isNaN(triggered)) return true;
-  return triggered >= armedAtMs + (baseline.skewMs ?? 0) - CLOCK_MARGIN_MS;
+function ask(
+  word: 'ambiguous' | 'not-listed' | 'list-changed',
+  finding: string,
+  evidence: LifeboatError['evidence'],
+): Judgement<never> {
+  const failure = new LifeboatError(`doubt.${word}`, `the answer was lost, and ${finding}`, {
+    hints: [
+      word === 'ambiguous'
+        ? 'adopt one of them, or look again; nothing is sent until you decide'
+        : 'look again, or ask whoever runs the service; nothing is sent until you decide',
+    ],
+    evidence,
+  });
+  return { verdict: 'ambiguous', failure: failure.toFailure() };
 }
 
-function line(backup: Backup) {
+/** A request that was accepted is under way no longer: only the list may still be behind. */
+function clocksOf({ armedAtMs, nowMs, settleMs, baseline, skew, lost }: Look<Task>): Clocks {
+  const patienceMs = wasAccepted(lost) ? Math.min(settleMs, LIST_LAG_MS) : settleMs;
+  return { armedAtMs, nowMs, settleMs: patienceMs, skewBefore: baseline.skew, skewNow: skew };
+}
+
+function wasAccepted(lost: InDoubt['lost']): boolean {
+  return lost?.code === 'service.no-id';
+}
+
+function toLine({ task, fit, details }: Weighed) {
   return {
-    id: backup.id,
-    status: show(backup.status, 40),
-    triggeredAt: backup.triggered_at === undefined ? null : show(backup.triggered_at, 40),
+    id: task.id,
+    status: show(task.status, 40),
+    triggeredAt: task.triggered_at === undefined ? null : show(task.triggered_at, 40),
+    ...details,
+    why: fit.why,
   };
 }

@@ -1,6 +1,6 @@
-import type { BackupFacts, Ground } from '../../machines/parts/verbs.ts';
+import type { BackupFacts, Ground, RestoreFacts } from '../../machines/parts/verbs.ts';
 import type { ServiceClient } from '../service/client.ts';
-import type { Backup, BackupsConfig, InstanceOverview } from '../service/schemas.ts';
+import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
 
 /** Sent by the service when the operator of the platform has not raised it (service-api.md 2.3 gives no default; 8 is the documented one). */
 const LEAST_KEY_LENGTH = 8;
@@ -23,6 +23,7 @@ export function groundOf(
   return {
     ...(overview.id === undefined ? {} : { serviceId: String(overview.id) }),
     ...(overview.state === undefined ? {} : { state: overview.state }),
+    ...(overview.updated_at === undefined ? {} : { updatedAt: overview.updated_at }),
     minKeyLength: config.min_encryption_key_length ?? LEAST_KEY_LENGTH,
     ...(newest === undefined ? {} : { newestBackup: newest.id }),
     runningTasks: backups.filter(isUnderWay).map((backup) => backup.id),
@@ -51,6 +52,19 @@ export function factsOfBackup(backup: Backup): BackupFacts {
     ...(backup.started_at === undefined ? {} : { startedAt: backup.started_at }),
     ...(backup.finished_at === undefined ? {} : { finishedAt: backup.finished_at }),
     ...(backup.downloadable === undefined ? {} : { downloadable: backup.downloadable }),
+  };
+}
+
+/** The same for a restore. */
+export function factsOfRestore(restore: Restore): RestoreFacts {
+  const from = restore.metadata?.restored_from;
+  return {
+    id: restore.id,
+    status: restore.status,
+    ...(restore.backup_id === undefined ? {} : { backup: restore.backup_id }),
+    ...(from === undefined ? {} : { restoredFrom: from }),
+    ...(restore.triggered_at === undefined ? {} : { triggeredAt: restore.triggered_at }),
+    ...(restore.finished_at === undefined ? {} : { finishedAt: restore.finished_at }),
   };
 }
 

@@ -21,6 +21,11 @@ export function because(cause: unknown): ActivityResult<never> {
   return { ok: false, failure: isFailure(cause) ? cause : failureOf(cause) };
 }
 
+/** The failure of a lost answer to a call that does no harm when it is made again. */
+export function harmless(failure: Failure): Failure {
+  return { ...failure, hints: ['the answer was lost; making the same change again does no harm'] };
+}
+
 function isFailure(value: unknown): value is Failure {
   return typeof value === 'object' && value !== null && !(value instanceof Error) && 'code' in value;
 }

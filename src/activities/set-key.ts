@@ -1,7 +1,8 @@
 import type { KeySetting } from '../../machines/parts/verbs.ts';
 import type { RepeatableActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, no, ok } from './results.ts';
+import { keyAnswer } from './key-answer.ts';
+import { because, no } from './results.ts';
 
 interface Input {
   readonly fingerprint: string;
@@ -24,15 +25,7 @@ export function setKey(deps: ActivityDeps): RepeatableActivity<Input, KeySetting
           });
         }
         const sent = await deps.service.changeBackupsConfig({ encryption_key: key }, signal);
-        if (sent.outcome === 'accepted') {
-          const set = { type: 'key.set', body: { fingerprint, run: runId, answer: 'accepted' } };
-          return ok({ answer: 'accepted', status: sent.status }, [set]);
-        }
-        if (sent.outcome === 'unknown') {
-          const body = { fingerprint, run: runId, ...(previous === undefined ? {} : { previous }) };
-          return ok({ answer: 'unknown', failure: sent.failure }, [{ type: 'key.uncertain', body }]);
-        }
-        return because(sent.failure);
+        return keyAnswer(sent, { fingerprint, previous, run: runId });
       } catch (thrown) {
         return because(thrown);
       }

@@ -128,8 +128,13 @@ function auditQuotes(
   audit: Audit,
 ): void {
   const exists = db.prepare('SELECT 1 FROM entries WHERE stream = ? LIMIT 1');
+  const begun = db.prepare(
+    "SELECT 1 FROM entries WHERE stream = ? AND type = 'call.begun' AND CASE WHEN json_valid(body) THEN json_extract(body, '$.call') END = ? LIMIT 1",
+  );
   for (const [run, where] of quotes) {
     if (exists.get(`run/${run}`) !== undefined) continue;
+    // A call that no run made stands in the ledger itself.
+    if (begun.get(where.stream, run) !== undefined) continue;
     audit.problem('ledger.run', `the ledger names run ${show(run, 60)}, which is not in the journal`, {
       stream: show(where.stream, 120),
       seq: where.seq,

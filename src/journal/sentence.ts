@@ -39,6 +39,7 @@ function runSentence(entry: RunEntry): Sentence {
       );
     case 'intent.outcome': {
       const { verb, sent, failure } = entry.body;
+      if (failure?.code === 'service.no-id') return say(`${verb}: the service accepted it and named no id`);
       return say(`${verb}: ${SENT[sent]}${because(failure)}`, TONES[sent]);
     }
     case 'intent.judged': {
@@ -109,6 +110,8 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
   if (body === null || typeof body !== 'object' || Array.isArray(body))
     return say(`${type} ${JSON.stringify(body)}`);
   const fields = body as Readonly<Record<string, unknown>>;
+  const call = callSentence(type, fields);
+  if (call !== undefined) return call;
   const known = LEDGER[type];
   if (known !== undefined && typeof fields['fingerprint'] === 'string') {
     const backup = fields['backup'] as { readonly id?: unknown } | undefined;
@@ -119,6 +122,26 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
     ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   return say([type, texts.join(', ')].join(' ').trim());
+}
+
+/** Calls that were asked for outside of any run. */
+function callSentence(type: string, fields: Readonly<Record<string, unknown>>): Sentence | undefined {
+  const {
+    verb,
+    reason: why,
+    how,
+    failure,
+  } = fields as {
+    readonly verb?: string;
+    readonly reason?: string;
+    readonly how?: string;
+    readonly failure?: { readonly shortMessage: string };
+  };
+  if (verb === undefined) return undefined;
+  if (type === 'call.begun') return say(`asked for ${verb}${reason(why)}`);
+  if (type === 'call.set-aside') return say(`${verb} is left undecided${reason(why)}`, 'warn');
+  if (type !== 'call.ended') return undefined;
+  return how === 'done' ? say(`${verb} is done`, 'good') : say(`${verb} ended${because(failure)}`, 'bad');
 }
 
 function because(failure: { readonly shortMessage: string } | undefined): string {

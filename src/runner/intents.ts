@@ -8,6 +8,8 @@ export interface IntentMemory {
   readonly armedAt?: string;
   readonly landed?: Json;
   readonly absent?: Failure | true;
+  /** Why the outcome of the send is not known, when the process lived to write it down. */
+  readonly lost?: Failure;
 }
 
 /**
@@ -33,8 +35,9 @@ export function foldIntents(entries: readonly Entry[]): ReadonlyMap<string, Inte
 function settle(known: IntentMemory, body: { readonly [key: string]: Json }): IntentMemory {
   const word = body['sent'] ?? body['verdict'];
   if (word === 'landed') return { ...known, landed: body['output'] ?? null };
-  if (word !== 'absent') return known;
   const failure = body['failure'] as unknown as Failure | undefined;
+  if (word === 'unknown' && failure !== undefined) return { ...known, lost: failure };
+  if (word !== 'absent') return known;
   if (failure?.code.startsWith('credentials.')) return { baseline: known.baseline };
   return { ...known, absent: failure ?? true };
 }

@@ -110,7 +110,12 @@ async function judge(
 ): Promise<Performed> {
   for (let looks = 0; ; looks += 1) {
     const known = port.memory(input.intent);
-    const memory = { baseline: known?.baseline ?? null, armedAt: known?.armedAt ?? '', looks };
+    const memory = {
+      baseline: known?.baseline ?? null,
+      armedAt: known?.armedAt ?? '',
+      looks,
+      lost: known?.lost,
+    };
     let judgement: Awaited<ReturnType<Once['judge']>>;
     try {
       judgement = await activity.judge(input, memory, context);
@@ -118,7 +123,7 @@ async function judge(
       return failed(unreadable(failureOf(thrown)), [], []);
     }
     if (judgement.verdict === 'wait') {
-      context.report({ kind: 'wait', untilMs: judgement.untilMs, what: 'the lost request may still arrive' });
+      context.report({ kind: 'wait', untilMs: judgement.untilMs, what: waitingFor(known?.lost) });
       await port.sleep(judgement.ms);
       continue;
     }
@@ -128,6 +133,13 @@ async function judge(
     if (judgement.verdict === 'absent') return absent(true, [note]);
     return failed(judgement.failure, [note], []);
   }
+}
+
+/** An accepted request is only looked for; a lost one may still be under way. */
+function waitingFor(lost: Failure | undefined): string {
+  return lost?.code === 'service.no-id'
+    ? 'the service took it and named no id'
+    : 'the lost request may still arrive';
 }
 
 /** A list that cannot be read proves nothing: the doubt stays, and a person decides. */

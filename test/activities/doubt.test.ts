@@ -1,7 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judgeBackup } from '../../src/activities/doubt.ts';
-import { Backup } from '../../src/service/schemas.ts';
+import { judgeBackup, judgeTask, type Look, type Task, type Telling } from '../../src/activities/doubt.ts';
+import {
+  recoveryFromElsewhere,
+  restoreOfBackup,
+  restoreToInstant,
+} from '../../src/activities/restore-fits.ts';
+import { Backup, Restore } from '../../src/service/schemas.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
 const SETTLE = 60_000;
@@ -13,12 +17,38 @@ const backup = (id: number, triggeredAtMs?: number): Backup =>
     ...(triggeredAtMs === undefined ? {} : { triggered_at: new Date(triggeredAtMs).toISOString() }),
   });
 
+/** The service as it was listed before, what it lists now, and how far its clock is ahead: exactly known, or not at all. */
+const around = <Row extends Task>(
+  tasks: readonly Row[],
+  nowMs: number,
+  before: readonly (readonly [id: number, atMs: number | null])[] = [],
+  skewMs: number | null = 0,
+): Look<Row> => ({
+  baseline: {
+    tasks: before.map(([id, atMs]) => [id, atMs]),
+    skew: skewMs === null ? null : { skewMs, uncertaintyMs: 0 },
+  },
+  armedAtMs: ARMED,
+  nowMs,
+  settleMs: SETTLE,
+  tasks,
+  skew: undefined,
+});
+
 const look = (
   backups: readonly Backup[],
   nowMs: number,
   ids: readonly number[] = [],
   skewMs: number | null = 0,
-) => judgeBackup({ baseline: { ids: [...ids], skewMs }, armedAtMs: ARMED, nowMs, settleMs: SETTLE, backups });
+) =>
+  judgeBackup(
+    around(
+      backups,
+      nowMs,
+      ids.map((id) => [id, null]),
+      skewMs,
+    ),
+  );
 
 describe('a lost request for a backup', () => {
   test('has landed when exactly one new backup is there', () => {
@@ -61,35 +91,180 @@ describe('a lost request for a backup', () => {
       failure: { code: 'doubt.ambiguous', evidence: { candidates: [{ id: 2 }, { id: 3 }] } },
     });
   });
+
+  test('is taken for any new backup when the clock of the service is not known', () => {
+    expect(look([backup(2, ARMED - 600_000)], ARMED + 1_000, [1], null)).toMatchObject({
+      verdict: 'landed',
+      output: { id: 2 },
+    });
+  });
+
+  test('is judged within what the clock of the service was measured to', () => {
+    const unsure = { ...around([backup(2, ARMED - 25_000)], ARMED + SETTLE) };
+    const measured = (uncertaintyMs: number) =>
+      judgeBackup({ ...unsure, baseline: { tasks: [], skew: { skewMs: 0, uncertaintyMs } } });
+    expect(measured(500).verdict).toBe('absent');
+    expect(measured(30_000).verdict).toBe('landed');
+  });
+
+  test('is a question when a backup has the id of an older one', () => {
+    const reused = judgeBackup(around([backup(1, ARMED + 900)], ARMED + 1_000, [[1, ARMED - 9e6]]));
+    expect(reused).toMatchObject({
+      verdict: 'ambiguous',
+      failure: { evidence: { candidates: [{ id: 1, why: 'its id was listed before, with another time' }] } },
+    });
+    // Told with fewer digits it is still the same backup.
+    const same = judgeBackup(around([backup(1, ARMED - 9e6)], ARMED + SETTLE, [[1, ARMED - 9e6 + 750]]));
+    expect(same.verdict).toBe('absent');
+  });
+
+  test('is a question when the list no longer shows what was the newest', () => {
+    const before = [[1, ARMED - 9e6] as const, [2, ARMED - 8e6] as const];
+    expect(judgeBackup(around([backup(1, ARMED - 9e6)], ARMED + SETTLE, before))).toMatchObject({
+      verdict: 'ambiguous',
+      failure: { code: 'doubt.list-changed' },
+    });
+    expect(judgeBackup(around([backup(2, ARMED - 8e6)], ARMED + SETTLE, before)).verdict).toBe('absent');
+  });
+
+  test('that was accepted without an id is looked for a minute at most, and never absent', () => {
+    const lost = { code: 'service.no-id', shortMessage: 'no id', hints: [], evidence: {} };
+    const accepted = (nowMs: number) => judgeBackup({ ...around([], nowMs), settleMs: 900_000, lost });
+    expect(accepted(ARMED + 59_000).verdict).toBe('wait');
+    expect(accepted(ARMED + 60_000)).toMatchObject({
+      verdict: 'ambiguous',
+      failure: { code: 'doubt.not-listed' },
+    });
+  });
+
+  test('is found among ten thousand others', () => {
+    const old = Array.from({ length: 10_000 }, (_, index) => backup(index + 1, ARMED - 9e8 + index));
+    const before = old.map(({ id }, index) => [id, ARMED - 9e8 + index] as const);
+    const judged = judgeBackup(around([...old, backup(10_001, ARMED + 1)], ARMED + 10, before));
+    expect(judged).toMatchObject({ verdict: 'landed', output: { id: 10_001 } });
+  });
+
+  test('listed twice in one answer is one backup', () => {
+    expect(look([backup(2, ARMED + 1), backup(2, ARMED + 1)], ARMED + 10).verdict).toBe('landed');
+  });
 });
 
-test('over generated histories: never adopts what was there before, never picks one of several, never gives up early', () => {
-  const history = fc.record({
-    before: fc.uniqueArray(fc.integer({ min: 1, max: 400 }), { maxLength: 40 }),
-    /** Id, and the time it was triggered relative to the request, in ms. */
-    after: fc.uniqueArray(
-      fc.tuple(fc.integer({ min: 401, max: 900 }), fc.integer({ min: 0, max: 120_000 })),
-      {
-        maxLength: 4,
-        selector: ([id]) => id,
-      },
-    ),
-    skewMs: fc.integer({ min: -600_000, max: 600_000 }),
-    lookedMs: fc.integer({ min: 0, max: 200_000 }),
+describe('a lost request for a restore', () => {
+  const restore = (id: number, rest: object, atMs: number | null = ARMED + 900) =>
+    Restore.parse({
+      id,
+      status: 'running',
+      ...(atMs === null ? {} : { triggered_at: new Date(atMs).toISOString() }),
+      ...rest,
+    });
+  const judge = (telling: Telling<Restore>, rows: readonly Restore[], nowMs = ARMED + 2_000) =>
+    judgeTask(around(rows, nowMs, [[1, ARMED - 9e6]]), telling);
+  const old = restore(1, { backup_id: 7 }, ARMED - 9e6);
+  const at = (ms: number) => ({ metadata: { restored_from: new Date(ms).toISOString() } });
+  const why = (reason: string) => ({ failure: { evidence: { candidates: [{ why: reason }] } } });
+
+  test('of a backup has landed with the one new restore of that backup', () => {
+    const judged = judge(restoreOfBackup(7), [
+      old,
+      restore(2, { backup_id: 7 }),
+      restore(3, { backup_id: 6 }),
+    ]);
+    expect(judged).toMatchObject({
+      verdict: 'landed',
+      output: { id: 2 },
+      evidence: { others: [{ id: 3, why: 'it restores backup 6, not 7' }] },
+    });
   });
-  fc.assert(
-    fc.property(history, ({ before, after, skewMs, lookedMs }) => {
-      const shown = after.filter(([, atMs]) => atMs <= lookedMs);
-      const list = [
-        ...before.map((id) => backup(id, ARMED - 3_600_000 + skewMs)),
-        ...shown.map(([id, atMs]) => backup(id, ARMED + atMs + skewMs)),
-      ];
-      const judged = look(list, ARMED + lookedMs, before, skewMs);
-      if (shown.length === 1)
-        expect(judged).toMatchObject({ verdict: 'landed', output: { id: shown[0]?.[0] } });
-      else if (shown.length > 1) expect(judged.verdict).toBe('ambiguous');
-      else expect(judged.verdict).toBe(lookedMs < SETTLE ? 'wait' : 'absent');
-    }),
-    { numRuns: 5_000 },
-  );
+
+  test('is not settled by a restore of another backup', () => {
+    const rows = [old, restore(2, { backup_id: 6 })];
+    expect(judge(restoreOfBackup(7), rows).verdict).toBe('wait');
+    expect(judge(restoreOfBackup(7), rows, ARMED + SETTLE).verdict).toBe('absent');
+  });
+
+  test('is a question when two restores fit, and both are named', () => {
+    const judged = judge(restoreOfBackup(7), [restore(2, { backup_id: 7 }), restore(3, { backup_id: 7 })]);
+    expect(judged).toMatchObject({
+      verdict: 'ambiguous',
+      failure: { code: 'doubt.ambiguous', evidence: { candidates: [{ id: 2 }, { id: 3 }] } },
+    });
+  });
+
+  test('waits while a field that would tell may still come, and asks when it does not', () => {
+    expect(judge(restoreOfBackup(7), [old, restore(2, {})]).verdict).toBe('wait');
+    const ended = restore(2, { status: 'done' });
+    expect(judge(restoreOfBackup(7), [old, ended])).toMatchObject({
+      verdict: 'ambiguous',
+      ...why('which backup it restores is not told'),
+    });
+    expect(judge(restoreOfBackup(7), [old, restore(2, { backup_id: 7 }, null)]).verdict).toBe('wait');
+  });
+
+  test('is a question, not a guess, when the clock of the service is not known', () => {
+    const rows = [restore(2, { backup_id: 7 })];
+    expect(judgeTask(around(rows, ARMED + 1_000, [], null), restoreOfBackup(7))).toMatchObject({
+      verdict: 'ambiguous',
+      ...why('the clock of the service is not known, so its time says nothing'),
+    });
+  });
+
+  test('is not called absent while a restore is there that fits in all but its time', () => {
+    const early = [old, restore(2, { backup_id: 7 }, ARMED - 600_000)];
+    expect(judge(restoreOfBackup(7), early).verdict).toBe('wait');
+    expect(judge(restoreOfBackup(7), early, ARMED + SETTLE)).toMatchObject({
+      verdict: 'ambiguous',
+      ...why('it was triggered before the request, but not listed then'),
+    });
+  });
+
+  describe('of another instance', () => {
+    const own = [backup(4, ARMED - 7e6)];
+    const elsewhere = recoveryFromElsewhere(own, undefined);
+
+    test('has landed with any new restore that is none of an own backup', () => {
+      expect(judge(elsewhere, [old, restore(2, { backup_id: 9 })])).toMatchObject({ output: { id: 2 } });
+      expect(judge(elsewhere, [old, restore(2, { backup_id: 4, ...at(ARMED - 5e6) })])).toMatchObject({
+        verdict: 'landed',
+      });
+      expect(judge(recoveryFromElsewhere([], undefined), [restore(2, {})]).verdict).toBe('landed');
+    });
+
+    test('is a question at once when the new restore looks like one of an own backup', () => {
+      expect(judge(elsewhere, [old, restore(2, { backup_id: 4, ...at(ARMED - 7e6) })])).toMatchObject({
+        verdict: 'ambiguous',
+        ...why("it looks like a restore of the instance's own backup 4"),
+      });
+      expect(judge(elsewhere, [old, restore(2, at(ARMED - 7e6))]).verdict).toBe('ambiguous');
+    });
+
+    test('is a question when the service said that somebody else was first', () => {
+      const lost = { code: 'service.conflict', shortMessage: '409', hints: [], evidence: {} };
+      const judged = judge(recoveryFromElsewhere([], lost), [restore(2, { backup_id: 9 })]);
+      expect(judged.verdict).toBe('ambiguous');
+    });
+  });
+
+  describe('to a point in time', () => {
+    const target = ARMED - 3_600_000;
+    const toTime = restoreToInstant(new Date(target).toISOString());
+
+    test('has landed with the one new restore from within a second of that time', () => {
+      for (const ms of [target, target - 1_000, target + 1_000]) {
+        expect(judge(toTime, [old, restore(2, at(ms))])).toMatchObject({
+          verdict: 'landed',
+          output: { id: 2 },
+        });
+      }
+    });
+
+    test('is told apart from a restore to another time', () => {
+      const other = restore(2, at(target - 60_000));
+      expect(judge(toTime, [old, other, restore(3, at(target))])).toMatchObject({ output: { id: 3 } });
+      expect(judge(toTime, [old, other]).verdict).toBe('wait');
+      expect(judge(toTime, [old, other], ARMED + SETTLE)).toMatchObject({
+        verdict: 'ambiguous',
+        ...why('it restores to another time than was asked for'),
+      });
+    });
+  });
 });

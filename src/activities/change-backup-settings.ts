@@ -1,0 +1,76 @@
+import type { BackupSettings, SettingsChange } from '../../machines/parts/verbs.ts';
+import type { BackupsConfig } from '../service/schemas.ts';
+import type { RepeatableActivity } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
+import { because, harmless, no, ok } from './results.ts';
+
+/**
+ * Changes settings of backups (service-api.md endpoint 9) and reads them back, since a service may take the call and keep its settings
+ * (section 4.1 rule 1). The same again changes nothing more, so after a crash they are set again. A lost answer is settled by what is read:
+ * `adopted` when it shows every setting, a failure that may be tried again when not.
+ */
+export function changeBackupSettings(
+  deps: ActivityDeps,
+): RepeatableActivity<{ settings: BackupSettings }, SettingsChange> {
+  return {
+    kind: 'repeatable',
+    async run({ settings }, { signal }) {
+      try {
+        const sent = await deps.service.changeBackupsConfig(wireOf(settings), signal);
+        if (sent.outcome === 'refused' || sent.outcome === 'never-sent') return because(sent.failure);
+        const { value } = await deps.service.backupsConfig(signal);
+        const shown = settingsOf(value);
+        const others = NAMES.filter((name) => settings[name] !== undefined && settings[name] !== shown[name]);
+        if (sent.outcome !== 'accepted')
+          return others.length > 0
+            ? because(harmless(sent.failure))
+            : ok({ answer: 'adopted', settings: shown });
+        const refuted = others.filter((name) => shown[name] !== undefined);
+        return refuted.length > 0
+          ? notTaken(settings, shown, refuted)
+          : ok({ answer: 'accepted', settings: shown });
+      } catch (thrown) {
+        return because(thrown);
+      }
+    },
+  };
+}
+
+const NAMES = ['minBackupCount', 'retentionDays', 'excludedFromAutoBackup'] as const;
+
+function wireOf({ minBackupCount, retentionDays, excludedFromAutoBackup }: BackupSettings) {
+  return {
+    ...(minBackupCount === undefined ? {} : { min_backup_count: minBackupCount }),
+    ...(retentionDays === undefined ? {} : { retention_time: retentionDays }),
+    ...(excludedFromAutoBackup === undefined ? {} : { exclude_from_auto_backup: excludedFromAutoBackup }),
+  };
+}
+
+function settingsOf(config: BackupsConfig): BackupSettings {
+  return {
+    ...(config.min_backup_count === undefined ? {} : { minBackupCount: config.min_backup_count }),
+    ...(config.retention_time === undefined ? {} : { retentionDays: config.retention_time }),
+    ...(config.exclude_from_auto_backup === undefined
+      ? {}
+      : { excludedFromAutoBackup: config.exclude_from_auto_backup }),
+  };
+}
+
+function notTaken(asked: BackupSettings, shown: BackupSettings, names: readonly (typeof NAMES)[number][]) {
+  const [name] = names;
+  const is = name === undefined ? '' : `: ${LABELS[name]} is ${shown[name]}, not ${asked[name]}`;
+  return no('settings.not-taken', `the service accepted the settings, but does not show them${is}`, {
+    hints: ['setting them again does no harm', 'the operator of the platform may have fixed them'],
+    evidence: { asked: valuesOf(asked), shown: valuesOf(shown) },
+  });
+}
+
+function valuesOf(settings: BackupSettings) {
+  return Object.fromEntries(NAMES.map((name) => [name, settings[name] ?? null]));
+}
+
+const LABELS = {
+  minBackupCount: 'the least number of backups',
+  retentionDays: 'the retention in days',
+  excludedFromAutoBackup: 'the exclusion from scheduled backups',
+} as const;

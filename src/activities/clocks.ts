@@ -1,0 +1,70 @@
+import { z } from 'zod';
+
+/** How far the service's clock is ahead of this machine's, and how wrong that may be. Milliseconds. */
+export const Skew = z.object({ skewMs: z.number(), uncertaintyMs: z.number() });
+export type Skew = z.infer<typeof Skew>;
+
+/** What is known of the two clocks around a request whose answer was lost. Times by this machine's clock. */
+export interface Clocks {
+  readonly armedAtMs: number;
+  readonly nowMs: number;
+  /** How long a lost request may still arrive. */
+  readonly settleMs: number;
+  /** By the answer before the request; null when it had no `Date`. */
+  readonly skewBefore: Skew | null;
+  /** By the answer that is being judged. */
+  readonly skewNow: Skew | undefined;
+}
+
+/** The part of the service that stamps tasks need not have the clock of the part that answers; stamps may be cut to whole seconds. */
+const CLOCK_MARGIN_MS = 5_000;
+const FIRST_LOOK_MS = 500;
+const LATER_LOOK_MS = 5_000;
+const EAGER_MS = 10_000;
+
+/** A time of the service in milliseconds since 1970; undefined for what is no full date and time. Without a zone it is UTC (service-api.md section 2). */
+export function instantOf(text: string | undefined): number | undefined {
+  const parts =
+    /^(?<date>\d{4}-\d{2}-\d{2})[T ](?<time>\d{2}:\d{2}:\d{2}(?:\.\d+)?) ?(?<zone>Z|UTC|[+-]\d{2}:?\d{2})?$/iu;
+  const found = parts.exec(text?.trim() ?? '')?.groups;
+  if (found === undefined) return undefined;
+  const zone = (found['zone'] ?? 'Z').toUpperCase().replace('UTC', 'Z');
+  const ms = Date.parse(
+    `${found['date']}T${found['time']}${zone.replace(/^(?<hours>[+-]\d{2})(?=\d)/u, '$<hours>:')}`,
+  );
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Whether two times of the service can be the same one, told with and without fractions of a second. */
+export function isSameInstant(oneMs: number, otherMs: number): boolean {
+  return Math.abs(oneMs - otherMs) <= 1_000;
+}
+
+/**
+ * Where a time of the service stands to the moment of arming. Where a clock was set in between, the two measured skews differ;
+ * then only what lies before by both counts as before. `unknown` when neither could be measured.
+ */
+export function side(instantMs: number, clocks: Clocks): 'before' | 'after' | 'unknown' {
+  const skews = [clocks.skewBefore, clocks.skewNow ?? null].filter((skew) => skew !== null);
+  if (skews.length === 0) return 'unknown';
+  const least = Math.min(...skews.map(({ skewMs, uncertaintyMs }) => skewMs - uncertaintyMs));
+  return instantMs < clocks.armedAtMs + least - CLOCK_MARGIN_MS ? 'before' : 'after';
+}
+
+/** When to look again, or undefined once a request can no longer be under way. */
+export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilMs: number } | undefined {
+  const elapsed = elapsedMs(clocks);
+  const left = clocks.settleMs - elapsed;
+  if (left <= 0) return undefined;
+  const pace = elapsed < EAGER_MS ? FIRST_LOOK_MS : LATER_LOOK_MS;
+  return { ms: Math.min(pace, left + 1), untilMs: clocks.nowMs + left };
+}
+
+/** The time since arming, by whichever clock says less: a clock that was set forward must not end the waiting. */
+export function elapsedMs({ armedAtMs, nowMs, skewBefore, skewNow }: Clocks): number {
+  const byOurs = nowMs - armedAtMs;
+  if (skewBefore === null || skewNow === undefined) return byOurs;
+  const drift = skewNow.skewMs - skewBefore.skewMs;
+  const noise = skewNow.uncertaintyMs + skewBefore.uncertaintyMs;
+  return drift < -noise - CLOCK_MARGIN_MS ? byOurs + drift - noise : byOurs;
+}

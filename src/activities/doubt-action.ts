@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { Started } from '../../machines/parts/verbs.ts';
+import { LifeboatError } from '../errors.ts';
+import type { InstanceOverview } from '../service/schemas.ts';
+import { show } from '../text.ts';
+import type { Judgement } from './activity.ts';
+import { type Clocks, instantOf, nextLook, Skew, side } from './clocks.ts';
+
+export type Action = 'restart' | 'recreate' | 'update';
+
+/** The instance before an action was asked for, and the clock of the service then. What is not told is null. */
+export const ActionBaseline = z.object({
+  state: z.string().nullable(),
+  updatedAt: z.string().nullable(),
+  updates: z.array(z.string()).nullable(),
+  skew: Skew.nullable(),
+});
+export type ActionBaseline = z.infer<typeof ActionBaseline>;
+
+export interface ActionLook {
+  readonly action: Action;
+  readonly baseline: ActionBaseline;
+  readonly armedAtMs: number;
+  readonly nowMs: number;
+  readonly settleMs: number;
+  readonly overview: InstanceOverview;
+  /** The service's clock by the answer that holds `overview`. */
+  readonly skew: Skew | undefined;
+}
+
+/**
+ * Decides what became of a lost request for an action, from the instance's overview alone: it landed when the instance shows a change
+ * that only such an action makes. A newer `updated_at` alone is none: a colleague's change of a setting moves it too. Nothing lists
+ * actions, and a quick one leaves no other trace, so it is never absent: a person decides. Pure.
+ */
+export function judgeAction(look: ActionLook): Judgement<Started> {
+  const { action, baseline, overview, armedAtMs, nowMs, settleMs, skew } = look;
+  const clocks = { armedAtMs, nowMs, settleMs, skewBefore: baseline.skew, skewNow: skew };
+  const signs = signsOf(look);
+  const hints = hintsOf(look, clocks);
+  const evidence = {
+    signs: [...signs, ...hints],
+    state: shown(overview.state),
+    updatedAt: shown(overview.updated_at),
+    updatedBefore: shown(baseline.updatedAt ?? undefined),
+  };
+  if (signs.length > 0) return { verdict: 'landed', output: { landed: true, adopted: true }, evidence };
+  const next = nextLook(clocks);
+  if (next !== undefined) return { verdict: 'wait', ...next };
+  const failure = new LifeboatError(
+    'doubt.no-trace',
+    hints.length > 0
+      ? `the answer was lost; something has changed the instance since, which need not be the ${action}`
+      : `the answer was lost, and the instance does not show whether the ${action} was begun`,
+    {
+      hints: [`look at the dashboard: a ${action} may leave no trace; nothing is sent until you decide`],
+      evidence,
+    },
+  );
+  return { verdict: 'ambiguous', failure: failure.toFailure() };
+}
+
+/** The pending maintenance updates as lines, so that those of two moments can be compared; undefined when they are not told. */
+export function updateLines(overview: InstanceOverview): string[] | undefined {
+  return overview.available_updates
+    ?.map(({ name, type, version }) => JSON.stringify([name, type, version]))
+    .sort();
+}
+
+/** What the instance shows that it would not show without such an action. */
+function signsOf({ action, baseline, overview }: ActionLook): string[] {
+  const now = updateLines(overview);
+  const gone = baseline.updates?.some((line) => now !== undefined && !now.includes(line));
+  return [
+    ...(action === 'update' && gone ? ['available updates are no longer offered'] : []),
+    // An action that ran before ours explains this as well.
+    ...(overview.state === 'deploying' && baseline.state !== 'deploying'
+      ? ['the instance is deploying, and was not before']
+      : []),
+  ];
+}
+
+/** What fits the action and many other things. */
+function hintsOf({ baseline, overview }: ActionLook, clocks: Clocks): string[] {
+  if (baseline.state === 'deploying') return [];
+  const before = instantOf(baseline.updatedAt ?? undefined);
+  const updated = instantOf(overview.updated_at);
+  if (updated === undefined || updated <= (before ?? Number.NEGATIVE_INFINITY)) return [];
+  return side(updated, clocks) === 'after' ? ['the instance was updated after the request'] : [];
+}
+
+function shown(text: string | undefined): string | null {
+  return text === undefined ? null : show(text, 40);
+}

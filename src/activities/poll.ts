@@ -1,0 +1,76 @@
+import { failureOf } from '../errors.ts';
+import { show } from '../text.ts';
+import type { ActivityContext, ActivityResult } from './activity.ts';
+import { because } from './results.ts';
+
+/** What one look showed. Without a result it is looked at again. */
+export interface Seen<Output> {
+  /** The service's own word, shown meanwhile. */
+  readonly status: string;
+  readonly result?: ActivityResult<Output> | undefined;
+}
+
+const FIRST_PAUSE_MS = 250;
+const SLOWEST_PAUSE_MS = 15_000;
+/** For so long it is looked at often; a queue of hours costs little after that. */
+const EAGER_MS = 30_000;
+/** For so long a service that does not answer, or does not know the thing yet, is only waited for. */
+const PATIENCE_MS = 120_000;
+
+/** What may pass by itself, and what a service says that is a moment behind its own answer. */
+const PASSING = new Set([
+  'service.unreachable',
+  'service.timeout',
+  'service.reset',
+  'service.error',
+  'service.busy',
+  'service.not-found',
+  'service.bad-answer',
+]);
+
+/**
+ * Looks again and again, less and less often, until a look gives a result. Fails with the service's own failure when it could not be
+ * asked for two minutes, at once when it refuses, and when the signal is aborted. `what` names the thing for the screen.
+ */
+export async function poll<Output>(
+  what: string,
+  { signal, report, now }: ActivityContext,
+  look: () => Promise<Seen<Output>>,
+): Promise<ActivityResult<Output>> {
+  const since = now().getTime();
+  let seenAt = since;
+  let pause = FIRST_PAUSE_MS;
+  for (;;) {
+    try {
+      const { status, result } = await look();
+      seenAt = now().getTime();
+      report({ kind: 'task', status: show(status, 40), what });
+      if (result !== undefined) return result;
+    } catch (thrown) {
+      const failure = failureOf(thrown);
+      if (!PASSING.has(failure.code) || now().getTime() - seenAt > PATIENCE_MS) return because(failure);
+      report({ kind: 'task', status: `not seen: ${failure.shortMessage}`, what });
+    }
+    try {
+      await rest(pause, signal);
+    } catch (thrown) {
+      return because(thrown);
+    }
+    pause = Math.min(pause * 1.5, now().getTime() - since < EAGER_MS ? 2_000 : SLOWEST_PAUSE_MS);
+  }
+}
+
+function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,9 @@
+import type { Started } from '../../machines/parts/verbs.ts';
+import type { OnceActivity } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
+import { onceAction } from './once-action.ts';
+
+/** Recreates the instance (service-api.md endpoint 13), at most once for each intent. */
+export function recreate(deps: ActivityDeps): OnceActivity<{ readonly intent: string }, Started> {
+  return onceAction('recreate', deps, (_, { signal }) => deps.service.recreate(signal));
+}

@@ -1,0 +1,9 @@
+import type { Started } from '../../machines/parts/verbs.ts';
+import type { OnceActivity } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
+import { onceAction } from './once-action.ts';
+
+/** Restarts the instance (service-api.md endpoint 14), at most once for each intent. */
+export function restart(deps: ActivityDeps): OnceActivity<{ readonly intent: string }, Started> {
+  return onceAction('restart', deps, (_, { signal }) => deps.service.restart(signal));
+}

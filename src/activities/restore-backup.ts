@@ -1,0 +1,29 @@
+import type { Triggered } from '../../machines/parts/verbs.ts';
+import type { OnceActivity } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
+import { judgeTask } from './doubt.ts';
+import { baselineOf, lookAt, sentTask } from './once-task.ts';
+import { restoreOfBackup } from './restore-fits.ts';
+
+interface Input {
+  readonly intent: string;
+  /** Id of the backup within the instance. */
+  readonly backup: number;
+}
+
+/**
+ * Restores one of the instance's backups into it (service-api.md endpoint 7), at most once for each intent. A colleague's restore of the same
+ * backup at the same moment cannot be told from ours; it is adopted, since the other way would be to send twice.
+ */
+export function restoreBackup(deps: ActivityDeps): OnceActivity<Input, Triggered> {
+  return {
+    kind: 'once',
+    prepare: (_, { signal }) => baselineOf(() => deps.service.restores(signal)),
+    send: async ({ backup }, { signal }) =>
+      sentTask(await deps.service.restoreBackup(backup, signal), 'restore'),
+    judge: async ({ backup }, memory, context) => {
+      const look = await lookAt(() => deps.service.restores(context.signal), memory, deps, context);
+      return judgeTask(look, restoreOfBackup(backup));
+    },
+  };
+}

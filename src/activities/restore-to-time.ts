@@ -1,0 +1,40 @@
+import type { Triggered } from '../../machines/parts/verbs.ts';
+import type { OnceActivity } from './activity.ts';
+import { instantOf } from './clocks.ts';
+import type { ActivityDeps } from './deps.ts';
+import { judgeTask } from './doubt.ts';
+import { baselineOf, lookAt, sentTask } from './once-task.ts';
+import { restoreToInstant } from './restore-fits.ts';
+import { no } from './results.ts';
+
+interface Input {
+  readonly intent: string;
+  /** RFC 3339 with a zone. */
+  readonly targetTime: string;
+}
+
+/**
+ * Restores the instance to a point in time (service-api.md endpoint 18), at most once for each intent. The answer names no restore, so even an
+ * accepted one is looked for in the list; one that does not appear there until the settle time has passed is a question, never absent.
+ */
+export function restoreToTime(deps: ActivityDeps): OnceActivity<Input, Triggered> {
+  return {
+    kind: 'once',
+    async prepare({ targetTime }, { signal }) {
+      // It is what the restore is known by afterwards, so it is checked before anything is armed.
+      if (instantOf(targetTime) === undefined)
+        return no('pitr.no-time', 'the time to restore to is not a full date and time', {
+          hints: ['write it like 2026-03-01T02:59:00Z; nothing was sent to the service'],
+        });
+      return baselineOf(() => deps.service.restores(signal));
+    },
+    async send({ targetTime }, { signal }) {
+      const sent = await deps.service.restoreToTime(targetTime, signal);
+      return sentTask(sent.outcome === 'accepted' ? { ...sent, value: {} } : sent, 'restore');
+    },
+    judge: async ({ targetTime }, memory, context) => {
+      const look = await lookAt(() => deps.service.restores(context.signal), memory, deps, context);
+      return judgeTask(look, restoreToInstant(targetTime));
+    },
+  };
+}

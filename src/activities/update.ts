@@ -1,0 +1,41 @@
+import type { Started } from '../../machines/parts/verbs.ts';
+import { failureOf, LifeboatError } from '../errors.ts';
+import type { SendOutcome } from '../service/client.ts';
+import type { OnceActivity } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
+import { onceAction } from './once-action.ts';
+
+interface Input {
+  readonly intent: string;
+  /** Id of the service offering; the overview's own without it. */
+  readonly serviceId?: string | undefined;
+}
+
+/** Applies the pending maintenance updates (service-api.md endpoint 15), at most once for each intent. */
+export function update(deps: ActivityDeps): OnceActivity<Input, Started> {
+  return onceAction('update', deps, async ({ serviceId }, { signal }) => {
+    let offering = serviceId;
+    try {
+      offering ??= await offeringOf(deps, signal);
+    } catch (thrown) {
+      return neverSent(thrown);
+    }
+    return deps.service.update({ serviceId: offering }, signal);
+  });
+}
+
+async function offeringOf({ service }: ActivityDeps, signal: AbortSignal): Promise<string> {
+  const { value } = await service.overview(signal);
+  if (value.service_id !== undefined) return value.service_id;
+  throw new LifeboatError(
+    'service.no-service-id',
+    'the service does not say which offering the instance is of',
+    {
+      hints: ['nothing was sent to the service'],
+    },
+  );
+}
+
+function neverSent(thrown: unknown): SendOutcome<never> {
+  return { outcome: 'never-sent', failure: failureOf(thrown), serverDate: undefined };
+}

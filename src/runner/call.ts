@@ -1,0 +1,139 @@
+import { ulid } from 'ulid';
+import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
+import type { Entry, Hold, Journal, Json, NewEntry, StreamName } from '../journal/journal.ts';
+import { foldIntents } from './intents.ts';
+import { type Note, type Performed, perform } from './perform.ts';
+
+/** One verb that a person asks for outside of any runbook. */
+export interface Call {
+  readonly verb: string;
+  readonly input: Readonly<Record<string, Json>>;
+  /** Why, for the record. */
+  readonly reason?: string | undefined;
+}
+
+/** A call that may have left this machine, and of which nobody knows what became. */
+export interface OpenCall {
+  readonly intent: string;
+  readonly verb: string;
+  readonly armedAt: string;
+  readonly input: Readonly<Record<string, Json>>;
+}
+
+export interface CallDeps {
+  readonly journal: Journal;
+  /** The instance's name: its ledger is where the call is written. */
+  readonly instance: string;
+  readonly activities: Readonly<Record<string, AnyActivity>>;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+  /** Rejects when `signal` ends it. */
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly report: (progress: Progress) => void;
+  /** Signs the ledger's head once a call is armed; absent for calls that destroy nothing. */
+  readonly seal?: (stream: StreamName) => Promise<void>;
+}
+
+/** Calls outside of runbooks, in the ledger of one instance. Whoever has it holds the ledger. */
+export interface Caller {
+  /** Calls of earlier processes that were armed and never settled, oldest first. */
+  open(): readonly OpenCall[];
+  /**
+   * Performs one verb under the rules of a run: what may not happen twice is prepared, armed and sent once, and what became of
+   * it is asked for. If the process dies inside, `open` of the next one tells. Rejects with the signal's reason when it is
+   * stopped, and with what the journal rejects with.
+   */
+  perform(call: Call): Promise<Performed>;
+  /** Asks the service what became of an open call; sends nothing. */
+  settle(open: OpenCall): Promise<Performed>;
+  /** Leaves an open call undecided for ever, by a person's decision. */
+  setAside(open: OpenCall, reason: string): Promise<void>;
+  release(): void;
+}
+
+/** Takes the ledger of an instance; rejects with `journal.held` while a run or another call has it. */
+export async function takeLedger(deps: CallDeps): Promise<Caller> {
+  const stream: StreamName = `instance/${deps.instance}`;
+  const hold: Hold = await deps.journal.hold(stream);
+  const entries: Entry[] = [];
+  try {
+    entries.push(...(await deps.journal.read(stream)));
+  } catch (thrown) {
+    hold.release();
+    throw thrown;
+  }
+
+  const append = async (notes: readonly Note[], facts: readonly LedgerFact[] = []): Promise<void> => {
+    const written: NewEntry[] = [...notes, ...facts].map((note) => ({ stream, ...note }));
+    if (written.length > 0) entries.push(...(await deps.journal.append(written)));
+  };
+
+  const run = async (id: string, { verb, input }: Call): Promise<Performed> => {
+    const activity = deps.activities[verb];
+    if (activity === undefined) throw new Error(`no activity performs the verb ${verb}`);
+    const context = {
+      runId: id,
+      instance: deps.instance,
+      signal: deps.signal,
+      now: deps.now,
+      report: deps.report,
+    };
+    const performed = await perform(activity, { id, verb, input: { ...input, intent: id } }, context, {
+      write: async (notes) => {
+        deps.signal.throwIfAborted();
+        await append(notes);
+      },
+      memory: (intent) => foldIntents(entries).get(intent),
+      seal: async () => {
+        await deps.seal?.(stream);
+        deps.signal.throwIfAborted();
+      },
+      sleep: deps.sleep,
+    });
+    const facts = performed.how === 'paused' ? [] : performed.ledger;
+    await append([...performed.notes, { type: 'call.ended', body: endOf(id, verb, performed) }], facts);
+    return performed;
+  };
+
+  return {
+    open: () => openCalls(entries),
+    perform: async (call) => {
+      const id = `call-${ulid()}`;
+      const { verb, input, reason } = call;
+      const why = reason === undefined ? {} : { reason };
+      await append([{ type: 'call.begun', body: { call: id, verb, input, ...why } }]);
+      return run(id, call);
+    },
+    settle: ({ intent, verb, input }) => run(intent, { verb, input }),
+    setAside: (open, reason) =>
+      append([{ type: 'call.set-aside', body: { call: open.intent, verb: open.verb, reason } }]),
+    release: () => hold.release(),
+  };
+}
+
+/** Armed, and neither landed, nor absent, nor set aside. Pure. */
+function openCalls(entries: readonly Entry[]): readonly OpenCall[] {
+  const begun = new Map<string, { readonly verb: string; readonly input: OpenCall['input'] }>();
+  const aside = new Set<string>();
+  for (const { type, body } of entries) {
+    const fields = body as {
+      readonly call?: string;
+      readonly verb?: string;
+      readonly input?: OpenCall['input'];
+    };
+    if (type === 'call.set-aside' && fields.call !== undefined) aside.add(fields.call);
+    if (type !== 'call.begun' || fields.call === undefined || fields.verb === undefined) continue;
+    begun.set(fields.call, { verb: fields.verb, input: fields.input ?? {} });
+  }
+  return [...foldIntents(entries)].flatMap(([intent, { armedAt, landed, absent }]) => {
+    const call = begun.get(intent);
+    if (call === undefined || armedAt === undefined || aside.has(intent)) return [];
+    return landed === undefined && absent === undefined ? [{ intent, armedAt, ...call }] : [];
+  });
+}
+
+function endOf(call: string, verb: string, performed: Performed): Json {
+  if (performed.how === 'done')
+    return { call, verb, how: 'done', output: (performed.output ?? null) as Json };
+  return { call, verb, how: performed.how, failure: performed.failure as unknown as Json };
+}

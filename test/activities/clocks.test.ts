@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { type Clocks, instantOf, nextLook, side } from '../../src/activities/clocks.ts';
+
+const ARMED = Date.parse('2026-03-01T03:00:00Z');
+const SETTLE = 60_000;
+
+describe('the clocks around a lost request', () => {
+  const clocks = (changes: Partial<Clocks>): Clocks => ({
+    armedAtMs: ARMED,
+    nowMs: ARMED + SETTLE,
+    settleMs: SETTLE,
+    skewBefore: { skewMs: 0, uncertaintyMs: 0 },
+    skewNow: { skewMs: 0, uncertaintyMs: 0 },
+    ...changes,
+  });
+
+  test('a clock here that is set forward does not end the waiting', () => {
+    expect(nextLook(clocks({}))).toBeUndefined();
+    expect(nextLook(clocks({ skewNow: { skewMs: -600_000, uncertaintyMs: 0 } }))).toBeDefined();
+  });
+
+  test('where one clock was set, only what lies before by both is before', () => {
+    const set = clocks({ skewNow: { skewMs: -600_000, uncertaintyMs: 0 } });
+    expect(side(ARMED - 300_000, clocks({}))).toBe('before');
+    expect(side(ARMED - 300_000, set)).toBe('after');
+    expect(side(ARMED - 700_000, set)).toBe('before');
+    expect(side(ARMED, clocks({ skewBefore: null, skewNow: undefined }))).toBe('unknown');
+  });
+
+  test('a time of the service is UTC unless it says otherwise, and anything less than a full one is none', () => {
+    const same = ['2026-03-01T03:00:00Z', '2026-03-01T03:00:00.000', '2026-03-01T04:00:00+01:00'];
+    const spelled = ['2026-03-01 03:00:00 UTC', '2026-03-01T03:00:00+0000', ' 2026-03-01T03:00:00z '];
+    for (const text of [...same, ...spelled]) expect(instantOf(text), text).toBe(ARMED);
+    for (const text of [undefined, '', 'soon', '7', '2026-03-01', '2026-03-01T03:00', '2026-13-01T03:00:00Z'])
+      expect(instantOf(text), text).toBeUndefined();
+  });
+});

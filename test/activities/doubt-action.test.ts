@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Action, type ActionLook, judgeAction, updateLines } from '../../src/activities/doubt-action.ts';
+import { InstanceOverview } from '../../src/service/schemas.ts';
+
+const ARMED = Date.parse('2026-03-01T03:00:00Z');
+const SETTLE = 60_000;
+const HISTORIES = Number(process.env['LIFEBOAT_HISTORIES'] ?? 20_000);
+const PENDING = { name: 'database', type: 'release', version: '2' };
+const ACTIONS: readonly Action[] = ['restart', 'recreate', 'update'];
+
+const at = (ms: number) => new Date(ms).toISOString();
+
+/** The overview now, after one that was available, last updated an hour before, with one update pending. */
+const judge = (overview: object, changes: Partial<Omit<ActionLook, 'overview'>> = {}) =>
+  judgeAction({
+    action: 'restart',
+    baseline: {
+      state: 'available',
+      updatedAt: at(ARMED - 3_600_000),
+      updates: updateLines(InstanceOverview.parse({ available_updates: [PENDING] })) ?? null,
+      skew: { skewMs: 0, uncertaintyMs: 500 },
+    },
+    armedAtMs: ARMED,
+    nowMs: ARMED + SETTLE,
+    settleMs: SETTLE,
+    skew: undefined,
+    ...changes,
+    overview: InstanceOverview.parse({
+      state: 'available',
+      updated_at: at(ARMED - 3_600_000),
+      available_updates: [PENDING],
+      ...overview,
+    }),
+  });
+
+describe('a lost request for an action', () => {
+  test.for(ACTIONS)('has landed when the instance is deploying and was not before: %s', (action) => {
+    expect(judge({ state: 'deploying' }, { action })).toMatchObject({
+      verdict: 'landed',
+      output: { landed: true, adopted: true },
+      evidence: { signs: ['the instance is deploying, and was not before'] },
+    });
+  });
+
+  test.for(ACTIONS)(
+    'is a question when only the time of the last change is newer, which a setting moves too: %s',
+    (action) => {
+      expect(judge({ updated_at: at(ARMED + 700) }, { action })).toMatchObject({
+        verdict: 'ambiguous',
+        failure: {
+          shortMessage: expect.stringContaining('something has changed the instance since'),
+          evidence: {
+            signs: ['the instance was updated after the request'],
+            updatedAt: at(ARMED + 700),
+            updatedBefore: at(ARMED - 3_600_000),
+          },
+        },
+      });
+      const earlier = judge({ updated_at: at(ARMED - 60_000) }, { action });
+      expect(earlier).toMatchObject({ verdict: 'ambiguous', failure: { evidence: { signs: [] } } });
+    },
+  );
+
+  test('for an update has landed when a pending update is gone, and not when there are more', () => {
+    expect(judge({ available_updates: [] }, { action: 'update' }).verdict).toBe('landed');
+    expect(judge({ available_updates: [] }, { action: 'restart' }).verdict).toBe('ambiguous');
+    const more = [PENDING, { ...PENDING, version: '3' }];
+    expect(judge({ available_updates: more }, { action: 'update' }).verdict).toBe('ambiguous');
+    expect(judge({ available_updates: null }, { action: 'update' }).verdict).toBe('ambiguous');
+  });
+
+  test('is not settled by an action that ran before it', () => {
+    const baseline = {
+      state: 'deploying',
+      updatedAt: null,
+      updates: null,
+      skew: { skewMs: 0, uncertaintyMs: 0 },
+    };
+    expect(judge({ state: 'deploying' }, { baseline }).verdict).toBe('ambiguous');
+    expect(judge({ updated_at: at(ARMED + 700) }, { baseline }).verdict).toBe('ambiguous');
+  });
+
+  test('is waited for, and then a question: an action may leave no trace', () => {
+    expect(judge({}, { nowMs: ARMED + SETTLE - 1 }).verdict).toBe('wait');
+    expect(judge({})).toMatchObject({ verdict: 'ambiguous', failure: { code: 'doubt.no-trace' } });
+  });
+});
+
+test('over generated histories, no action is called begun that was not, and none is ever called absent', () => {
+  const history = fc.record({
+    action: fc.constantFrom(...ACTIONS),
+    skewMs: fc.integer({ min: -600_000, max: 600_000 }),
+    tellsDate: fc.boolean(),
+    cutsSeconds: fc.boolean(),
+    updatedAgoMs: fc.integer({ min: 10_000, max: 9_000_000 }),
+    /** After the arming; never without it. */
+    arrivesMs: fc.option(fc.integer({ min: 0, max: SETTLE })),
+    runsMs: fc.integer({ min: 0, max: 90_000 }),
+    bumps: fc.boolean(),
+    /** When a colleague changes a setting, which moves the time of the last change as well. */
+    otherMs: fc.option(fc.integer({ min: 0, max: 120_000 })),
+    lookedMs: fc.integer({ min: 0, max: 120_000 }),
+  });
+  fc.assert(
+    fc.property(history, ({ skewMs, tellsDate, cutsSeconds, arrivesMs, ...told }) => {
+      const stamp = (ms: number) => at(ms + skewMs).replace(/\.\d+/u, cutsSeconds ? '' : '$&');
+      const skew = tellsDate ? { skewMs: skewMs + 400, uncertaintyMs: 500 } : null;
+      const hasBegun = arrivesMs !== null && arrivesMs <= told.lookedMs;
+      const isRunning = hasBegun && told.lookedMs < arrivesMs + told.runsMs;
+      const before = stamp(ARMED - told.updatedAgoMs);
+      const isOther = told.otherMs !== null && told.otherMs <= told.lookedMs;
+      const own = hasBegun && told.bumps ? arrivesMs : undefined;
+      const changedMs = Math.max(own ?? -1, isOther ? (told.otherMs ?? -1) : -1);
+      const updated = changedMs < 0 ? before : stamp(ARMED + changedMs);
+      const judged = judge(
+        { state: isRunning ? 'deploying' : 'available', updated_at: updated },
+        {
+          action: told.action,
+          baseline: { state: 'available', updatedAt: before, updates: null, skew },
+          nowMs: ARMED + told.lookedMs,
+        },
+      );
+      const otherwise = told.lookedMs < SETTLE ? 'wait' : 'ambiguous';
+      expect(judged.verdict).toBe(isRunning ? 'landed' : otherwise);
+    }),
+    { numRuns: HISTORIES },
+  );
+});

@@ -1,0 +1,157 @@
+import type { ActivityDeps } from '../../src/activities/deps.ts';
+import { LifeboatError } from '../../src/errors.ts';
+import { Secret } from '../../src/secret.ts';
+import type { Answer, SendOutcome, ServiceClient } from '../../src/service/client.ts';
+import { Backup, BackupsConfig, InstanceOverview, Restore } from '../../src/service/schemas.ts';
+
+/** What becomes of a changing call: whether it is done, and what the caller gets to know of it. */
+export type Fate =
+  | { readonly done: true; readonly answer: 'whole' | 'without-id' | 'lost' }
+  | { readonly done: false; readonly answer: 'refused' | 'lost' | 'never-sent' | 'unauthorised' };
+
+/** An instance in memory, the calls it got, and what it makes of the next changing ones; `whole` answers without a fate. */
+export interface FakeService {
+  readonly deps: ActivityDeps;
+  readonly calls: readonly string[];
+  readonly restores: Restore[];
+  readonly backups: Backup[];
+  overview: Record<string, unknown>;
+  config: Record<string, unknown>;
+  readonly fates: Fate[];
+  /** Done before the next read of any kind is answered. */
+  beforeRead: () => void;
+}
+
+const STORED = new Map([['cccccccccccc', new Secret('a-key-that-is-stored')]]);
+export const STORED_KEY = 'cccccccccccc';
+const SENT: Readonly<Record<string, string>> = {
+  lost: 'service.timeout',
+  refused: 'service.invalid',
+  'never-sent': 'service.unreachable',
+  unauthorised: 'credentials.refused',
+};
+
+export function fakeService(now: () => number = Date.now, settleMs = 2_000): FakeService {
+  const calls: string[] = [];
+  const read = async <T>(name: string, value: () => T): Promise<Answer<T>> => {
+    fake.beforeRead();
+    calls.push(name);
+    return { value: value(), raw: undefined, status: 200, skew: { skewMs: 0, uncertaintyMs: 500 } };
+  };
+  const change = async <T>(name: string, act: () => T, bare: T): Promise<SendOutcome<T>> => {
+    calls.push(name);
+    const fate = fake.fates.shift() ?? { done: true, answer: 'whole' };
+    const value = fate.done ? act() : bare;
+    if (fate.answer === 'whole' || fate.answer === 'without-id')
+      return {
+        outcome: 'accepted',
+        value: fate.answer === 'whole' ? value : bare,
+        status: 202,
+        serverDate: undefined,
+      };
+    const failure = new LifeboatError(SENT[fate.answer] ?? '', fate.answer).toFailure();
+    const outcome =
+      fate.answer === 'lost' ? 'unknown' : fate.answer === 'never-sent' ? 'never-sent' : 'refused';
+    return { outcome, failure, serverDate: undefined };
+  };
+  const newRestore = (backup: number, from: string) => {
+    const id = 10 + fake.restores.length;
+    fake.restores.push(
+      Restore.parse({
+        id,
+        backup_id: backup,
+        status: 'queued',
+        metadata: { restored_from: from },
+        triggered_at: new Date(now()).toISOString(),
+      }),
+    );
+    return id;
+  };
+  const act = (state: string) => () => {
+    fake.overview = { ...fake.overview, state, updated_at: new Date(now()).toISOString() };
+    return { message: undefined };
+  };
+  const named = <T extends { readonly id: number }>(rows: readonly T[], id: number): T => {
+    const found = rows.find((row) => row.id === id);
+    if (found === undefined) throw new LifeboatError('service.not-found', 'there is no such task');
+    return found;
+  };
+  const service: Partial<ServiceClient> = {
+    overview: () => read('overview', () => InstanceOverview.parse(fake.overview)),
+    backups: () => read('backups', () => [...fake.backups]),
+    backup: (id) => read('backup', () => named(fake.backups, id)),
+    restores: () => read('restores', () => [...fake.restores]),
+    restore: (id) => read('restore', () => named(fake.restores, id)),
+    backupsConfig: () => read('backupsConfig', () => BackupsConfig.parse(fake.config)),
+    createBackup: () =>
+      change(
+        'createBackup',
+        () => {
+          const id = 10 + fake.backups.length;
+          const triggered_at = new Date(now()).toISOString();
+          fake.backups.push(Backup.parse({ id, status: 'queued', triggered_at }));
+          return { id: id as number | undefined, message: undefined };
+        },
+        { id: undefined, message: undefined },
+      ),
+    restoreBackup: (backup) =>
+      change(`restoreBackup ${backup}`, () => ({ id: newRestore(backup, '2026-02-28T01:30:00Z') }), {
+        id: undefined as number | undefined,
+      }),
+    performRecovery: ({ backupGuid, key }) =>
+      change(
+        `performRecovery ${backupGuid} ${key.reveal()}`,
+        () => ({ restoreId: newRestore(77, '2026-02-27T01:30:00Z') }),
+        {
+          restoreId: undefined as number | undefined,
+        },
+      ),
+    restoreToTime: (time) =>
+      change(
+        `restoreToTime ${time}`,
+        () => {
+          newRestore(4, time);
+          return { status: undefined };
+        },
+        { status: undefined },
+      ),
+    restart: () => change('restart', act('deploying'), { message: undefined }),
+    recreate: () => change('recreate', act('deploying'), { message: undefined }),
+    update: ({ serviceId }) => change(`update ${serviceId}`, act('deploying'), { message: undefined }),
+    prepareRecovery: (options) =>
+      change(
+        `prepareRecovery ${options?.key?.reveal() ?? ''}`.trim(),
+        () => ({ backupGuid: 'a-guid' as never }),
+        { backupGuid: undefined as never },
+      ),
+    changeBackupsConfig: (settings) =>
+      change(
+        'changeBackupsConfig',
+        () => {
+          fake.config = { ...fake.config, ...settings };
+          return { message: undefined };
+        },
+        { message: undefined },
+      ),
+    changeUpdateSetting: (setting) =>
+      change('changeUpdateSetting', () => ({ setting }), {
+        setting: undefined as typeof setting | undefined,
+      }),
+  };
+  const keyring = {
+    load: async (instance: string, fingerprint: string) =>
+      instance === 'orders' ? STORED.get(fingerprint) : undefined,
+    store: { description: 'a store of this test' },
+  };
+  const fake: FakeService = {
+    deps: { service, keyring, settleMs } as unknown as ActivityDeps,
+    calls,
+    restores: [],
+    backups: [],
+    overview: { state: 'available', updated_at: '2026-01-01T00:00:00Z', service_id: 'offering' },
+    config: {},
+    fates: [],
+    beforeRead: () => undefined,
+  };
+  return fake;
+}

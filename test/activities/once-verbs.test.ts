@@ -1,0 +1,248 @@
+import { describe, expect, test } from 'vitest';
+import type { OnceActivity } from '../../src/activities/activity.ts';
+import { createBackup } from '../../src/activities/create-backup.ts';
+import type { ActivityDeps } from '../../src/activities/deps.ts';
+import { performRecovery } from '../../src/activities/perform-recovery.ts';
+import { recreate } from '../../src/activities/recreate.ts';
+import { restart } from '../../src/activities/restart.ts';
+import { restoreBackup } from '../../src/activities/restore-backup.ts';
+import { restoreToTime } from '../../src/activities/restore-to-time.ts';
+import { update } from '../../src/activities/update.ts';
+import type { Entry } from '../../src/journal/journal.ts';
+import { foldIntents } from '../../src/runner/intents.ts';
+import { type Note, type Performed, perform } from '../../src/runner/perform.ts';
+import { type FakeService, type Fate, fakeService, STORED_KEY } from './fake-service.ts';
+import { contextOf } from './world.ts';
+
+type Verb = (deps: ActivityDeps) => OnceActivity<never, unknown>;
+interface Case {
+  readonly what: string;
+  readonly verb: Verb;
+  readonly input: object;
+  /** The call that it sends. */
+  readonly call: string;
+  /** The first read after a lost answer. */
+  readonly read: string;
+}
+
+const TASKS: readonly Case[] = [
+  { what: 'create backup', verb: createBackup as Verb, input: {}, call: 'createBackup', read: 'backups' },
+  {
+    what: 'restore a backup',
+    verb: restoreBackup as Verb,
+    input: { backup: 3 },
+    call: 'restoreBackup 3',
+    read: 'restores',
+  },
+  {
+    what: 'perform a recovery',
+    verb: performRecovery as Verb,
+    input: { backupGuid: 'G', fingerprint: STORED_KEY },
+    call: 'performRecovery G a-key-that-is-stored',
+    read: 'restores',
+  },
+  {
+    what: 'restore to a time',
+    verb: restoreToTime as Verb,
+    input: { targetTime: '2026-02-28T23:00:00Z' },
+    call: 'restoreToTime 2026-02-28T23:00:00Z',
+    read: 'restores',
+  },
+];
+const ACTIONS: readonly Case[] = [
+  { what: 'restart', verb: restart as Verb, input: {}, call: 'restart', read: 'overview' },
+  { what: 'recreate', verb: recreate as Verb, input: {}, call: 'recreate', read: 'overview' },
+  { what: 'update', verb: update as Verb, input: {}, call: 'update offering', read: 'overview' },
+];
+const ALL = [...TASKS, ...ACTIONS];
+const LOST: Fate = { done: true, answer: 'lost' };
+const GONE: Fate = { done: false, answer: 'lost' };
+const WHOLE: Fate = { done: true, answer: 'whole' };
+
+describe('a task that is asked for once', () => {
+  test.for(TASKS)('is adopted from the list when its answer is lost, with one send: $what', async (one) => {
+    const { run, service, sends } = begin(one, LOST);
+    expect(await run()).toMatchObject({ how: 'done', output: { landed: true, id: 10, adopted: true } });
+    expect(service.calls.at(-1)).toBe(one.what === 'perform a recovery' ? 'backups' : one.read);
+    expect(sends()).toEqual([one.call]);
+  });
+
+  test.for(TASKS)('that never arrived is absent only after the settle time: $what', async (one) => {
+    const { run, sends, waited } = begin(one, GONE);
+    expect(await run()).toMatchObject({ how: 'done', output: { landed: false } });
+    expect(waited()).toBeGreaterThanOrEqual(2_000);
+    expect(sends()).toEqual([one.call]);
+  });
+
+  test.for(TASKS)('is found in the list when it was accepted without an id: $what', async (one) => {
+    const { run, sends } = begin(one, { done: true, answer: 'without-id' });
+    expect(await run()).toMatchObject({ how: 'done', output: { landed: true, id: 10 } });
+    expect(sends()).toEqual([one.call]);
+  });
+
+  test.for(TASKS)(
+    'is a question beside one that looks the same, and nothing more is sent: $what',
+    async (one) => {
+      const { run, service, sends } = begin(one, LOST);
+      service.beforeRead = () => {
+        const rows: { id: number }[] = one.read === 'backups' ? service.backups : service.restores;
+        const [ours] = rows;
+        if (ours !== undefined && rows.length === 1) rows.push({ ...ours, id: 11 });
+      };
+      const asked = { how: 'failed', failure: { code: 'doubt.ambiguous' } };
+      expect(await run()).toMatchObject(asked);
+      // Looking again is another invocation with the same intent.
+      expect(await run()).toMatchObject(asked);
+      expect(sends()).toEqual([one.call]);
+    },
+  );
+
+  test('a restore to a time names its id even when the answer was whole, since that tells none', async () => {
+    const [, , , toTime] = TASKS;
+    const { run } = begin(toTime as Case, WHOLE);
+    expect(await run()).toMatchObject({ how: 'done', output: { landed: true, id: 10 } });
+  });
+
+  test('a restore to something that is no time is not armed', async () => {
+    const [, , , toTime] = TASKS;
+    const { run, sends, types } = begin({ ...(toTime as Case), input: { targetTime: 'yesterday' } }, LOST);
+    expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'pitr.no-time' } });
+    expect([sends(), types()]).toEqual([[], ['activity.begun']]);
+  });
+
+  test.for([{ fingerprint: 'dddddddddddd' }, { fingerprint: STORED_KEY, source: 'elsewhere' }])(
+    'a recovery whose key is not stored is not armed: %o',
+    async (key) => {
+      const [, , recovery] = TASKS;
+      const { run, sends, types } = begin(
+        { ...(recovery as Case), input: { backupGuid: 'G', ...key } },
+        LOST,
+      );
+      expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'key.not-stored' } });
+      expect([sends(), types()]).toEqual([[], ['activity.begun']]);
+    },
+  );
+
+  test('the key of a recovery is in nothing that is written', async () => {
+    for (const fate of [LOST, GONE, WHOLE]) {
+      const { run, notes } = begin(TASKS[2] as Case, fate);
+      await run();
+      expect(JSON.stringify(notes)).not.toContain('a-key-that-is-stored');
+    }
+  });
+});
+
+describe('an action of the instance', () => {
+  test.for(ACTIONS)('has landed when the instance shows it after a lost answer: $what', async (one) => {
+    const { run, sends } = begin(one, LOST);
+    expect(await run()).toMatchObject({ how: 'done', output: { landed: true, adopted: true } });
+    expect(sends()).toEqual([one.call]);
+  });
+
+  test.for(ACTIONS)(
+    'that leaves no trace is a question after the settle time, never absent: $what',
+    async (one) => {
+      const { run, sends, waited } = begin(one, GONE);
+      expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'doubt.no-trace' } });
+      expect(waited()).toBeGreaterThanOrEqual(2_000);
+      expect(sends()).toEqual([one.call]);
+    },
+  );
+
+  test('an update of an instance that does not name its offering is not sent', async () => {
+    const { run, service, sends } = begin(ACTIONS[2] as Case, LOST);
+    service.overview = { state: 'available' };
+    expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'service.no-service-id' } });
+    expect(sends()).toEqual([]);
+  });
+});
+
+describe('every verb that is sent once', () => {
+  test.for(ALL)('is over with a whole answer: $what', async (one) => {
+    const { run, sends } = begin(one, WHOLE);
+    expect(await run()).toMatchObject({ how: 'done', output: { landed: true } });
+    expect(sends()).toEqual([one.call]);
+  });
+
+  test.for(ALL)('is not in doubt when it was refused or never sent: $what', async (one) => {
+    for (const answer of ['refused', 'never-sent'] as const) {
+      const { run, types } = begin(one, { done: false, answer });
+      expect(await run()).toMatchObject({ how: 'failed', failure: { shortMessage: answer } });
+      expect(types()).not.toContain('intent.judged');
+    }
+  });
+
+  test.for(ALL)('pauses for new credentials and is then sent, once: $what', async (one) => {
+    const { run, sends } = begin(one, { done: false, answer: 'unauthorised' });
+    expect(await run()).toMatchObject({ how: 'paused', failure: { code: 'credentials.refused' } });
+    expect(await run()).toMatchObject({ how: 'done' });
+    expect(sends()).toEqual([one.call, one.call]);
+  });
+
+  test.for(ALL)('is not sent again by a process that finds it armed: $what', async (one) => {
+    for (const fate of [LOST, GONE, WHOLE]) {
+      const { run, sends, die } = begin(one, fate);
+      die('intent.outcome');
+      await expect(run()).rejects.toThrow('died');
+      await run();
+      expect(sends()).toEqual([one.call]);
+    }
+  });
+
+  test.for(ALL)('is not sent when the process dies before it is armed on disk: $what', async (one) => {
+    const { run, sends, die } = begin(one, WHOLE);
+    die('intent.armed');
+    await expect(run()).rejects.toThrow('died');
+    expect(sends()).toEqual([]);
+    expect(await run()).toMatchObject({ how: 'done', output: { landed: true } });
+    expect(sends()).toEqual([one.call]);
+  });
+});
+
+/** One intent of a verb, hosted as the runner does it, over notes that survive the death of the process. */
+function begin({ verb, input }: Case, fate: Fate) {
+  let nowMs = Date.parse('2026-03-01T03:00:00Z');
+  const startMs = nowMs;
+  let dieAt: string | undefined;
+  const notes: (Note & { readonly at: string })[] = [];
+  const service: FakeService = fakeService(() => nowMs);
+  service.fates.push(fate);
+  const write = async (added: readonly Note[]) => {
+    for (const note of added) {
+      if (note.type === dieAt) {
+        dieAt = undefined;
+        throw new Error('died');
+      }
+      notes.push({ ...note, at: new Date(nowMs).toISOString() });
+    }
+  };
+  const run = async (): Promise<Performed> => {
+    const performed = await perform(
+      verb(service.deps),
+      { id: 'it', verb: 'it', input: { intent: 'I-1', ...input } },
+      contextOf(() => new Date(nowMs)),
+      {
+        write,
+        memory: (intent) => foldIntents(notes as unknown as Entry[]).get(intent),
+        seal: async () => undefined,
+        sleep: async (ms) => {
+          nowMs += ms;
+        },
+      },
+    );
+    await write(performed.notes);
+    return performed;
+  };
+  const reads = new Set(['overview', 'backups', 'restores']);
+  return {
+    run,
+    service,
+    notes,
+    sends: () => service.calls.filter((call) => !reads.has(call)),
+    types: () => notes.map(({ type }) => type),
+    waited: () => nowMs - startMs,
+    die: (type: string) => {
+      dieAt = type;
+    },
+  };
+}

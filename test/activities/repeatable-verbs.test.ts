@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import { changeBackupSettings } from '../../src/activities/change-backup-settings.ts';
+import { changeUpdateSetting } from '../../src/activities/change-update-setting.ts';
+import { prepareRecovery } from '../../src/activities/prepare-recovery.ts';
+import { setKey } from '../../src/activities/set-key.ts';
+import { readKeyFact } from '../../src/keys/epochs.ts';
+import { type Fate, fakeService, STORED_KEY } from './fake-service.ts';
+import { contextOf } from './world.ts';
+
+const LOST: Fate = { done: true, answer: 'lost' };
+const GONE: Fate = { done: false, answer: 'lost' };
+const REFUSED: Fate = { done: false, answer: 'refused' };
+const context = contextOf(() => new Date());
+
+describe('preparing a recovery', () => {
+  test('without a key learns the guid and tells the ledger nothing', async () => {
+    const { deps, calls } = fakeService();
+    expect(await prepareRecovery(deps).run({}, context)).toEqual({
+      ok: true,
+      output: { answer: 'accepted', status: 202, backupGuid: 'a-guid' },
+      ledger: [],
+    });
+    expect(calls).toEqual(['prepareRecovery']);
+  });
+
+  test('without a key, a lost answer is a failure that may be tried again, and no doubt about any key', async () => {
+    const { deps, fates } = fakeService();
+    fates.push(LOST);
+    const result = await prepareRecovery(deps).run({}, context);
+    expect(result).toMatchObject({ ok: false, failure: { code: 'service.timeout' } });
+    expect(result.ok ? [] : result.failure.hints.join()).toContain('does no harm');
+    expect(result.ledger ?? []).toEqual([]);
+  });
+
+  test('with a key that is not stored sends nothing', async () => {
+    const { deps, calls } = fakeService();
+    const result = await prepareRecovery(deps).run({ fingerprint: 'dddddddddddd' }, context);
+    expect(result).toMatchObject({ ok: false, failure: { code: 'key.not-stored' } });
+    expect(calls).toEqual([]);
+  });
+});
+
+describe.for([
+  { what: 'setting a key', verb: setKey, call: 'changeBackupsConfig' },
+  { what: 'preparing with a key', verb: prepareRecovery, call: 'prepareRecovery a-key-that-is-stored' },
+])('$what', ({ verb, call }) => {
+  const input = { fingerprint: STORED_KEY, previous: 'aaaaaaaaaaaa' };
+
+  test('tells the ledger that the key is set once the service took it', async () => {
+    const { deps, calls } = fakeService();
+    const result = await verb(deps).run(input, context);
+    expect(result).toMatchObject({ ok: true, output: { answer: 'accepted', status: 202 } });
+    expect(result.ledger?.map((fact) => readKeyFact(fact))).toEqual([
+      { type: 'key.set', body: { fingerprint: STORED_KEY, run: 'R', answer: 'accepted' } },
+    ]);
+    expect(calls).toEqual([call]);
+  });
+
+  test('is KEY UNCERTAIN when the answer is lost: the ledger keeps both keys', async () => {
+    const { deps, fates } = fakeService();
+    fates.push(LOST);
+    const result = await verb(deps).run(input, context);
+    expect(result).toMatchObject({
+      ok: true,
+      output: { answer: 'unknown', failure: { code: 'service.timeout' } },
+    });
+    expect(result.ledger?.map((fact) => readKeyFact(fact))).toEqual([
+      { type: 'key.uncertain', body: { fingerprint: STORED_KEY, previous: 'aaaaaaaaaaaa', run: 'R' } },
+    ]);
+  });
+
+  test('tells the ledger nothing when the service refused it', async () => {
+    const { deps, fates } = fakeService();
+    fates.push(REFUSED);
+    const result = await verb(deps).run(input, context);
+    expect(result).toMatchObject({ ok: false, failure: { code: 'service.invalid' } });
+    expect(result.ledger ?? []).toEqual([]);
+  });
+});
+
+describe('changing the settings of backups', () => {
+  const settings = { minBackupCount: 0, retentionDays: 14, excludedFromAutoBackup: false };
+  const wire = { min_backup_count: 0, retention_time: 14, exclude_from_auto_backup: false };
+
+  test('is over when the service shows them', async () => {
+    const { deps, calls } = fakeService();
+    expect(await changeBackupSettings(deps).run({ settings }, context)).toEqual({
+      ok: true,
+      output: { answer: 'accepted', settings },
+      ledger: [],
+    });
+    expect(calls).toEqual(['changeBackupsConfig', 'backupsConfig']);
+  });
+
+  test('changes only what is given', async () => {
+    const service = fakeService();
+    service.config = { ...wire, retention_time: 7 };
+    await changeBackupSettings(service.deps).run({ settings: { retentionDays: 14 } }, context);
+    expect(service.config).toEqual(wire);
+  });
+
+  test('that the service takes and does not keep is a failure that says which', async () => {
+    const service = fakeService();
+    service.config = { ...wire, retention_time: 30 };
+    service.beforeRead = () => Object.assign(service.config, { retention_time: 30 });
+    expect(await changeBackupSettings(service.deps).run({ settings }, context)).toMatchObject({
+      ok: false,
+      failure: {
+        code: 'settings.not-taken',
+        shortMessage:
+          'the service accepted the settings, but does not show them: the retention in days is 30, not 14',
+      },
+    });
+  });
+
+  test('with a lost answer is settled by what the service shows', async () => {
+    const service = fakeService();
+    service.config = { ...wire, retention_time: 30 };
+    service.fates.push(GONE, LOST);
+    const verb = changeBackupSettings(service.deps);
+    expect(await verb.run({ settings }, context)).toMatchObject({
+      ok: false,
+      failure: { code: 'service.timeout' },
+    });
+    expect(await verb.run({ settings }, context)).toMatchObject({
+      ok: true,
+      output: { answer: 'adopted', settings },
+    });
+  });
+
+  test('with a lost answer is not taken for done when the service shows nothing', async () => {
+    const service = fakeService();
+    service.fates.push(GONE);
+    expect(await changeBackupSettings(service.deps).run({ settings }, context)).toMatchObject({ ok: false });
+  });
+});
+
+describe('allowing or forbidding maintenance updates', () => {
+  const setting = { type: 'general', allowed: false };
+
+  test('is over with the setting that the service names', async () => {
+    const { deps } = fakeService();
+    const result = await changeUpdateSetting(deps).run({ setting }, context);
+    expect(result).toMatchObject({ ok: true, output: setting });
+  });
+
+  test('fails when the service names the opposite, and when the answer is lost', async () => {
+    const service = fakeService();
+    Object.assign(service.deps.service, {
+      changeUpdateSetting: async () => ({
+        outcome: 'accepted',
+        value: { setting: { type: 'general', allowed: true } },
+        status: 200,
+        serverDate: undefined,
+      }),
+    });
+    expect(await changeUpdateSetting(service.deps).run({ setting }, context)).toMatchObject({
+      ok: false,
+      failure: { code: 'settings.not-taken' },
+    });
+    const lost = fakeService();
+    lost.fates.push(LOST);
+    expect(await changeUpdateSetting(lost.deps).run({ setting }, context)).toMatchObject({
+      ok: false,
+      failure: { code: 'service.timeout', hints: [expect.stringContaining('does no harm')] },
+    });
+  });
+});

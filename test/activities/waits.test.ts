@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import type { Progress, ReadActivity } from '../../src/activities/activity.ts';
+import { waitForBackup } from '../../src/activities/wait-for-backup.ts';
+import { waitForInstance } from '../../src/activities/wait-for-instance.ts';
+import { waitForRestore } from '../../src/activities/wait-for-restore.ts';
+import { LifeboatError } from '../../src/errors.ts';
+import { Backup, Restore } from '../../src/service/schemas.ts';
+import { type FakeService, fakeService } from './fake-service.ts';
+import { contextOf } from './world.ts';
+
+const BEFORE = '2026-01-01T00:00:00Z';
+const AFTER = '2026-03-01T03:00:00Z';
+
+describe('waiting for a restore', () => {
+  test('ends with what the service says of it once it is done', async () => {
+    const { run, service, seen } = begin(waitForRestore);
+    service.restores.push(restore('queued'));
+    next(service, () => service.restores.splice(0, 1, restore('done')));
+    expect(await run({ id: 5 })).toEqual({
+      ok: true,
+      output: {
+        id: 5,
+        status: 'done',
+        backup: 3,
+        restoredFrom: '2026-02-28T01:30:00Z',
+        triggeredAt: AFTER,
+        finishedAt: AFTER,
+      },
+      ledger: [],
+    });
+    expect(seen).toEqual(['restore 5: queued', 'restore 5: done']);
+  });
+
+  test.for(['failed', 'deleted'])(
+    'fails when it is %s, and says that the content is not known',
+    async (status) => {
+      const { run, service } = begin(waitForRestore);
+      service.restores.push(restore(status));
+      expect(await run({ id: 5 })).toMatchObject({
+        ok: false,
+        failure: {
+          code: `restore.${status}`,
+          shortMessage: `restore 5 is ${status}; the service gives no reason`,
+        },
+      });
+    },
+  );
+
+  test('goes on through a status that is not known, and shows it harmlessly', async () => {
+    const { run, service, seen } = begin(waitForRestore);
+    service.restores.push(restore('re\u001b[31mplaying'));
+    next(service, () => service.restores.splice(0, 1, restore('done')));
+    expect(await run({ id: 5 })).toMatchObject({ ok: true });
+    expect(seen[0]).toBe('restore 5: re\ufffd[31mplaying');
+  });
+
+  test('goes on while the service does not know it yet, for two minutes of it at most', async () => {
+    const { run, service, seen, clock } = begin(waitForRestore);
+    next(service, () => service.restores.push(restore('done')));
+    expect(await run({ id: 5 })).toMatchObject({ ok: true });
+    expect(seen[0]).toContain('not seen');
+    service.restores.length = 0;
+    next(service, () => {
+      clock.ms += 120_001;
+    });
+    expect(await run({ id: 5 })).toMatchObject({ ok: false, failure: { code: 'service.not-found' } });
+  });
+
+  test('stops at once when the token is refused', async () => {
+    const { run, service } = begin(waitForRestore);
+    service.beforeRead = () => {
+      throw new LifeboatError('credentials.refused', 'the token is refused');
+    };
+    expect(await run({ id: 5 })).toMatchObject({ ok: false, failure: { code: 'credentials.refused' } });
+  });
+
+  test('stops when the run is left', async () => {
+    const leaving = new AbortController();
+    const { run, service } = begin(waitForRestore, leaving.signal);
+    service.restores.push(restore('running'));
+    next(service, () => leaving.abort(new LifeboatError('run.left', 'left')));
+    expect(await run({ id: 5 })).toMatchObject({ ok: false, failure: { code: 'run.left' } });
+  });
+});
+
+test('waiting for a backup finds its `backup_id` in the list, where revision 62 has it', async () => {
+  const { run, service } = begin(waitForBackup);
+  service.backups.push(Backup.parse({ id: 5, status: 'done', backup_id: 'guid-17' }));
+  const whole = service.deps.service.backup;
+  Object.assign(service.deps.service, {
+    backup: async (id: number) => {
+      const answer = await whole(id);
+      return { ...answer, value: { ...answer.value, backup_id: undefined } };
+    },
+  });
+  expect(await run({ id: 5 })).toMatchObject({ ok: true, output: { id: 5, backupId: 'guid-17' } });
+});
+
+describe('waiting for the instance', () => {
+  test('does not take the state from before the action for the one after it', async () => {
+    const { run, service, seen } = begin(waitForInstance);
+    service.overview = { state: 'available', updated_at: BEFORE };
+    next(
+      service,
+      () => undefined,
+      () => Object.assign(service.overview, { state: 'deploying' }),
+      () => Object.assign(service.overview, { state: 'available', available_updates: [] }),
+    );
+    expect(await run({ updatedAt: BEFORE })).toMatchObject({
+      ok: true,
+      output: { state: 'available', updatedAt: BEFORE, pendingUpdates: 0 },
+    });
+    expect(seen.slice(-2)).toEqual(['the instance: deploying', 'the instance: available']);
+  });
+
+  test('is over when the time of the last change has moved, even when it was too quick to be seen', async () => {
+    const { run, service, seen } = begin(waitForInstance);
+    service.overview = { state: 'provisioned', updated_at: AFTER };
+    expect(await run({ updatedAt: BEFORE })).toMatchObject({ ok: true, output: { state: 'provisioned' } });
+    expect(seen).toHaveLength(1);
+  });
+
+  test('is not believed when nothing changes for two minutes', async () => {
+    const { run, service, clock } = begin(waitForInstance);
+    service.overview = { state: 'available', updated_at: BEFORE };
+    next(service, () => {
+      clock.ms += 120_001;
+    });
+    expect(await run({ updatedAt: BEFORE })).toMatchObject({
+      ok: false,
+      failure: { code: 'instance.unchanged', evidence: { state: 'available' } },
+    });
+  });
+
+  test('fails when the action leaves it failed, but not for a failure from before it', async () => {
+    const { run, service } = begin(waitForInstance);
+    service.overview = { state: 'failed', updated_at: BEFORE };
+    next(
+      service,
+      () => Object.assign(service.overview, { state: 'deploying' }),
+      () => Object.assign(service.overview, { state: 'available' }),
+    );
+    expect(await run({ updatedAt: BEFORE })).toMatchObject({ ok: true, output: { state: 'available' } });
+    service.overview = { state: 'failed', updated_at: AFTER };
+    expect(await run({ updatedAt: BEFORE })).toMatchObject({
+      ok: false,
+      failure: { code: 'instance.failed' },
+    });
+  });
+
+  test('goes on through a state that is not known, and shows it', async () => {
+    const { run, service, seen } = begin(waitForInstance);
+    service.overview = { state: 'migrating' };
+    next(service, () => Object.assign(service.overview, { state: 'available' }));
+    expect(await run({})).toMatchObject({ ok: true });
+    expect(seen).toEqual(['the instance: migrating', 'the instance: available']);
+  });
+});
+
+function restore(status: string): Restore {
+  return Restore.parse({
+    id: 5,
+    backup_id: 3,
+    status,
+    metadata: { restored_from: '2026-02-28T01:30:00Z' },
+    triggered_at: AFTER,
+    finished_at: AFTER,
+  });
+}
+
+/** What happens before each read from the second one on; the first sees the service as it is. */
+function next(service: FakeService, ...changes: readonly (() => unknown)[]): void {
+  let reads = 0;
+  service.beforeRead = () => {
+    changes[reads - 1]?.();
+    reads += 1;
+  };
+}
+
+/** A waiting verb on a service in memory, with a clock that moves only when the test moves it. */
+function begin<Input, Output>(
+  verb: (deps: FakeService['deps']) => ReadActivity<Input, Output>,
+  signal = new AbortController().signal,
+) {
+  const clock = { ms: Date.parse(AFTER) };
+  const service = fakeService(() => clock.ms);
+  const seen: string[] = [];
+  const report = (progress: Progress) => {
+    if (progress.kind === 'task') seen.push(`${progress.what}: ${progress.status}`);
+  };
+  const context = contextOf(() => new Date(clock.ms), { signal, report });
+  return { run: (input: Input) => verb(service.deps).run(input, context), service, seen, clock };
+}

@@ -1,0 +1,153 @@
+import type { ActivityContext, InDoubt, Judgement, OnceActivity } from '../../src/activities/activity.ts';
+import type { ActivityDeps } from '../../src/activities/deps.ts';
+import { Secret } from '../../src/secret.ts';
+import type { Answer, ServiceClient } from '../../src/service/client.ts';
+import { skewMs } from '../../src/service/clock-skew.ts';
+import { Backup, Restore } from '../../src/service/schemas.ts';
+
+/** A task of the model, by true time. What of it the service tells is up to the world's habits. */
+export interface ModelTask {
+  readonly id: number;
+  readonly atMs: number;
+  readonly runsMs: number;
+  readonly backup: number;
+  readonly from: number;
+}
+
+/** How a service tells what it has. Clocks are ahead of true time by what is given. */
+export interface Habits {
+  readonly skewMs: number;
+  readonly tellsDate: boolean;
+  readonly stamps: 'milliseconds' | 'seconds' | 'zoneless' | 'offset';
+  readonly leavesOut: 'nothing' | 'triggered_at' | 'backup_id' | 'restored_from';
+  /** From when a list is asked for until it is read off, and from there until it has arrived. */
+  readonly thereMs: number;
+  readonly backMs: number;
+  /** Our own clock is set by so much at that true time. */
+  readonly stepMs: number;
+  readonly stepAtMs: number;
+}
+
+/** A service and two clocks, run in model time: lists are what was there at the moment they were read off. */
+export class World {
+  trueMs: number;
+  /** When the list of tasks was read off last. */
+  readOffMs = 0;
+  readonly #tasks: readonly ModelTask[];
+  readonly #own: readonly ModelTask[];
+  readonly #habits: Habits;
+
+  constructor(startMs: number, tasks: readonly ModelTask[], own: readonly ModelTask[], habits: Habits) {
+    this.trueMs = startMs;
+    this.#tasks = tasks;
+    this.#own = own;
+    this.#habits = habits;
+  }
+
+  /** Our clock. */
+  now(): Date {
+    const { stepMs, stepAtMs } = this.#habits;
+    return new Date(this.trueMs + (this.trueMs >= stepAtMs ? stepMs : 0));
+  }
+
+  #visible(): readonly ModelTask[] {
+    this.readOffMs = this.trueMs;
+    return this.#tasks.filter(({ atMs }) => atMs <= this.trueMs);
+  }
+
+  deps(settleMs: number): ActivityDeps {
+    const service: Pick<ServiceClient, 'backups' | 'restores'> = {
+      backups: () => this.#list(() => this.#own.map((task) => this.#backup(task))),
+      restores: () => this.#list(() => this.#visible().map((task) => this.#restore(task))),
+    };
+    const keyring = { load: async () => new Secret('a-key-of-this-world') };
+    return { service, keyring, settleMs } as unknown as ActivityDeps;
+  }
+
+  /** The same world, where the tasks are backups. */
+  depsForBackups(settleMs: number): ActivityDeps {
+    const backups = () => this.#list(() => this.#visible().map((task) => this.#backup(task)));
+    return { service: { backups }, settleMs } as unknown as ActivityDeps;
+  }
+
+  /** What a time of the service looks like. */
+  stamp(trueMs: number): string {
+    const { skewMs: skew, stamps } = this.#habits;
+    const iso = new Date(trueMs + skew).toISOString();
+    if (stamps === 'seconds') return iso.replace(/\.\d+/u, '');
+    if (stamps === 'zoneless') return iso.slice(0, -1);
+    return stamps === 'offset' ? iso.replace('Z', '+00:00') : iso;
+  }
+
+  async #list<T>(read: () => T): Promise<Answer<T>> {
+    const sentAt = this.now();
+    this.trueMs += this.#habits.thereMs;
+    const value = read();
+    const date = new Date(Math.floor((this.trueMs + this.#habits.skewMs) / 1000) * 1000);
+    this.trueMs += this.#habits.backMs;
+    const skew = this.#habits.tellsDate ? skewMs(date, sentAt, this.now()) : undefined;
+    return { value, raw: undefined, status: 200, skew };
+  }
+
+  #backup({ id, atMs, runsMs }: ModelTask): Backup {
+    return Backup.parse({
+      id,
+      status: this.#status(atMs, runsMs),
+      ...this.#trigger(atMs),
+      downloadable: true,
+    });
+  }
+
+  #restore({ id, atMs, runsMs, backup, from }: ModelTask): Restore {
+    const { leavesOut } = this.#habits;
+    return Restore.parse({
+      id,
+      status: this.#status(atMs, runsMs),
+      ...(leavesOut === 'backup_id' ? {} : { backup_id: backup }),
+      metadata: leavesOut === 'restored_from' ? null : { restored_from: this.stamp(from) },
+      ...this.#trigger(atMs),
+    });
+  }
+
+  #trigger(atMs: number) {
+    return this.#habits.leavesOut === 'triggered_at' ? {} : { triggered_at: this.stamp(atMs) };
+  }
+
+  #status(atMs: number, runsMs: number): string {
+    const forMs = this.trueMs - atMs;
+    if (forMs < runsMs / 2) return 'queued';
+    return forMs < runsMs ? 'running' : 'done';
+  }
+}
+
+/** Asks a verb what became of its lost request until it decides, as the runner does. */
+export async function settle<Input extends { readonly intent: string }, Output>(
+  activity: OnceActivity<Input, Output>,
+  input: Input,
+  world: World,
+  doubt: Omit<InDoubt, 'looks'>,
+): Promise<Exclude<Judgement<Output>, { verdict: 'wait' }>> {
+  for (let looks = 0; looks < 10_000; looks += 1) {
+    const judgement = await activity.judge(
+      input,
+      { ...doubt, looks },
+      contextOf(() => world.now()),
+    );
+    if (judgement.verdict !== 'wait') return judgement;
+    if (judgement.ms <= 0) throw new Error('a wait must lead somewhere');
+    world.trueMs += judgement.ms;
+  }
+  throw new Error('it never decides');
+}
+
+/** What a verb is given by the runner. */
+export function contextOf(now: () => Date, overrides: Partial<ActivityContext> = {}): ActivityContext {
+  return {
+    runId: 'R',
+    instance: 'orders',
+    signal: new AbortController().signal,
+    now,
+    report: () => undefined,
+    ...overrides,
+  };
+}

@@ -1,0 +1,142 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { AnyActivity } from '../../src/activities/activity.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
+import { type CallDeps, takeLedger } from '../../src/runner/call.ts';
+import { LOST, landed, sending } from './world.ts';
+
+const CREATE = { verb: 'createBackup', input: {} };
+
+test('a call stands in the ledger before it is sent, and its answer after it', async () => {
+  const journal = await openJournal();
+  const seen: string[][] = [];
+  const send = async () => {
+    seen.push(await typesIn(journal));
+    return landed(7);
+  };
+  const caller = await takeLedger(deps(journal, { createBackup: sending(send) }));
+  const performed = await caller.perform({ ...CREATE, reason: 'before the update' });
+  expect(performed).toMatchObject({ how: 'done', output: { id: 7 } });
+  const before = ['call.begun', 'activity.begun', 'intent.prepared', 'intent.armed'];
+  expect(seen).toEqual([before]);
+  expect(await typesIn(journal)).toEqual([...before, 'intent.outcome', 'call.ended']);
+  expect(caller.open()).toEqual([]);
+});
+
+test('a call whose process died after it was armed is asked for and never sent again', async () => {
+  const journal = await openJournal();
+  let sends = 0;
+  const died = sending(async () => {
+    sends += 1;
+    throw DEATH;
+  });
+  await dying(journal, died);
+  const judged = sending(
+    async () => {
+      sends += 1;
+      return landed(9);
+    },
+    async () => ({ verdict: 'landed', output: { landed: true, id: 8, adopted: true }, evidence: {} }),
+  );
+  const caller = await takeLedger(deps(journal, { createBackup: judged }));
+  const [open] = caller.open();
+  expect(open).toMatchObject({ verb: 'createBackup' });
+  if (open === undefined) throw new Error('nothing is open');
+  expect(await caller.settle(open)).toMatchObject({ how: 'done', output: { id: 8 } });
+  expect(sends).toBe(1);
+  expect(caller.open()).toEqual([]);
+});
+
+test('a call that nobody can tell stays open until a person sets it aside', async () => {
+  const journal = await openJournal();
+  const failure = { code: 'doubt.ambiguous', shortMessage: 'two of them', hints: [], evidence: {} };
+  const unclear = sending(
+    async () => LOST,
+    async () => ({ verdict: 'ambiguous', failure }),
+  );
+  const caller = await takeLedger(deps(journal, { createBackup: unclear }));
+  expect(await caller.perform(CREATE)).toMatchObject({ how: 'failed', failure: { code: 'doubt.ambiguous' } });
+  const [open] = caller.open();
+  if (open === undefined) throw new Error('nothing is open');
+  await caller.setAside(open, 'the platform operator has looked');
+  expect(caller.open()).toEqual([]);
+  caller.release();
+  const next = await takeLedger(deps(journal, { createBackup: unclear }));
+  expect(next.open()).toEqual([]);
+});
+
+test('a call that was refused for its credentials is not open', async () => {
+  const journal = await openJournal();
+  const failure = { code: 'credentials.refused', shortMessage: 'no', hints: [], evidence: {} };
+  const refused = sending(async () => ({ sent: 'absent', failure }));
+  const caller = await takeLedger(deps(journal, { createBackup: refused }));
+  expect(await caller.perform(CREATE)).toMatchObject({ how: 'paused' });
+  expect(caller.open()).toEqual([]);
+});
+
+test('one process at a time calls an instance, and the second is told who does', async () => {
+  const journal = await openJournal();
+  const other = await openSqliteJournal({ home: journal.home, by: 'another' });
+  onTestFinished(() => other.close());
+  const caller = await takeLedger(deps(journal, {}));
+  await expect(takeLedger(deps(other, {}))).rejects.toMatchObject({ code: 'journal.held' });
+  caller.release();
+  (await takeLedger(deps(other, {}))).release();
+});
+
+test('facts for the ledger are written together with the end of the call', async () => {
+  const journal = await openJournal();
+  const fact = { type: 'key.set', body: { fingerprint: 'aaaaaaaaaaaa', run: 'x', answer: 'accepted' } };
+  const setKey: AnyActivity = {
+    kind: 'repeatable',
+    run: async () => ({ ok: true, output: {}, ledger: [fact] }),
+  };
+  const caller = await takeLedger(deps(journal, { setKey }));
+  await caller.perform({ verb: 'setKey', input: {} });
+  expect((await typesIn(journal)).slice(-2)).toEqual(['call.ended', 'key.set']);
+});
+
+const DEATH = new Error('the process dies here');
+
+/** A call that ends in the middle of its send, with nothing written afterwards, as when the process is killed. */
+async function dying(journal: Journal, activity: AnyActivity): Promise<void> {
+  const armed: Journal = {
+    ...journal,
+    append: async (entries, expected) => {
+      if (entries.some(({ type }) => type === 'intent.outcome')) throw DEATH;
+      return journal.append(entries, expected);
+    },
+  };
+  const caller = await takeLedger(deps(armed, { createBackup: activity }));
+  await expect(caller.perform(CREATE)).rejects.toBe(DEATH);
+  caller.release();
+}
+
+function deps(journal: Journal, activities: CallDeps['activities']): CallDeps {
+  return {
+    journal,
+    instance: 'orders',
+    activities,
+    now: () => new Date(),
+    signal: new AbortController().signal,
+    sleep: async () => undefined,
+    report: () => undefined,
+  };
+}
+
+async function typesIn(journal: Journal): Promise<string[]> {
+  return (await journal.read('instance/orders')).map(({ type }) => type);
+}
+
+async function openJournal(): Promise<Journal & { readonly home: string }> {
+  const home = await mkdtemp(join(tmpdir(), 'lifeboat-call-'));
+  const journal = await openSqliteJournal({ home, by: 'tester' });
+  onTestFinished(async () => {
+    await journal.close();
+    await rm(home, { recursive: true, force: true });
+  });
+  return { ...journal, home };
+}
