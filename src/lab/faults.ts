@@ -1,114 +1,192 @@
 import { z } from 'zod';
 import { LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import type { Effect } from './faults/effect.ts';
+import { Fault, type FullFault } from './faults/fault.ts';
+import { hasWords } from './faults/spoil.ts';
 
-const when = z.enum(['before', 'after']);
+export type { Fault } from './faults/fault.ts';
 
-/** What goes wrong. `before` and `after` mean the work: after it, the service has done what it was asked for. */
-const Effect = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('delay'),
-    ms: z.int().nonnegative(),
-    when: when.default('before'),
-  }),
-  /** The connection ends without an answer. */
-  z.strictObject({ kind: z.literal('drop'), when }),
-  /** A router answers in the service's place. */
-  z.strictObject({
-    kind: z.literal('answer'),
-    status: z.int().min(400).max(599),
-    when,
-    body: z.enum(['json', 'html', 'empty']).default('html'),
-  }),
-  /** The work is done and its answer spoiled on the way; `truncated` ends the connection half way. */
-  z.strictObject({
-    kind: z.literal('garble'),
-    body: z.enum(['html', 'truncated', 'empty']),
-  }),
-  /** The task that the call starts fails, or is never picked up (until the faults are cleared). */
-  z.strictObject({
-    kind: z.literal('task'),
-    fate: z.enum(['failed', 'queued']),
-  }),
-  z.strictObject({
-    kind: z.literal('slow'),
-    bytesPerSecond: z.int().positive(),
-  }),
-]);
-export type Effect = z.infer<typeof Effect>;
-
-/** One line of the fault table. Fields that are left out match everything. */
-export const Fault = z.strictObject({
-  method: z.enum(['GET', 'POST', 'PATCH']).optional(),
-  /** The endpoint's path below the instance, as a pattern: `/`, `/backups`, `/backups/:id/download`. */
-  path: z.string().optional(),
-  /** Name or guid. */
-  instance: z.string().optional(),
-  /** How many calls it hits. */
-  times: z.union([z.int().positive(), z.literal('always')]).default(1),
-  effect: Effect,
-});
-export type Fault = z.input<typeof Fault>;
-
+/** What the fault table knows of an endpoint. */
 export interface FaultTarget {
   readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Below the instance, with parameters: `/backups/:id`. */
   readonly path: string;
   /** Which of the effects mean something here. */
   readonly startsTask?: boolean;
   readonly streams?: boolean;
 }
 
+/** What the fault table knows of an instance. */
+export interface Named {
+  readonly name: string;
+  readonly guid: string;
+}
+
 /** The faults that are still to happen. */
 export class FaultTable {
   readonly #targets: readonly FaultTarget[];
-  #faults: z.output<typeof Fault>[] = [];
+  readonly #instances: readonly Named[];
+  #pending: Pending[] = [];
 
-  constructor(targets: readonly FaultTarget[]) {
+  constructor(targets: readonly FaultTarget[], instances: readonly Named[]) {
     this.#targets = targets;
+    this.#instances = instances;
   }
 
-  get open(): readonly z.output<typeof Fault>[] {
-    return this.#faults;
+  /** As they are now: `after` and `times` count down. */
+  get open(): readonly FullFault[] {
+    return this.#pending.map(({ fault, pass, left }) => ({ ...fault, after: pass, times: left }));
   }
 
-  /** Adds a fault. Rejects one that could never happen with `lab.fault`: a test that injects nothing proves nothing. */
+  /** Adds a fault. Throws `lab.fault` for one that could never happen: a test that injects nothing proves nothing. */
   add(input: unknown): void {
+    const fault = this.check(input);
+    this.#pending.push({ fault, pass: fault.after, left: fault.times, chance: chances(fault.seed) });
+  }
+
+  /** The fault with nothing left open. Throws `lab.fault` like `add`, and adds nothing. */
+  check(input: unknown): FullFault {
     const parsed = Fault.safeParse(input);
     if (!parsed.success) throw impossible(z.prettifyError(parsed.error).replaceAll('\n', ' '));
     const fault = parsed.data;
-    if (!this.#targets.some((target) => fits(fault, target))) {
+    const places = this.#targets.filter((target) => isAt(fault, target));
+    if (places.length === 0) {
       const known = this.#targets.map(({ method, path }) => `${method} ${path}`).join(', ');
       throw impossible(`no endpoint matches; there are ${known}`);
     }
-    this.#faults.push({ ...fault });
+    if (!places.some((target) => meansSomething(fault.effect, target))) {
+      throw impossible(`no endpoint that matches ${needOf(fault.effect)}`);
+    }
+    const { instance } = fault;
+    if (instance !== undefined && !this.#instances.some((candidate) => isNamed(candidate, instance))) {
+      const names = this.#instances.map(({ name }) => name).join(', ');
+      throw impossible(`there is no instance ${show(instance)}; there are ${names}`);
+    }
+    return fault;
   }
 
-  /** The effects for one call, each used up by one. */
-  take(target: FaultTarget, instance: { readonly name: string; readonly guid: string }): readonly Effect[] {
-    const hit = this.#faults.filter(
-      (fault) =>
-        fits(fault, target) &&
-        (fault.instance === undefined || [instance.name, instance.guid].includes(fault.instance)),
+  /**
+   * The effects for one call, in the order in which they happen, each used up by one. A fault that would not show, because
+   * another ends the call before it or is of its kind, waits for the next call.
+   */
+  take(target: FaultTarget, instance: Named): readonly Effect[] {
+    const hit = this.#pending.filter(
+      ({ fault }) =>
+        isAt(fault, target) &&
+        meansSomething(fault.effect, target) &&
+        (fault.instance === undefined || isNamed(instance, fault.instance)),
     );
-    for (const fault of hit) if (fault.times !== 'always') fault.times -= 1;
-    this.#faults = this.#faults.filter((fault) => fault.times !== 0);
-    return hit.map((fault) => fault.effect);
+    const effects: Effect[] = [];
+    for (const pending of hit.toSorted((left, right) => turnOf(left) - turnOf(right))) {
+      const { effect } = pending.fault;
+      if (effect.kind !== 'delay' && effects.some(({ kind }) => kind === effect.kind)) continue;
+      if (!strikes(pending)) continue;
+      effects.push(effect);
+      if (ENDING.has(effect.kind)) break;
+    }
+    this.#pending = this.#pending.filter(({ left }) => left !== 0);
+    return effects;
   }
 
   clear(): void {
-    this.#faults = [];
+    this.#pending = [];
   }
 }
 
-function fits(fault: z.output<typeof Fault>, target: FaultTarget): boolean {
-  if (fault.method !== undefined && fault.method !== target.method) return false;
-  if (fault.path !== undefined && fault.path !== target.path) return false;
-  if (fault.effect.kind === 'task') return target.startsTask === true;
-  if (fault.effect.kind === 'slow') return target.streams === true;
+interface Pending {
+  readonly fault: FullFault;
+  /** Calls that are still let through. */
+  pass: number;
+  left: number | 'always';
+  /** The next number of the fault's own luck, from 0 to below 1. */
+  readonly chance: () => number;
+}
+
+/** After these a call is over. */
+const ENDING: ReadonlySet<Effect['kind']> = new Set(['refuse', 'drop', 'answer', 'redirect']);
+
+/** When in the course of a call an effect happens. */
+function turnOf({ fault: { effect } }: Pending): number {
+  if (effect.kind === 'refuse') return 0;
+  if ('when' in effect) return effect.when === 'before' ? 2 : 4;
+  // The date is part of every answer, whoever gives it.
+  if (effect.kind === 'date') return 1;
+  return effect.kind === 'task' || effect.kind === 'colleague' ? 3 : 5;
+}
+
+/** Whether the fault happens to this call, which matches it; counts the call. */
+function strikes(pending: Pending): boolean {
+  if (pending.pass > 0) {
+    pending.pass -= 1;
+    return false;
+  }
+  if (pending.chance() >= pending.fault.probability) return false;
+  if (pending.left !== 'always') pending.left -= 1;
   return true;
+}
+
+function isAt(fault: FullFault, target: FaultTarget): boolean {
+  if (fault.method !== undefined && fault.method !== target.method) return false;
+  return fault.path === undefined || withoutNames(fault.path) === withoutNames(target.path);
+}
+
+/** `/backups/:id` and `/backups/:backup_id` are the same place. */
+function withoutNames(path: string): string {
+  return path.replace(/:\w+/gu, ':');
+}
+
+function isNamed({ name, guid }: Named, instance: string): boolean {
+  return name === instance || guid === instance;
+}
+
+function meansSomething(effect: Effect, target: FaultTarget): boolean {
+  switch (effect.kind) {
+    case 'task':
+      return target.startsTask === true;
+    case 'slow':
+      return target.streams === true;
+    case 'colleague':
+      return target.method === 'POST' && target.path === '/backups';
+    case 'garble':
+      if (effect.body === 'enums') return hasWords(target.method, target.path);
+      return target.streams !== true || !['strings', 'objects', 'nulls'].includes(effect.body);
+    default:
+      return true;
+  }
+}
+
+/** What an endpoint lacks on which the effect means nothing. */
+function needOf(effect: Effect): string {
+  switch (effect.kind) {
+    case 'task':
+      return 'starts a task';
+    case 'slow':
+      return 'is a download';
+    case 'colleague':
+      return 'creates a backup';
+    default:
+      return effect.kind === 'garble' && effect.body === 'enums'
+        ? 'answers with a status, a state or a backup type'
+        : 'answers with JSON';
+  }
+}
+
+/** Numbers from 0 to below 1 that look random and follow from the seed alone (the algorithm is known as mulberry32). */
+function chances(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }
 
 function impossible(why: string): LifeboatError {
   return new LifeboatError('lab.fault', `this fault cannot happen: ${why}`, {
-    hints: ['a fault has method, path, instance, times and effect; only effect is required'],
+    hints: [
+      'a fault has method, path, instance, after, times, probability, seed and effect; only effect is required',
+    ],
   });
 }

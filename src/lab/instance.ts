@@ -1,22 +1,17 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { Secret } from '../secret.ts';
-import type { Database } from './engine/engine.ts';
+import type { Secret } from '../secret.ts';
+import { InstanceBindings } from './bindings.ts';
+import type { LabClock } from './clock.ts';
+import type { BaseBackupFacts, InstanceData } from './data/instance-data.ts';
+import type { KeyRing } from './key-ring.ts';
+import { InstanceBackups, type LabBackup } from './manager/instance-backups.ts';
+import { InstanceRestores, type LabRestore } from './manager/instance-restores.ts';
+import { openBackup } from './manager/open-backup.ts';
 import type { BackupStore } from './manager/store.ts';
-import { type Fate, newTask, type Task, type TaskQueue } from './manager/task-queue.ts';
-
-/** A backup as the Backup Manager knows it. */
-export interface LabBackup {
-  /** Small, per instance, from 1. */
-  readonly id: number;
-  /** `<backup guid of the instance>-<milliseconds since 1970>` */
-  readonly backupId: string;
-  readonly task: Task;
-  /** The key at the moment the backup was triggered. */
-  readonly key: Secret;
-  /** Bytes of the encrypted file; 0 until it is there. */
-  size: number;
-}
+import type { Fate, TaskQueue } from './manager/task-queue.ts';
+import { InstanceMetrics } from './metrics.ts';
+import { type UpdateSetting, Upkeep, type UpkeepAction } from './upkeep.ts';
 
 export interface BackupSettings {
   readonly min_backup_count: number;
@@ -25,36 +20,107 @@ export interface BackupSettings {
   readonly exclude_from_auto_backup: boolean;
 }
 
-export const MIN_KEY_LENGTH = 16;
+export type BackupType = 'standard' | 'continuous_archiving';
 
-/** One data-service instance of the lab: its database, its backups, its keys. */
+/** A backup and the place it is kept at, of this or another instance. */
+export interface Found {
+  readonly owner: LabInstance;
+  readonly backup: LabBackup | undefined;
+}
+
+export interface InstanceParts {
+  readonly data: InstanceData;
+  readonly queue: TaskQueue;
+  readonly store: BackupStore;
+  readonly clock: LabClock;
+  /** Key under which the log is archived and backups are made until the user sets one. */
+  readonly keys: KeyRing;
+  readonly log: (line: string) => void;
+}
+
+export interface InstanceFacts {
+  /** Internal id, lab-wide, from 1. */
+  readonly id: number;
+  readonly name: string;
+  readonly serviceId: string;
+  readonly planId: string;
+}
+
+/** One data-service instance of the lab: its data, its backups and restores, its keys, its bindings. */
 export class LabInstance {
   readonly guid = randomUUID();
   /** The GUID by which the Backup Manager refers to the backups of this instance. */
   readonly backupGuid = randomUUID();
-  readonly createdAt = new Date();
-  #updatedAt = this.createdAt;
+  readonly facts: InstanceFacts;
+  readonly createdAt: Date;
+  readonly data: InstanceData;
+  readonly bindings: InstanceBindings;
+  readonly metrics: InstanceMetrics;
+  readonly #clock: LabClock;
+  readonly #keys: KeyRing;
+  readonly #backups: InstanceBackups<BaseBackupFacts>;
+  readonly #restores: InstanceRestores;
+  readonly #upkeep: Upkeep;
+  #updatedAt: Date;
   #settings: BackupSettings = { min_backup_count: 5, retention_time: 30, exclude_from_auto_backup: false };
-  readonly id: number;
-  readonly name: string;
-  readonly database: Database;
-  readonly #queue: TaskQueue;
-  readonly #store: BackupStore;
-  readonly #backups: LabBackup[] = [];
-  /** Without a user's key the Backup Manager encrypts with one of its own, which nobody learns. */
-  readonly #generatedKey = newKey();
-  #userKey: Secret | undefined;
+  #life = new AbortController();
 
-  constructor(
-    id: number,
-    name: string,
-    parts: { readonly database: Database; readonly queue: TaskQueue; readonly store: BackupStore },
-  ) {
-    this.id = id;
-    this.name = name;
-    this.database = parts.database;
-    this.#queue = parts.queue;
-    this.#store = parts.store;
+  constructor(facts: InstanceFacts, { data, queue, store, clock, keys, log }: InstanceParts) {
+    const life = () => this.#life.signal;
+    this.facts = facts;
+    this.data = data;
+    this.#clock = clock;
+    this.#keys = keys;
+    this.createdAt = clock.now();
+    this.#updatedAt = this.createdAt;
+    this.bindings = new InstanceBindings(data, clock.now);
+    this.metrics = new InstanceMetrics(() => data.dataFolder, clock.now);
+    this.#upkeep = new Upkeep({
+      data,
+      isLost: () => this.lost,
+      ended: () => {
+        this.#updatedAt = clock.now();
+        queue.recheck();
+      },
+      log: (line) => log(`${facts.name}: ${line}`),
+    });
+    this.#backups = new InstanceBackups<BaseBackupFacts>(
+      {
+        name: facts.name,
+        backupGuid: this.backupGuid,
+        take: (label) => data.baseBackup(label),
+        describe: ({ manifest }) => manifest,
+        kept: ({ backupId }, known) => (data.archiving ? data.keepBackup(backupId, known) : undefined),
+        forgotten: async ({ backupId }) => (data.archiving ? await data.forgetBackup(backupId) : undefined),
+        retention: () => this.#settings,
+        life,
+      },
+      { queue, store, now: clock.now },
+    );
+    this.#restores = new InstanceRestores({
+      name: facts.name,
+      queue,
+      atRest: () => !this.#upkeep.isBusy,
+      life,
+    });
+  }
+
+  get id(): number {
+    return this.facts.id;
+  }
+
+  get name(): string {
+    return this.facts.name;
+  }
+
+  get backupType(): BackupType {
+    return this.data.archiving ? 'continuous_archiving' : 'standard';
+  }
+
+  /** A state of section 3. */
+  get state(): 'provisioned' | 'deploying' | 'failed' {
+    if (this.#upkeep.isBusy || this.#restores.isRunning) return 'deploying';
+    return this.data.running ? 'provisioned' : 'failed';
   }
 
   get updatedAt(): Date {
@@ -65,12 +131,29 @@ export class LabInstance {
     return this.#settings;
   }
 
-  /** Newest first. */
+  /** Newest first; deleted ones too. */
   get backups(): readonly LabBackup[] {
-    return this.#backups.toReversed();
+    return this.#backups.all;
   }
 
-  /** Takes over the settings that are given. */
+  /** Newest first. */
+  get restores(): readonly LabRestore[] {
+    return this.#restores.all;
+  }
+
+  get isBackingUp(): boolean {
+    return this.#backups.isBusy;
+  }
+
+  get isRestoring(): boolean {
+    return this.#restores.isBusy;
+  }
+
+  get upkeep(): Pick<Upkeep, 'updates' | 'isDoing'> {
+    return this.#upkeep;
+  }
+
+  /** Takes over the settings that are given. A shorter retention deletes at once what it no longer keeps. */
   changeSettings(
     change: { readonly [Name in keyof BackupSettings]?: BackupSettings[Name] | undefined },
   ): void {
@@ -79,80 +162,127 @@ export class LabInstance {
       retention_time: change.retention_time ?? this.#settings.retention_time,
       exclude_from_auto_backup: change.exclude_from_auto_backup ?? this.#settings.exclude_from_auto_backup,
     };
-    this.#updatedAt = new Date();
+    this.#updatedAt = this.#clock.now();
+    this.prune();
   }
 
   /** Replaces the user's key; backups made before keep the key they were made with. */
   setKey(key: Secret): void {
-    this.#userKey = key;
-    this.#updatedAt = new Date();
+    this.#keys.user = key;
+    this.#updatedAt = this.#clock.now();
+  }
+
+  get updateSetting(): UpdateSetting {
+    return this.#upkeep.setting;
+  }
+
+  changeUpdateSetting(setting: UpdateSetting): void {
+    this.#upkeep.setting = setting;
+    this.#updatedAt = this.#clock.now();
   }
 
   /** Whether the user could open this backup: whole, and made under the user's present key. */
   isDownloadable(backup: LabBackup): boolean {
-    return backup.task.status === 'done' && this.#userKey !== undefined && backup.key.equals(this.#userKey);
-  }
-
-  get isBackingUp(): boolean {
-    return this.#backups.some(({ task }) => task.status === 'queued' || task.status === 'running');
+    const { user } = this.#keys;
+    return backup.task.status === 'done' && user !== undefined && backup.key.equals(user);
   }
 
   /** Queues a backup. `ended` resolves when its task has ended; the task tells how. */
   triggerBackup(fate?: Fate): { readonly backup: LabBackup; readonly ended: Promise<void> } {
-    const id = (this.#backups.at(-1)?.id ?? 0) + 1;
-    const backup: LabBackup = {
-      id,
-      backupId: this.#nextBackupId(),
-      task: newTask(`backup ${id} of ${this.name}`),
-      key: this.#userKey ?? this.#generatedKey,
-      size: 0,
-    };
-    this.#backups.push(backup);
-    return {
-      backup,
-      ended: this.#queue.submit(backup.task, (signal) => this.#take(backup, signal), fate),
-    };
+    return this.#backups.trigger(this.#keys.user ?? this.#keys.generated, fate);
   }
 
+  /** The stored bytes of a backup from `start` up to before `end`, encrypted. */
   read(backup: LabBackup, start: number, end: number): Readable {
-    return this.#store.read(backup.backupId, start, end);
+    return this.#backups.read(backup, start, end);
   }
 
-  async #take(backup: LabBackup, signal: AbortSignal): Promise<void> {
-    const { content, manifest } = this.database.baseBackup(backup.backupId);
-    const stored = await this.#store.write(backup.backupId, content, backup.key, signal);
-    await this.#store.describe(backup.backupId, {
-      instance: this.name,
-      ...stored,
-      ...manifestFacts(manifest()),
-    });
-    backup.size = stored.size;
+  newestDone(by?: Date): LabBackup | undefined {
+    return this.#backups.newestDone(by);
   }
 
-  /** Two backups in one millisecond still get two ids. */
-  #nextBackupId(): string {
-    const last = this.#backups.at(-1)?.backupId.slice(this.backupGuid.length + 1);
-    return `${this.backupGuid}-${Math.max(Date.now(), Number(last ?? 0) + 1)}`;
+  /** Queues the deletion of what retention no longer keeps. */
+  prune(): void {
+    this.#backups.prune();
   }
-}
 
-/** 32 random bytes in base64url: 43 characters that no shell touches. */
-export function newKey(): Secret {
-  return new Secret(randomBytes(32).toString('base64url'));
-}
+  /** Queues the restore of a backup of this instance, under the key that the Backup Manager holds for it. */
+  restore(backup: LabBackup, fate?: Fate): LabRestore {
+    return this.recover(() => ({ owner: this, backup }), backup.key, fate);
+  }
 
-/** Which database a backup is of, and which stretch of its log it needs. */
-function manifestFacts(manifest: string): Record<string, string | number | null> {
-  const parsed = JSON.parse(manifest) as {
-    'WAL-Ranges'?: { Timeline: number; 'Start-LSN': string; 'End-LSN': string }[];
-  };
-  const range = parsed['WAL-Ranges']?.[0];
-  // The identifier has 64 bits, more than a JavaScript number holds: it is cut out of the text.
-  const system = /"System-Identifier": (?<id>\d+)/u.exec(manifest)?.groups?.['id'];
-  return {
-    system_identifier: system ?? null,
-    timeline: range?.Timeline ?? null,
-    start_lsn: range?.['Start-LSN'] ?? null,
-    end_lsn: range?.['End-LSN'] ?? null,
-  };
+  /**
+   * Queues a restore of any instance's backup, decrypted with the key that is given. Which one is asked when the task
+   * runs; with none, a wrong key or an unusable file the task fails and this instance stays as it was.
+   */
+  recover(find: () => Found, key: Secret, fate?: Fate): LabRestore {
+    return this.#restores.trigger(
+      {
+        expected: find().backup,
+        work: async (signal, chosen) => {
+          const { owner, backup } = find();
+          if (backup?.task.status !== 'done') throw new Error('there is no backup that could be restored');
+          chosen(backup);
+          const content = openBackup(owner.read(backup, 0, backup.size), key, signal);
+          await this.data.restoreBackup(content, owner === this ? 'own' : 'other');
+          this.#updatedAt = this.#clock.now();
+        },
+      },
+      fate,
+    );
+  }
+
+  /** What can be restored to, in the service's time; undefined without archiving, or while there is nothing yet. */
+  async pitrRange(): Promise<{ readonly start: Date; readonly end: Date } | undefined> {
+    const range = await this.data.range();
+    if (range === undefined) return undefined;
+    return { start: this.#clock.fromReal(range.start), end: this.#clock.fromReal(range.end) };
+  }
+
+  /** Queues a restore to a point in time, in the service's time. Outside of the range the task fails. */
+  restoreTo(time: Date, fate?: Fate): LabRestore {
+    return this.#restores.trigger(
+      {
+        expected: this.newestDone(time),
+        pointInTime: time,
+        work: async (signal, chosen) => {
+          const named = (backupId: string) => {
+            const backup = this.backups.find((candidate) => candidate.backupId === backupId);
+            if (backup === undefined) throw new Error(`the backup ${backupId} is not in the store`);
+            return backup;
+          };
+          const open = (backupId: string) => {
+            const backup = named(backupId);
+            return openBackup(this.read(backup, 0, backup.size), backup.key, signal);
+          };
+          const { backupId } = await this.data.restoreTo(this.#clock.toReal(time), open);
+          chosen(named(backupId));
+          this.#updatedAt = this.#clock.now();
+        },
+      },
+      fate,
+    );
+  }
+
+  /** Begins a restart, recreation or update; the state is `deploying` until a new process answers. */
+  begin(action: UpkeepAction): void {
+    this.#upkeep.begin(action);
+  }
+
+  get lost(): boolean {
+    return this.#life.signal.aborted;
+  }
+
+  /** A disaster: the server is killed and nobody reaches the instance. Its work under way fails; its backups stay. */
+  async lose(): Promise<void> {
+    this.#life.abort(new Error(`the instance ${this.name} is lost`));
+    await this.data.kill();
+  }
+
+  /** The end of the disaster: the server recovers what was committed, and the instance can be reached again. */
+  async bringBack(): Promise<void> {
+    if (!this.lost) return;
+    await this.data.start();
+    this.#life = new AbortController();
+  }
 }

@@ -1,16 +1,21 @@
 import type { Revision } from './http/endpoint.ts';
 
-/** A lifeboat.yaml for both instances of a lab, ready to be used. */
+/** A lifeboat.yaml for the instances of a lab, ready to be used. */
 export function labConfig(facts: {
   readonly origin: string;
   readonly revision: Revision;
   readonly tokenFile: string;
-  readonly keyFile: string;
-  readonly source: { readonly name: string; readonly guid: string };
-  readonly target: { readonly name: string; readonly guid: string };
+  readonly instances: readonly {
+    readonly name: string;
+    readonly guid: string;
+    /** A source has something to lose, a target has not. */
+    readonly role: 'source' | 'target';
+    readonly keyFile: string | undefined;
+  }[];
 }): string {
-  const { origin, revision, tokenFile, keyFile, source, target } = facts;
-  const instance = ({ name, guid }: { name: string; guid: string }, role: string) => `  ${name}:
+  const { origin, revision, tokenFile, instances } = facts;
+  const entries = instances.map(
+    ({ name, guid, role }) => `  ${name}:
     url: ${origin}/service-instances/${guid}
     revision: ${revision}
     token: { file: ${JSON.stringify(tokenFile)} }
@@ -18,12 +23,18 @@ export function labConfig(facts: {
     objectives: { rto: 5m, rpo: 15m }
     settle: 2s
     rehearsal: true
-`;
+`,
+  );
+  const keys = instances.flatMap(({ name, keyFile }) =>
+    keyFile === undefined
+      ? []
+      : `# The backups of ${name} are encrypted with a key in ${keyFile}; to be able to open them:
+#   lifeboat keys add ${name} --file ${shellQuoted(keyFile)}
+`,
+  );
   return `# A lab on this machine; it is gone when the lab ends.
-# The backups of ${source.name} are encrypted with a key in ${keyFile}; to be able to open them:
-#   lifeboat keys add ${source.name} --file ${shellQuoted(keyFile)}
-instances:
-${instance(source, 'source')}${instance(target, 'target')}`;
+${keys.join('')}instances:
+${entries.join('')}`;
 }
 
 function shellQuoted(path: string): string {

@@ -1,13 +1,17 @@
 import type { Call } from './calls.ts';
+import type { LabClock } from './clock.ts';
 import { FaultTable } from './faults.ts';
 import type { Endpoint, Revision } from './http/endpoint.ts';
+import { makeSessions } from './http/sessions.ts';
 import type { Tokens } from './http/tokens.ts';
-import type { LabInstance } from './instance.ts';
+import type { Found, LabInstance } from './instance.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
+import type { Schedule } from './schedule.ts';
 
 /** Everything the HTTP layer sees. */
 export class LabState {
   readonly calls: Call[] = [];
+  readonly sessions = makeSessions();
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly engine: string;
@@ -15,30 +19,60 @@ export class LabState {
   readonly instances: readonly LabInstance[];
   readonly tokens: Tokens;
   readonly faults: FaultTable;
+  readonly clock: LabClock;
+  readonly queue: TaskQueue;
+  readonly schedule: Schedule;
+  /** Whether the dashboard address has a sign-on that redirects. */
+  readonly sso: boolean;
   readonly closing: AbortSignal;
   readonly log: (line: string) => void;
-  readonly #queue: TaskQueue;
 
-  constructor(parts: {
-    readonly origin: string;
-    readonly engine: string;
-    readonly revision: Revision;
-    readonly instances: readonly LabInstance[];
-    readonly tokens: Tokens;
-    readonly endpoints: readonly Endpoint[];
-    readonly queue: TaskQueue;
-    readonly closing: AbortSignal;
-    readonly log: (line: string) => void;
-  }) {
+  constructor(
+    parts: Pick<
+      LabState,
+      | 'origin'
+      | 'engine'
+      | 'revision'
+      | 'instances'
+      | 'tokens'
+      | 'clock'
+      | 'queue'
+      | 'schedule'
+      | 'sso'
+      | 'closing'
+      | 'log'
+    > & { readonly endpoints: readonly Endpoint[] },
+  ) {
     this.origin = parts.origin;
     this.engine = parts.engine;
     this.revision = parts.revision;
     this.instances = parts.instances;
     this.tokens = parts.tokens;
-    this.faults = new FaultTable(parts.endpoints);
+    this.faults = new FaultTable(parts.endpoints, parts.instances);
+    this.clock = parts.clock;
+    this.queue = parts.queue;
+    this.schedule = parts.schedule;
+    this.sso = parts.sso;
     this.closing = parts.closing;
     this.log = parts.log;
-    this.#queue = parts.queue;
+  }
+
+  instanceNamed(nameOrGuid: string): LabInstance | undefined {
+    return this.instances.find(({ name, guid }) => name === nameOrGuid || guid === nameOrGuid);
+  }
+
+  /**
+   * What a `backup_guid` stands for: the newest backup of an instance, asked anew at each call, or, given a
+   * `backup_id`, just that one (domain: fork). Lost instances count: their backups are in the store. Undefined when
+   * nothing is known under it.
+   */
+  backupsBehind(reference: string): (() => Found) | undefined {
+    for (const owner of this.instances) {
+      if (owner.backupGuid === reference) return () => ({ owner, backup: owner.newestDone() });
+      const backup = owner.backups.find(({ backupId }) => backupId === reference);
+      if (backup !== undefined) return () => ({ owner, backup });
+    }
+    return undefined;
   }
 
   /** Adds a fault; throws `lab.fault` for one that could never happen. */
@@ -49,6 +83,6 @@ export class LabState {
   /** Ends all faults; tasks that one of them holds in the queue go on. */
   clearFaults(): void {
     this.faults.clear();
-    this.#queue.release();
+    this.queue.release();
   }
 }

@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
 import { LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
 import type { Call } from './calls.ts';
-import type { Engine, Query } from './engine/engine.ts';
+import { createLabClock, type LabClock } from './clock.ts';
+import type { InstanceData } from './data/instance-data.ts';
+import type { Query } from './engine/engine.ts';
 import { engineUser, makeLauncher } from './engine/launcher.ts';
 import { makePostgresEngine } from './engine/postgres-engine.ts';
 import type { Fault } from './faults.ts';
@@ -13,12 +15,14 @@ import type { Revision } from './http/endpoint.ts';
 import { endpointsOf } from './http/endpoints.ts';
 import { openHttp } from './http/serve.ts';
 import { makeTokens } from './http/tokens.ts';
-import { LabInstance, newKey } from './instance.ts';
+import { DEFAULT_INSTANCES, type InstanceWish, makeInstances } from './instance-plan.ts';
 import { labConfig } from './lab-config.ts';
 import { LabState } from './lab-state.ts';
 import { BackupStore } from './manager/store.ts';
 import { TaskQueue } from './manager/task-queue.ts';
-import { openShop } from './shop/shop.ts';
+import { playScenario } from './scenarios/play-scenario.ts';
+import type { Scenario } from './scenarios/scenario.ts';
+import { startSchedule } from './schedule.ts';
 import { keepOrdering } from './shop/writer.ts';
 import { openStateFolder } from './state-folder.ts';
 
@@ -26,15 +30,25 @@ export interface LabOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   readonly revision?: Revision;
+  /** `orders` with a shop, a key and continuous archiving, and `orders-dr`, empty, by default. */
+  readonly instances?: readonly InstanceWish[];
   /** For tokens, keys and stored backups: empty or new, and removed at the end. Default: a temporary folder. */
   readonly folder?: string;
   readonly faults?: readonly Fault[];
-  /** Orders that the shop places in a second, 5 by default; 0 stops it after the first ones. */
+  /** Begins when all of the lab answers; it ends the `faults` above. */
+  readonly scenario?: Scenario;
+  /** Orders that each shop places in a second, 5 by default; 0 stops it after the first ones. */
   readonly shop?: { readonly rowsPerSecond: number };
   /** On by default. Off, databases start and back up faster, and do not survive a crash of the machine. */
   readonly fsync?: boolean;
-  /** Seconds between scheduled backups of each instance that is not excluded from them; none by default. */
+  /** Tasks that the Backup Manager works on at once; 4 by default. */
+  readonly workers?: number;
+  /** Seconds of the lab's clock between scheduled backups of each instance that is not excluded; none by default. */
   readonly backupEvery?: number;
+  /** Seconds of the lab's clock between maintenance of each instance that allows it; none by default. */
+  readonly maintenanceEvery?: number;
+  /** Whether the dashboard address has a sign-on that redirects and sets a cookie; on by default. */
+  readonly sso?: boolean;
   readonly log?: (line: string) => void;
   /** Stops the start, or closes the lab. */
   readonly signal?: AbortSignal;
@@ -53,18 +67,26 @@ export interface Lab {
   readonly folder: string;
   /** The token that may do everything; `token-readonly` beside it may only look. */
   readonly tokenFile: string;
-  /** The key of `orders`, under which its first backup was made. */
+  /** The key of the first instance that has one, under which its first backup was made; where none has, no file is there. */
   readonly keyFile: string;
-  /** A lifeboat.yaml for both instances; it also stands in the folder. */
+  /** A lifeboat.yaml for all instances; it also stands in the folder. */
   readonly configYaml: string;
   readonly instances: readonly {
     readonly name: string;
     readonly guid: string;
+    /** As the superuser; rejects while the server is down. */
     readonly query: Query;
+    readonly keyFile: string | undefined;
   }[];
+  /** The time of the service. */
+  readonly clock: LabClock;
+  /** Takes an instance away or brings it back, by name or guid; rejects with `lab.instance` when there is none. */
+  disaster(instance: string, lost: boolean): Promise<void>;
   /** Lets something go wrong; throws `lab.fault` for a fault that could never happen. */
   fault(fault: Fault): void;
   clearFaults(): void;
+  /** Begins a scenario in the place of the one before; throws `lab.scenario` or `lab.fault` for one that cannot happen. */
+  play(scenario: Scenario): void;
   /** Mutating calls that the service carried out, in order: what a crash test counts. */
   calls(): readonly Call[];
   /** Starts a PostgreSQL on the decrypted and unzipped tar of a backup; rejects with `lab.content` or `lab.postgres`. */
@@ -78,10 +100,9 @@ const SHOP_DEFAULT = { rowsPerSecond: 5 };
 const WORKERS = 4;
 
 /**
- * Starts the service on this machine: two instances, `orders` with a writing shop, a key and one backup, and
- * `orders-dr` empty. Resolves when all of it answers. Rejects with `lab.postgres`, `lab.port`, `lab.folder`,
- * `lab.backup`, and has then removed what it made. When the process dies, its databases end with it, and the next
- * lab removes their files.
+ * Starts the service on this machine, with the instances that were asked for. Resolves when all of it answers. Rejects
+ * with `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`, `lab.backup`, `lab.fault`, `lab.scenario`, and has then removed what it made. When
+ * the process dies, its databases end with it, and the next lab removes their files.
  */
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const log = options.log ?? (() => undefined);
@@ -142,32 +163,33 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     fsync: options.fsync ?? true,
     signal: ending,
   });
-  const queue = new TaskQueue(WORKERS, log);
+  const clock = createLabClock();
+  const queue = new TaskQueue(options.workers ?? WORKERS, { now: clock.now, log });
+  const datas: InstanceData[] = [];
   // Together: a backup of a database that hangs ends when the database is made to.
-  cleanups.push(() => Promise.all([queue.close(), engine.close()]));
+  cleanups.push(() => Promise.all([queue.close(), engine.close(), ...datas.map((data) => data.remove())]));
   log(`${engine.description} starts`);
-  const store = new BackupStore(join(folder.path, 'store'));
-  const [source, target] = await createInstances(engine, queue, store);
+  const made = await makeInstances(options.instances ?? DEFAULT_INSTANCES, {
+    engine,
+    queue,
+    store: new BackupStore(join(folder.path, 'store')),
+    clock,
+    folder: folder.path,
+    log,
+    made: (data) => datas.push(data),
+    signal: ending,
+  });
   ending.throwIfAborted();
-
-  const key = newKey();
-  const keyFile = join(folder.path, 'orders.key');
-  await writeFile(keyFile, key.reveal(), { mode: 0o600 });
-  source.setKey(key);
-  await openShop(source.database.query);
-  void keepOrdering(source.database.query, (options.shop ?? SHOP_DEFAULT).rowsPerSecond, ending);
-  const first = source.triggerBackup();
-  await first.ended;
-  if (first.backup.task.status !== 'done') {
-    throw new LifeboatError('lab.backup', 'the first backup of the lab failed', {
-      hints: ['the line before says why; is the disk full?'],
-    });
+  const instances = made.map(({ instance }) => instance);
+  for (const { instance, wish } of made) {
+    const { rowsPerSecond } = options.shop ?? SHOP_DEFAULT;
+    if (wish.shop === true) void keepOrdering(instance.data.query, rowsPerSecond, ending);
   }
 
   const tokens = await makeTokens(folder.path);
-  const instances = [source, target];
   const endpoints = endpointsOf(revision);
   const { origin } = http;
+  const schedule = startSchedule(instances, clock, ending);
   const state = new LabState({
     origin,
     engine: engine.description,
@@ -175,16 +197,28 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     instances,
     tokens,
     endpoints,
+    clock,
     queue,
+    schedule,
+    sso: options.sso ?? true,
     closing: ending,
     log,
   });
-  for (const fault of options.faults ?? []) state.fault(fault);
   http.serve(state, endpoints);
-  const configYaml = labConfig({ origin, revision, tokenFile: tokens.file, keyFile, source, target });
+  const listed = made.map(({ instance: { name, guid, data }, wish, keyFile }) => ({
+    name,
+    guid,
+    keyFile,
+    query: data.query,
+    role: wish.shop === true || wish.key === true ? ('source' as const) : ('target' as const),
+  }));
+  const configYaml = labConfig({ origin, revision, tokenFile: tokens.file, instances: listed });
   await writeFile(join(folder.path, 'lifeboat.yaml'), configYaml, { mode: 0o600 });
-  void backUpRegularly(instances, options.backupEvery, ending);
+  schedule.backupEvery(options.backupEvery);
+  schedule.maintenanceEvery(options.maintenanceEvery);
   await sweeping;
+  if (options.scenario !== undefined) playScenario(options.scenario, state, ending);
+  for (const fault of options.faults ?? []) state.fault(fault);
 
   let scratches = 0;
   return {
@@ -192,11 +226,20 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     revision,
     folder: folder.path,
     tokenFile: tokens.file,
-    keyFile,
+    keyFile: listed.find(({ keyFile }) => keyFile !== undefined)?.keyFile ?? join(folder.path, 'key'),
     configYaml,
-    instances: instances.map(({ name, guid, database }) => ({ name, guid, query: database.query })),
+    instances: listed,
+    clock,
+    disaster: async (wanted, lost) => {
+      const instance = state.instanceNamed(wanted);
+      if (instance === undefined) {
+        throw new LifeboatError('lab.instance', `the lab has no instance ${show(wanted)}`);
+      }
+      await (lost ? instance.lose() : instance.bringBack());
+    },
     fault: (fault) => state.fault(fault),
     clearFaults: () => state.clearFaults(),
+    play: (scenario) => playScenario(scenario, state, ending),
     calls: () => [...state.calls],
     openScratch: async (content, { name }) => {
       scratches += 1;
@@ -206,35 +249,4 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     },
     close,
   };
-}
-
-/** Both at once: most of the time goes into initialising their data folders. */
-async function createInstances(
-  engine: Engine,
-  queue: TaskQueue,
-  store: BackupStore,
-): Promise<[LabInstance, LabInstance]> {
-  const made = await Promise.allSettled([engine.create('orders'), engine.create('orders-dr')]);
-  const [orders, standby] = made;
-  if (orders.status === 'rejected') throw orders.reason;
-  if (standby.status === 'rejected') throw standby.reason;
-  return [
-    new LabInstance(1, 'orders', { database: orders.value, queue, store }),
-    new LabInstance(2, 'orders-dr', { database: standby.value, queue, store }),
-  ];
-}
-
-async function backUpRegularly(
-  instances: readonly LabInstance[],
-  seconds: number | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  if (seconds === undefined) return;
-  while (!signal.aborted) {
-    await pause(seconds * 1000, undefined, { signal, ref: false }).catch(() => undefined);
-    if (signal.aborted) return;
-    for (const instance of instances) {
-      if (!instance.settings.exclude_from_auto_backup) void instance.triggerBackup();
-    }
-  }
 }

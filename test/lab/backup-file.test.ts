@@ -72,7 +72,7 @@ test('a download goes on where it was cut', async () => {
   const token = await readFile(lab.tokenFile, 'utf8');
   const url = `${lab.url}${instanceOf(lab, 'orders').v0}/backups/1/download`;
   await writeFile(join(folder, 'part'), whole.subarray(0, 100_000));
-  await run('curl', ['-sSf', '-C', '-', '-o', join(folder, 'part'), '-H', `Authorization: ${token}`, url]);
+  await run('curl', ['-sSfL', '-C', '-', '-o', join(folder, 'part'), '-H', `Authorization: ${token}`, url]);
   expect((await readFile(join(folder, 'part'))).equals(whole)).toBe(true);
 });
 
@@ -133,6 +133,7 @@ describe('a scratch instance', () => {
   });
 
   test('refuses a tar that is no base backup, and leaves nothing of it', async () => {
+    const before = await readdir(join(lab.folder, '../pg'));
     const folder = await temporaryFolder();
     await run(
       'sh',
@@ -154,6 +155,6 @@ describe('a scratch instance', () => {
       code: 'lab.content',
       shortMessage: expect.stringContaining('PG_VERSION'),
     });
-    expect(await readdir(join(lab.folder, '../pg'))).toEqual(['orders', 'orders-dr']);
+    expect(await readdir(join(lab.folder, '../pg'))).toEqual(before);
   });
 });

@@ -111,7 +111,7 @@ test('a download can be slow, and cut half way', async () => {
   const file = join(await temporaryFolder(), 'backup');
   const token = await readFile(lab.tokenFile, 'utf8');
   const url = `${lab.url}${instanceOf(lab, 'orders').v0}/backups/1/download`;
-  const download = () => run('curl', ['-sSf', '-o', file, '-H', `Authorization: ${token}`, url]);
+  const download = () => run('curl', ['-sSfL', '-o', file, '-H', `Authorization: ${token}`, url]);
   lab.fault({ path: '/backups/:id/download', effect: { kind: 'slow', bytesPerSecond: size * 2 } });
   const start = performance.now();
   await download();

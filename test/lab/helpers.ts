@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { endpointsOf } from '../../src/lab/http/endpoints.ts';
+import { ERROR_BODIES } from '../../src/lab/http/wire.ts';
 import { type Lab, type LabOptions, startLab } from '../../src/lab/lab.ts';
-import { Backup } from '../../src/service/schemas.ts';
+import { Backup, Restore } from '../../src/service/schemas.ts';
 
 export const run = promisify(execFile);
 
@@ -35,7 +37,7 @@ export async function curl(
 ): Promise<CurlAnswer> {
   const authorization = options.authorization ?? `Bearer ${await readFile(lab.tokenFile, 'utf8')}`;
   const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-  const args = ['-sS', '-X', method, '-w', '\n%{http_code} %{content_type}', `${lab.url}${path}`];
+  const args = ['-sS', '-L', '-X', method, '-w', '\n%{http_code} %{content_type}', `${lab.url}${path}`];
   if (authorization !== '') args.push('-H', `Authorization: ${authorization}`);
   if (body !== undefined) args.push('-H', 'Content-Type: application/json', '-d', body);
   const { exit, stdout } = await run('curl', args).then(
@@ -48,28 +50,78 @@ export async function curl(
   return { exit, status: Number(status), type: type ?? '', text, json: parsed(text) };
 }
 
-export function instanceOf(lab: Lab, name: 'orders' | 'orders-dr') {
+/**
+ * Asks with curl, and holds the answer against what the lab itself says of the endpoint: its status, and its fields,
+ * no more and no fewer.
+ */
+export async function ask(
+  lab: Lab,
+  method: string,
+  path: string,
+  options: Parameters<typeof curl>[3] = {},
+): Promise<CurlAnswer> {
+  const answer = await curl(lab, method, path, options);
+  const endpoint = endpointsOf(lab.revision).find((candidate) => {
+    const pattern = `^${candidate.base}/:guid${candidate.path === '/' ? '' : candidate.path}$`;
+    const regex = new RegExp(pattern.replaceAll(/:\w+/g, '[^/]+'));
+    return candidate.method === method && regex.test(path.split('?')[0] ?? '');
+  });
+  const declared = endpoint?.answers[lab.revision];
+  if (endpoint === undefined || declared?.body === undefined)
+    throw new Error(`no endpoint at ${method} ${path}`);
+  const what = `${method} ${path} answered ${answer.status} ${answer.text}`;
+  if (answer.status < 300) {
+    expect(answer.status, what).toBe(declared.status);
+    expect(declared.body.parse(answer.json), what).toEqual(answer.json);
+  } else {
+    const known = [401, 403, 404, 502, endpoint.unknownInstance, ...(endpoint.refuses[lab.revision] ?? [])];
+    expect(known, what).toContain(answer.status);
+    expect(ERROR_BODIES[endpoint.errors].parse(answer.json), what).toEqual(answer.json);
+  }
+  return answer;
+}
+
+export function instanceOf(lab: Lab, name: string) {
   const instance = lab.instances.find((candidate) => candidate.name === name);
   if (instance === undefined) throw new Error(`no instance ${name}`);
   return { ...instance, v1: `/v1/instances/${instance.guid}`, v0: `/service-instances/${instance.guid}` };
 }
 
-export async function listBackups(lab: Lab, name: 'orders' | 'orders-dr' = 'orders') {
+export async function listBackups(lab: Lab, name = 'orders') {
   const { json } = await curl(lab, 'GET', `${instanceOf(lab, name).v1}/backups`);
   return z.array(Backup).parse(json);
 }
 
 /** Waits until a backup has left the queue and the worker; gives it as the list shows it. */
-export async function backupEnded(lab: Lab, id: number, name: 'orders' | 'orders-dr' = 'orders') {
+export async function backupEnded(lab: Lab, id: number, name = 'orders') {
   return await until(`backup ${id} of ${name} has ended`, async () => {
     const backup = (await listBackups(lab, name)).find((candidate) => candidate.id === id);
     return backup !== undefined && ['done', 'failed'].includes(backup.status) ? backup : undefined;
   });
 }
 
+/** Waits until a restore is over; gives it as the service shows it. */
+export async function restoreEnded(lab: Lab, id: number, name = 'orders') {
+  return await until(`restore ${id} of ${name} has ended`, async () => {
+    const restore = Restore.parse(
+      (await curl(lab, 'GET', `${instanceOf(lab, name).v1}/restores/${id}`)).json,
+    );
+    return ['done', 'failed'].includes(restore.status) ? restore : undefined;
+  });
+}
+
+/** Makes a backup and waits for it. */
+export async function backUp(lab: Lab, name = 'orders') {
+  const { json } = await curl(lab, 'POST', `${instanceOf(lab, name).v1}/backups`);
+  const { id } = z.object({ id: z.int() }).parse(json);
+  const backup = await backupEnded(lab, id, name);
+  expect(backup.status).toBe('done');
+  return backup;
+}
+
 /** Asks again until there is an answer. */
 export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await pause(20)) {
+  for (const end = Date.now() + 40_000; Date.now() < end; await pause(20)) {
     const answer = await ask();
     if (answer !== undefined) return answer;
   }
@@ -87,7 +139,7 @@ export async function temporaryFolder(): Promise<string> {
 export async function downloadBackup(lab: Lab, id: number, file: string): Promise<void> {
   const token = await readFile(lab.tokenFile, 'utf8');
   const path = `${instanceOf(lab, 'orders').v0}/backups/${id}/download`;
-  await run('curl', ['-sS', '-f', '-o', file, '-H', `Authorization: ${token}`, `${lab.url}${path}`]);
+  await run('curl', ['-sS', '-fL', '-o', file, '-H', `Authorization: ${token}`, `${lab.url}${path}`]);
 }
 
 /** The tar inside of a backup, by openssl and gzip. */

@@ -30,10 +30,9 @@ test('creating a backup is 202, and 409 while one is in progress', async () => {
 });
 
 test('the download is below V1, and its errors carry message and status', async () => {
-  const { v1, v0 } = instanceOf(lab, 'orders');
+  const { v1 } = instanceOf(lab, 'orders');
   const { status, json } = await curl(lab, 'GET', `${v1}/backups/999/download`);
   expect({ status, json }).toEqual({ status: 412, json: { message: expect.any(String), status: 412 } });
-  expect((await curl(lab, 'GET', `${v0}/backups/1/download`)).status).toBe(404);
   const file = join(await temporaryFolder(), 'backup');
   const token = await readFile(lab.tokenFile, 'utf8');
   await run('curl', [

@@ -21,7 +21,7 @@ test('the overview names the instance, its state and the dashboard that the conf
   const { status, json } = await curl(lab, 'GET', orders.v1);
   expect(status).toBe(200);
   const overview = InstanceOverview.parse(json);
-  expect(overview).toMatchObject({ name: 'orders', state: 'provisioned', available_updates: [] });
+  expect(overview).toMatchObject({ name: 'orders', state: 'provisioned' });
   expect(Config.parse(parse(lab.configYaml)).instances).toMatchObject({
     orders: { url: overview.urls?.[0]?.link, revision: 62, rehearsal: true, settle: 2000, role: 'source' },
     'orders-dr': { revision: 62, rehearsal: true, role: 'target', token: { file: lab.tokenFile } },

@@ -1,4 +1,4 @@
-import { access, chown, readdir, rm } from 'node:fs/promises';
+import { access, chown, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { extractTar } from '../../backup/extract-tar.ts';
@@ -20,8 +20,10 @@ export async function extractBaseBackup(
   content.on('error', () => undefined);
   try {
     await extractTar(addAbortSignal(signal, content), folder);
-    await handOver(folder, owner);
     await access(join(folder, 'PG_VERSION'));
+    // What was set by ALTER SYSTEM belongs to the source, its archive among it, and would win over our own configuration.
+    await writeFile(join(folder, 'postgresql.auto.conf'), '', { mode: 0o600 });
+    await handOver(folder, owner);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw unusable(show(error instanceof Error ? error.message : String(error)), error);

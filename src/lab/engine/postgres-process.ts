@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { exitOf, type Launcher, postgresError } from './launcher.ts';
 
@@ -8,11 +9,13 @@ export interface PostgresProcess {
   readonly running: boolean;
   /** Fast shutdown: clients are cut off, nothing committed is lost. Resolves when the process is gone. */
   stop(): Promise<void>;
+  /** Kills the server and its children. Resolves when all of them are gone. */
+  kill(): Promise<void>;
 }
 
 const READY = 'database system is ready to accept connections';
-/** Recovery of a lab's few megabytes takes milliseconds; a server silent for this long never comes. */
-const READY_WITHIN_MS = 30_000;
+/** A server in recovery tells of every file of the log that it reads; one that is silent for this long never comes. */
+const SILENCE_MS = 30_000;
 /** After SIGQUIT the server itself needs 5 seconds until it kills a child that does not listen. */
 const STOP_SIGNALS = [
   ['SIGINT', 3_000],
@@ -21,11 +24,14 @@ const STOP_SIGNALS = [
 ] as const;
 const KEPT_LINES = 40;
 
-/** Starts the server of a data folder; rejects with `lab.postgres` and its last log lines when it does not come up. */
+/**
+ * Starts the server of a data folder; rejects with `lab.postgres` and its last log lines when it does not come up, and
+ * with the signal's reason after an abort. Resolves when it takes writes: recovery and promotion are over by then.
+ */
 export async function startPostgres(
   launcher: Launcher,
   program: string,
-  options: { readonly data: string; readonly configFile: string },
+  options: { readonly data: string; readonly configFile: string; readonly signal: AbortSignal },
 ): Promise<PostgresProcess> {
   const child = launcher.start(program, ['-D', options.data, '-c', `config_file=${options.configFile}`]);
   let running = true;
@@ -37,9 +43,14 @@ export async function startPostgres(
   void gone.then(() => {
     running = false;
   });
+  // Every process of the server holds its output open.
+  const closed = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', () => resolve());
+  });
   const stop = () => stopProcess(child, gone, () => running);
   try {
-    await untilReady(child, exited);
+    await untilReady(child, exited, options.signal);
   } catch (error) {
     await stop();
     throw error;
@@ -50,16 +61,31 @@ export async function startPostgres(
       return running;
     },
     stop,
+    kill: async () => {
+      const children = await childrenOf(child.pid);
+      child.kill('SIGKILL');
+      for (const pid of children) endProcess(pid);
+      await closed;
+    },
   };
 }
 
-async function untilReady(child: ChildProcess, exited: Promise<number | string>): Promise<void> {
+async function untilReady(
+  child: ChildProcess,
+  exited: Promise<number | string>,
+  signal: AbortSignal,
+): Promise<void> {
   const ready = Promise.withResolvers<void>();
   const log: string[] = [];
+  const timer = setTimeout(() => ready.reject(postgresError('it never became ready', log)), SILENCE_MS);
+  const abort = () => ready.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
   if (child.stderr !== null) {
     createInterface({ input: child.stderr })
       .on('line', (line) => {
         log.push(line);
+        timer.refresh();
         if (log.length > KEPT_LINES) log.shift();
         if (line.includes(READY)) ready.resolve();
       })
@@ -70,11 +96,11 @@ async function untilReady(child: ChildProcess, exited: Promise<number | string>)
   }
   child.stdout?.resume();
   exited.catch(ready.reject);
-  const timer = setTimeout(() => ready.reject(postgresError('it never became ready', log)), READY_WITHIN_MS);
   try {
     await ready.promise;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
   }
 }
 
@@ -93,4 +119,24 @@ async function stopProcess(
     clearTimeout(timer);
   }
   await gone;
+}
+
+/**
+ * Where the system tells (Linux). Elsewhere nobody needs to be told: an orphan of the server ends as soon as it waits for
+ * anything, and only one in the middle of a long computation keeps `closed` waiting.
+ */
+async function childrenOf(pid: number | undefined): Promise<number[]> {
+  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return list
+    .split(' ')
+    .map(Number)
+    .filter((child) => child > 0);
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
 }

@@ -1,91 +1,176 @@
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { Effect } from '../faults.ts';
-import { type FileReply, jsonReply, type Reply } from './endpoint.ts';
+import { type Effect, effectOf } from '../faults/effect.ts';
+import { spoil } from '../faults/spoil.ts';
+import { type StrangeReply, strangeReply, textReply } from '../faults/strange-reply.ts';
+import { type FileReply, type JsonReply, jsonReply, type Reply } from './endpoint.ts';
+
+/** How one call is answered. */
+export interface Delivery {
+  readonly effects: readonly Effect[];
+  /** What the service's clock says now. */
+  readonly now: () => Date;
+  /** When the request came, in milliseconds of `performance.now()`. */
+  readonly began: number;
+  /** Whether whatever answers has been taken away meanwhile. */
+  readonly lost: () => boolean;
+  /** Ends every wait. */
+  readonly closing: AbortSignal;
+}
 
 /**
  * Writes a reply to the connection, spoiled as the effects say. It goes to Node's response itself, because a reply that
- * breaks off in the middle has no form in a `Response`.
+ * breaks off in the middle has no form in a `Response`. Resolves when there is nothing more to write, also when the
+ * client went away before.
  */
 export async function answer(
-  { outgoing }: HttpBindings,
-  reply: Reply,
-  effects: readonly Effect[] = [],
+  env: HttpBindings,
+  reply: Reply | StrangeReply,
+  delivery: Delivery,
 ): Promise<Response> {
-  const { body, size, headers } = contentOf(reply, effects);
-  outgoing.writeHead(reply.status, { ...headers, 'content-length': size });
-  outgoing.flushHeaders();
-  const slow = effects.find((effect) => effect.kind === 'slow');
-  try {
-    if (slow === undefined) await pipeline(body, outgoing, { end: false });
-    else await pipeline(body, throttle(slow.bytesPerSecond), outgoing, { end: false });
-    // The bytes written so far reach the client; the rest never comes.
-    if (isTruncated(effects)) outgoing.socket?.destroySoon();
-    else outgoing.end();
-  } catch {
-    // The client has gone; nobody is left to tell.
-    outgoing.destroy();
-  }
+  if ('kind' in reply && reply.kind === 'file') await sendFile(env, reply, delivery);
+  else await sendText(env, reply, delivery);
   return RESPONSE_ALREADY_SENT;
 }
 
-/** Ends the connection without an answer. */
-export function drop({ incoming }: HttpBindings): Response {
-  incoming.socket.destroy();
+/** Ends the connection without an answer; `reset` makes the kernel say so at once (RST). */
+export function drop({ incoming }: HttpBindings, how: 'end' | 'reset' = 'end'): Response {
+  if (how === 'reset') incoming.socket.resetAndDestroy();
+  else incoming.socket.destroy();
   return RESPONSE_ALREADY_SENT;
-}
-
-/** What a router says in the service's place. */
-export function strangeReply(status: number, body: 'json' | 'html' | 'empty'): Reply {
-  if (body === 'json') {
-    return jsonReply(status, { error: 'upstreamError', description: 'error in upstream communication' });
-  }
-  return textReply(status, body === 'html' ? 'text/html' : 'text/plain', body === 'html' ? ROUTER_PAGE : '');
 }
 
 /** The reply with its content replaced. */
-export function garble(reply: Reply, effects: readonly Effect[]): Reply {
-  const spoiled = effects.find((effect) => effect.kind === 'garble');
-  if (spoiled === undefined || spoiled.body === 'truncated') return reply;
-  return strangeReply(reply.status, spoiled.body);
+export function garble(reply: Reply, effects: readonly Effect[]): Reply | StrangeReply {
+  const how = effectOf(effects, 'garble')?.body;
+  switch (how) {
+    case undefined:
+    case 'truncated':
+      return reply;
+    case 'html':
+    case 'empty':
+      return strangeReply(reply.status, how);
+    case 'text':
+      return textReply(reply.status);
+    case 'no-content':
+      return { status: 204, headers: {}, text: '' };
+    default:
+      return reply.kind === 'json' ? { ...reply, ...jsonReply(reply.status, spoil(reply.json, how)) } : reply;
+  }
 }
 
-const ROUTER_PAGE = '<html><body><h1>502 Bad Gateway</h1>the registered endpoint failed</body></html>\n';
-
-function textReply(status: number, type: string, text: string): FileReply {
-  const bytes = Buffer.from(text);
-  return {
-    kind: 'file',
-    status,
-    headers: { 'content-type': type },
-    size: bytes.length,
-    open: (end) => Readable.from([bytes.subarray(0, end)]),
-  };
+async function sendText(
+  { incoming, outgoing }: HttpBindings,
+  reply: JsonReply | StrangeReply,
+  delivery: Delivery,
+): Promise<void> {
+  const limit = effectOf(delivery.effects, 'abort');
+  if (limit !== undefined) {
+    await untilLimit(limit.ms, outgoing, delivery);
+    incoming.socket.destroy();
+    return;
+  }
+  const isJson = 'kind' in reply;
+  const bytes = Buffer.from(isJson ? JSON.stringify(reply.json) : reply.text);
+  const headers = isJson ? { 'content-type': 'application/json' } : reply.headers;
+  writeHead(outgoing, { status: reply.status, headers, size: bytes.length }, delivery);
+  if (isCut(delivery)) {
+    outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)));
+    endHere(outgoing);
+  } else outgoing.end(bytes);
 }
 
-function contentOf(reply: Reply, effects: readonly Effect[]) {
-  const file =
-    reply.kind === 'json' ? textReply(reply.status, 'application/json', JSON.stringify(reply.json)) : reply;
-  const end = isTruncated(effects) ? Math.floor(file.size / 2) : file.size;
-  return { body: file.open(end), size: file.size, headers: file.headers };
+async function sendFile(
+  { incoming, outgoing }: HttpBindings,
+  file: FileReply,
+  delivery: Delivery,
+): Promise<void> {
+  writeHead(outgoing, file, delivery);
+  if (incoming.method === 'HEAD') {
+    outgoing.end();
+    return;
+  }
+  outgoing.flushHeaders();
+  const limit = effectOf(delivery.effects, 'abort');
+  const cut = isCut(delivery);
+  const end = cut ? Math.floor(file.size / 2) : file.size - (limit === undefined ? 0 : 1);
+  const over = limitOf(delivery, limit?.ms);
+  try {
+    await pipeline(file.open(end), conveyor(delivery, over.signal), outgoing, {
+      end: false,
+      signal: over.signal,
+    });
+    if (limit !== undefined) {
+      await untilLimit(limit.ms, outgoing, delivery);
+      incoming.socket.destroy();
+    } else if (cut) endHere(outgoing);
+    else outgoing.end();
+  } catch {
+    // The client has gone, the limit is reached, or the bytes cannot be read: an answer that breaks off is all there is.
+    outgoing.destroy();
+  } finally {
+    over.release();
+  }
 }
 
-function isTruncated(effects: readonly Effect[]): boolean {
-  return effects.some((effect) => effect.kind === 'garble' && effect.body === 'truncated');
+type Outgoing = HttpBindings['outgoing'];
+
+function writeHead(
+  outgoing: Outgoing,
+  { status, headers, size }: Pick<FileReply, 'status' | 'headers' | 'size'>,
+  { effects, now }: Delivery,
+): void {
+  const skewMs = effectOf(effects, 'date')?.skewMs ?? 0;
+  outgoing.writeHead(status, {
+    ...headers,
+    date: new Date(now().getTime() + skewMs).toUTCString(),
+    // RFC 9110, 8.6: never with 204.
+    ...(status === 204 ? {} : { 'content-length': size }),
+  });
 }
 
-/** Lets so many bytes through in a second, in ten helpings. */
-function throttle(bytesPerSecond: number) {
+function isCut({ effects }: Delivery): boolean {
+  return effectOf(effects, 'garble')?.body === 'truncated';
+}
+
+/** The bytes written so far reach the client; the rest never comes. */
+function endHere(outgoing: Outgoing): void {
+  outgoing.socket?.destroySoon();
+}
+
+/** Resolves at the limit, and before it when the client has gone or the lab ends. */
+async function untilLimit(ms: number, outgoing: Outgoing, { began, closing }: Delivery): Promise<void> {
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  outgoing.once('close', leave);
+  const left = Math.max(0, began + ms - performance.now());
+  const signal = AbortSignal.any([closing, gone.signal]);
+  await pause(left, undefined, { signal, ref: false }).catch(() => undefined);
+  outgoing.off('close', leave);
+}
+
+/** A signal that is aborted at the limit, or when the lab ends. */
+function limitOf({ began, closing }: Delivery, ms: number | undefined) {
+  if (ms === undefined) return { signal: closing, release: () => undefined };
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), Math.max(0, began + ms - performance.now())).unref();
+  return { signal: AbortSignal.any([closing, over.signal]), release: () => clearTimeout(timer) };
+}
+
+/** Lets the bytes through while there is somebody to send them, at most so many in a second, in ten helpings. */
+function conveyor({ effects, lost }: Delivery, signal: AbortSignal) {
+  const bytesPerSecond = effectOf(effects, 'slow')?.bytesPerSecond ?? Number.POSITIVE_INFINITY;
   const helping = Math.max(1, Math.floor(bytesPerSecond / 10));
   return async function* (source: AsyncIterable<Buffer>) {
     for await (const bytes of source) {
       for (let at = 0; at < bytes.length; at += helping) {
+        if (lost()) throw new Error('the instance is lost');
         const part = bytes.subarray(at, at + helping);
         yield part;
-        await pause((part.length / bytesPerSecond) * 1000);
+        const rest = (part.length / bytesPerSecond) * 1000;
+        if (rest > 0) await pause(rest, undefined, { signal, ref: false });
       }
     }
   };

@@ -1,12 +1,18 @@
 import { z } from 'zod';
 import { Secret } from '../../secret.ts';
 import { keyMark } from '../calls.ts';
-import { MIN_KEY_LENGTH } from '../instance.ts';
-import { type Endpoint, jsonReply, Refusal } from './endpoint.ts';
+import { MIN_KEY_LENGTH } from '../key-ring.ts';
+import { type Endpoint, jsonEndpoint } from './endpoint.ts';
+import { Accepted, BackupsConfig } from './wire.ts';
+
+export const EncryptionKey = z
+  .string()
+  .min(MIN_KEY_LENGTH)
+  .describe('Write only: replaces the key, for backups from now on');
 
 /** What a user may change (section 2.3). Other fields are read only or unknown, and ignored. */
 const Change = z.object({
-  encryption_key: z.string().min(MIN_KEY_LENGTH).optional(),
+  encryption_key: EncryptionKey.optional(),
   min_backup_count: z.int().nonnegative().optional(),
   retention_time: z.int().nonnegative().optional(),
   exclude_from_auto_backup: z.boolean().optional(),
@@ -14,44 +20,41 @@ const Change = z.object({
 
 /** Section 4.1, endpoints 8 and 9. */
 export const backupsConfigEndpoints: readonly Endpoint[] = [
-  {
+  jsonEndpoint({
     method: 'GET',
     base: '/v1/instances',
     path: '/backups-config',
-    errors: 'v1',
-    carryOut: ({ instance }) =>
-      jsonReply(200, {
-        ...instance.settings,
-        min_encryption_key_length: MIN_KEY_LENGTH,
-        backup_type: 'standard',
-      }),
-  },
-  {
+    name: 'getBackupsConfig',
+    summary: 'Shows how the instance is backed up; never the key.',
+    result: BackupsConfig,
+    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    work: ({ instance }) => ({
+      ...instance.settings,
+      min_encryption_key_length: MIN_KEY_LENGTH,
+      backup_type: instance.backupType,
+    }),
+  }),
+  jsonEndpoint({
     method: 'PATCH',
     base: '/v1/instances',
     path: '/backups-config',
-    errors: 'v1',
-    carryOut: ({ instance, body, record }) => {
-      const change = Change.safeParse(body);
-      if (!change.success) {
-        const [issue] = change.error.issues;
-        const field = issue?.path.join('.') ?? '';
-        throw new Refusal(
-          422,
-          'invalidParameters',
-          `${field === '' ? 'the body' : field}: ${issue?.message}`,
-        );
-      }
-      const { encryption_key, ...settings } = change.data;
+    name: 'updateBackupsConfig',
+    summary: 'Changes the settings that are given; a new key is not applied to earlier backups.',
+    result: Accepted,
+    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    body: Change,
+    examples: { request: { min_backup_count: 5, retention_time: 30 } },
+    work: ({ instance, body: { encryption_key, ...settings }, record }) => {
       instance.changeSettings(settings);
-      const detail = JSON.parse(JSON.stringify(settings));
+      const detail: Record<string, string | number | boolean> = {};
+      for (const [name, value] of Object.entries(settings)) if (value !== undefined) detail[name] = value;
       if (encryption_key !== undefined) {
         const key = new Secret(encryption_key);
         instance.setKey(key);
-        detail.encryption_key = keyMark(key);
+        detail['encryption_key'] = keyMark(key);
       }
       record(detail);
-      return jsonReply(200, { message: 'The backups configuration has been updated.' });
+      return { message: 'The backups configuration has been updated.' };
     },
-  },
+  }),
 ];

@@ -1,66 +1,62 @@
-import type { LabBackup, LabInstance } from '../instance.ts';
-import { type Endpoint, jsonReply, Refusal, type Revision } from './endpoint.ts';
+import { z } from 'zod';
+import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
+import { backupNamed, describeBackup } from './tasks.ts';
+import { Backup, Backup62, ListedBackup62, Started } from './wire.ts';
+
+const EXAMPLE = {
+  id: 2,
+  backup_id: '8377f207-21b4-48fd-a75b-78c1bcdef8ca-1742693407644',
+  size: 2792,
+  status: 'done',
+  triggered_at: '2021-04-21T01:30:03.832Z',
+  started_at: '2021-04-21T01:30:04.832Z',
+  finished_at: '2021-04-21T01:30:32.163Z',
+  downloadable: true,
+};
 
 /** Section 4.1, endpoints 1 to 3, and their differences in revision 61 (4.2). */
 export const backupEndpoints: readonly Endpoint[] = [
-  {
+  jsonEndpoint({
     method: 'GET',
     base: '/v1/instances',
     path: '/backups',
-    errors: 'v1',
-    carryOut: ({ instance, revision }) => {
-      const describe = (backup: LabBackup) => describeBackup(instance, backup, revision);
-      return jsonReply(
-        200,
-        instance.backups.map((backup) => ({ backup_id: backup.backupId, ...describe(backup) })),
-      );
-    },
-  },
-  {
+    name: 'listBackups',
+    summary: 'Lists the backups of the instance, newest first.',
+    result: z.array(Backup),
+    answers: { 61: { status: 200 }, 62: { status: 200, body: z.array(ListedBackup62) } },
+    examples: { answer: [EXAMPLE] },
+    work: ({ instance }) => instance.backups.map((backup) => describeBackup(instance, backup)),
+  }),
+  jsonEndpoint({
     method: 'GET',
     base: '/v1/instances',
     path: '/backups/:id',
-    errors: 'v1',
-    carryOut: ({ instance, params, revision }) => {
-      const backup = findBackup(instance, params['id']);
-      if (backup === undefined) throw new Refusal(404, 'backupNotFound', 'the backup does not exist');
-      const only61 = revision === 61 ? { backup_id: backup.backupId } : {};
-      return jsonReply(200, { ...only61, ...describeBackup(instance, backup, revision) });
-    },
-  },
-  {
+    name: 'getBackup',
+    summary: 'Shows one backup.',
+    result: Backup,
+    answers: { 61: { status: 200 }, 62: { status: 200, body: Backup62 } },
+    examples: { answer: EXAMPLE },
+    work: ({ instance, params }) => describeBackup(instance, backupNamed(instance, params['id'])),
+  }),
+  jsonEndpoint({
     method: 'POST',
     base: '/v1/instances',
     path: '/backups',
-    errors: 'v1',
+    name: 'createBackup',
+    summary: 'Queues a backup.',
     startsTask: true,
-    carryOut: ({ instance, revision, fate, record }) => {
+    result: Started,
+    answers: { 61: { status: 202 }, 62: { status: 200 } },
+    refuses: { 61: [409] },
+    examples: { answer: { id: 3, message: 'The backup job is queued.' } },
+    work: ({ instance, state, fate, record }) => {
       // Only revision 61 knows 409; revision 62 queues a second backup, so a call that is sent twice shows.
-      if (revision === 61 && instance.isBackingUp) {
+      if (state.revision === 61 && instance.isBackingUp) {
         throw new Refusal(409, 'backupInProgress', 'a backup of this instance is already in progress');
       }
       const { backup } = instance.triggerBackup(fate);
       record({ backup: backup.id });
-      const status = revision === 61 ? 202 : 200;
-      return jsonReply(status, { id: backup.id, message: 'The backup job is queued.' });
+      return { id: backup.id, message: 'The backup job is queued.' };
     },
-  },
+  }),
 ];
-
-/** Ids are whole numbers without sign or leading zeros. */
-export function findBackup(instance: LabInstance, id: string | undefined): LabBackup | undefined {
-  return instance.backups.find((backup) => String(backup.id) === id);
-}
-
-function describeBackup(instance: LabInstance, backup: LabBackup, revision: Revision) {
-  const { task } = backup;
-  return {
-    id: backup.id,
-    size: backup.size,
-    status: task.status,
-    triggered_at: task.triggeredAt.toISOString(),
-    ...(revision === 61 ? { started_at: task.startedAt?.toISOString() ?? null } : {}),
-    finished_at: task.changedAt.toISOString(),
-    downloadable: instance.isDownloadable(backup),
-  };
-}

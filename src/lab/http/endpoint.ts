@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream';
+import type { z } from 'zod';
 import type { Call } from '../calls.ts';
 import type { FaultTarget } from '../faults.ts';
 import type { LabInstance } from '../instance.ts';
+import type { LabState } from '../lab-state.ts';
 import type { Fate } from '../manager/task-queue.ts';
 
 export type Revision = 61 | 62;
@@ -10,15 +12,14 @@ export type Revision = 61 | 62;
 export type ErrorStyle = 'v1' | 'v1-download' | 'v0';
 
 export interface Request {
+  readonly state: LabState;
   readonly instance: LabInstance;
-  readonly revision: Revision;
-  /** Scheme, host and port of the lab. */
-  readonly origin: string;
   readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
   readonly range: string | undefined;
   /** How a fault wants the started task to end. */
   readonly fate: Fate | undefined;
-  /** The parsed body; `undefined` when it is not JSON. */
+  /** The body as JSON; `undefined` when it is none. */
   readonly body: unknown;
   /** Notes a change of the service in its ledger, at the moment it happens. */
   record(detail: Call['detail']): void;
@@ -41,14 +42,88 @@ export interface FileReply {
 
 export type Reply = JsonReply | FileReply;
 
-/** One endpoint of the service: data for the router, the fault table and the ledger, and the work itself. */
+/** How an endpoint answers when all is well. */
+export interface Answer {
+  readonly status: number;
+  /** Absent: the answer is a file. */
+  readonly body?: z.ZodType;
+}
+
+/** One endpoint of the service: data for the router, the fault table, the ledger and the description, and the work. */
 export interface Endpoint extends FaultTarget {
   /** What stands before `/:instance_id`. */
   readonly base: '/v1/instances' | '/service-instances';
+  /** `createBackup`: unique among the endpoints of a revision. */
+  readonly name: string;
+  /** One sentence for the description. */
+  readonly summary: string;
   readonly errors: ErrorStyle;
-  /** Absent: both. */
-  readonly revision?: Revision;
-  carryOut(request: Request): Reply;
+  /** Only the revisions that have the endpoint. */
+  readonly answers: { readonly [R in Revision]?: Answer };
+  readonly body?: z.ZodType;
+  readonly query?: z.ZodType;
+  /** Statuses of refusals beyond 401, 403 and that of an unknown instance. */
+  readonly refuses: { readonly [R in Revision]?: readonly number[] };
+  /** What an unknown instance is answered with. */
+  readonly unknownInstance: 404 | 412;
+  /** Examples for the description. */
+  readonly examples?: { readonly request?: unknown; readonly answer?: unknown };
+  /** Throws a `Refusal` for what it does not do. */
+  carryOut(request: Request): Promise<Reply>;
+}
+
+type Parsed<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined;
+
+interface JsonSpec<
+  Result extends z.ZodType,
+  Body extends z.ZodType | undefined,
+  Query extends z.ZodType | undefined,
+> extends Pick<Endpoint, 'base' | 'method' | 'path' | 'name' | 'summary' | 'startsTask' | 'examples'> {
+  /** Everything that any revision answers with; what a revision's own body lacks is left out there. */
+  readonly result: Result;
+  readonly answers: { readonly [R in Revision]?: { readonly status: number; readonly body?: z.ZodType } };
+  readonly refuses?: Endpoint['refuses'];
+  readonly unknownInstance?: 404 | 412;
+  readonly body?: Body;
+  readonly query?: Query;
+  /** What a body or query that does not parse is answered with; 422 by default. */
+  readonly invalid?: 412 | 422;
+  work(
+    request: Omit<Request, 'body' | 'query'> & { readonly body: Parsed<Body>; readonly query: Parsed<Query> },
+  ): z.input<Result> | Promise<z.input<Result>>;
+}
+
+/** An endpoint that answers with JSON: requests are parsed by its schemas, and its answers are what they say. */
+export function jsonEndpoint<
+  Result extends z.ZodType,
+  Body extends z.ZodType | undefined = undefined,
+  Query extends z.ZodType | undefined = undefined,
+>(spec: JsonSpec<Result, Body, Query>): Endpoint {
+  const { result, answers, body, query, work, invalid = 422, refuses = {}, ...rest } = spec;
+  const complete = (answer: { readonly status: number; readonly body?: z.ZodType } | undefined) =>
+    answer === undefined ? undefined : { body: result, ...answer };
+  const [old, present] = [complete(answers[61]), complete(answers[62])];
+  const parsed = <S extends z.ZodType | undefined>(schema: S, value: unknown) =>
+    (schema === undefined ? undefined : parseOrRefuse(schema, value, invalid)) as Parsed<S>;
+  return {
+    unknownInstance: 404,
+    ...rest,
+    errors: spec.base === '/service-instances' ? 'v0' : 'v1',
+    answers: { ...(old === undefined ? {} : { 61: old }), ...(present === undefined ? {} : { 62: present }) },
+    refuses: body === undefined && query === undefined ? refuses : withStatus(refuses, invalid),
+    ...(body === undefined ? {} : { body }),
+    ...(query === undefined ? {} : { query }),
+    carryOut: async (request) => {
+      const answer = request.state.revision === 61 ? old : present;
+      if (answer === undefined) throw new Error(`revision ${request.state.revision} has no ${spec.name}`);
+      const value = await work({
+        ...request,
+        body: parsed(body as Body, request.body),
+        query: parsed(query as Query, request.query),
+      });
+      return jsonReply(answer.status, answer.body.parse(value));
+    },
+  };
 }
 
 export function jsonReply(status: number, json: unknown): JsonReply {
@@ -72,4 +147,22 @@ export function refusalBody({ status, word, message }: Refusal, style: ErrorStyl
   if (style === 'v0') return { msg: message };
   if (style === 'v1-download') return { message, status };
   return { error: word, description: message };
+}
+
+/** The value as the schema reads it, or a refusal that names the first thing that is wrong. */
+export function parseOrRefuse<S extends z.ZodType>(schema: S, value: unknown, status = 422): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join('.') ?? '';
+  throw new Refusal(
+    status,
+    'invalidParameters',
+    `${field === '' ? 'the request' : field}: ${issue?.message}`,
+  );
+}
+
+function withStatus(refuses: Endpoint['refuses'], status: number): Endpoint['refuses'] {
+  const both = (statuses: readonly number[] = []) => [...statuses, status];
+  return { 61: both(refuses[61]), 62: both(refuses[62]) };
 }

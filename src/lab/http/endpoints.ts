@@ -1,12 +1,23 @@
 import { backupEndpoints } from './backups.ts';
 import { backupsConfigEndpoints } from './backups-config.ts';
+import { disasterRecoveryEndpoints } from './disaster-recovery.ts';
 import { downloadEndpoints } from './download.ts';
 import type { Endpoint, Revision } from './endpoint.ts';
 import { overviewEndpoints } from './overview.ts';
+import { restoreEndpoints } from './restores.ts';
+import { upkeepEndpoints } from './upkeep.ts';
+import { v0Endpoints } from './v0.ts';
 
-/** Every endpoint that a revision of the service has. */
+/** Every endpoint that a revision of the service has, V0 included. */
 export function endpointsOf(revision: Revision): readonly Endpoint[] {
-  return [...overviewEndpoints, ...backupEndpoints, ...backupsConfigEndpoints, ...downloadEndpoints].filter(
-    (endpoint) => endpoint.revision === undefined || endpoint.revision === revision,
-  );
+  return [
+    ...overviewEndpoints,
+    ...backupEndpoints,
+    ...restoreEndpoints,
+    ...backupsConfigEndpoints,
+    ...disasterRecoveryEndpoints,
+    ...upkeepEndpoints,
+    ...v0Endpoints,
+    ...downloadEndpoints,
+  ].filter((endpoint) => endpoint.answers[revision] !== undefined);
 }

@@ -4,7 +4,7 @@ import { Refusal } from './endpoint.ts';
 /** A request body is a handful of settings. */
 const LARGEST_BODY = 64 * 1024;
 
-/** The body as JSON; `undefined` when there is none or it is something else. Throws 413 for one that is too large. */
+/** The body as JSON, its text when it is something else, `undefined` without one. Throws 413 for one that is too large. */
 export async function readJson(incoming: HttpBindings['incoming']): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -13,9 +13,12 @@ export async function readJson(incoming: HttpBindings['incoming']): Promise<unkn
     size += chunk.length;
     if (size > LARGEST_BODY) throw new Refusal(413, 'bodyTooLarge', 'the body is too large');
   }
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (text === '') return undefined;
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(text);
   } catch {
-    return undefined;
+    // No schema of a body takes a text, so whoever reads it says that it is wrong.
+    return text;
   }
 }

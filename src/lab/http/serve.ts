@@ -2,15 +2,26 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { LifeboatError } from '../../errors.ts';
-import type { Effect } from '../faults.ts';
+import { type Effect, effectOf } from '../faults/effect.ts';
+import {
+  redirectReply,
+  routerWithoutBackend,
+  type StrangeReply,
+  saying,
+  strangeReply,
+} from '../faults/strange-reply.ts';
+import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
-import { answer, drop, garble, strangeReply } from './answer.ts';
+import { answer, type Delivery, drop, garble } from './answer.ts';
 import { authorise, type LabContext } from './authorise.ts';
-import { type Endpoint, type ErrorStyle, jsonReply, Refusal, type Reply, refusalBody } from './endpoint.ts';
+import { type Endpoint, jsonReply, Refusal, type Reply, refusalBody } from './endpoint.ts';
+import { extraRoutes } from './extra-routes.ts';
 import { labRoutes } from './lab-routes.ts';
 import { readJson } from './read-json.ts';
+import { requestOf } from './request.ts';
 
 /** The service's HTTP face, on 127.0.0.1 only. Until `serve` is called every answer is 503. */
 export interface HttpService {
@@ -21,19 +32,32 @@ export interface HttpService {
   close(): Promise<void>;
 }
 
+/**
+ * How long an idle connection stays open. Clients keep theirs for a few seconds up to a minute; a server that is quicker
+ * resets the request that is just on its way.
+ */
+const IDLE_MS = 75_000;
+
 /** Starts listening; port 0 takes any free one. Rejects with `lab.port` when the port is taken. */
 export async function openHttp(port: number): Promise<HttpService> {
   let app = new Hono<{ Bindings: HttpBindings }>();
   app.all('*', (context) => context.json({ error: 'starting', description: 'the lab is starting' }, 503));
+  let now = () => new Date();
   const server = createAdaptorServer({
     fetch: (request, env) => app.fetch(request, env as HttpBindings),
+    // For HTTP/1.0, which names no host.
+    hostname: '127.0.0.1',
     // Otherwise the adapter replaces the global Request and Response of the whole process.
     overrideGlobalObjects: false,
+    serverOptions: { keepAliveTimeout: IDLE_MS },
   }) as Server;
+  // Every answer tells the time of the service, which is the lab's to set.
+  server.prependListener('request', (_, outgoing) => outgoing.setHeader('date', now().toUTCString()));
   await listen(server, port);
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     serve: (state, endpoints) => {
+      now = () => state.clock.now();
       app = router(state, endpoints);
     },
     close: async () => {
@@ -46,93 +70,147 @@ export async function openHttp(port: number): Promise<HttpService> {
 
 function router(state: LabState, endpoints: readonly Endpoint[]): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
+  for (const base of new Set(endpoints.map((endpoint) => endpoint.base))) {
+    app.use(`${base}/:instance_id/*`, async (context, next) => {
+      // Nobody is left to ask for a token or to know an endpoint.
+      if (instanceAt(context, state)?.lost === true) return await routerAnswers(context, state);
+      return await next();
+    });
+  }
+  app.route('/', extraRoutes(state));
   for (const endpoint of endpoints) {
-    const path = `${endpoint.base}/:instance_id${endpoint.path === '/' ? '' : endpoint.path}`;
-    app.on(endpoint.method, path, (context) => handle(context, endpoint, state));
+    app.on(endpoint.method, pathOf(endpoint), (context) => handle(context, endpoint, state));
   }
   app.route('/lab', labRoutes(state));
+  // Last: a path with a parameter must not hide the methods of a path without.
+  for (const [path, all] of Map.groupBy(endpoints, pathOf)) {
+    const allow = [...new Set(all.map(({ method }) => method))].join(', ');
+    app.all(path, (context) => {
+      const refusal = new Refusal(405, 'methodNotAllowed', `there is only ${allow} here`);
+      return context.json(refusalBody(refusal, all[0]?.errors ?? 'v1'), 405, { allow });
+    });
+  }
   app.notFound((context) => {
-    const style = context.req.path.startsWith('/service-instances') ? 'v0' : 'v1';
-    return context.json(refusalBody(new Refusal(404, 'notFound', 'there is no such endpoint'), style), 404);
+    const refusal = new Refusal(404, 'notFound', 'there is no such endpoint');
+    return context.json(refusalBody(refusal, styleAt(context.req.path)), 404);
   });
   app.onError((error, context) => {
     state.log(`unexpected error in ${context.req.method} ${context.req.path}: ${String(error)}`);
     const refusal = new Refusal(500, 'internalError', 'unexpected error while handling the request');
-    return context.json(refusalBody(refusal, 'v1'), 500);
+    return context.json(refusalBody(refusal, styleAt(context.req.path)), 500);
   });
   return app;
 }
 
+/** One call from its head to the last byte of its answer. */
 async function handle(context: LabContext, endpoint: Endpoint, state: LabState): Promise<Response> {
+  const { incoming, outgoing } = context.env;
+  const instance = instanceAt(context, state);
+  let delivery = deliveryOf(state);
+  // What the sign-on in front of the endpoint has set; an answer of the endpoint goes past the framework.
+  for (const cookie of context.res.headers.getSetCookie()) outgoing.appendHeader('set-cookie', cookie);
   try {
     authorise(context, state, endpoint.method === 'GET' ? 'read' : 'write');
-    return await perform(context, endpoint, state);
+    if (instance === undefined) {
+      throw new Refusal(endpoint.unknownInstance, 'instanceNotFound', 'the instance does not exist');
+    }
+    const effects = state.faults.take(endpoint, instance);
+    delivery = { ...delivery, effects, lost: () => instance.lost };
+    return await perform(context, { endpoint, instance, state, delivery });
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return await answer(context.env, refuse(error, endpoint.errors));
+    if (error instanceof Refusal) return await answer(context.env, refuse(error, endpoint), delivery);
+    // The client went away before its request was whole.
+    if (incoming.destroyed && !incoming.complete) return RESPONSE_ALREADY_SENT;
+    throw error;
   }
 }
 
-async function perform(context: LabContext, endpoint: Endpoint, state: LabState): Promise<Response> {
-  const params = context.req.param() as Record<string, string>;
-  const instance = state.instances.find(({ guid }) => guid === params['instance_id']);
-  if (instance === undefined) {
-    // A download does not tell an unknown instance from an unknown backup (section 4.3).
-    const status = endpoint.streams === true ? 412 : 404;
-    throw new Refusal(status, 'instanceNotFound', 'the instance does not exist');
-  }
+interface Work {
+  readonly endpoint: Endpoint;
+  readonly instance: LabInstance;
+  readonly state: LabState;
+  readonly delivery: Delivery;
+}
+
+async function perform(context: LabContext, work: Work): Promise<Response> {
+  const { endpoint, instance, state, delivery } = work;
+  const { effects } = delivery;
+  if (effectOf(effects, 'refuse') !== undefined) return drop(context.env, 'reset');
   const body = await readJson(context.env.incoming);
-  const effects = state.faults.take(endpoint, instance);
-  const instead = await disturb(context, effects, 'before', state.closing);
+  const instead = await disturb(context, 'before', work);
   if (instead !== undefined) return instead;
+  if (instance.lost) return await routerAnswers(context, state);
+  if (effectOf(effects, 'colleague') !== undefined) instance.triggerBackup();
+  const fate = effectOf(effects, 'task')?.fate;
   let reply: Reply;
   try {
-    reply = endpoint.carryOut({
-      instance,
-      params,
-      body,
-      revision: state.revision,
-      origin: state.origin,
-      range: context.req.header('range'),
-      fate: effects.find((effect) => effect.kind === 'task')?.fate,
-      record: (detail) =>
-        state.calls.push({
-          at: new Date().toISOString(),
-          endpoint: `${endpoint.method} ${endpoint.path}`,
-          instance: instance.name,
-          detail,
-        }),
-    });
+    reply = await endpoint.carryOut(requestOf(context, endpoint, state, { instance, body, fate }));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    reply = refuse(error, endpoint.errors);
+    reply = refuse(error, endpoint);
   }
-  const lost = await disturb(context, effects, 'after', state.closing);
-  if (lost !== undefined) return lost;
-  return await answer(context.env, garble(reply, effects), effects);
+  const spoiled = await disturb(context, 'after', work);
+  if (spoiled !== undefined) return spoiled;
+  if (instance.lost) return await routerAnswers(context, state);
+  return await answer(context.env, garble(reply, effects), delivery);
 }
 
-function refuse(refusal: Refusal, style: ErrorStyle): Reply {
-  return jsonReply(refusal.status, refusalBody(refusal, style));
+function instanceAt(context: LabContext, state: LabState): LabInstance | undefined {
+  return state.instances.find(({ guid }) => guid === context.req.param('instance_id'));
+}
+
+/** What a platform router says when nothing stands behind the address. */
+async function routerAnswers(context: LabContext, state: LabState): Promise<Response> {
+  return await answer(context.env, routerWithoutBackend(), deliveryOf(state));
+}
+
+function deliveryOf({ clock, closing }: LabState): Delivery {
+  return { effects: [], now: () => clock.now(), began: performance.now(), lost: () => false, closing };
+}
+
+function refuse(refusal: Refusal, endpoint: Endpoint): Reply {
+  return jsonReply(refusal.status, refusalBody(refusal, endpoint.errors));
 }
 
 /** Lets happen what is to happen on this side of the work; gives the response that ends the call, if any. */
 async function disturb(
   context: LabContext,
-  effects: readonly Effect[],
   when: 'before' | 'after',
-  closing: AbortSignal,
+  { endpoint, delivery }: Work,
 ): Promise<Response | undefined> {
-  for (const effect of effects) {
+  for (const effect of delivery.effects) {
     if (!('when' in effect) || effect.when !== when) continue;
     if (effect.kind === 'drop') return drop(context.env);
     if (effect.kind === 'answer') {
-      return await answer(context.env, strangeReply(effect.status, effect.body));
+      return await answer(context.env, answerOf(effect, endpoint), delivery);
     }
-    const waited = await pause(effect.ms, true, { signal: closing, ref: false }).catch(() => false);
+    if (effect.kind === 'redirect') {
+      const path = context.env.incoming.url ?? '/';
+      return await answer(context.env, redirectReply(effect.status, effect.to, path), delivery);
+    }
+    const waited = await pause(effect.ms, true, { signal: delivery.closing, ref: false }).catch(() => false);
     if (!waited) return drop(context.env);
   }
   return undefined;
+}
+
+/** The answer that an effect wants: as JSON in the endpoint's own words, or as a router gives it. */
+function answerOf(effect: Extract<Effect, { kind: 'answer' }>, endpoint: Endpoint): StrangeReply {
+  const { status, body, retryAfter } = effect;
+  const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+  if (body !== 'json') return strangeReply(status, body, headers);
+  const { word, description } = saying(status);
+  const json = refusalBody(new Refusal(status, word, description), endpoint.errors);
+  return { status, headers: { 'content-type': 'application/json', ...headers }, text: JSON.stringify(json) };
+}
+
+function pathOf(endpoint: Endpoint): string {
+  return `${endpoint.base}/:instance_id${endpoint.path === '/' ? '' : endpoint.path}`;
+}
+
+/** The words of an error where no endpoint is that has its own. */
+function styleAt(path: string): 'v0' | 'v1' {
+  return path.startsWith('/service-instances') ? 'v0' : 'v1';
 }
 
 async function listen(server: Server, port: number): Promise<void> {

@@ -56,7 +56,7 @@ export class BackupStore {
   }
 
   /** Writes the facts of a backup beside it. */
-  async describe(backupId: string, facts: Record<string, string | number | null>): Promise<void> {
+  async describe(backupId: string, facts: Readonly<Record<string, string | number | null>>): Promise<void> {
     const text = `${JSON.stringify(facts, null, 2)}\n`;
     await writeFile(join(this.#folder, `${backupId}.json`), text, {
       mode: 0o600,
@@ -71,6 +71,12 @@ export class BackupStore {
       end: end - 1,
       highWaterMark: CHUNK,
     });
+  }
+
+  /** Removes a backup and what is known about it; nothing happens when it is not there. */
+  async remove(backupId: string): Promise<void> {
+    await rm(this.#path(backupId), { force: true });
+    await rm(join(this.#folder, `${backupId}.json`), { force: true });
   }
 
   #path(backupId: string): string {

@@ -1,11 +1,15 @@
-/** Section 2.1 of service-api.md. `deleted` belongs to retention. */
-type TaskStatus = 'queued' | 'running' | 'done' | 'failed';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Section 3 of service-api.md. Only a backup becomes `deleted`, by retention. */
+export type TaskStatus = 'queued' | 'running' | 'done' | 'failed' | 'deleted';
 
 /** How a task is made to end: as it will, failed after its work began, or never picked up. */
 export type Fate = 'done' | 'failed' | 'queued';
 
-/** One piece of asynchronous work of the Backup Manager. */
+/** One piece of asynchronous work of the Backup Manager. Times are those of the lab's clock. */
 export interface Task {
+  /** Across all instances, from 1. */
+  readonly id: number;
   /** For the log: `backup 3 of orders`. */
   readonly what: string;
   status: TaskStatus;
@@ -15,53 +19,97 @@ export interface Task {
   changedAt: Date;
 }
 
-export function newTask(what: string): Task {
-  const now = new Date();
-  return {
-    what,
-    status: 'queued',
-    triggeredAt: now,
-    startedAt: undefined,
-    changedAt: now,
-  };
+/** Whether a task still waits or works. */
+export function isOpen({ status }: Task): boolean {
+  return status === 'queued' || status === 'running';
 }
 
-interface Job {
+export interface Job {
+  readonly work: (signal: AbortSignal) => Promise<void>;
+  readonly fate?: Fate | undefined;
+  /** While this says no, the job stays queued and later ones overtake it; `recheck` asks again. */
+  readonly mayStart?: () => boolean;
+  /** Called when the task is picked up, in the same turn as `mayStart`. */
+  readonly onStart?: () => void;
+}
+
+interface Entry extends Job {
   readonly task: Task;
   readonly ended: () => void;
-  readonly work: (signal: AbortSignal) => Promise<void>;
-  readonly fate: Fate;
 }
 
 /** First in, first out, for a few workers. */
 export class TaskQueue {
-  readonly #workers: number;
+  readonly #now: () => Date;
   readonly #log: (line: string) => void;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  #waiting: Job[] = [];
-  #stuck: Job[] = [];
+  #workers: number;
+  #waiting: Entry[] = [];
+  #stuck: Entry[] = [];
+  #tasks = 0;
+  /** Each worker waits this long, in real milliseconds, between picking a task up and its work. */
+  delayMs = 0;
 
-  constructor(workers: number, log: (line: string) => void) {
+  constructor(workers: number, options: { readonly now: () => Date; readonly log: (line: string) => void }) {
     this.#workers = workers;
-    this.#log = log;
+    this.#now = options.now;
+    this.#log = options.log;
+  }
+
+  get workers(): number {
+    return this.#workers;
+  }
+
+  /** With fewer workers than tasks that run, those run on. */
+  set workers(count: number) {
+    this.#workers = count;
+    this.recheck();
+  }
+
+  newTask(what: string): Task {
+    this.#tasks += 1;
+    const now = this.#now();
+    return {
+      id: this.#tasks,
+      what,
+      status: 'queued',
+      triggeredAt: now,
+      startedAt: undefined,
+      changedAt: now,
+    };
   }
 
   /** Queues the work of a task. Resolves when the task has ended; its status tells how. */
-  submit(task: Task, work: Job['work'], fate: Fate = 'done'): Promise<void> {
+  submit(task: Task, job: Job): Promise<void> {
     return new Promise((ended) => {
-      const job = { task, ended, work, fate };
-      if (fate === 'queued') this.#stuck.push(job);
-      else this.#waiting.push(job);
-      this.#next();
+      const entry = { ...job, task, ended };
+      if (job.fate === 'queued') this.#stuck.push(entry);
+      else this.#waiting.push(entry);
+      this.recheck();
     });
   }
 
   /** Lets the tasks go on that a fault holds in the queue. */
   release(): void {
-    this.#waiting.push(...this.#stuck.map((job) => ({ ...job, fate: 'done' as const })));
+    this.#waiting.push(...this.#stuck.map((entry) => ({ ...entry, fate: 'done' as const })));
     this.#stuck = [];
-    this.#next();
+    this.recheck();
+  }
+
+  /** Gives free workers what may start now. */
+  recheck(): void {
+    while (this.#running.size < this.#workers && !this.#closing.signal.aborted) {
+      const at = this.#waiting.findIndex(({ mayStart }) => mayStart?.() ?? true);
+      const [entry] = at < 0 ? [] : this.#waiting.splice(at, 1);
+      if (entry === undefined) return;
+      entry.onStart?.();
+      const run = this.#run(entry).finally(() => {
+        this.#running.delete(run);
+        this.recheck();
+      });
+      this.#running.add(run);
+    }
   }
 
   /** Stops what runs and drops what waits. */
@@ -72,36 +120,26 @@ export class TaskQueue {
     await Promise.all(this.#running);
   }
 
-  #next(): void {
-    while (this.#running.size < this.#workers && !this.#closing.signal.aborted) {
-      const job = this.#waiting.shift();
-      if (job === undefined) return;
-      const run = this.#run(job).finally(() => {
-        this.#running.delete(run);
-        this.#next();
-      });
-      this.#running.add(run);
-    }
-  }
-
-  async #run({ task, ended, work, fate }: Job): Promise<void> {
-    change(task, 'running');
+  async #run({ task, ended, work, fate }: Entry): Promise<void> {
+    this.#change(task, 'running');
     task.startedAt = task.changedAt;
     try {
       if (fate === 'failed') throw new Error('a fault of the lab');
+      if (this.delayMs > 0)
+        await pause(this.delayMs, undefined, { signal: this.#closing.signal, ref: false });
       await work(this.#closing.signal);
-      change(task, 'done');
+      this.#change(task, 'done');
       this.#log(`${task.what} is done`);
     } catch (error) {
-      change(task, 'failed');
+      this.#change(task, 'failed');
       if (!this.#closing.signal.aborted) this.#log(`${task.what} failed: ${String(error)}`);
     } finally {
       ended();
     }
   }
-}
 
-function change(task: Task, status: TaskStatus): void {
-  task.status = status;
-  task.changedAt = new Date();
+  #change(task: Task, status: TaskStatus): void {
+    task.status = status;
+    task.changedAt = this.#now();
+  }
 }

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import type { InstanceData } from './data/instance-data.ts';
+
+/** What an application was given to reach an instance; the password is known to nobody else. */
+export interface Binding {
+  readonly id: string;
+  readonly app: string;
+  readonly user: string;
+  readonly createdAt: Date;
+}
+
+type Credentials = Awaited<ReturnType<InstanceData['bind']>>;
+
+/**
+ * The bindings of applications to one instance. A restore ends their use: the users get passwords that nobody knows,
+ * and the entries stay, as they do on a platform, until somebody unbinds.
+ */
+export class InstanceBindings {
+  readonly #data: Pick<InstanceData, 'bind' | 'unbind'>;
+  readonly #now: () => Date;
+  readonly #bindings = new Map<string, Binding>();
+
+  constructor(data: Pick<InstanceData, 'bind' | 'unbind'>, now: () => Date) {
+    this.#data = data;
+    this.#now = now;
+  }
+
+  /** Oldest first. */
+  get all(): readonly Binding[] {
+    return [...this.#bindings.values()];
+  }
+
+  /** Makes a user of its own for an application; rejects while the server is down. */
+  async create(app: string): Promise<{ readonly binding: Binding; readonly credentials: Credentials }> {
+    const credentials = await this.#data.bind();
+    const binding = { id: randomUUID(), app, user: credentials.user, createdAt: this.#now() };
+    this.#bindings.set(binding.id, binding);
+    return { binding, credentials };
+  }
+
+  /** Drops the user; false when there is no such binding. Rejects while the server is down, and keeps the binding. */
+  async delete(id: string): Promise<boolean> {
+    const binding = this.#bindings.get(id);
+    if (binding === undefined) return false;
+    await this.#data.unbind(binding.user);
+    return this.#bindings.delete(id);
+  }
+}

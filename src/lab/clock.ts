@@ -1,0 +1,119 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/**
+ * The time that the service lives in. Jumps and a faster pace make days pass in a moment, while PostgreSQL keeps real
+ * time; what the service says and what the database knows are converted by this clock, in both directions.
+ */
+export interface LabClock {
+  /** What the service says the time is, skew included. */
+  now(): Date;
+  /** When a moment of the service really was; one that a jump left out becomes the moment of the jump. */
+  toReal(told: Date): Date;
+  /** What the service calls a real moment. */
+  fromReal(real: Date): Date;
+  /** Jumps ahead. Throws a RangeError for less than nothing. */
+  advance(ms: number): void;
+  /** How fast time passes from now on: 1 is real, 60 makes a minute of each second. Throws a RangeError below 1. */
+  rate(factor: number): void;
+  /** What the service's clock is wrong by from now on, either way. Nothing really happens sooner or later. */
+  skew(ms: number): void;
+  facts(): { readonly now: Date; readonly rate: number; readonly skewMs: number; readonly aheadMs: number };
+  /** Resolves at that moment of the service, however time passes until then; at once when the signal is aborted. */
+  until(told: Date, signal: AbortSignal): Promise<void>;
+  /** Calls the listener after each change of the clock. */
+  onChange(listener: () => void): void;
+}
+
+/** One stretch of the clock: from `real` on, time is `lab` plus `rate` for each real millisecond. */
+export interface Stretch {
+  readonly real: number;
+  readonly lab: number;
+  readonly rate: number;
+}
+
+/** Oldest first; before the first stretch time is what it is. Every stretch begins where its predecessor ends, or later. */
+export type Course = readonly Stretch[];
+
+/** A clock that shows real time until it is told otherwise. */
+export function createLabClock(realNow: () => number = Date.now): LabClock {
+  let course: Course = [];
+  let skewMs = 0;
+  const listeners: (() => void)[] = [];
+  const changed = () => {
+    for (const listener of listeners) listener();
+  };
+  const fromReal = (real: Date) => new Date(courseToLab(course, real.getTime()) + skewMs);
+  const toReal = (told: Date) => new Date(Math.round(courseToReal(course, told.getTime() - skewMs)));
+  return {
+    now: () => fromReal(new Date(realNow())),
+    toReal,
+    fromReal,
+    advance: (ms) => {
+      course = advanced(course, realNow(), ms);
+      changed();
+    },
+    rate: (factor) => {
+      course = paced(course, realNow(), factor);
+      changed();
+    },
+    skew: (ms) => {
+      skewMs = Math.round(ms);
+      changed();
+    },
+    facts: () => {
+      const real = realNow();
+      const lab = courseToLab(course, real);
+      return { now: new Date(lab + skewMs), rate: course.at(-1)?.rate ?? 1, skewMs, aheadMs: lab - real };
+    },
+    until: async (told, signal) => {
+      while (!signal.aborted) {
+        const left = toReal(told).getTime() - realNow();
+        if (left <= 0) return;
+        const woken = new AbortController();
+        const wake = () => woken.abort();
+        listeners.push(wake);
+        const either = AbortSignal.any([signal, woken.signal]);
+        await pause(Math.min(left, LONGEST_PAUSE), undefined, { signal: either, ref: false }).catch(
+          () => undefined,
+        );
+        listeners.splice(listeners.indexOf(wake), 1);
+      }
+    },
+    onChange: (listener) => void listeners.push(listener),
+  };
+}
+
+/** The course with a jump at a real moment. */
+export function advanced(course: Course, real: number, ms: number): Course {
+  if (!(ms >= 0 && Number.isFinite(ms)))
+    throw new RangeError('a clock jumps ahead, by 0 or more milliseconds');
+  return [
+    ...course,
+    { real, lab: courseToLab(course, real) + Math.round(ms), rate: course.at(-1)?.rate ?? 1 },
+  ];
+}
+
+/** The course with another pace from a real moment on. */
+export function paced(course: Course, real: number, factor: number): Course {
+  // A slower pace would give several real milliseconds one name, and a point in time could not be told exactly.
+  if (!(factor >= 1 && Number.isFinite(factor))) throw new RangeError('the pace of a clock is 1 or more');
+  return [...course, { real, lab: courseToLab(course, real), rate: factor }];
+}
+
+/** What the clock calls a real moment, in whole milliseconds. */
+export function courseToLab(course: Course, real: number): number {
+  const stretch = course.findLast((candidate) => candidate.real <= real);
+  return stretch === undefined ? real : Math.round(stretch.lab + (real - stretch.real) * stretch.rate);
+}
+
+/** The earliest real moment that the clock calls so, or the one at which it jumped over it. */
+export function courseToReal(course: Course, lab: number): number {
+  const at = course.findLastIndex((candidate) => candidate.lab <= lab);
+  const stretch = course[at];
+  const next = course[at + 1]?.real ?? Number.POSITIVE_INFINITY;
+  const real = stretch === undefined ? lab : stretch.real + (lab - stretch.lab) / stretch.rate;
+  return Math.min(real, next);
+}
+
+/** `setTimeout` takes 31 bits. */
+const LONGEST_PAUSE = 2 ** 31 - 1;

@@ -1,0 +1,31 @@
+/** Runs works one at a time, in the order they were asked for; a work that fails does not stop the next. */
+export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
+}
+
+/**
+ * Shares a work between all who ask at once. Each gets an answer that was begun after they asked: who comes while it runs
+ * shares the next one.
+ */
+export function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let current: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  const begin = (): Promise<T> => {
+    next = undefined;
+    const running = work().finally(() => {
+      if (current === running) current = undefined;
+    });
+    current = running;
+    return running;
+  };
+  return () => {
+    if (current === undefined) return begin();
+    next ??= current.then(begin, begin);
+    return next;
+  };
+}

@@ -1,0 +1,183 @@
+import type { Readable } from 'node:stream';
+import type { Secret } from '../../secret.ts';
+import type { Engine, Query, Server } from '../engine/engine.ts';
+import { databaseDown } from '../engine/server.ts';
+import { createAppUser, dropAppUser } from './app-users.ts';
+import { describedBackup } from './base-backup.ts';
+import { keptBackup } from './history.ts';
+import { inTurn, shared } from './in-turn.ts';
+import { archiveLog, prune, reachOf } from './incarnation.ts';
+import { restoreBackup, restoreTo } from './restore.ts';
+import { firstSeat, isUp, killServer, type Seat, startServer, stopServer } from './seat.ts';
+
+/** What is known about a base backup once its content has ended. Times are the database's own. */
+export interface BaseBackupFacts {
+  /** `system_identifier`, `timeline`, `start_lsn`, `end_lsn`: which database it is of, and which stretch of its log it needs. */
+  readonly manifest: Readonly<Record<string, string | number | null>>;
+  readonly timeline: number;
+  readonly startLsn: string;
+  readonly endLsn: string;
+  readonly startedAt: Date;
+  /** From here on a restore from it is consistent. */
+  readonly stoppedAt: Date;
+}
+
+/** Where archived log goes, gzipped and encrypted. */
+export interface LogStore {
+  /** 0700 or inside such a folder; made when it is missing. */
+  readonly folder: string;
+  /** The key that the next file is encrypted with; files that are there keep theirs. */
+  key(): Secret;
+}
+
+/** A user of the database for one bound application. */
+export interface Binding {
+  readonly user: string;
+  readonly password: Secret;
+  readonly database: string;
+  /** Where the server's socket is: the application's `host`. */
+  readonly socketFolder: string;
+}
+
+/** The data of one instance: a database server that goes down, comes up and goes back in time. */
+export interface InstanceData {
+  /** As the superuser, on the server of the moment; rejects with `lab.down` while there is none. */
+  readonly query: Query;
+  /** Process id of the server; undefined while it is down. */
+  readonly pid: number | undefined;
+  readonly running: boolean;
+  readonly socketFolder: string;
+  readonly dataFolder: string;
+  /** Whether the log is archived continuously. */
+  readonly archiving: boolean;
+  /** A base backup as a tar stream, and the facts about it once that has ended. */
+  baseBackup(label: string): { readonly content: Readable; facts(): Promise<BaseBackupFacts> };
+  /** From now on this stored base backup is a start for restoring to a point in time. */
+  keepBackup(backupId: string, facts: BaseBackupFacts): void;
+  /** It was deleted from the store: it no longer is, and log that nothing needs any more is deleted. */
+  forgetBackup(backupId: string): Promise<void>;
+  /** The times that can be restored to right now; undefined without archiving or a base backup to start from. */
+  range(): Promise<{ readonly start: Date; readonly end: Date } | undefined>;
+  /**
+   * Brings the instance back from a base backup of its own or of another instance: the decrypted, unzipped tar. Rejects with
+   * `lab.content` for a tar that is none, `lab.postgres` for one that does not start; the instance is as it was then.
+   */
+  restoreBackup(content: Readable, origin: 'own' | 'other'): Promise<void>;
+  /**
+   * Brings the instance back as it was at a time, exact to the transaction; `open` gives the tar of the base backup that was
+   * chosen. Rejects as `restoreBackup` does, with `lab.time` outside of the range and `lab.archive` without its log.
+   */
+  restoreTo(time: Date, open: (backupId: string) => Readable): Promise<{ readonly backupId: string }>;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Kills the server without notice, as the loss of a region does. */
+  kill(): Promise<void>;
+  bind(): Promise<Binding>;
+  /** Drops the user and cuts its connections; what it owned stays. No error when there is no such user. */
+  unbind(user: string): Promise<void>;
+  /** Ends the server, whatever is under way, and removes every file. Safe to call twice. */
+  remove(): Promise<void>;
+}
+
+/**
+ * A new, empty instance. Rejects with `lab.postgres`.
+ *
+ * Changes of the server are made one at a time, in the order they were asked for. A restore leaves the old data and the old
+ * server as they were until the new data folder is complete, and comes back to them when the new server does not start.
+ * After a restore no binding of before opens anything.
+ */
+export async function createInstanceData(
+  engine: Engine,
+  name: string,
+  options: { readonly archive?: LogStore },
+): Promise<InstanceData> {
+  const place = await engine.claim(name);
+  try {
+    const seat = await firstSeat(place, options.archive);
+    return instanceData(seat);
+  } catch (error) {
+    await place.remove();
+    throw error;
+  }
+}
+
+function instanceData(seat: Seat): InstanceData {
+  const { place, store } = seat;
+  const one = inTurn();
+  const heartbeat = shared(async () => {
+    const { server, incarnation } = seat;
+    if (!isUp(server) || incarnation === undefined) return;
+    const archivedTo = await archiveLog(server, incarnation.archive);
+    // A restore may have come in between; what it began is another story.
+    if (seat.server === server) seat.incarnation = { ...(seat.incarnation ?? incarnation), archivedTo };
+  });
+  const reach = async () => {
+    await heartbeat();
+    return seat.incarnation && reachOf(seat.incarnation);
+  };
+  const query: Query = (sql, parameters) => serverOf(seat).then((server) => server.query(sql, parameters));
+
+  return {
+    query,
+    get pid() {
+      return isUp(seat.server) ? seat.server.pid : undefined;
+    },
+    get running() {
+      return isUp(seat.server);
+    },
+    socketFolder: place.folder,
+    get dataFolder() {
+      return seat.data;
+    },
+    archiving: store !== undefined,
+    baseBackup: (label) => {
+      if (!isUp(seat.server)) throw databaseDown();
+      seat.labels.set(label, Date.now());
+      return describedBackup(seat.server, label);
+    },
+    keepBackup: (backupId, facts) => {
+      const { incarnation } = seat;
+      if (incarnation === undefined || facts.startedAt.getTime() < incarnation.since) return;
+      seat.incarnation = { ...incarnation, backups: [...incarnation.backups, keptBackup(backupId, facts)] };
+    },
+    forgetBackup: async (backupId) => {
+      const { incarnation } = seat;
+      if (incarnation?.backups.some(({ id }) => id === backupId) !== true) return;
+      const backups = incarnation.backups.filter(({ id }) => id !== backupId);
+      seat.incarnation = { ...incarnation, backups };
+      const pruned = seat.incarnation;
+      await one(() => place.track(prune(pruned)));
+    },
+    range: async () => {
+      const interval = await reach();
+      return interval && { start: new Date(interval.start), end: new Date(interval.end) };
+    },
+    restoreBackup: (content, origin) => {
+      // It may fail while it waits for its turn; who reads it then learns of it.
+      content.on('error', () => undefined);
+      return one(() => restoreBackup(seat, content, origin));
+    },
+    restoreTo: (time, open) =>
+      one(async () => {
+        await reach();
+        return await restoreTo(seat, time, open);
+      }),
+    stop: () => one(() => stopServer(seat)),
+    start: () => one(() => startServer(seat)),
+    kill: () => one(() => killServer(seat)),
+    bind: () =>
+      one(async () => ({ ...(await createAppUser(query)), database: DATABASE, socketFolder: place.folder })),
+    unbind: (user) => one(() => dropAppUser(query, user)),
+    remove: async () => {
+      await place.remove();
+      await seat.incarnation?.archive.remove();
+    },
+  };
+}
+
+const DATABASE = 'postgres';
+
+async function serverOf(seat: Seat): Promise<Server> {
+  if (isUp(seat.server)) return seat.server;
+  throw databaseDown();
+}

@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Settings } from './engine.ts';
+
+/** The configuration file of a server in this folder. */
+export function configFile(folder: string): string {
+  return join(folder, 'postgresql.conf');
+}
+
+/**
+ * Writes the whole configuration of a server, outside of its data folder: a restored cluster brings the files of its
+ * source along, its archive among them, and must not act on them. Only the superuser gets in.
+ */
+export async function writeConfig(
+  folder: string,
+  options: { readonly major: number; readonly fsync: boolean; readonly settings: Settings },
+): Promise<void> {
+  const settings: Settings = {
+    listen_addresses: '',
+    unix_socket_directories: folder,
+    unix_socket_permissions: '0700',
+    hba_file: hbaFile(folder),
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    lc_messages: 'C',
+    fsync: options.fsync ? 'on' : 'off',
+    wal_level: 'replica',
+    max_wal_senders: '6',
+    // A backup streams its own log at the end: what was written meanwhile must still be there.
+    wal_keep_size: '64MB',
+    // At least twice the segment size, or the server refuses to start.
+    min_wal_size: '5MB',
+    max_wal_size: '64MB',
+    shared_buffers: '16MB',
+    max_connections: '20',
+    autovacuum_max_workers: '1',
+    jit: 'off',
+    // A statement may hold a password.
+    log_min_error_statement: 'panic',
+    ...(options.major >= 18 ? { io_method: 'sync' } : {}),
+    ...options.settings,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
+  await writeFile(configFile(folder), `${lines.join('\n')}\n`, { mode: 0o644 });
+  await writeFile(hbaFile(folder), SUPERUSER, { mode: 0o644 });
+}
+
+/** Lets everybody else in by password, once the server has read it again. */
+export async function writeOpenAccess(folder: string): Promise<void> {
+  await writeFile(hbaFile(folder), `${SUPERUSER}local all all scram-sha-256\n`, { mode: 0o644 });
+}
+
+/* The folder of the socket is closed to others, so who reaches it may be trusted. */
+const SUPERUSER = 'local all postgres trust\nlocal replication postgres trust\n';
+
+function hbaFile(folder: string): string {
+  return join(folder, 'hba.conf');
+}

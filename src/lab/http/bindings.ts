@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { LabInstance } from '../instance.ts';
+import { parseOrRefuse, Refusal } from './endpoint.ts';
+
+/*
+ * The platform's side of the lab: what unbind and bind do for an application. These are routes of the lab, not of the
+ * service, and the only place where a password of the database is told.
+ */
+
+const Wish = z.object({ app: z.string().min(1).max(200) });
+
+/** Binds an application: a user and password of its own, told here once. */
+export async function createBinding(instance: LabInstance, body: unknown) {
+  const { app } = parseOrRefuse(Wish, body);
+  const { binding, credentials } = await reached(instance.bindings.create(app));
+  const { user, password, database, socketFolder } = credentials;
+  const secret = password.reveal();
+  const login = `${encodeURIComponent(user)}:${encodeURIComponent(secret)}`;
+  return {
+    id: binding.id,
+    app,
+    credentials: {
+      uri: `postgresql://${login}@/${encodeURIComponent(database)}?host=${encodeURIComponent(socketFolder)}`,
+      username: user,
+      password: secret,
+      host: socketFolder,
+      database,
+    },
+  };
+}
+
+/** Oldest first, without passwords. */
+export function listBindings(instance: LabInstance) {
+  return instance.bindings.all.map(({ id, app, user, createdAt }) => ({
+    id,
+    app,
+    username: user,
+    created_at: createdAt.toISOString(),
+  }));
+}
+
+/** Unbinds: the user is gone and its connections are cut. */
+export async function deleteBinding(instance: LabInstance, id: string) {
+  if (!(await reached(instance.bindings.delete(id)))) {
+    throw new Refusal(404, 'bindingNotFound', 'the binding does not exist');
+  }
+  return { id };
+}
+
+async function reached<T>(work: Promise<T>): Promise<T> {
+  return await work.catch(() => {
+    throw new Refusal(502, 'upstreamError', 'the database does not answer');
+  });
+}

@@ -1,0 +1,28 @@
+import type { LabInstance } from '../instance.ts';
+import type { LabState } from '../lab-state.ts';
+import type { Fate } from '../manager/task-queue.ts';
+import type { LabContext } from './authorise.ts';
+import type { Endpoint, Request } from './endpoint.ts';
+
+/** What an endpoint is asked to do, out of a call on the wire. */
+export function requestOf(
+  context: LabContext,
+  endpoint: Endpoint,
+  state: LabState,
+  call: { readonly instance: LabInstance; readonly body: unknown; readonly fate: Fate | undefined },
+): Request {
+  return {
+    ...call,
+    state,
+    params: context.req.param() as Record<string, string>,
+    query: context.req.query(),
+    range: context.req.header('range'),
+    record: (detail) =>
+      state.calls.push({
+        at: state.clock.now().toISOString(),
+        endpoint: `${endpoint.method} ${endpoint.path}`,
+        instance: call.instance.name,
+        detail,
+      }),
+  };
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import type { LabInstance } from '../instance.ts';
+import type { LabState } from '../lab-state.ts';
+import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
+import { backupNamed, describeRestore } from './tasks.ts';
+import { Moment, PitrRange, Restore } from './wire.ts';
+
+const EXAMPLE = {
+  id: 2,
+  backup_id: 1,
+  metadata: { restored_from: '2021-04-21T15:32:10.332Z' },
+  status: 'done',
+  triggered_at: '2021-04-21T15:34:12.295Z',
+  finished_at: '2021-04-21T15:34:14.322Z',
+};
+
+const TaskStatus = Restore.shape.status;
+
+/** Section 4.1, endpoints 5 to 7, 17 and 18. */
+export const restoreEndpoints: readonly Endpoint[] = [
+  jsonEndpoint({
+    method: 'GET',
+    base: '/v1/instances',
+    path: '/restores',
+    name: 'listRestores',
+    summary: 'Lists the restores into the instance, newest first.',
+    result: z.array(Restore),
+    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    examples: { answer: [EXAMPLE] },
+    work: ({ instance }) => instance.restores.map(describeRestore),
+  }),
+  jsonEndpoint({
+    method: 'GET',
+    base: '/v1/instances',
+    path: '/restores/:id',
+    name: 'getRestore',
+    summary: 'Shows one restore.',
+    result: Restore,
+    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    examples: { answer: EXAMPLE },
+    work: ({ instance, params }) => {
+      const restore = instance.restores.find(({ id }) => String(id) === params['id']);
+      if (restore === undefined) throw new Refusal(404, 'restoreNotFound', 'the restore does not exist');
+      return describeRestore(restore);
+    },
+  }),
+  jsonEndpoint({
+    method: 'POST',
+    base: '/v1/instances',
+    path: '/backups/:id/restore',
+    name: 'restoreBackup',
+    summary:
+      'Queues the restore of a backup of the instance into it; bound applications are locked out by it.',
+    startsTask: true,
+    result: z.object({ id: Restore.shape.id }),
+    answers: { 61: { status: 202 }, 62: { status: 200 } },
+    refuses: { 61: [409] },
+    examples: { answer: { id: 2 } },
+    work: ({ instance, params, state, fate, record }) => {
+      const backup = backupNamed(instance, params['id']);
+      refuseSecondRestore(state, instance);
+      const restore = instance.restore(backup, fate);
+      record({ restore: restore.id, backup: backup.id });
+      return { id: restore.id };
+    },
+  }),
+  jsonEndpoint({
+    method: 'GET',
+    base: '/v1/instances',
+    path: '/pitr',
+    name: 'getPitrRange',
+    summary: 'Tells between which moments the instance can be restored to.',
+    result: PitrRange,
+    // Section 4.1 rule 5: revision 62 lists 202 and no 200.
+    answers: { 61: { status: 200 }, 62: { status: 202 } },
+    examples: {
+      answer: { start_time: '2022-02-01T20:53:20.000Z', end_time: '2022-02-02T11:45:37.601Z' },
+    },
+    work: async ({ instance }) => {
+      const { start, end } = await rangeOf(instance);
+      return { start_time: start.toISOString(), end_time: end.toISOString() };
+    },
+  }),
+  jsonEndpoint({
+    method: 'POST',
+    base: '/v1/instances',
+    path: '/pitr/restore',
+    name: 'restoreToTime',
+    summary:
+      'Queues the restore of the instance to a point in time; bound applications are locked out by it.',
+    startsTask: true,
+    result: z.object({ status: TaskStatus }),
+    answers: { 62: { status: 202 } },
+    body: z.object({ target_time: Moment }),
+    examples: { request: { target_time: '2022-02-02T11:00:00.000Z' }, answer: { status: 'queued' } },
+    work: async ({ instance, body, fate, record }) => {
+      const { start, end } = await rangeOf(instance);
+      const time = body.target_time;
+      if (!(start <= time && time <= end)) {
+        const why = `target_time: not from ${start.toISOString()} to ${end.toISOString()}`;
+        throw new Refusal(422, 'invalidParameters', why);
+      }
+      const restore = instance.restoreTo(time, fate);
+      record({ restore: restore.id, target_time: time.toISOString() });
+      return { status: restore.task.status };
+    },
+  }),
+];
+
+/** Revision 61 answers 409 while a restore is in progress; revision 62 queues another one. */
+export function refuseSecondRestore(state: LabState, instance: LabInstance): void {
+  if (state.revision === 61 && instance.isRestoring) {
+    throw new Refusal(409, 'restoreInProgress', 'a restore of this instance is already in progress');
+  }
+}
+
+/** Rule 4: without continuous archiving there is no such thing, and before a first base backup nothing to offer. */
+async function rangeOf(instance: LabInstance) {
+  if (!instance.data.archiving) {
+    throw new Refusal(404, 'continuousArchivingDisabled', 'the instance has no continuous archiving');
+  }
+  const range = await instance.pitrRange().catch((cause: unknown) => {
+    throw new Refusal(502, 'upstreamError', `the archive cannot be asked: ${String(cause)}`);
+  });
+  if (range === undefined) {
+    throw new Refusal(404, 'noRecoveryPoint', 'there is no backup yet to restore to a point in time from');
+  }
+  return range;
+}

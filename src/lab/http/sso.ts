@@ -1,0 +1,46 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { createMiddleware } from 'hono/factory';
+import type { LabState } from '../lab-state.ts';
+import type { LabContext } from './authorise.ts';
+import { COOKIE } from './sessions.ts';
+
+/**
+ * The sign-on in front of the dashboard address (section 5 item 2; domain: the older interface redirects and sets a
+ * cookie). A page that is asked for with a valid token and without a session goes round by a login page, which sets
+ * the cookie and leads back with a ticket. A POST is never redirected, because it would arrive as a GET.
+ */
+export function ssoRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const { sessions, tokens } = state;
+  app.get('/sso/login', (context) => {
+    const entered = sessions.enter(context.req.query('code') ?? '');
+    if (entered === undefined) return context.json({ msg: 'the login has expired' }, 401);
+    remember(context, entered.session);
+    const mark = entered.destination.includes('?') ? '&' : '?';
+    return context.redirect(`${entered.destination}${mark}ticket=${entered.ticket}`, 302);
+  });
+  app.use(
+    '/service-instances/*',
+    createMiddleware<{ Bindings: HttpBindings }>(async (context, next) => {
+      const header = context.req.header('authorization');
+      const hasSession = sessions.ofSession(getCookie(context, COOKIE)) !== undefined;
+      const hasTicket = context.req.query('ticket') !== undefined;
+      const isKnown = header !== undefined && tokens.rightOf(header) !== undefined;
+      // Who has no valid token is told so where he wanted to go.
+      if (!isKnown || hasSession || hasTicket) return await next();
+      if (context.req.method !== 'GET') {
+        remember(context, sessions.open(header));
+        return await next();
+      }
+      const { pathname, search } = new URL(context.req.url);
+      return context.redirect(`/sso/login?code=${sessions.begin(header, `${pathname}${search}`)}`, 302);
+    }),
+  );
+  return app;
+}
+
+function remember(context: LabContext, session: string): void {
+  setCookie(context, COOKIE, session, { path: '/', httpOnly: true, sameSite: 'Lax' });
+}

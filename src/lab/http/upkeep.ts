@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { LabInstance } from '../instance.ts';
+import type { LabState } from '../lab-state.ts';
+import type { UpkeepAction } from '../upkeep.ts';
+import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
+import { Accepted, Metrics, UpdateSetting } from './wire.ts';
+
+/** Section 4.1, endpoints 13 to 16, and `broker/edit` of revision 61 (4.2 item 6). */
+export const upkeepEndpoints: readonly Endpoint[] = [
+  jsonEndpoint({
+    method: 'PATCH',
+    base: '/v1/instances',
+    path: '/recreate',
+    name: 'recreateInstance',
+    summary: 'Begins to give the instance a new process; its data stays.',
+    result: Accepted,
+    answers: { 61: { status: 202 }, 62: { status: 202 } },
+    refuses: { 61: [409] },
+    work: ({ instance, state, record }) => begin(state, instance, 'recreate', record),
+  }),
+  jsonEndpoint({
+    method: 'PATCH',
+    base: '/v1/instances',
+    path: '/restart',
+    name: 'restartInstance',
+    summary: 'Begins to restart the instance.',
+    result: Accepted,
+    answers: { 61: { status: 202 }, 62: { status: 202 } },
+    refuses: { 61: [409] },
+    work: ({ instance, state, record }) => begin(state, instance, 'restart', record),
+  }),
+  jsonEndpoint({
+    method: 'PATCH',
+    base: '/v1/instances',
+    path: '/updates',
+    name: 'updateInstance',
+    summary: 'Begins to apply the pending maintenance updates.',
+    result: Accepted,
+    answers: { 61: { status: 202 }, 62: { status: 202 } },
+    refuses: { 61: [409] },
+    body: z.object({ service_id: z.string() }),
+    examples: { request: { service_id: 'e5d1f0a2-6b43-4c8e-9d21-7a30c5b9f614' } },
+    work: ({ instance, body, state, record }) => {
+      if (body.service_id !== instance.facts.serviceId) {
+        throw new Refusal(422, 'invalidParameters', 'service_id: the instance is of another service');
+      }
+      return begin(state, instance, 'update', record);
+    },
+  }),
+  jsonEndpoint({
+    method: 'PATCH',
+    base: '/v1/instances',
+    path: '/broker/edit',
+    name: 'editBroker',
+    summary: 'Allows or forbids maintenance updates that nobody asked for.',
+    result: z.object({ allowed_update_time: UpdateSetting, id: z.guid() }),
+    answers: { 61: { status: 200 } },
+    body: z.object({ allowed_update_time: UpdateSetting }),
+    examples: { request: { allowed_update_time: { type: 'general', allowed: false } } },
+    work: ({ instance, body: { allowed_update_time }, record }) => {
+      instance.changeUpdateSetting(allowed_update_time);
+      record({ ...allowed_update_time });
+      return { allowed_update_time, id: instance.guid };
+    },
+  }),
+  jsonEndpoint({
+    method: 'GET',
+    base: '/v1/instances',
+    path: '/metrics',
+    name: 'getMetrics',
+    summary: 'Gives the latest data points, oldest first.',
+    result: Metrics,
+    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    query: z.object({
+      quantity: z
+        .string()
+        .regex(/^0*[1-9]\d*$/, 'must be a whole number of at least 1')
+        .transform(Number)
+        .optional(),
+    }),
+    examples: { answer: ['postgresql.0.system.load.load1 0.12 1619000000'] },
+    work: ({ instance, query }) => [...instance.metrics.points(query.quantity)],
+  }),
+];
+
+/** Revision 61 answers 409 while the same action is in progress; revision 62 queues another one. */
+function begin(
+  state: LabState,
+  instance: LabInstance,
+  action: UpkeepAction,
+  record: (detail: Record<string, string>) => void,
+) {
+  if (state.revision === 61 && instance.upkeep.isDoing(action)) {
+    throw new Refusal(409, `${action}InProgress`, `this ${action} is already in progress`);
+  }
+  instance.begin(action);
+  record({ action });
+  return { message: `The ${action} has been accepted.` };
+}

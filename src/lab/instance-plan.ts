@@ -1,0 +1,123 @@
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import type { LabClock } from './clock.ts';
+import { createInstanceData, type InstanceData } from './data/instance-data.ts';
+import type { Engine } from './engine/engine.ts';
+import { type BackupType, LabInstance } from './instance.ts';
+import { type KeyRing, newKey } from './key-ring.ts';
+import { PLAN_ID, SERVICE_ID } from './landscape.ts';
+import type { BackupStore } from './manager/store.ts';
+import type { TaskQueue } from './manager/task-queue.ts';
+import { openShop } from './shop/shop.ts';
+
+/** An instance that the lab is to have. */
+export interface InstanceWish {
+  /** Letters, digits, dots and dashes; different from all others. */
+  readonly name: string;
+  /** `standard` by default: no log is archived, and there is no point-in-time recovery. */
+  readonly backupType?: BackupType;
+  /** With customers, products and orders that keep coming. */
+  readonly shop?: boolean;
+  /** With a user's key in a file of its own, and a first backup under it. */
+  readonly key?: boolean;
+  /** GUIDs; those of the lab's one service and plan by default. */
+  readonly serviceId?: string;
+  readonly planId?: string;
+}
+
+/** A source that is worth rescuing, and an empty one that it can be brought back in. */
+export const DEFAULT_INSTANCES: readonly InstanceWish[] = [
+  { name: 'orders', backupType: 'continuous_archiving', shop: true, key: true },
+  { name: 'orders-dr' },
+];
+
+/** An instance that is up, with its shop and its first backup, and where its key is. */
+export interface MadeInstance {
+  readonly instance: LabInstance;
+  readonly wish: InstanceWish;
+  readonly keyFile: string | undefined;
+}
+
+export interface InstanceWorkshop {
+  readonly engine: Engine;
+  readonly queue: TaskQueue;
+  readonly store: BackupStore;
+  readonly clock: LabClock;
+  /** Keys and archived log go here. */
+  readonly folder: string;
+  readonly log: (line: string) => void;
+  /** Called for each as soon as it exists: it must be removed at the end. */
+  readonly made: (data: InstanceData) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes all instances, as many at a time as there are processors: most of it is spent on initialising data folders.
+ * Rejects with `lab.instance` for names that do not work, `lab.postgres`, or `lab.backup`.
+ */
+export async function makeInstances(
+  wishes: readonly InstanceWish[],
+  workshop: InstanceWorkshop,
+): Promise<readonly MadeInstance[]> {
+  checkNames(wishes);
+  const made: MadeInstance[] = [];
+  let next = 0;
+  const work = async () => {
+    while (next < wishes.length) {
+      const at = next;
+      next += 1;
+      const wish = wishes[at];
+      if (wish === undefined) return;
+      workshop.signal.throwIfAborted();
+      made[at] = await makeInstance(wish, at + 1, workshop);
+    }
+  };
+  const workers = Array.from({ length: Math.max(2, availableParallelism()) }, work);
+  const ends = await Promise.allSettled(workers);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  return made;
+}
+
+async function makeInstance(
+  wish: InstanceWish,
+  id: number,
+  workshop: InstanceWorkshop,
+): Promise<MadeInstance> {
+  const { engine, queue, store, clock, folder, log } = workshop;
+  const { name, serviceId = SERVICE_ID, planId = PLAN_ID } = wish;
+  const keys: KeyRing = { generated: newKey(), user: wish.key === true ? newKey() : undefined };
+  const archive = { folder: join(folder, 'archive', name), key: () => keys.user ?? keys.generated };
+  const archiving = wish.backupType === 'continuous_archiving';
+  const data = await createInstanceData(engine, name, archiving ? { archive } : {});
+  workshop.made(data);
+  const facts = { id, name, serviceId, planId };
+  const instance = new LabInstance(facts, { data, queue, store, clock, keys, log });
+  if (wish.shop === true) await openShop(data.query);
+  if (keys.user === undefined) return { instance, wish, keyFile: undefined };
+  const keyFile = join(folder, `${name}.key`);
+  await writeFile(keyFile, keys.user.reveal(), { mode: 0o600 });
+  const first = instance.triggerBackup();
+  await first.ended;
+  if (first.backup.task.status !== 'done') {
+    throw new LifeboatError('lab.backup', `the first backup of ${name} failed`, {
+      hints: ['the line before says why; is the disk full?'],
+    });
+  }
+  return { instance, wish, keyFile };
+}
+
+function checkNames(wishes: readonly InstanceWish[]): void {
+  const names = wishes.map(({ name }) => name);
+  const wrong = names.find(
+    (name, at) => !/^[a-z0-9][a-z0-9.-]{0,39}$/.test(name) || names.indexOf(name) !== at,
+  );
+  if (wrong === undefined && names.length > 0) return;
+  const why =
+    wrong === undefined ? 'a lab needs an instance' : `the instance name ${show(wrong)} does not work`;
+  throw new LifeboatError('lab.instance', why, {
+    hints: ['names have small letters, digits, dots and dashes, 40 at most, and no two are the same'],
+  });
+}

@@ -1,0 +1,16 @@
+import { randomBytes } from 'node:crypto';
+import { Secret } from '../secret.ts';
+
+/** What the operator of the lab asks of a user's key. */
+export const MIN_KEY_LENGTH = 16;
+
+/** The present key of an instance. Without a user's key the Backup Manager has one of its own, which nobody learns. */
+export interface KeyRing {
+  readonly generated: Secret;
+  user: Secret | undefined;
+}
+
+/** 32 random bytes in base64url: 43 characters that no shell touches. */
+export function newKey(): Secret {
+  return new Secret(randomBytes(32).toString('base64url'));
+}

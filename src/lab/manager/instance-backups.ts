@@ -1,0 +1,131 @@
+import type { Readable } from 'node:stream';
+import type { Secret } from '../../secret.ts';
+import { expiredBackups, type RetentionRule } from './retention.ts';
+import type { BackupStore } from './store.ts';
+import { type Fate, isOpen, type Task, type TaskQueue } from './task-queue.ts';
+
+/** A backup as the Backup Manager knows it. */
+export interface LabBackup {
+  /** Small, per instance, from 1. */
+  readonly id: number;
+  /** `<backup guid of the instance>-<milliseconds since 1970>` */
+  readonly backupId: string;
+  readonly task: Task;
+  /** The key at the moment the backup was triggered. */
+  readonly key: Secret;
+  /** Bytes of the encrypted file; 0 until it is there. */
+  size: number;
+}
+
+/** What the Backup Manager asks of the instance whose backups it keeps. */
+export interface BackupOrigin<Facts> {
+  readonly name: string;
+  /** The GUID by which the Backup Manager refers to the backups of the instance. */
+  readonly backupGuid: string;
+  /** The content, and what is known about it once it has ended. */
+  take(label: string): { readonly content: Readable; facts(): Promise<Facts> };
+  /** What of the facts stands beside the stored file. */
+  describe(facts: Facts): Readonly<Record<string, string | number | null>>;
+  /** A backup is whole and stored. */
+  kept(backup: LabBackup, facts: Facts): void;
+  /** A backup is no more. */
+  forgotten(backup: LabBackup): Promise<void>;
+  retention(): RetentionRule;
+  /** Ends the work that is under way when the instance is lost; a new one each time it comes back. */
+  life(): AbortSignal;
+}
+
+/** The backups of one instance: taken, kept, deleted when they are old. They outlive the loss of the instance. */
+export class InstanceBackups<Facts> {
+  readonly #origin: BackupOrigin<Facts>;
+  readonly #queue: TaskQueue;
+  readonly #store: BackupStore;
+  readonly #now: () => Date;
+  /** Oldest first. */
+  readonly #backups: LabBackup[] = [];
+  readonly #beingDeleted = new Set<LabBackup>();
+  #lastStamp = 0;
+
+  constructor(
+    origin: BackupOrigin<Facts>,
+    parts: { readonly queue: TaskQueue; readonly store: BackupStore; readonly now: () => Date },
+  ) {
+    this.#origin = origin;
+    this.#queue = parts.queue;
+    this.#store = parts.store;
+    this.#now = parts.now;
+  }
+
+  /** Newest first; deleted ones too. */
+  get all(): readonly LabBackup[] {
+    return this.#backups.toReversed();
+  }
+
+  get isBusy(): boolean {
+    return this.#backups.some(({ task }) => isOpen(task));
+  }
+
+  /** The newest one that can be restored, or the newest that was finished by a moment. */
+  newestDone(by?: Date): LabBackup | undefined {
+    return this.#backups.findLast(
+      ({ task }) => task.status === 'done' && (by === undefined || task.changedAt <= by),
+    );
+  }
+
+  /** Queues a backup under a key. `ended` resolves when its task has ended; the task tells how. */
+  trigger(key: Secret, fate?: Fate): { readonly backup: LabBackup; readonly ended: Promise<void> } {
+    const id = this.#backups.length + 1;
+    const task = this.#queue.newTask(`backup ${id} of ${this.#origin.name}`);
+    const backup: LabBackup = { id, backupId: this.#nextBackupId(task), task, key, size: 0 };
+    this.#backups.push(backup);
+    const work = (signal: AbortSignal) => this.#take(backup, AbortSignal.any([signal, this.#origin.life()]));
+    const ended = this.#queue.submit(task, { work, fate });
+    void ended.then(() => this.prune());
+    return { backup, ended };
+  }
+
+  /** Queues the deletion of what retention no longer keeps. */
+  prune(): void {
+    for (const backup of expiredBackups(this.#backups, this.#origin.retention(), this.#now())) {
+      if (this.#beingDeleted.has(backup)) continue;
+      this.#beingDeleted.add(backup);
+      const task = this.#queue.newTask(`deletion of backup ${backup.id} of ${this.#origin.name}`);
+      void this.#queue
+        .submit(task, { work: () => this.#delete(backup) })
+        .then(() => this.#beingDeleted.delete(backup));
+    }
+  }
+
+  /** The stored bytes from `start` up to before `end`, still encrypted. */
+  read(backup: LabBackup, start = 0, end = backup.size): Readable {
+    return this.#store.read(backup.backupId, start, end);
+  }
+
+  async #take(backup: LabBackup, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { content, facts } = this.#origin.take(backup.backupId);
+    const stored = await this.#store.write(backup.backupId, content, backup.key, signal);
+    const known = await facts();
+    await this.#store.describe(backup.backupId, {
+      instance: this.#origin.name,
+      ...stored,
+      ...this.#origin.describe(known),
+    });
+    backup.size = stored.size;
+    this.#origin.kept(backup, known);
+  }
+
+  /** The entry stays in the list. A deletion that fails is tried again by the next `prune`. */
+  async #delete(backup: LabBackup): Promise<void> {
+    await this.#store.remove(backup.backupId);
+    await this.#origin.forgotten(backup);
+    backup.task.status = 'deleted';
+    backup.task.changedAt = this.#now();
+  }
+
+  /** Two backups in one millisecond still get two ids. */
+  #nextBackupId({ triggeredAt }: Task): string {
+    this.#lastStamp = Math.max(triggeredAt.getTime(), this.#lastStamp + 1);
+    return `${this.#origin.backupGuid}-${this.#lastStamp}`;
+  }
+}

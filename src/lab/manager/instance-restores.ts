@@ -1,0 +1,88 @@
+import type { LabBackup } from './instance-backups.ts';
+import { type Fate, isOpen, type Task, type TaskQueue } from './task-queue.ts';
+
+/** A restore as the Backup Manager knows it (section 2.2 of service-api.md). */
+export interface LabRestore {
+  /** Small, per instance that is restored, from 1. */
+  readonly id: number;
+  readonly task: Task;
+  /** The one that is restored; until the task has chosen it, the one that would be now. */
+  backup: LabBackup | undefined;
+  /** The point in time that was asked for; undefined: all of the backup. */
+  readonly pointInTime: Date | undefined;
+}
+
+/** Brings a backup back, and says which; rejects when nothing has changed. */
+export type RestoreWork = (signal: AbortSignal, chosen: (backup: LabBackup) => void) => Promise<void>;
+
+interface RestoreParts {
+  readonly name: string;
+  readonly queue: TaskQueue;
+  /** Whether the instance is at rest but for restores. */
+  readonly atRest: () => boolean;
+  readonly life: () => AbortSignal;
+}
+
+/** The restores into one instance: one at a time, in order, each when the instance is free. */
+export class InstanceRestores {
+  readonly #parts: RestoreParts;
+  /** Oldest first. */
+  readonly #restores: LabRestore[] = [];
+  #running = false;
+
+  constructor(parts: RestoreParts) {
+    this.#parts = parts;
+  }
+
+  /** Newest first. */
+  get all(): readonly LabRestore[] {
+    return this.#restores.toReversed();
+  }
+
+  /** Whether one waits or works. */
+  get isBusy(): boolean {
+    return this.#restores.some(({ task }) => isOpen(task));
+  }
+
+  /** Whether one works: then the data of the instance is about to change. */
+  get isRunning(): boolean {
+    return this.#running;
+  }
+
+  /** Queues a restore. `expected` is the backup it will presumably use. */
+  trigger(
+    plan: {
+      readonly expected: LabBackup | undefined;
+      readonly pointInTime?: Date;
+      readonly work: RestoreWork;
+    },
+    fate?: Fate,
+  ): LabRestore {
+    const { name, queue, atRest, life } = this.#parts;
+    const id = this.#restores.length + 1;
+    const task = queue.newTask(`restore ${id} of ${name}`);
+    const restore: LabRestore = { id, task, backup: plan.expected, pointInTime: plan.pointInTime };
+    this.#restores.push(restore);
+    const work = async (closing: AbortSignal) => {
+      const signal = AbortSignal.any([closing, life()]);
+      signal.throwIfAborted();
+      await plan.work(signal, (backup) => {
+        restore.backup = backup;
+      });
+      signal.throwIfAborted();
+    };
+    const ended = queue.submit(task, {
+      work,
+      fate,
+      mayStart: () => !this.#running && atRest(),
+      onStart: () => {
+        this.#running = true;
+      },
+    });
+    void ended.then(() => {
+      this.#running = false;
+      queue.recheck();
+    });
+    return restore;
+  }
+}

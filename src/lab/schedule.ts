@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LabClock } from './clock.ts';
+import type { LabInstance } from './instance.ts';
+
+/** What the lab does without being asked. Seconds are those of the lab's clock; `undefined`, 0 and less end it. */
+export interface Schedule {
+  /** Backs up each instance that is not excluded from it, every so many seconds. */
+  backupEvery(seconds: number | undefined): void;
+  /** Applies pending updates to each instance that allows it, every so many seconds. */
+  maintenanceEvery(seconds: number | undefined): void;
+}
+
+/** Samples of the metrics are this far apart, in real time. */
+const SAMPLE_MS = 5_000;
+
+/**
+ * Starts the lab's own work: metrics are sampled, and old backups deleted when the clock moves. Ends with the signal.
+ * A jump of the clock over several turns makes one of them, as after a night in which a computer slept.
+ */
+export function startSchedule(
+  instances: readonly LabInstance[],
+  clock: LabClock,
+  signal: AbortSignal,
+): Schedule {
+  const present = () => instances.filter(({ lost }) => !lost);
+  clock.onChange(() => {
+    for (const instance of instances) instance.prune();
+  });
+  void sampleRegularly(instances, signal);
+  return {
+    backupEvery: repeated(clock, signal, () => {
+      for (const instance of present()) {
+        if (!instance.settings.exclude_from_auto_backup) void instance.triggerBackup();
+      }
+    }),
+    maintenanceEvery: repeated(clock, signal, () => {
+      for (const instance of present()) {
+        const isDue = instance.updateSetting.allowed && instance.upkeep.updates.length > 0;
+        if (isDue && !instance.upkeep.isDoing('update')) instance.begin('update');
+      }
+    }),
+  };
+}
+
+/** Gives a function that does the work every so many seconds, from then on and until it is told otherwise. */
+function repeated(clock: LabClock, signal: AbortSignal, work: () => void) {
+  let current = new AbortController();
+  return (seconds: number | undefined) => {
+    current.abort();
+    current = new AbortController();
+    if (seconds !== undefined && seconds > 0)
+      void repeat(clock, seconds * 1000, AbortSignal.any([signal, current.signal]), work);
+  };
+}
+
+async function repeat(clock: LabClock, period: number, signal: AbortSignal, work: () => void): Promise<void> {
+  while (!signal.aborted) {
+    const due = new Date(clock.now().getTime() + period);
+    // A clock that runs fast may be there already; the rest of the process has its turn all the same.
+    await pause(1, undefined, { signal, ref: false }).catch(() => undefined);
+    await clock.until(due, signal);
+    if (!signal.aborted) work();
+  }
+}
+
+async function sampleRegularly(instances: readonly LabInstance[], signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await Promise.all(instances.map((instance) => instance.metrics.sample()));
+    await pause(SAMPLE_MS, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,79 @@
+import type { InstanceData } from './data/instance-data.ts';
+
+/** What changes the process of an instance and not its data (endpoints 13 to 15 of service-api.md). */
+export type UpkeepAction = 'restart' | 'recreate' | 'update';
+
+export interface AvailableUpdate {
+  readonly name: string;
+  readonly type: string;
+  readonly version: string;
+}
+
+/** Whether the lab's own maintenance may update the instance (section 2.5). A triggered update asks nobody. */
+export interface UpdateSetting {
+  readonly type: string;
+  readonly allowed: boolean;
+}
+
+interface UpkeepParts {
+  readonly data: Pick<InstanceData, 'stop' | 'start'>;
+  /** While the instance is lost nothing may start its server. */
+  readonly isLost: () => boolean;
+  /** An action has ended, well or not. */
+  readonly ended: () => void;
+  readonly log: (line: string) => void;
+}
+
+/** Restarts, recreations and updates of one instance, one at a time and in order. */
+export class Upkeep {
+  readonly #parts: UpkeepParts;
+  #underWay: readonly UpkeepAction[] = [];
+  #last: Promise<void> = Promise.resolve();
+  #updates: readonly AvailableUpdate[] = PENDING;
+  setting: UpdateSetting = { type: 'general', allowed: true };
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+  }
+
+  /** Maintenance updates that wait to be applied. */
+  get updates(): readonly AvailableUpdate[] {
+    return this.#updates;
+  }
+
+  get isBusy(): boolean {
+    return this.#underWay.length > 0;
+  }
+
+  isDoing(action: UpkeepAction): boolean {
+    return this.#underWay.includes(action);
+  }
+
+  /** Begins an action; it ends when a new process accepts connections. */
+  begin(action: UpkeepAction): void {
+    this.#underWay = [...this.#underWay, action];
+    this.#last = this.#last.then(() => this.#replaceProcess(action));
+  }
+
+  async #replaceProcess(action: UpkeepAction): Promise<void> {
+    const { data, isLost, ended, log } = this.#parts;
+    try {
+      await data.stop();
+      if (isLost()) throw new Error('the instance is lost');
+      await data.start();
+      if (action === 'update') this.#updates = [];
+    } catch (error) {
+      log(`${action} failed: ${String(error)}`);
+    } finally {
+      const at = this.#underWay.indexOf(action);
+      this.#underWay = this.#underWay.toSpliced(at, 1);
+      ended();
+    }
+  }
+}
+
+/** What a fresh instance of the lab is behind by. */
+const PENDING: readonly AvailableUpdate[] = [
+  { name: 'postgresql', type: 'release', version: '18.4.1' },
+  { name: 'stemcell', type: 'stemcell', version: '1.785' },
+];

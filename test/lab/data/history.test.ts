@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  type Era,
+  type History,
+  type KeptBackup,
+  reachable,
+  routeTo,
+} from '../../../src/lab/data/history.ts';
+import { parseHistory, parseLsn, segmentAt, segmentOf } from '../../../src/lab/data/log-files.ts';
+
+function era(timeline: number, from: number, ...ancestors: readonly (readonly [number, number])[]): Era {
+  return {
+    timeline,
+    from,
+    ancestors: ancestors.map(([parent, end]) => ({ timeline: parent, end: BigInt(end) })),
+  };
+}
+
+function backup(id: string, timeline: number, stoppedAt: number, end: number): KeptBackup {
+  return { id, timeline, start: BigInt(end - 5), end: BigInt(end), stoppedAt };
+}
+
+/* At 500 the database went back to position 30, at 800 to position 60 of the second timeline. */
+const eras = [era(1, 0), era(2, 500, [1, 30]), era(3, 800, [1, 30], [2, 60])];
+
+test('the range begins at the oldest backup that is left, over all restores', () => {
+  const backups = [backup('a', 1, 100, 10), backup('b', 1, 400, 40), backup('c', 2, 600, 50)];
+  expect(reachable({ eras, backups }, 1000)).toEqual({ start: 100, end: 1000 });
+});
+
+test('a backup of an abandoned stretch is no start for what came after', () => {
+  const onlyAbandoned = [backup('b', 1, 400, 40)];
+  expect(reachable({ eras, backups: onlyAbandoned }, 1000)).toEqual({ start: 400, end: 499 });
+  const withNewer = [...onlyAbandoned, backup('d', 3, 900, 70)];
+  expect(reachable({ eras, backups: withNewer }, 1000)).toEqual({ start: 900, end: 1000 });
+  // The second era has a way of its own from 600; before, nothing leads to it.
+  const middle = [...onlyAbandoned, backup('c', 2, 600, 50)];
+  expect(reachable({ eras, backups: middle }, 1000)).toEqual({ start: 600, end: 1000 });
+  expect(reachable({ eras, backups: [] }, 1000)).toBeUndefined();
+});
+
+test('a time is reached along the timeline of its own day, from the newest backup before it', () => {
+  const history: History = {
+    eras,
+    backups: [backup('a', 1, 100, 10), backup('b', 1, 400, 40), backup('c', 2, 600, 50)],
+  };
+  const at = (time: number) => {
+    const route = routeTo(history, time);
+    return route && [route.backup.id, route.era.timeline, route.isOver];
+  };
+  expect(at(99)).toBeUndefined();
+  expect(at(100)).toEqual(['a', 1, true]);
+  expect(at(499)).toEqual(['b', 1, true]);
+  // `b` is of the stretch that was left behind.
+  expect(at(500)).toEqual(['a', 2, true]);
+  expect(at(600)).toEqual(['c', 2, true]);
+  expect(at(5000)).toEqual(['c', 3, false]);
+});
+
+test('every time of the range has a way, and the way never starts after it', () => {
+  const anyBackup = fc
+    .record({ timeline: fc.integer({ min: 1, max: 3 }), stoppedAt: fc.nat(1000), end: fc.nat(100) })
+    .map(({ timeline, stoppedAt, end }) =>
+      backup(`${timeline}/${stoppedAt}/${end}`, timeline, stoppedAt, end),
+    );
+  fc.assert(
+    fc.property(fc.array(anyBackup, { maxLength: 6 }), fc.nat(1), (backups, share) => {
+      const range = reachable({ eras, backups }, 1000);
+      if (range === undefined) return;
+      expect(range.start).toBeLessThanOrEqual(range.end);
+      for (let time = range.start; time <= range.end; time += 1 + share) {
+        const route = routeTo({ eras, backups }, time);
+        expect(route?.backup.stoppedAt).toBeLessThanOrEqual(time);
+        expect(route?.era).toBe(eras.findLast(({ from }) => from <= time));
+      }
+    }),
+  );
+});
+
+test('names of log files and positions are read as PostgreSQL writes them', () => {
+  expect(segmentOf('00000002000000010000000A')).toEqual({ timeline: 2, number: 4096 + 10 });
+  expect(segmentOf('00000002000000010000000A.partial')).toBeUndefined();
+  expect(segmentAt(parseLsn('1/A00028'))).toBe(4096 + 10);
+  const text = '1\t0/900120\tno recovery target specified\n# a comment\n2\t0/B00000\tbefore 2026\n';
+  expect(parseHistory(text)).toEqual([
+    { timeline: 1, end: 0x900120n },
+    { timeline: 2, end: 0xb00000n },
+  ]);
+});

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Endpoint } from '../../src/lab/http/endpoint.ts';
+import { endpointsOf } from '../../src/lab/http/endpoints.ts';
+import { openApiOf } from '../../src/lab/http/openapi.ts';
+import { ERROR_BODIES } from '../../src/lab/http/wire.ts';
+import type { Lab } from '../../src/lab/lab.ts';
+import { curl, startTestLab } from './helpers.ts';
+
+const NOWHERE = '00000000-0000-4000-8000-000000000000';
+
+/** As service-api.md lists them; a new endpoint of the lab that is not there is a mistake, and the other way round. */
+const V0 = [
+  'GET /service-instances/:/backups',
+  'POST /service-instances/:/backups',
+  'POST /service-instances/:/backups/restore',
+  'GET /service-instances/:/backups/:/download',
+  'POST /service-instances/:/backups/:/download',
+];
+const BOTH = [
+  'GET /v1/instances/:',
+  'GET /v1/instances/:/backups',
+  'GET /v1/instances/:/backups/:',
+  'POST /v1/instances/:/backups',
+  'GET /v1/instances/:/restores',
+  'GET /v1/instances/:/restores/:',
+  'POST /v1/instances/:/backups/:/restore',
+  'GET /v1/instances/:/backups-config',
+  'PATCH /v1/instances/:/backups-config',
+  'POST /v1/instances/:/disaster-recovery/prepare',
+  'POST /v1/instances/:/disaster-recovery/perform',
+  'PATCH /v1/instances/:/recreate',
+  'PATCH /v1/instances/:/restart',
+  'PATCH /v1/instances/:/updates',
+  'GET /v1/instances/:/metrics',
+  'GET /v1/instances/:/pitr',
+];
+const ONLY = {
+  61: ['PATCH /v1/instances/:/broker/edit', 'GET /v1/instances/:/backups/:/download'],
+  62: ['POST /v1/instances/:/pitr/restore'],
+};
+
+const pathOf = ({ base, path }: Endpoint, guid: string) =>
+  `${base}/${guid}${path === '/' ? '' : path.replaceAll(/:\w+/g, '999')}`;
+
+describe.each([61, 62] as const)('revision %i', (revision) => {
+  const endpoints = endpointsOf(revision);
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await startTestLab({ revision, instances: [{ name: 'one' }] });
+  });
+  afterAll(() => lab.close());
+
+  test('has the endpoints of service-api.md, no more and no fewer', () => {
+    const named = endpoints.map(
+      ({ method, base, path }) => `${method} ${base}/:${path === '/' ? '' : path.replaceAll(/:\w+/g, ':')}`,
+    );
+    expect(named.toSorted()).toEqual([...BOTH, ...ONLY[revision], ...V0].toSorted());
+  });
+
+  test.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
+    '%s asks for a token and a right, and knows its instances',
+    async (_name, endpoint) => {
+      const { method, errors } = endpoint;
+      const guid = lab.instances[0]?.guid ?? '';
+      const refused = async (instance: string, status: number, options: { authorization?: string }) => {
+        const answer = await curl(lab, method, pathOf(endpoint, instance), options);
+        expect(answer.status).toBe(status);
+        expect(ERROR_BODIES[errors].strict().parse(answer.json)).toEqual(answer.json);
+      };
+      await refused(guid, 401, { authorization: '' });
+      await refused(guid, 401, { authorization: 'bearer wrong' });
+      await refused(NOWHERE, 401, { authorization: '' });
+      await refused(NOWHERE, endpoint.unknownInstance, {});
+      const authorization = await readFile(join(dirname(lab.tokenFile), 'token-readonly'), 'utf8');
+      if (method !== 'GET') await refused(guid, 403, { authorization });
+      expect(lab.calls()).toEqual([]);
+    },
+  );
+
+  test('the description that it serves needs no token, and is that of its endpoints', async () => {
+    const served = await curl(lab, 'GET', '/openapi.json', { authorization: '' });
+    expect(served.status).toBe(200);
+    expect(served.json).toEqual(JSON.parse(JSON.stringify(openApiOf(revision, endpoints, lab.url))));
+  });
+});

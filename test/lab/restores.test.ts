@@ -1,0 +1,222 @@
+import { readFile } from 'node:fs/promises';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Lab } from '../../src/lab/lab.ts';
+import { shopDigest } from '../../src/lab/shop/digest.ts';
+import { ask, backUp, curl, instanceOf, listBackups, restoreEnded, startTestLab, until } from './helpers.ts';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await startTestLab({ workers: 8 });
+});
+afterAll(() => lab.close());
+
+const Prepared = z.object({ backup_guid: z.string() });
+const Performed = z.object({ restore_id: z.int() });
+const Binding = z.object({
+  id: z.string(),
+  app: z.string(),
+  credentials: z.object({
+    uri: z.string(),
+    username: z.string(),
+    password: z.string(),
+    host: z.string(),
+    database: z.string(),
+  }),
+});
+
+const order = () => instanceOf(lab, 'orders').query('select place_order()');
+
+async function backupGuid(): Promise<string> {
+  const { json } = await ask(lab, 'POST', `${instanceOf(lab, 'orders').v1}/disaster-recovery/prepare`, {
+    body: {},
+  });
+  return Prepared.parse(json).backup_guid;
+}
+
+/** Recovers into `orders-dr`, and waits for the end. */
+async function perform(backup_guid: string, encryption_key: string) {
+  const path = `${instanceOf(lab, 'orders-dr').v1}/disaster-recovery/perform`;
+  const { json, status } = await ask(lab, 'POST', path, { body: { backup_guid, encryption_key } });
+  expect(status).toBe(200);
+  return await restoreEnded(lab, Performed.parse(json).restore_id, 'orders-dr');
+}
+
+test('a restore of its own backup brings back what was there, and is listed with where it came from', async () => {
+  const orders = instanceOf(lab, 'orders');
+  await order();
+  const before = await shopDigest(orders.query);
+  const backup = await backUp(lab);
+  await orders.query('delete from order_lines');
+  const { json } = await ask(lab, 'POST', `${orders.v1}/backups/${backup.id}/restore`);
+  const { id } = z.object({ id: z.int() }).parse(json);
+  const restore = await restoreEnded(lab, id);
+  expect(restore).toMatchObject({
+    status: 'done',
+    backup_id: backup.id,
+    metadata: { restored_from: backup.triggered_at },
+  });
+  expect(await shopDigest(orders.query)).toEqual(before);
+  expect((await ask(lab, 'GET', `${orders.v1}/restores`)).json).toEqual([
+    (await ask(lab, 'GET', `${orders.v1}/restores/${id}`)).json,
+  ]);
+  expect((await ask(lab, 'POST', `${orders.v1}/backups/999/restore`)).status).toBe(404);
+  expect((await ask(lab, 'POST', `${orders.v1}/backups/x/restore`)).status).toBe(404);
+  expect((await ask(lab, 'GET', `${orders.v1}/restores/999`)).status).toBe(404);
+});
+
+test('an application is locked out by a restore, and let in by a new binding', async () => {
+  const orders = instanceOf(lab, 'orders');
+  const bindings = '/lab/instances/orders/bindings';
+  const bind = async () => Binding.parse((await curl(lab, 'POST', bindings, { body: { app: 'shop' } })).json);
+  const count = async ({ credentials }: z.infer<typeof Binding>) => {
+    const client = new Client({
+      host: credentials.host,
+      user: credentials.username,
+      password: credentials.password,
+      database: credentials.database,
+    });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query('select count(*)::int as n from orders')).rows[0];
+    } finally {
+      await client.end();
+    }
+  };
+  const old = await bind();
+  expect(await count(old)).toEqual({ n: expect.any(Number) });
+  const byUri = new Client({ connectionString: old.credentials.uri });
+  await byUri.connect();
+  await byUri.end();
+  const backup = await backUp(lab);
+  const { json } = await curl(lab, 'POST', `${orders.v1}/backups/${backup.id}/restore`);
+  await restoreEnded(lab, z.object({ id: z.int() }).parse(json).id);
+  await expect(count(old)).rejects.toThrow('password authentication failed');
+  const listed = (await curl(lab, 'GET', bindings)).json;
+  expect(listed).toEqual([
+    { id: old.id, app: 'shop', username: old.credentials.username, created_at: expect.any(String) },
+  ]);
+  expect((await curl(lab, 'DELETE', `${bindings}/${old.id}`)).status).toBe(200);
+  const fresh = await bind();
+  expect(await count(fresh)).toEqual({ n: expect.any(Number) });
+  expect((await curl(lab, 'DELETE', `${bindings}/${fresh.id}`)).status).toBe(200);
+  await expect(count(fresh)).rejects.toThrow();
+  expect((await curl(lab, 'DELETE', `${bindings}/${fresh.id}`)).status).toBe(404);
+  expect((await curl(lab, 'POST', bindings, { body: {} })).status).toBe(422);
+});
+
+test('with a wrong key the task fails, and the target is as it was', async () => {
+  const target = instanceOf(lab, 'orders-dr');
+  await target.query('create table mine (n int)');
+  await target.query('insert into mine select generate_series(1, 100)');
+  const [{ pid } = { pid: 0 }] = await target.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const failed = await perform(await backupGuid(), 'not the key of these backups');
+  expect(failed).toMatchObject({ status: 'failed', backup_id: expect.any(Number) });
+  expect(await target.query('select sum(n)::int as sum from mine')).toEqual([{ sum: 5050 }]);
+  // Not even its connections were cut.
+  expect(pid).toBeGreaterThan(0);
+  expect(await target.query('select 1 as n from pg_stat_activity where pid = $1', [pid])).toHaveLength(1);
+  expect((await ask(lab, 'GET', target.v1)).json).toMatchObject({ state: 'provisioned' });
+});
+
+test('nobody knows an unknown guid, and a body without a guid or key is 422', async () => {
+  const path = `${instanceOf(lab, 'orders-dr').v1}/disaster-recovery/perform`;
+  const encryption_key = await readFile(lab.keyFile, 'utf8');
+  const unknown = { backup_guid: '00000000-0000-4000-8000-000000000000', encryption_key };
+  expect((await ask(lab, 'POST', path, { body: unknown })).status).toBe(404);
+  for (const body of [{}, { encryption_key }, { backup_guid: await backupGuid() }, [], 'x', undefined]) {
+    expect((await ask(lab, 'POST', path, { body })).status).toBe(422);
+  }
+  const prepare = `${instanceOf(lab, 'orders-dr').v1}/disaster-recovery/prepare`;
+  expect((await ask(lab, 'POST', prepare, { body: { encryption_key: 'short' } })).status).toBe(422);
+  expect((await ask(lab, 'POST', prepare, { raw: '{"encryption_key"' })).status).toBe(422);
+  expect((await ask(lab, 'POST', prepare)).status).toBe(200);
+});
+
+test('a fork brings back just the backup that is named, not the newest', async () => {
+  const orders = instanceOf(lab, 'orders');
+  const chosen = await backUp(lab);
+  const then = await shopDigest(orders.query);
+  await order();
+  await backUp(lab);
+  const key = await readFile(lab.keyFile, 'utf8');
+  const restore = await perform(String(chosen.backup_id), key);
+  expect(restore).toMatchObject({
+    status: 'done',
+    backup_id: chosen.id,
+    metadata: { restored_from: chosen.triggered_at },
+  });
+  expect(await shopDigest(instanceOf(lab, 'orders-dr').query)).toEqual(then);
+});
+
+test('the newest backup of a lost instance comes back in another one', async () => {
+  const orders = instanceOf(lab, 'orders');
+  const guid = await backupGuid();
+  const newest = await backUp(lab);
+  const then = await shopDigest(orders.query);
+  await lab.disaster('orders', true);
+  try {
+    expect((await curl(lab, 'GET', orders.v1)).status).toBe(502);
+    await expect(orders.query('select 1')).rejects.toMatchObject({ code: 'lab.down' });
+    const restore = await perform(guid, await readFile(lab.keyFile, 'utf8'));
+    expect(restore).toMatchObject({ status: 'done', backup_id: newest.id });
+    expect(await shopDigest(instanceOf(lab, 'orders-dr').query)).toEqual(then);
+  } finally {
+    await lab.disaster('orders', false);
+  }
+  expect(await shopDigest(orders.query)).toEqual(then);
+  await expect(lab.disaster('nobody', true)).rejects.toMatchObject({ code: 'lab.instance' });
+});
+
+test('a backup that is under way when its instance is lost fails, and later ones do not', async () => {
+  const orders = instanceOf(lab, 'orders');
+  // The two are held, so that the loss finds them before their work.
+  lab.fault({ method: 'POST', path: '/backups', times: 2, effect: { kind: 'task', fate: 'queued' } });
+  await curl(lab, 'POST', `${orders.v1}/backups`);
+  await curl(lab, 'POST', `${orders.v1}/backups`);
+  await lab.disaster('orders', true);
+  lab.clearFaults();
+  await lab.disaster('orders', false);
+  await backUp(lab);
+  const ended = (await listBackups(lab)).slice(1, 3);
+  expect(ended.map(({ status }) => status)).toEqual(['failed', 'failed']);
+});
+
+test('a restore waits until a restart is over, and restores come one after the other', async () => {
+  const orders = instanceOf(lab, 'orders');
+  const backup = await backUp(lab);
+  const Id = z.object({ id: z.int() });
+  await curl(lab, 'PATCH', `${orders.v1}/restart`);
+  const ids: number[] = [];
+  for (let at = 0; at < 2; at += 1) {
+    const { json } = await curl(lab, 'POST', `${orders.v1}/backups/${backup.id}/restore`);
+    ids.push(Id.parse(json).id);
+  }
+  const ended = await Promise.all(ids.map((id) => restoreEnded(lab, id)));
+  expect(ended.map(({ status }) => status)).toEqual(['done', 'done']);
+  const ends = ended.map(({ finished_at }) => Date.parse(finished_at ?? ''));
+  expect(ends).toEqual(ends.toSorted((a, b) => a - b));
+  await until('the instance is back', async () =>
+    z.object({ state: z.string() }).parse((await curl(lab, 'GET', orders.v1)).json).state === 'provisioned'
+      ? true
+      : undefined,
+  );
+});
+
+test('prepare with a key is a rotation: it says nothing and older backups are no longer downloadable', async () => {
+  const orders = instanceOf(lab, 'orders');
+  const key = await readFile(lab.keyFile, 'utf8');
+  const prepare = (encryption_key: string) =>
+    ask(lab, 'POST', `${orders.v1}/disaster-recovery/prepare`, { body: { encryption_key } });
+  await prepare('another key of sixteen letters');
+  expect((await listBackups(lab)).some(({ downloadable }) => downloadable)).toBe(false);
+  await prepare(key);
+  expect((await listBackups(lab)).some(({ downloadable }) => downloadable)).toBe(true);
+  const marks = lab
+    .calls()
+    .filter(({ endpoint, detail }) => endpoint.endsWith('/prepare') && 'encryption_key' in detail);
+  expect(marks).toHaveLength(2);
+  expect(JSON.stringify(lab.calls())).not.toContain(key);
+});

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Lab } from '../../src/lab/lab.ts';
+import { parseScenario } from '../../src/lab/scenarios/load-scenario.ts';
+import { backupEnded, curl, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await startTestLab({ sso: false });
+});
+afterEach(() => lab.close());
+
+const play = async (body: object) => {
+  expect(await curl(lab, 'POST', '/lab/scenario', { body })).toMatchObject({ status: 200 });
+};
+const overview = (name: 'orders' | 'orders-dr') => curl(lab, 'GET', instanceOf(lab, name).v1);
+const createBackup = (name: 'orders' | 'orders-dr' = 'orders') =>
+  curl(lab, 'POST', `${instanceOf(lab, name).v1}/backups`);
+
+test('a lab can begin with a scenario, which is refused with the lab when it cannot be played', async () => {
+  const scenario = parseScenario(
+    {
+      name: 'mine',
+      summary: 'Mine.',
+      settings: { clockSkew: '-2h' },
+      faults: [{ path: '/', effect: { kind: 'answer', status: 503, when: 'before' } }],
+    },
+    'test',
+  );
+  const other = await startTestLab({ scenario });
+  try {
+    expect((await curl(other, 'GET', '/lab')).json).toMatchObject({
+      scenario: 'mine',
+      faults: [{ path: '/' }],
+    });
+    expect((await curl(other, 'GET', '/lab/clock')).json).toMatchObject({ skewMs: -7_200_000 });
+    expect((await curl(other, 'GET', instanceOf(other, 'orders').v1)).status).toBe(503);
+  } finally {
+    await other.close();
+  }
+  const timeline = [{ do: 'lose' as const, after: 0, instance: 'nowhere' }];
+  await expect(startTestLab({ scenario: { ...scenario, timeline } })).rejects.toMatchObject({
+    code: 'lab.scenario',
+    shortMessage: 'there is no instance nowhere',
+  });
+});
+
+test('the steps of a timeline happen in the order of their times, and end with the scenario', async () => {
+  const clock = async () => (await curl(lab, 'GET', '/lab/clock')).json as { rate: number; skewMs: number };
+  const answers = (name: 'orders' | 'orders-dr', wanted: number) =>
+    until(`${name} answers ${wanted}`, async () =>
+      (await overview(name)).status === wanted ? true : undefined,
+    );
+  const fault = {
+    instance: 'orders',
+    path: '/',
+    times: 'always',
+    effect: { kind: 'answer', status: 503, when: 'before' },
+  };
+  await play({
+    name: 'into-trouble',
+    summary: 'Everything goes wrong, quickly.',
+    settings: { backupEvery: '1d', clockRate: 2 },
+    timeline: [
+      { after: '300ms', do: 'fault', fault },
+      { after: '200ms', do: 'skew', by: '-1h' },
+      { after: '100ms', do: 'lose', instance: 'orders-dr' },
+      { do: 'advance', by: '2d' },
+      { after: '1h', do: 'lose', instance: 'orders' },
+    ],
+  });
+  await answers('orders', 503);
+  // Whatever was to come before has come.
+  expect((await overview('orders-dr')).status).toBe(502);
+  expect(await clock()).toMatchObject({ rate: 2, skewMs: -3_600_000 });
+  // Two days in one jump are one turn of the schedule.
+  expect((await listBackups(lab)).map(({ id }) => id)).toEqual([2, 1]);
+
+  await play({
+    name: 'out-of-trouble',
+    summary: 'And is well again.',
+    timeline: [
+      { do: 'fault', fault },
+      { after: '1s', do: 'bring-back', instance: 'orders-dr' },
+      { after: '1s', do: 'clear' },
+    ],
+  });
+  await answers('orders', 503);
+  await answers('orders', 200);
+  await answers('orders-dr', 200);
+  expect(await clock()).toMatchObject({ rate: 1, skewMs: 0 });
+  await curl(lab, 'POST', '/lab/clock', { body: { advance: '3d' } });
+  expect((await listBackups(lab)).map(({ id }) => id)).toEqual([2, 1]);
+});
+
+test('tasks that wait for help go on when a step releases them, and faults stay', async () => {
+  const held = {
+    times: 'always',
+    method: 'POST',
+    path: '/backups',
+    effect: { kind: 'task', fate: 'queued' },
+  };
+  await play({
+    name: 'released',
+    summary: 'Help comes late.',
+    faults: [held],
+    timeline: [
+      { do: 'backup', instance: 'orders-dr' },
+      { after: '1s', do: 'release' },
+    ],
+  });
+  await createBackup();
+  expect(await backupEnded(lab, 1, 'orders-dr')).toMatchObject({ status: 'done' });
+  expect(await backupEnded(lab, 2)).toMatchObject({ status: 'done' });
+  expect((await curl(lab, 'GET', '/lab/faults')).json).toMatchObject({ faults: [held] });
+});
