@@ -1,0 +1,37 @@
+import { type Check, PASS } from '../check.ts';
+import { ENDPOINTS } from '../endpoints.ts';
+import { ensure } from '../expect.ts';
+import { ask } from '../reads.ts';
+import { Overview } from '../shapes.ts';
+
+const TIMES = Overview.pick({ created_at: true, updated_at: true });
+
+/** Sections 2.4 and 4.1 (12). */
+export const OVERVIEW: readonly Check[] = [
+  {
+    id: 'overview.read',
+    section: '2.4',
+    title: 'the overview has all fields, a state of the table, and full URLs',
+    run: async (subject) => {
+      await ask(subject, ENDPOINTS.overview, Overview);
+      return PASS;
+    },
+  },
+  {
+    id: 'overview.times',
+    section: '2.4',
+    title: 'the instance was created before it was last updated, and neither in the future',
+    run: async (subject) => {
+      const { value, exchange } = await ask(subject, ENDPOINTS.overview, TIMES);
+      const [created, updated] = [value.created_at, value.updated_at].map(Date.parse) as [number, number];
+      ensure(created <= updated, 'created_at is later than updated_at', exchange);
+      const now = exchange.date;
+      ensure(
+        now === undefined || updated <= now + 2000,
+        'updated_at is later than the Date of the answer',
+        exchange,
+      );
+      return PASS;
+    },
+  },
+];

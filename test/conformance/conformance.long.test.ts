@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type LabOptions, startLab } from '../../src/lab/lab.ts';
+import { at, failuresOf, makeKeyFile, NOT_HERE, REVISIONS, runSuite, skippedBut, verdictOf } from './kit.ts';
+
+describe('the lab keeps every promise of the document', () => {
+  for (const revision of REVISIONS) {
+    it(`in revision ${revision}, whatever is changed`, { timeout: 180_000 }, async () => {
+      const lab = await openLab({ revision });
+      const [url, target] = ['orders', 'orders-dr'].map(lab.addressOf);
+      const results = await runSuite({
+        ...lab.options,
+        ...at(url, target),
+        keyFile: makeKeyFile(),
+      });
+      expect(failuresOf(results)).toEqual([]);
+      expect(skippedBut(results, NOT_HERE)).toEqual([]);
+    });
+  }
+
+  it('for an instance without continuous archiving, as far as it is harmless', {
+    timeout: 120_000,
+  }, async () => {
+    const lab = await openLab({ revision: 62 });
+    const [url] = ['orders-dr'].map(lab.addressOf);
+    const results = await runSuite({ ...lab.options, ...at(url), level: 'safe' });
+    expect(failuresOf(results)).toEqual([]);
+    expect(verdictOf(results, 'pitr.range-standard')).toBe('pass');
+    expect(verdictOf(results, 'pitr.restore-standard')).toBe('pass');
+  });
+});
+
+async function openLab(options: LabOptions) {
+  const lab = await startLab({ fsync: false, shop: { rowsPerSecond: 1 }, ...options });
+  onTestFinished(() => lab.close());
+  const guidOf = (name: string) => lab.instances.find((instance) => instance.name === name)?.guid;
+  return {
+    addressOf: (name: string) => `${lab.url}/service-instances/${guidOf(name)}`,
+    options: {
+      token: readFileSync(lab.tokenFile, 'utf8').trim(),
+      readonlyToken: readFileSync(join(lab.folder, 'token-readonly'), 'utf8').trim(),
+      revision: 'auto',
+      level: 'all',
+      deadline: 60_000,
+      poll: 50,
+      json: false,
+    } as const,
+  };
+}
