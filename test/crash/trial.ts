@@ -1,6 +1,6 @@
 import { auditVerify } from '../../src/evidence/audit.ts';
 import type { Entry } from '../../src/journal/journal.ts';
-import type { Call, Trouble } from '../e2e/foreign-server.ts';
+import type { Call, Trouble } from '../e2e/foreign/call.ts';
 import { ANSWERED, CANARIES, type House, openHouse, ROTATE } from '../e2e/house.ts';
 import type { Ended, Product, Running } from '../e2e/product.ts';
 

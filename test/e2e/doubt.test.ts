@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import type { Trouble } from './foreign-server.ts';
+import type { Trouble } from './foreign/call.ts';
 import { ANSWERED, CANARIES } from './house.ts';
 import { changes, outputOf, statesOf, typesOf, useHouses } from './scene.ts';
 

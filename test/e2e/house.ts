@@ -6,7 +6,8 @@ import { openForReading } from '../../src/journal/open-for-reading.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
 import { Secret } from '../../src/secret.ts';
-import { type ForeignOptions, type ForeignServer, startForeignServer } from './foreign-server.ts';
+import type { ForeignOptions } from './foreign/options.ts';
+import { type ForeignServer, startForeignServer } from './foreign/server.ts';
 import { type Ended, type Product, type Running, runProduct } from './product.ts';
 
 /** Words that occur nowhere else, so that finding one of them anywhere is a leak. */
@@ -44,6 +45,8 @@ export interface HouseOptions extends Partial<Omit<ForeignOptions, 'folder'>> {
   readonly settle?: string;
   /** Leave the home empty, as on the first day. */
   readonly firstDay?: boolean;
+  /** What the config says of the revision; default: the truth. */
+  readonly configRevision?: string;
   /** How the config names the token's source; default: the token file. */
   readonly tokenSource?: string;
 }
@@ -69,17 +72,15 @@ export async function openHouse(product: Product, options: HouseOptions = {}): P
   });
   const config = join(folder, 'lifeboat.yaml');
   const source = options.tokenSource ?? '{ file: ./token }';
-  writeFileSync(
-    config,
-    `operator: { name: Robin }
-instances:
-  orders:
-    url: ${server.url}
-    revision: ${server.revision}
+  const instances = server.instances.map(
+    ({ name }) => `  ${name}:
+    url: ${server.urlOf(name)}
+    revision: ${options.configRevision ?? server.revision}
     token: ${source}
     settle: ${options.settle ?? '1s'}
 `,
   );
+  writeFileSync(config, `operator: { name: Robin }\ninstances:\n${instances.join('')}`);
   const env = {
     HOME: folder,
     TMPDIR: tmpdir(),

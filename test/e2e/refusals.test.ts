@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, test } from 'vitest';
-import type { Call, Trouble } from './foreign-server.ts';
+import type { Call, Trouble } from './foreign/call.ts';
 import { ANSWERED, CANARIES } from './house.ts';
 import { changes, statesOf, typesOf, useHouses } from './scene.ts';
 

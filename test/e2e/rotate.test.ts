@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, test } from 'vitest';
-import { PROFILES, type Profile } from './foreign-backups.ts';
+import { PROFILES, type Profile } from './foreign/pack.ts';
 import { CANARIES } from './house.ts';
 import { changes, outputOf, typesOf, useHouses } from './scene.ts';
 

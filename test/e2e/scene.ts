@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, type TestContext } from 'vitest';
 import type { Entry } from '../../src/journal/journal.ts';
-import type { ForeignServer } from './foreign-server.ts';
+import type { ForeignServer } from './foreign/server.ts';
 import { type House, type HouseOptions, openHouse } from './house.ts';
 import { copyProduct, type Product } from './product.ts';
 

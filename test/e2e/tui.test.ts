@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
-import type { Trouble } from './foreign-server.ts';
+import type { Trouble } from './foreign/call.ts';
 import { ANSWERED, CANARIES, type HouseOptions, openHouse, ROTATE } from './house.ts';
 import { copyProduct, type Product } from './product.ts';
 import { changes, statesOf } from './scene.ts';

@@ -1,0 +1,351 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import type { Trouble } from './foreign/call.ts';
+import type { Revision } from './foreign/options.ts';
+import { CANARIES, type House } from './house.ts';
+import { typesOf, useHouses } from './scene.ts';
+
+const ORDERS = ['--instance', 'orders'] as const;
+const SURE = [...ORDERS, '--confirm', 'orders'] as const;
+
+describe.concurrent('every endpoint from the command line', () => {
+  const house = useHouses();
+
+  test.for([
+    { revision: 62, taste: 'odd' },
+    { revision: 62, taste: 'plain' },
+    { revision: 61, taste: 'odd' },
+    { revision: 61, taste: 'plain' },
+  ] as const)(
+    'is taken by a service of revision $revision ($taste), none refused for our fault',
+    async ({ revision, taste }, context) => {
+      const { expect } = context;
+      const home = await house(context, { revision, taste, taskMs: 50, configRevision: 'auto' });
+      const { server } = home;
+      const json = async (...args: string[]) => JSON.parse(await good(home, ...args, '--json'));
+
+      const [backup] = await json('backups', 'list', ...ORDERS);
+      expect(await json('backups', 'get', `${backup.id}`, ...ORDERS)).toMatchObject({
+        id: backup.id,
+        status: 'done',
+      });
+      expect(await json('restores', 'list', ...ORDERS)).toEqual([]);
+      expect(await json('config', 'get', ...ORDERS)).toMatchObject({ min_encryption_key_length: 12 });
+      expect(await json('instance', 'show', ...ORDERS)).toMatchObject({ state: 'available' });
+      expect((await json('metrics', '--quantity', '3', ...ORDERS)).length).toBe(3);
+      expect(await json('pitr', 'show', ...ORDERS)).toMatchObject({ start_time: expect.any(String) });
+
+      const made = await json('backups', 'create', ...ORDERS, '--yes', '--wait');
+      expect(made).toMatchObject({ status: 'done' });
+      const file = join(home.folder, 'backup.tgz.enc');
+      await good(home, 'backups', 'download', `${made.id}`, ...ORDERS, '--out', file);
+      await good(home, 'verify', file, ...ORDERS);
+
+      const before = server.instance('orders').data();
+      await server.instance('orders').write(Buffer.from('an accident'));
+      const restored = await json('backups', 'restore', `${made.id}`, ...SURE, '--wait');
+      expect(restored).toMatchObject({ status: 'done' });
+      expect(server.instance('orders').data()).toEqual(before);
+      expect((await json('restores', 'list', ...ORDERS)).map(({ id }: { id: number }) => id)).toEqual([
+        restored.id,
+      ]);
+      await good(home, 'restores', 'get', `${restored.id}`, ...ORDERS);
+
+      const settings = [
+        '--min-backup-count',
+        '2',
+        '--retention-time',
+        '9',
+        '--exclude-from-auto-backup',
+        'false',
+      ];
+      expect(await json('config', 'set', ...settings, ...ORDERS, '--yes')).toMatchObject({
+        min_backup_count: 2,
+      });
+      await good(home, 'config', 'set', '--new-key', ...SURE);
+      const { backup_guid: guid } = await json('dr', 'prepare', ...ORDERS, '--yes');
+      const fresh = await json('backups', 'create', ...ORDERS, '--yes', '--wait');
+      expect(fresh.status).toBe('done');
+      const key = JSON.parse(
+        (await good(home, 'keys', 'list', 'orders', '--json'))
+          .split('\n')
+          .find((line) => line.includes('"set"')) ?? '{}',
+      );
+      const target = ['--instance', 'orders-dr', '--confirm', 'orders-dr'];
+      const performed = [
+        'dr',
+        'perform',
+        '--backup-guid',
+        guid,
+        '--source',
+        'orders',
+        '--key',
+        key.fingerprint,
+      ];
+      expect(await json(...performed, ...target, '--wait')).toMatchObject({ status: 'done' });
+      expect(server.instance('orders-dr').data()).toEqual(server.instance('orders').data());
+
+      for (const verb of ['restart', 'recreate', 'update'])
+        await good(home, 'instance', verb, ...(verb === 'recreate' ? SURE : [...ORDERS, '--yes']), '--wait');
+      if (revision === 61) {
+        await good(home, 'instance', 'settings', '--allow-updates', 'false', ...ORDERS, '--yes');
+      } else {
+        const { end_time: end } = await json('pitr', 'show', ...ORDERS);
+        expect(await json('pitr', 'restore', '--to', end, ...SURE, '--wait')).toMatchObject({
+          status: 'done',
+        });
+      }
+      const refusals = server.calls.filter(({ answered }) => Number(answered) >= 400);
+      // Finding the revision out asks for a download that cannot exist.
+      expect(refusals.filter(({ path }) => !path.endsWith('/backups/0/download'))).toEqual([]);
+      const audit = await home.run('audit', 'verify');
+      expect(audit.code, audit.stdout).toBe(0);
+    },
+  );
+
+  test.for(['odd', 'plain'] as const)(
+    'of V0 is taken by a service that has nothing else (%s)',
+    async (taste, context) => {
+      const { expect } = context;
+      const home = await house(context, { revision: 'v0', taste, taskMs: 50, configRevision: 'auto' });
+      const list = JSON.parse(await good(home, 'backups', 'list', ...ORDERS, '--json'));
+      const id = list.backups[0].id;
+      await good(home, 'backups', 'get', `${id}`, ...ORDERS);
+      await good(home, 'backups', 'create', ...ORDERS, '--yes', '--wait');
+      const file = join(home.folder, 'backup.tgz.enc');
+      await good(home, 'backups', 'download', `${id}`, ...ORDERS, '--out', file);
+      await good(home, 'verify', file, ...ORDERS);
+      await good(home, 'backups', 'restore', `${id}`, ...SURE, '--wait');
+      await good(home, 'restores', 'list', ...ORDERS);
+      const { code, stderr } = await home.run('instance', 'show', ...ORDERS);
+      expect(code).toBe(2);
+      expect(stderr).toContain('v0 of the service cannot tell about the instance');
+      expect(home.server.calls.filter(({ answered }) => answered === 401 || Number(answered) >= 500)).toEqual(
+        [],
+      );
+    },
+  );
+});
+
+describe.concurrent('values', () => {
+  const house = useHouses();
+
+  test.for([
+    [['metrics', '--quantity', '0'], 'at least 1'],
+    [['metrics', '--quantity', '1.5'], 'whole number'],
+    [['backups', 'get', 'abc'], 'whole number'],
+    [['config', 'set', '--retention-time', '-1', '--yes'], 'at least 0'],
+    [['config', 'set', '--min-backup-count', 'many', '--yes'], 'whole number'],
+    [['config', 'set', '--yes'], 'nothing was named'],
+    [['pitr', 'restore', '--to', '2026-11-21T03:04:05', '--confirm', 'orders'], 'has no zone'],
+    [['pitr', 'restore', '--to', 'yesterday', '--confirm', 'orders'], 'no time that can be read'],
+    [
+      ['pitr', 'restore', '--to', '2001-01-01T00:00:00Z', '--confirm', 'orders'],
+      'outside of what can be restored to',
+    ],
+    [['backups', 'restore', '900041', '--confirm', 'orders-dr'], 'the instance is orders'],
+    [['instance', 'settings', '--allow-updates', 'true', '--yes'], 'only revision 61 can'],
+  ] as const)('that cannot be right are told before anything is sent: %s', async ([args, words], context) => {
+    const { expect } = context;
+    const { run, server } = await house(context);
+    const { code, stderr } = await run(...args, ...ORDERS);
+    expect(stderr).toContain(words);
+    expect(code).toBe(2);
+    expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test('of a key that is too short are told before anything is stored or sent', async (context) => {
+    const { expect } = context;
+    const { run, server, folder, vault } = await house(context);
+    writeFileSync(join(folder, 'short'), 'too-short', { mode: 0o600 });
+    const { code, stderr } = await run('config', 'set', '--key-file', join(folder, 'short'), ...SURE);
+    expect(stderr).toContain('the key has 9 characters, the service asks for 12');
+    expect(code).toBe(2);
+    expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect((await vault()).size).toBe(1);
+  });
+});
+
+describe.concurrent('a change', () => {
+  const house = useHouses();
+
+  test.for([
+    [['backups', 'create'], '--yes'],
+    [['instance', 'restart'], '--yes'],
+    [['backups', 'restore', '900041'], '--confirm orders'],
+    [['instance', 'recreate', '--yes'], '--confirm orders'],
+    [['config', 'set', '--new-key', '--yes'], '--confirm orders'],
+  ] as const)('that nobody has agreed to is not made: %s', async ([args, hint], context) => {
+    const { expect } = context;
+    const { run, server } = await house(context);
+    const { code, stderr } = await run(...args, ...ORDERS);
+    expect(stderr).toContain(`to do it: add ${hint}`);
+    expect(code).toBe(3);
+    expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test('stands in the ledger of the instance, with who made it and why', async (context) => {
+    const { expect } = context;
+    const { run, entries } = await house(context, { taskMs: 20 });
+    await run('backups', 'create', ...ORDERS, '--yes', '--reason', 'before the move');
+    expect(typesOf(await entries(), 'instance')).toEqual([
+      'call.begun',
+      'activity.begun',
+      'intent.prepared',
+      'intent.armed',
+      'intent.outcome',
+      'call.ended',
+    ]);
+    const { stdout } = await run('audit', 'show', ...ORDERS);
+    expect(stdout).toContain('Robin');
+    expect(stdout).toContain('asked for createBackup, because: before the move');
+  });
+
+  test('whose answer is lost is found in the list and not sent again', async (context) => {
+    const { expect } = context;
+    const { run, server } = await house(context, { taskMs: 20, trouble: lostPost() });
+    const { code, stdout, stderr } = await run('backups', 'create', ...ORDERS, '--yes', '--json');
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ id: Math.max(...server.backups.map(({ id }) => id)) });
+    expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
+  });
+
+  test('whose answer is lost and that never arrived is told as not done', async (context) => {
+    const { expect } = context;
+    const { run } = await house(context, { trouble: lostPost({ work: false }) });
+    const { code, stderr } = await run('backups', 'restore', '900041', ...SURE);
+    expect(stderr).toContain('the request never arrived');
+    expect(code).toBe(1);
+  });
+
+  test('that was killed while it was sent is looked into by the next one, which sends nothing', async (context) => {
+    const { expect } = context;
+    let killed: (() => void) | undefined;
+    const { run, start, server } = await house(context, {
+      taskMs: 20,
+      trouble: ({ method }) => {
+        if (method !== 'POST') return undefined;
+        killed?.();
+        return { answerAfterMs: 60_000 };
+      },
+    });
+    const first = start('backups', 'restore', '900041', ...SURE);
+    killed = () => first.child.kill('SIGKILL');
+    await first.ended;
+    expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
+    const second = await run('backups', 'restore', '900041', ...SURE);
+    expect(second.stderr).toContain('has landed');
+    expect(second.code).toBe(3);
+    expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
+  });
+
+  test('of which nothing can be told asks for a person, exits with 5, and can be set aside', async (context) => {
+    const { expect } = context;
+    let isLost = false;
+    const { run, server } = await house(context, {
+      taskMs: 20,
+      trouble: ({ method }) => {
+        if (method !== 'PATCH' || isLost) return undefined;
+        isLost = true;
+        return { work: false, answer: 'lost' };
+      },
+    });
+    const restart = ['instance', 'restart', ...ORDERS, '--yes'];
+    const doubtful = await run(...restart);
+    expect(doubtful.stderr).toContain('--set-aside REASON');
+    expect(doubtful.code).toBe(5);
+    const stopped = await run(...restart);
+    expect(stopped.code, stopped.stderr).toBe(5);
+    expect(server.calls.filter(({ method }) => method === 'PATCH').length).toBe(1);
+    const goesOn = await run(...restart, '--set-aside', 'I looked at the dashboard');
+    expect(goesOn.code, goesOn.stderr).toBe(0);
+    expect(server.calls.filter(({ method }) => method === 'PATCH').length).toBe(2);
+  });
+
+  test('that the token may not make says so, and one that it may no longer make exits with 4', async (context) => {
+    const { expect } = context;
+    const { run, server, tokenFile } = await house(context, { readOnlyToken: CANARIES.otherToken });
+    writeFileSync(tokenFile, CANARIES.otherToken);
+    const forbidden = await run('backups', 'create', ...ORDERS, '--yes');
+    expect(forbidden.stderr).toContain('the token has no right to do this (403)');
+    expect(forbidden.code).toBe(1);
+    server.acceptOnly('tok-nobody-has-this-one');
+    expect((await run('backups', 'create', ...ORDERS, '--yes')).code).toBe(4);
+  });
+});
+
+describe.concurrent('a download', () => {
+  const house = useHouses();
+
+  test('that breaks off goes on by itself where the service offers ranges, and is whole', async (context) => {
+    const { expect } = context;
+    const breaks = [30_000, 20_000, 0];
+    const { run, folder, server } = await house(context, {
+      ranges: true,
+      trouble: ({ path }) =>
+        path.endsWith('/download') ? { breakAfter: breaks.shift() ?? Infinity } : undefined,
+    });
+    const file = join(folder, 'whole');
+    const { code, stderr } = await run('backups', 'download', '900041', ...ORDERS, '--out', file);
+    expect(code, stderr).toBe(0);
+    expect(readFileSync(file)).toEqual(await server.backups[0]?.file?.bytes());
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test('that breaks off where there are no ranges says so, and leaves nothing under the final name', async (context) => {
+    const { expect } = context;
+    const { run, folder } = await house(context, {
+      trouble: ({ path }) => (path.endsWith('/download') ? { breakAfter: 30_000 } : undefined),
+    });
+    const file = join(folder, 'whole');
+    const { code, stderr } = await run('backups', 'download', '900041', ...ORDERS, '--out', file);
+    expect(stderr).toContain('no way to go on from there');
+    expect(code).toBe(1);
+    expect(() => statSync(file)).toThrow();
+  });
+
+  test('never replaces a file that is there, unless it is told to', async (context) => {
+    const { expect } = context;
+    const { run, folder } = await house(context);
+    const file = join(folder, 'mine');
+    writeFileSync(file, 'something of mine');
+    const refused = await run('backups', 'download', '900041', ...ORDERS, '--out', file);
+    expect(refused.code).toBe(2);
+    expect(readFileSync(file, 'utf8')).toBe('something of mine');
+    expect((await run('backups', 'download', '900041', ...ORDERS, '--out', file, '--force')).code).toBe(0);
+  });
+});
+
+describe.concurrent('`revision: auto`', () => {
+  const house = useHouses();
+
+  test.for([61, 62, 'v0'] as const satisfies readonly Revision[])(
+    'finds %s out by itself and says why',
+    async (revision, context) => {
+      const { expect } = context;
+      const { run, server } = await house(context, { revision, configRevision: 'auto' });
+      const { code, stderr } = await run('backups', 'list', ...ORDERS);
+      expect(code, stderr).toBe(0);
+      expect(stderr).toMatch(new RegExp(`^revision ${revision}: .+`, 'm'));
+      expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+    },
+  );
+});
+
+/** Loses the answer of the first POST. */
+function lostPost(more: Trouble = {}) {
+  let isLost = false;
+  return ({ method }: { readonly method: string }): Trouble | undefined => {
+    if (method !== 'POST' || isLost) return undefined;
+    isLost = true;
+    return { ...more, answer: 'lost' };
+  };
+}
+
+/** Stdout of a command that must succeed. */
+async function good({ run }: House, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(...args);
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
+  return stdout;
+}
