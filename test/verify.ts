@@ -14,6 +14,8 @@ interface Step {
   readonly npm: readonly string[];
   /** Seconds after which it counts as hanging and is ended. */
   readonly limit: number;
+  /** For a step of tests: where their own report goes, so that each of them counts. */
+  readonly report?: string;
 }
 
 interface Count {
@@ -23,11 +25,10 @@ interface Count {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
-const report = join(scratch, 'tests.json');
-const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
 
-const TESTS: Step = { name: 'tests', npm: ['test', '--', ...reporters], limit: 600 };
-const OTHERS: readonly Step[] = [
+const STEPS: readonly Step[] = [
+  testStep('tests', 'test', 600),
+  testStep('long tests', 'test:long', 900),
   { name: 'types', npm: ['run', '--silent', 'types'], limit: 120 },
   { name: 'lint', npm: ['run', '--silent', 'lint'], limit: 120 },
   { name: 'dead code', npm: ['run', '--silent', 'dead'], limit: 120 },
@@ -42,17 +43,20 @@ const OTHERS: readonly Step[] = [
 const lines: string[] = [];
 const total = { passed: 0, failed: 0 };
 try {
-  for (const step of [TESTS, ...OTHERS]) {
+  for (const step of STEPS) {
     process.stdout.write(`\n--- ${step.name}\n`);
     const began = performance.now();
     const problem = await run(step);
-    const count = step === TESTS ? countTests(problem === undefined) : countStep(problem === undefined);
+    const ok = problem === undefined;
+    const count = step.report === undefined ? countStep(ok) : countTests(ok, step.report);
     total.passed += count.passed;
     total.failed += count.failed;
     const verdict = count.failed === 0 ? 'ok    ' : 'FAILED';
     const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6);
     const detail =
-      step === TESTS ? `: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped` : '';
+      step.report !== undefined
+        ? `: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`
+        : '';
     lines.push(
       `${verdict} ${seconds} s  ${step.name}${detail}${problem === undefined ? '' : ` (${problem})`}`,
     );
@@ -62,6 +66,12 @@ try {
 }
 process.stdout.write(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 ? 0 : 1;
+
+function testStep(name: string, script: string, limit: number): Step {
+  const report = join(scratch, `${script.replace(':', '-')}.json`);
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  return { name, npm: ['run', script, '--', ...reporters], limit, report };
+}
 
 /** Runs a step to its end. Gives nothing when it went well, else why not. */
 async function run({ npm, limit }: Step): Promise<string | undefined> {
@@ -103,8 +113,14 @@ async function run({ npm, limit }: Step): Promise<string | undefined> {
  * What the tests' own report says. A file that failed without a failed test (it could not be read, or its set-up broke) counts
  * as one failure; so does a run that failed for no reason that the report knows.
  */
-function countTests(ok: boolean): Count {
-  const { numPassedTests: passed, numPendingTests, numTodoTests, numFailedTests, testResults } = readReport();
+function countTests(ok: boolean, report: string): Count {
+  const {
+    numPassedTests: passed,
+    numPendingTests,
+    numTodoTests,
+    numFailedTests,
+    testResults,
+  } = readReport(report);
   const broken = testResults.filter(
     ({ status, assertionResults }) =>
       status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
@@ -114,7 +130,7 @@ function countTests(ok: boolean): Count {
 }
 
 /** The report of Vitest's JSON reporter; one without tests when there is none. */
-function readReport(): JsonTestResults {
+function readReport(report: string): JsonTestResults {
   const nothing = {
     numPassedTests: 0,
     numFailedTests: 0,

@@ -7,7 +7,7 @@ import { formatTime } from '../format.ts';
 import type { Entry, JournalReader } from '../journal/journal.ts';
 import { openForReading } from '../journal/open-for-reading.ts';
 import { findRun } from '../runner/runs.ts';
-import { printableJson } from '../text.ts';
+import { printableJson, show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 
 /** `lifeboat audit verify [RUN|FILE]`: the journal here, or an exported one. Exit 0 when nothing is wrong, 1 when something is. */
@@ -78,19 +78,16 @@ const TRUST_HINTS: Readonly<Record<AuditReport['trust'], string | undefined>> = 
   none: 'no signature was checked; name the public key with --public-key',
 };
 
-/** `lifeboat audit show [RUN]`: one line an entry; without a run, every stream. */
+/** `lifeboat audit show [RUN]`: one line an entry of a run or of an instance's ledger; without either, every stream. */
 export async function auditShowCommand(
   context: CommandContext,
   [word]: readonly string[],
-  flags: { readonly json?: boolean },
+  flags: { readonly json?: boolean; readonly instance?: string },
 ): Promise<number> {
   const { auditShow } = await import('../evidence/audit-show.ts');
   const journal = await openForReading({ home: homeFolder(context.env) });
   try {
-    const entries =
-      word === undefined
-        ? await everything(journal)
-        : await journal.read(`run/${(await findRun(journal, word)).runId}`);
+    const entries = await wantedEntries(journal, word, flags.instance);
     if (flags.json) {
       for (const entry of entries) context.stdout.write(`${printableJson(entry)}\n`);
       return EXIT.closed;
@@ -158,6 +155,23 @@ async function checkpointFolders(context: CommandContext): Promise<readonly stri
       return [];
     throw thrown;
   }
+}
+
+/** What a reader asked for: a run, a ledger, or both; or everything. */
+async function wantedEntries(
+  journal: JournalReader,
+  word: string | undefined,
+  instance: string | undefined,
+): Promise<Entry[]> {
+  if (word === undefined && instance === undefined) return everything(journal);
+  const run = word === undefined ? [] : await journal.read(`run/${(await findRun(journal, word)).runId}`);
+  const ledger = instance === undefined ? [] : await journal.read(`instance/${instance}`);
+  if (run.length === 0 && ledger.length === 0) {
+    throw new LifeboatError('audit.none', `nothing is on record of instance ${show(instance ?? '', 80)}`, {
+      exitCode: EXIT.usage,
+    });
+  }
+  return [...run, ...ledger];
 }
 
 async function everything(journal: JournalReader): Promise<Entry[]> {

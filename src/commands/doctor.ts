@@ -89,8 +89,10 @@ async function instanceChecks(
   name: string,
   store: KeyStore | undefined,
 ): Promise<Check[]> {
+  const found: Check[] = [];
   const opened = await attempt(name, () =>
     openInstance(config, name, {
+      found: (line) => found.push(good(`${name}: revision`, line)),
       store: async () => {
         if (store === undefined) throw new Error('the key store is not usable');
         return store;
@@ -117,7 +119,7 @@ async function instanceChecks(
     const list = await attempt(`${name}: backups`, () => instance.service.backups());
     if ('check' in list) return [tokenCheck, service, list.check];
     const backups = good(`${name}: backups`, `the list can be read: ${list.value.value.length}`);
-    return [tokenCheck, service, backups, clock(name, overview.value.skew)];
+    return [tokenCheck, ...found, service, backups, clock(name, overview.value.skew)];
   } finally {
     await instance.service.close();
   }

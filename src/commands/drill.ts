@@ -12,7 +12,7 @@ import type { CommandContext } from './context.ts';
 import { drillReport, drillSummary } from './drill-report.ts';
 import { type DrillProof, restoreAndCompare } from './drill-restore.ts';
 import { drive } from './drive.ts';
-import { stopSignal } from './lab.ts';
+import { scenarioFor, stopSignal } from './lab.ts';
 import { writeReport } from './run-report.ts';
 import { runbookNamed } from './runbook-files.ts';
 import { openForRun } from './service-of.ts';
@@ -22,6 +22,7 @@ interface DrillFlags {
   readonly auto?: boolean;
   readonly report?: string;
   readonly revision: '61' | '62';
+  readonly scenario?: string;
   readonly json?: boolean;
 }
 
@@ -37,6 +38,7 @@ export async function drill(
   flags: DrillFlags,
 ): Promise<number> {
   const runbook = runbookNamed(name);
+  const scenario = flags.scenario === undefined ? undefined : await scenarioFor(flags.scenario);
   const folder = flags.report === undefined ? defaultFolder(context) : resolve(flags.report);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const stop = stopSignal();
@@ -51,7 +53,12 @@ export async function drill(
   let workspace: Workspace | undefined;
   try {
     const { startLab } = await import('../lab/lab.ts');
-    lab = await startLab({ revision: flags.revision === '61' ? 61 : 62, signal: stop.signal, log: labSays });
+    lab = await startLab({
+      revision: flags.revision === '61' ? 61 : 62,
+      ...(scenario === undefined ? {} : { scenario }),
+      signal: stop.signal,
+      log: labSays,
+    });
     const config = parseConfig(lab.configYaml, join(lab.folder, 'lifeboat.yaml'));
     const here = { ...context, env: { ...context.env, LIFEBOAT_HOME: folder } };
     workspace = await openWorkspace(here, { store: memoryStore() });

@@ -36,6 +36,7 @@ export async function plan(
   const instance = await openInstance(config, flags.instance, {
     store: async () => keyring.store,
     tokenFile: flags.tokenFile,
+    found: (line) => context.stderr.write(`${line}\n`),
   });
   try {
     const facts = await look(context, instance, keyring);

@@ -1,13 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../errors.ts';
 import type { CommandContext } from './context.ts';
-
-/** What every command gives back: its exit code. */
-type Action<Options> = (
-  context: CommandContext,
-  args: readonly string[],
-  options: Options,
-) => Promise<number>;
+import { type Define, group, json } from './define.ts';
+import { addServiceCommands } from './service-commands.ts';
 
 /** Parses a command line and runs the command. Gives the exit code; usage errors are 2. */
 export async function parse(argv: readonly string[], version: string): Promise<number> {
@@ -37,13 +32,7 @@ function build(version: string, finish: (code: number) => void): Command {
     .addHelpText('after', HELP)
     .exitOverride();
 
-  const command = <Options>(
-    parent: Command,
-    nameAndArgs: string,
-    description: string,
-    load: () => Promise<Action<Options>>,
-    options: readonly Option[] = [],
-  ): Command => {
+  const command: Define = (parent, nameAndArgs, description, load, options = []) => {
     const made = parent.command(nameAndArgs).description(description).exitOverride();
     for (const option of options) made.addOption(option);
     return made.action(async (...given: unknown[]) => {
@@ -51,7 +40,7 @@ function build(version: string, finish: (code: number) => void): Command {
       const args = self.processedArgs.flat().filter((arg): arg is string => typeof arg === 'string');
       const action = await load();
       const globals = program.opts<{ config?: string }>();
-      finish(await action(contextFor(version, globals.config), args, self.opts() as Options));
+      finish(await action(contextFor(version, globals.config), args, self.opts() as never));
     });
   };
 
@@ -97,6 +86,7 @@ function build(version: string, finish: (code: number) => void): Command {
       new Option('--auto', 'by itself, also in a terminal'),
       new Option('--report <dir>', 'where report and journal are kept (default: below LIFEBOAT_HOME)'),
       new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
+      new Option('--scenario <name>', 'what goes wrong, as for `lifeboat lab`'),
       json('journal entries on stdout, one a line'),
     ],
   );
@@ -109,6 +99,7 @@ function build(version: string, finish: (code: number) => void): Command {
       new Option('--port <n>', 'port on 127.0.0.1 (default: any free one)'),
       new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
       new Option('--folder <dir>', 'folder for tokens, keys and backups: empty or new; removed at the end'),
+      ...labOptions(),
     ],
   );
   command(
@@ -135,7 +126,10 @@ function build(version: string, finish: (code: number) => void): Command {
     'show [run]',
     'what happened, one line an entry',
     async () => (await import('./audit.ts')).auditShowCommand,
-    [json('entries as JSON lines')],
+    [
+      new Option('--instance <name>', 'the ledger of this instance: what has changed it, by whom'),
+      json('entries as JSON lines'),
+    ],
   );
   command(
     audit,
@@ -168,6 +162,7 @@ function build(version: string, finish: (code: number) => void): Command {
       new Option('--token', 'store the access token of the instance instead of a key'),
     ],
   );
+  addServiceCommands(program, command);
   command(
     program,
     'doctor',
@@ -178,8 +173,18 @@ function build(version: string, finish: (code: number) => void): Command {
   return program;
 }
 
-function group(parent: Command, name: string, description: string): Command {
-  return parent.command(name).description(description).exitOverride();
+/** What a lab is made of and what goes wrong on it. */
+function labOptions(): Option[] {
+  return [
+    new Option(
+      '--instance <name[:kind]>',
+      'an instance to make, again for more; kind: standard, archiving, empty',
+    ).argParser((value: string, all: string[] | undefined) => [...(all ?? []), value]),
+    new Option('--scenario <name>', 'what goes wrong, by name or as a YAML file; `list` shows the names'),
+    new Option('--workers <n>', 'tasks that the Backup Manager works on at once (default: 4)'),
+    new Option('--backup-every <seconds>', 'make scheduled backups'),
+    new Option('--no-sso', 'serve V0 pages without the redirect that sets their session cookie'),
+  ];
 }
 
 /** Flags of commands that drive a run. */
@@ -195,10 +200,6 @@ function driving(): Option[] {
     new Option('--plain', 'lines instead of the full screen'),
     json('journal entries on stdout, one a line, as they are written'),
   ];
-}
-
-function json(description: string): Option {
-  return new Option('--json', description);
 }
 
 function contextFor(version: string, configPath: string | undefined): CommandContext {

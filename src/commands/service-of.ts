@@ -3,6 +3,7 @@ import type { InstanceConfig, TokenConfig } from '../config/schema.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
 import type { ServiceClient } from '../service/client.ts';
+import type { Revision } from '../service/revisions.ts';
 import type { TokenReader } from '../service/token-source.ts';
 import type { CommandContext } from './context.ts';
 import type { Workspace } from './workspace.ts';
@@ -20,7 +21,7 @@ export function tokenAccount(instance: string): string {
   return `${RESERVED_ACCOUNT_PREFIX}token/${instance}`;
 }
 
-/** Opens the client of an instance. Rejects with a usage error when the config lacks what it needs. */
+/** Opens the client of an instance; with `revision: auto` it asks the instance first. Rejects with a usage error when the config lacks what it needs. */
 export async function openInstance(
   config: LoadedConfig,
   name: string,
@@ -28,6 +29,8 @@ export async function openInstance(
     readonly store: () => Promise<KeyStore>;
     readonly tokenFile?: string | undefined;
     readonly warn?: (line: string) => void;
+    /** Told what `revision: auto` has found out. */
+    readonly found?: (line: string) => void;
   },
 ): Promise<OpenInstance> {
   const { addressFrom } = await import('../service/address.ts');
@@ -46,11 +49,29 @@ export async function openInstance(
     keychain: async () => (await (await options.store()).get(tokenAccount(name))) ?? missing(name),
     hideEnv: tokenVariables(config),
   });
-  const address = addressFrom(instance.url, instance.revision);
+  const network = { token, caFile: instance.ca };
+  const revision =
+    instance.revision === 'auto'
+      ? await findOutRevision(instance.url, network, options.found)
+      : instance.revision;
+  const address = addressFrom(instance.url, revision);
   if (address.insecure)
     options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
-  const service = openService(address, { token, caFile: instance.ca });
+  const service = openService(address, { ...network, downloadOrder: instance.downloads });
   return { name, config: instance, service, token, [Symbol.asyncDispose]: () => service.close() };
+}
+
+/** `revision: auto`: asks the instance itself, by GETs. */
+async function findOutRevision(
+  url: string,
+  network: { readonly token: TokenReader; readonly caFile: string | undefined },
+  tell: ((line: string) => void) | undefined,
+): Promise<Revision> {
+  const { addressFrom } = await import('../service/address.ts');
+  const { detectRevision } = await import('../service/detect.ts');
+  const { revision, because, certain } = await detectRevision(addressFrom(url), network);
+  tell?.(`revision ${revision}${certain ? '' : ', assumed'}: ${because}`);
+  return revision;
 }
 
 function missing(instance: string): never {
@@ -72,6 +93,7 @@ export function openForRun(
     store: async () => workspace.keyring.store,
     tokenFile,
     warn: (line) => context.stderr.write(`${line}\n`),
+    found: (line) => context.stderr.write(`${line}\n`),
   });
 }
 

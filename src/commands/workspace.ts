@@ -63,6 +63,33 @@ export async function openWorkspace(
   }
 }
 
+/**
+ * The same without a key store, for calls that need no key: its keys are looked for when one is asked for, and the ledger's head is not
+ * signed before the next command that has the signing key.
+ */
+export async function openLedger(
+  context: CommandContext,
+  options: Pick<WorkspaceOptions, 'operator'> = {},
+): Promise<Workspace> {
+  const home = homeFolder(context.env);
+  const operator = options.operator ?? loginName(context.env);
+  const { openSqliteJournal } = await import('../journal/sqlite-journal.ts');
+  const journal = await openSqliteJournal({ home, by: operator });
+  let opened: Promise<Keyring> | undefined;
+  const keys = () => {
+    opened ??= openKeys(context);
+    return opened;
+  };
+  return {
+    home,
+    operator,
+    journal,
+    keyring: lateKeyring(keys),
+    sealer: { sealNow: unsigned, flush: () => undefined, stop: () => undefined },
+    close: () => journal.close(),
+  };
+}
+
 /** The key store that the environment asks for, proven usable, with the keys of the instances in it. */
 export async function openKeys(context: CommandContext): Promise<Keyring> {
   const { chooseStore } = await import('../keys/choose-store.ts');
@@ -75,6 +102,32 @@ export async function openKeys(context: CommandContext): Promise<Keyring> {
       : {}),
   });
   return openKeyring(store);
+}
+
+/** A keyring that opens its store when it is first used. */
+function lateKeyring(keys: () => Promise<Keyring>): Keyring {
+  const store: KeyStore = {
+    kind: 'os',
+    description: 'the key store',
+    probe: async () => (await keys()).store.probe(),
+    put: async (account, secret) => (await keys()).store.put(account, secret),
+    get: async (account) => (await keys()).store.get(account),
+    accounts: async () => (await keys()).store.accounts(),
+    remove: async (account) => (await keys()).store.remove(account),
+  };
+  return {
+    store,
+    fingerprint: async (key) => (await keys()).fingerprint(key),
+    add: async (instance, key) => (await keys()).add(instance, key),
+    load: async (instance, fingerprint) => (await keys()).load(instance, fingerprint),
+    list: async (instance) => (await keys()).list(instance),
+    remove: async (instance, fingerprint) => (await keys()).remove(instance, fingerprint),
+    signingKey: async () => (await keys()).signingKey(),
+  };
+}
+
+function unsigned(): Promise<never> {
+  return Promise.reject(new Error('a ledger without keys cannot be signed'));
 }
 
 /** The login name, for entries' `by` when the config names nobody. */

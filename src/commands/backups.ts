@@ -1,0 +1,95 @@
+import { formatBytes } from '../format.ts';
+import type { Backup } from '../service/schemas.ts';
+import { printableJson } from '../text.ts';
+import { type ChangeFlags, changeInstance } from './change.ts';
+import type { CommandContext } from './context.ts';
+import { idFrom } from './numbers.ts';
+import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { printTable } from './print-table.ts';
+import { followBackup, followRestore, printBackup, timeOr } from './tasks.ts';
+
+/** `lifeboat backups list`: every backup that the service shows, in its order (endpoint 1). */
+export async function backupsList(
+  context: CommandContext,
+  _: readonly string[],
+  flags: InstanceFlags,
+): Promise<number> {
+  const { value, raw } = await onInstance(context, flags, ({ service }) => service.backups());
+  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  else if (value.length === 0) context.stderr.write('there are no backups\n');
+  else printTable(context, COLUMNS, value.map(rowOf));
+  return 0;
+}
+
+const COLUMNS = [
+  { title: 'id', align: 'right' as const },
+  { title: 'status' },
+  { title: 'size', align: 'right' as const },
+  { title: 'asked for (UTC)' },
+  { title: 'finished (UTC)' },
+  { title: 'download' },
+  { title: 'backup_id', gives: true },
+];
+
+function rowOf(backup: Backup): string[] {
+  return [
+    String(backup.id),
+    backup.status,
+    backup.size === undefined ? '-' : formatBytes(backup.size),
+    timeOr(backup.triggered_at),
+    timeOr(backup.finished_at),
+    backup.downloadable === undefined ? '-' : backup.downloadable ? 'yes' : 'no',
+    backup.backup_id ?? '-',
+  ];
+}
+
+/** `lifeboat backups get ID` (endpoint 2). */
+export async function backupsGet(
+  context: CommandContext,
+  [id = '']: readonly string[],
+  flags: InstanceFlags,
+): Promise<number> {
+  const wanted = idFrom(id, 'the id of a backup');
+  const { value, raw } = await onInstance(context, flags, ({ service }) => service.backup(wanted));
+  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  else printBackup(context, value);
+  return 0;
+}
+
+/** `lifeboat backups create` (endpoint 3). */
+export function backupsCreate(
+  context: CommandContext,
+  _: readonly string[],
+  flags: ChangeFlags,
+): Promise<number> {
+  return changeInstance(context, flags, 'changes', async ({ instance }) => ({
+    title: `ask for a backup of ${instance.name}`,
+    warnings: ['a queued backup cannot be called back; older ones may be deleted by min_backup_count'],
+    act: (perform) => perform({ verb: 'createBackup', input: {} }),
+    done: ({ id }) => ({ json: { id }, text: `backup ${id} is queued` }),
+    wait: followBackup(context, instance),
+  }));
+}
+
+/** `lifeboat backups restore ID`: replaces the instance's data by one of its own backups (endpoint 7). */
+export function backupsRestore(
+  context: CommandContext,
+  [id = '']: readonly string[],
+  flags: ChangeFlags,
+): Promise<number> {
+  const backup = idFrom(id, 'the id of a backup');
+  return changeInstance(context, flags, 'destroys', async ({ instance }) => {
+    const { value } = await instance.service.backup(backup);
+    return {
+      title: `restore backup ${backup} of ${timeOr(value.finished_at ?? value.triggered_at)} UTC into ${instance.name}`,
+      warnings: [
+        'all data of the instance is replaced; what was written since that backup is gone',
+        'afterwards every bound application must be unbound, bound again and restaged',
+        ...(value.status === 'done' ? [] : [`the service says that this backup is ${value.status}`]),
+      ],
+      act: (perform) => perform({ verb: 'restoreBackup', input: { backup } }),
+      done: ({ id: restore }) => ({ json: { id: restore }, text: `restore ${restore} is queued` }),
+      wait: followRestore(context, instance),
+    };
+  });
+}

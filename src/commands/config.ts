@@ -1,0 +1,207 @@
+import type { BackupSettings } from '../../machines/parts/verbs.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import type { BackupsConfig } from '../service/schemas.ts';
+import { printableJson } from '../text.ts';
+import type { Output } from './call-outcome.ts';
+import { type ChangeFlags, changeInstance, type Perform, type Scene } from './change.ts';
+import type { CommandContext } from './context.ts';
+import { askHidden, readSecretFile } from './hidden-prompt.ts';
+import { wholeNumber } from './numbers.ts';
+import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { printFacts } from './print-facts.ts';
+
+/** `lifeboat config get`: the backups configuration (endpoint 8). */
+export async function configGet(
+  context: CommandContext,
+  _: readonly string[],
+  flags: InstanceFlags,
+): Promise<number> {
+  const { value, raw } = await onInstance(context, flags, ({ service }) => service.backupsConfig());
+  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  else
+    printFacts(context, [
+      ['backups kept at least', value.min_backup_count],
+      ['deleted after', value.retention_time === undefined ? undefined : `${value.retention_time} days`],
+      [
+        'scheduled backups',
+        value.exclude_from_auto_backup === undefined ? undefined : !value.exclude_from_auto_backup,
+      ],
+      ['kind of backup', value.backup_type],
+      ['shortest key', characters(value.min_encryption_key_length)],
+    ]);
+  return EXIT.closed;
+}
+
+function characters(count: number | undefined): string | undefined {
+  return count === undefined ? undefined : `${count} characters`;
+}
+
+export interface KeyFlags {
+  readonly newKey?: boolean;
+  readonly keyFile?: string;
+  readonly askKey?: boolean;
+}
+
+interface SettingFlags extends ChangeFlags, KeyFlags {
+  readonly minBackupCount?: string;
+  readonly retentionTime?: string;
+  readonly excludeFromAutoBackup?: string;
+}
+
+/** `lifeboat config set`: changes the backups configuration (endpoint 9). A key among the values makes it a rotation, which asks for the name. */
+export function configSet(
+  context: CommandContext,
+  _: readonly string[],
+  flags: SettingFlags,
+): Promise<number> {
+  const settings = settingsOf(flags);
+  const wantsKey = isKeyWanted(flags);
+  if (isEmpty(settings) && !wantsKey) {
+    throw new LifeboatError('usage.nothing', 'nothing was named that could be set', {
+      hints: [
+        'for instance: lifeboat config set --retention-time 30',
+        '`lifeboat config set --help` lists the settings',
+      ],
+      exitCode: EXIT.usage,
+    });
+  }
+  return changeInstance(context, flags, wantsKey ? 'destroys' : 'changes', async (scene) => {
+    const now = (await scene.instance.service.backupsConfig()).value;
+    const key = wantsKey ? await newKeyOf(context, flags, scene, now) : undefined;
+    return {
+      title: `set ${titleOf(settings, wantsKey)} of ${scene.instance.name}`,
+      warnings: [...settingWarnings(settings, now), ...(wantsKey ? KEY_WARNINGS : [])],
+      act: async (perform) => {
+        const changed = isEmpty(settings)
+          ? {}
+          : await perform({
+              verb: 'changeBackupSettings',
+              input: { settings: settings as Readonly<Record<string, number | boolean>> },
+            });
+        return key === undefined ? changed : { ...changed, ...(await setKey(perform, key, scene)) };
+      },
+      done: (output) => ({
+        json: wireOf(output),
+        text: `set: ${titleOf(settings, wantsKey)}${fingerprintOf(output)}`,
+      }),
+    };
+  });
+}
+
+const KEY_WARNINGS = [
+  'older backups can no longer be downloaded, and open with the key they were made with only',
+  'the key is stored and read back before it is sent; `lifeboat run rotate-key` proves it with a backup as well',
+];
+
+/** How a new key comes about, once somebody has agreed to it. */
+export type NewKey = {
+  readonly origin: 'generated' | 'given';
+  readonly given?: { fingerprint: string; length: number };
+  readonly minLength: number;
+};
+
+/** Whether the flags ask for another key. */
+export function isKeyWanted({ newKey, keyFile, askKey }: KeyFlags): boolean {
+  return newKey === true || keyFile !== undefined || askKey === true;
+}
+
+/** Takes the new key from where the flags say and checks its length; nothing is stored yet. Exit 2 for a key that is too short. */
+export async function newKeyOf(
+  context: CommandContext,
+  flags: KeyFlags,
+  scene: Scene,
+  config: BackupsConfig,
+): Promise<NewKey> {
+  const minLength = config.min_encryption_key_length ?? 1;
+  if (flags.newKey) return { origin: 'generated', minLength };
+  const key =
+    flags.keyFile === undefined
+      ? await askHidden(`the new key of ${scene.instance.name}`, context, { twice: true })
+      : await readSecretFile(flags.keyFile, context);
+  if (key.length < minLength) {
+    throw new LifeboatError(
+      'key.too-short',
+      `the key has ${key.length} characters, the service asks for ${minLength}`,
+      {
+        hints: ['nothing was sent'],
+        exitCode: EXIT.usage,
+      },
+    );
+  }
+  return { origin: 'given', given: { fingerprint: await scene.take(key), length: key.length }, minLength };
+}
+
+/** Stores the key, reads it back, writes it down, and only then sets it. */
+export async function setKey(perform: Perform, key: NewKey, scene: Scene): Promise<Output> {
+  const { fingerprint } = await storeKey(perform, key);
+  const previous = await scene.currentKey();
+  const set = await perform({
+    verb: 'setKey',
+    input: { fingerprint, ...(previous === undefined ? {} : { previous }) },
+  });
+  return { ...set, fingerprint };
+}
+
+/** Puts a new key where it cannot be lost: in the key store, and by its fingerprint on the ledger. */
+export async function storeKey(
+  perform: Perform,
+  { origin, given, minLength }: NewKey,
+): Promise<{ fingerprint: string }> {
+  const input = { origin, minLength, ...(given === undefined ? {} : { given }) };
+  const stored = await perform({ verb: 'storeKey', input });
+  await perform({ verb: 'readBackKey', input: { key: stored as never } });
+  return { fingerprint: String(stored['fingerprint']) };
+}
+
+function fingerprintOf({ fingerprint }: Output): string {
+  return fingerprint === undefined ? '' : ` (key ${fingerprint})`;
+}
+
+function settingsOf(flags: SettingFlags): BackupSettings {
+  const { minBackupCount: count, retentionTime: days, excludeFromAutoBackup: exclude } = flags;
+  return {
+    ...(count === undefined ? {} : { minBackupCount: wholeNumber(count, '--min-backup-count', 0) }),
+    ...(days === undefined ? {} : { retentionDays: wholeNumber(days, '--retention-time', 0) }),
+    ...(exclude === undefined ? {} : { excludedFromAutoBackup: exclude === 'true' }),
+  };
+}
+
+/** The service's names of the settings (service-api.md section 2.3). */
+const WIRE = {
+  minBackupCount: 'min_backup_count',
+  retentionDays: 'retention_time',
+  excludedFromAutoBackup: 'exclude_from_auto_backup',
+} as const;
+type Name = keyof typeof WIRE;
+
+function isEmpty(settings: BackupSettings): boolean {
+  return Object.keys(settings).length === 0;
+}
+
+function titleOf(settings: BackupSettings, key: boolean): string {
+  const words = Object.entries(settings).map(([name, value]) => `${WIRE[name as Name]} to ${value}`);
+  return [...words, ...(key ? ['a new encryption key'] : [])].join(', ');
+}
+
+/** The settings as the service shows them now, and the key by its fingerprint. */
+function wireOf({ settings, fingerprint }: Output): Record<string, unknown> {
+  const shown = Object.entries((settings ?? {}) as BackupSettings).map(([name, value]) => [
+    WIRE[name as Name],
+    value,
+  ]);
+  return { ...Object.fromEntries(shown), ...(fingerprint === undefined ? {} : { fingerprint }) };
+}
+
+/** Less to keep means that the service deletes backups by itself. */
+function settingWarnings(settings: BackupSettings, now: BackupsConfig): string[] {
+  const less = (['minBackupCount', 'retentionDays'] as const).filter(
+    (name) => (settings[name] ?? Infinity) < (now[WIRE[name]] ?? 0),
+  );
+  return [
+    ...less.map(
+      (name) =>
+        `${WIRE[name]} is ${now[WIRE[name]]} now: with less, the service deletes older backups by itself`,
+    ),
+    ...(settings.excludedFromAutoBackup ? ['no backup is made by itself any more'] : []),
+  ];
+}

@@ -1,0 +1,53 @@
+import { EXIT, LifeboatError } from '../errors.ts';
+import { openAsking } from '../plain/ask.ts';
+import { show } from '../text.ts';
+import type { Change, ChangeFlags, Weight } from './change.ts';
+import type { CommandContext } from './context.ts';
+
+/**
+ * Resolves when the operator wants the change: by `--yes`, by `--confirm NAME` for one that destroys, or by an answer in the
+ * terminal, where a bare Enter always means no. Rejects with exit 3 where nobody can be asked, 130 when the operator leaves.
+ */
+export async function confirmChange(
+  context: CommandContext,
+  asked: {
+    readonly name: string;
+    readonly rehearsal: boolean;
+    readonly weight: Weight;
+    readonly change: Change;
+    readonly flags: ChangeFlags;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, rehearsal, change, flags } = asked;
+  const destroys = asked.weight === 'destroys';
+  context.stderr.write(`${rehearsal ? 'REHEARSAL' : 'LIVE'}: ${show(change.title)}\n`);
+  for (const warning of change.warnings) context.stderr.write(`  ${show(warning)}\n`);
+  if (destroys ? flags.confirm !== undefined : flags.yes === true || flags.confirm !== undefined) return;
+  if (context.stdin.isTTY !== true || context.stderr.isTTY !== true) throw nobody(destroys, name);
+  const asker = openAsking(context, signal);
+  try {
+    const prompt = destroys ? `type ${name} to go on, anything else leaves: ` : 'go on? y/N ';
+    const answer = (await asker.line(prompt))?.trim();
+    if (destroys ? answer === name : /^y(?:es)?$/iu.test(answer ?? '')) return;
+  } finally {
+    asker.close();
+  }
+  throw new LifeboatError('call.declined', 'nothing was changed', { exitCode: EXIT.interrupted });
+}
+
+/** Rejects a `--confirm` that names anything but the instance, with exit 2. */
+export function refuseOtherName(given: string | undefined, name: string): void {
+  if (given === undefined || given === name) return;
+  throw new LifeboatError('usage.confirm', `--confirm says ${show(given, 80)}, but the instance is ${name}`, {
+    hints: ['nothing was sent'],
+    exitCode: EXIT.usage,
+  });
+}
+
+function nobody(destroys: boolean, name: string): LifeboatError {
+  return new LifeboatError('call.unconfirmed', 'this changes the instance, and nobody is here to be asked', {
+    hints: ['nothing was sent', destroys ? `to do it: add --confirm ${name}` : 'to do it: add --yes'],
+    exitCode: EXIT.waiting,
+  });
+}

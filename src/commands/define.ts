@@ -1,0 +1,28 @@
+import { type Command, Option } from 'commander';
+import type { CommandContext } from './context.ts';
+
+/** What every command gives back: its exit code. */
+type Action<Options> = (
+  context: CommandContext,
+  args: readonly string[],
+  options: Options,
+) => Promise<number>;
+
+/** Adds a command whose code is loaded when it is called. */
+export type Define = <Options>(
+  parent: Command,
+  nameAndArgs: string,
+  description: string,
+  load: () => Promise<Action<Options>>,
+  options?: readonly Option[],
+) => Command;
+
+/** A command that only holds others. */
+export function group(parent: Command, name: string, description: string): Command {
+  return parent.command(name).description(description).exitOverride();
+}
+
+/** The flag for machines. */
+export function json(description: string): Option {
+  return new Option('--json', description);
+}

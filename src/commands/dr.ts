@@ -1,0 +1,102 @@
+import { EXIT, LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import { type ChangeFlags, changeInstance, type Scene } from './change.ts';
+import { isKeyWanted, type KeyFlags, newKeyOf, storeKey } from './config.ts';
+import type { CommandContext } from './context.ts';
+import { readSecretFile } from './hidden-prompt.ts';
+import { followRestore } from './tasks.ts';
+
+/** `lifeboat dr prepare`: asks for the guid that a recovery needs (endpoint 10). With a key it is a rotation, which asks for the name. */
+export function drPrepare(
+  context: CommandContext,
+  _: readonly string[],
+  flags: ChangeFlags & KeyFlags,
+): Promise<number> {
+  const wantsKey = isKeyWanted(flags);
+  return changeInstance(context, flags, wantsKey ? 'destroys' : 'changes', async (scene) => {
+    const key = wantsKey
+      ? await newKeyOf(context, flags, scene, (await scene.instance.service.backupsConfig()).value)
+      : undefined;
+    return {
+      title: `prepare disaster recovery of ${scene.instance.name}${wantsKey ? ', and set a new encryption key' : ''}`,
+      warnings: wantsKey
+        ? ['older backups can no longer be downloaded, and open with their own key only']
+        : [],
+      act: async (perform) => {
+        if (key === undefined) return perform({ verb: 'prepareRecovery', input: {} });
+        const previous = await scene.currentKey();
+        const { fingerprint } = await storeKey(perform, key);
+        const input = { fingerprint, ...(previous === undefined ? {} : { previous }) };
+        return { ...(await perform({ verb: 'prepareRecovery', input })), fingerprint };
+      },
+      done: ({ backupGuid, fingerprint }) => ({
+        json: { backup_guid: backupGuid ?? null, ...(fingerprint === undefined ? {} : { fingerprint }) },
+        text: `backup_guid: ${backupGuid ?? 'the service gave none'}`,
+      }),
+    };
+  });
+}
+
+interface PerformFlags extends ChangeFlags {
+  readonly backupGuid: string;
+  readonly source?: string;
+  readonly keyFile?: string;
+  readonly key?: string;
+}
+
+/** `lifeboat dr perform`: recovers another instance's backup into this one, which is the target (endpoint 11). */
+export function drPerform(
+  context: CommandContext,
+  _: readonly string[],
+  flags: PerformFlags,
+): Promise<number> {
+  return changeInstance(context, flags, 'destroys', async (scene) => {
+    const { instance } = scene;
+    const { owner, fingerprint } = await keyInHand(context, flags, scene);
+    return {
+      title: `recover ${show(flags.backupGuid, 100)} into ${instance.name}`,
+      warnings: [
+        `all data of ${instance.name} is replaced`,
+        `the backup is opened with key ${fingerprint}; with a wrong one the restore fails`,
+        'afterwards every bound application must be unbound, bound again and restaged',
+      ],
+      act: (perform) =>
+        perform({
+          verb: 'performRecovery',
+          input: { backupGuid: flags.backupGuid, fingerprint, source: owner },
+        }),
+      done: ({ id }) => ({ json: { restore_id: id ?? null }, text: `restore ${id ?? '(no id)'} is queued` }),
+      wait: followRestore(context, instance),
+    };
+  });
+}
+
+/** The key of the backup by its fingerprint, and under whose name it is kept: from a file, which is kept then, or of those held for the source. */
+async function keyInHand(
+  context: CommandContext,
+  { keyFile, source, key: wanted }: PerformFlags,
+  { instance, workspace }: Scene,
+): Promise<{ readonly owner: string; readonly fingerprint: string }> {
+  const { keyring, journal } = workspace;
+  const owner = source ?? instance.name;
+  if (keyFile !== undefined) {
+    const key = await readSecretFile(keyFile, context);
+    journal.guard(key);
+    return { owner, fingerprint: await keyring.add(owner, key) };
+  }
+  const held = await keyring.list(owner);
+  const [only, another] = held.filter((fingerprint) => fingerprint.startsWith(wanted ?? ''));
+  if (only !== undefined && another === undefined) return { owner, fingerprint: only };
+  throw new LifeboatError(
+    'usage.key',
+    only === undefined ? `no such key is held for ${owner}` : 'it is not said which key is meant',
+    {
+      hints: [
+        ...held.slice(0, 10).map((fingerprint) => `--key ${fingerprint}`),
+        'or name a file: --key-file FILE; keys of the source: --source NAME',
+        'nothing was sent',
+      ],
+      exitCode: EXIT.usage,
+    },
+  );
+}

@@ -1,0 +1,141 @@
+import { EXIT } from '../errors.ts';
+import { formatTime } from '../format.ts';
+import type { InstanceOverview } from '../service/schemas.ts';
+import { printableJson, show } from '../text.ts';
+import { type Change, type ChangeFlags, changeInstance, type Wait } from './change.ts';
+import type { CommandContext } from './context.ts';
+import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { printFacts } from './print-facts.ts';
+import type { OpenInstance } from './service-of.ts';
+
+/** `lifeboat instance show`: the overview (endpoint 12). */
+export async function instanceShow(
+  context: CommandContext,
+  _: readonly string[],
+  flags: InstanceFlags,
+): Promise<number> {
+  const { value, raw } = await onInstance(context, flags, ({ service }) => service.overview());
+  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  else printOverview(context, value);
+  return EXIT.closed;
+}
+
+/** `lifeboat instance restart` (endpoint 14). */
+export function instanceRestart(
+  context: CommandContext,
+  _: readonly string[],
+  flags: ChangeFlags,
+): Promise<number> {
+  return changeInstance(context, flags, 'changes', async ({ instance }) =>
+    action(context, instance, 'restart', ['the database is away while it restarts; connections are cut']),
+  );
+}
+
+/** `lifeboat instance recreate` (endpoint 13). It rebuilds the instance's machines, so it asks for the name. */
+export function instanceRecreate(
+  context: CommandContext,
+  _: readonly string[],
+  flags: ChangeFlags,
+): Promise<number> {
+  return changeInstance(context, flags, 'destroys', async ({ instance }) =>
+    action(context, instance, 'recreate', [
+      'the machines of the instance are built anew; the database is away meanwhile',
+      'take a backup first, if there is none that is proven',
+    ]),
+  );
+}
+
+/** `lifeboat instance update` (endpoint 15): starts the pending maintenance updates. */
+export function instanceUpdate(
+  context: CommandContext,
+  _: readonly string[],
+  flags: ChangeFlags,
+): Promise<number> {
+  return changeInstance(context, flags, 'changes', async ({ instance }) =>
+    action(context, instance, 'update', [
+      'an update cannot be taken back; the database is away while it runs',
+    ]),
+  );
+}
+
+/** `lifeboat instance settings`: allows or forbids maintenance updates (`broker/edit`, revision 61). */
+export function instanceSettings(
+  context: CommandContext,
+  _: readonly string[],
+  flags: ChangeFlags & { readonly allowUpdates: string; readonly type: string },
+): Promise<number> {
+  const allowed = flags.allowUpdates === 'true';
+  return changeInstance(context, flags, 'changes', async ({ instance }) => ({
+    title: `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
+    warnings: allowed
+      ? []
+      : ['no update, and no security fix, is installed by itself until they are allowed again'],
+    act: (perform) =>
+      perform({ verb: 'changeUpdateSetting', input: { setting: { type: flags.type, allowed } } }),
+    done: () => ({
+      json: { allowed_update_time: { type: flags.type, allowed } },
+      text: `maintenance updates are ${allowed ? 'allowed' : 'forbidden'}`,
+    }),
+  }));
+}
+
+/** A restart, recreate or update: all three are accepted first and pass through `deploying`. */
+async function action(
+  context: CommandContext,
+  instance: OpenInstance,
+  verb: 'restart' | 'recreate' | 'update',
+  warnings: readonly string[],
+): Promise<Change> {
+  const { value } = await instance.service.overview();
+  const pending = (value.available_updates ?? []).map(updateLine).join(', ');
+  return {
+    title: `${verb} ${instance.name}`,
+    warnings: [
+      ...warnings,
+      ...(verb === 'update' ? [`pending: ${pending || 'nothing, as far as the service tells'}`] : []),
+    ],
+    act: (perform) => perform({ verb, input: {} }),
+    done: () => ({ json: {}, text: `the service has taken the ${verb}` }),
+    wait: followInstance(context, instance, value.updated_at),
+  };
+}
+
+function followInstance(
+  context: CommandContext,
+  { service }: OpenInstance,
+  updatedAt: string | undefined,
+): Wait {
+  return {
+    until: () => ({ verb: 'waitForInstance', input: updatedAt === undefined ? {} : { updatedAt } }),
+    show: async (_, json) => {
+      const { value, raw } = await service.overview();
+      if (json) context.stdout.write(`${printableJson(raw)}\n`);
+      else printOverview(context, value);
+    },
+  };
+}
+
+function printOverview(context: CommandContext, overview: InstanceOverview): void {
+  const time = (text: string | undefined) => (text === undefined ? undefined : `${formatTime(text)} UTC`);
+  printFacts(context, [
+    ['name', overview.name],
+    ['state', overview.state],
+    ['id', overview.id],
+    ['service_id', overview.service_id],
+    ['plan_id', overview.plan_id],
+    ['organization', overview.tenant_name],
+    ['space', overview.subtenant_name],
+    ['created', time(overview.created_at)],
+    ['updated', time(overview.updated_at)],
+    ...(overview.available_updates ?? []).map((update) => ['update pending', updateLine(update)] as const),
+    ...(overview.urls ?? []).map(
+      (url) => [url.display_name === undefined ? 'url' : show(url.display_name, 40), url.link] as const,
+    ),
+  ]);
+}
+
+type AvailableUpdate = NonNullable<InstanceOverview['available_updates']>[number];
+
+function updateLine({ name, type, version }: AvailableUpdate): string {
+  return [name, type, version].filter((part) => part !== undefined).join(' ');
+}

@@ -1,0 +1,70 @@
+import { EXIT } from '../errors.ts';
+import { formatTime } from '../format.ts';
+import type { MetricSeries } from '../service/metrics.ts';
+import type { ParachuteDisk } from '../service/parachute.ts';
+import { printableJson, show } from '../text.ts';
+import type { CommandContext } from './context.ts';
+import { wholeNumber } from './numbers.ts';
+import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { printTable } from './print-table.ts';
+
+/** Points of a line: what a glance takes in, and what fits beside the numbers at 80 columns. */
+const POINTS = 20;
+
+/** `lifeboat metrics`: the latest value of every path with its course; the disks against the parachute first (endpoint 16). */
+export async function metrics(
+  context: CommandContext,
+  _: readonly string[],
+  flags: InstanceFlags & { readonly quantity?: string; readonly path?: string },
+): Promise<number> {
+  const quantity =
+    flags.quantity === undefined ? {} : { quantity: wholeNumber(flags.quantity, '--quantity', 1) };
+  const { value, raw } = await onInstance(context, flags, ({ service }) => service.metrics(quantity));
+  if (flags.json) {
+    context.stdout.write(`${printableJson(raw)}\n`);
+    return EXIT.closed;
+  }
+  const { seriesOf } = await import('../service/metrics.ts');
+  const { default: sparkly } = await import('sparkly');
+  const all = seriesOf(value).filter(({ path }) => path.includes(flags.path ?? ''));
+  if (all.length === 0) {
+    context.stderr.write('there are no data points\n');
+    return EXIT.closed;
+  }
+  const { parachuteDisks } = await import('../service/parachute.ts');
+  for (const disk of parachuteDisks(value)) context.stdout.write(`${diskLine(disk)}\n`);
+  const line = (series: MetricSeries) => sparkly(series.points.slice(-POINTS).map((point) => point.value));
+  printTable(
+    context,
+    [
+      { title: 'path', gives: true },
+      { title: 'latest', align: 'right' },
+      { title: 'at (UTC)' },
+      { title: 'course' },
+    ],
+    all.map((series) => {
+      const latest = series.points.at(-1);
+      return [
+        series.path,
+        latest === undefined ? '-' : plainNumber(latest.value),
+        latest === undefined ? '-' : formatTime(new Date(latest.atMs).toISOString()),
+        line(series),
+      ];
+    }),
+  );
+  return EXIT.closed;
+}
+
+/** One line a disk: how far it is from the parachute, which stops the node (service-api.md section 2.8). */
+function diskLine({ service, index, disk, usedPercent, usedThreshold, activated }: ParachuteDisk): string {
+  const name = [service, index, disk].filter((part) => part !== undefined).join('.');
+  const used = usedPercent === undefined ? 'fill unknown' : `${plainNumber(usedPercent)} % used`;
+  if (activated) return `${show(name)}: ${used}, THE PARACHUTE IS OPEN: the node is stopped`;
+  if (usedPercent === undefined || usedThreshold === undefined) return `${show(name)}: ${used}`;
+  const room = plainNumber(usedThreshold - usedPercent);
+  return `${show(name)}: ${used}, the parachute opens at ${plainNumber(usedThreshold)} %: ${room} points of room`;
+}
+
+function plainNumber(value: number): string {
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { formatSpan } from '../format.ts';
+import type { Answer, ServiceClient } from '../service/client.ts';
+import type { PitrRange } from '../service/schemas.ts';
+import { printableJson, show } from '../text.ts';
+import { type ChangeFlags, changeInstance } from './change.ts';
+import type { CommandContext } from './context.ts';
+import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { printFacts } from './print-facts.ts';
+import { followRestore } from './tasks.ts';
+
+/** `lifeboat pitr show`: the range that can be restored to (endpoint 17). */
+export async function pitrShow(
+  context: CommandContext,
+  _: readonly string[],
+  flags: InstanceFlags,
+): Promise<number> {
+  const { value, raw } = await onInstance(context, flags, ({ service }) => rangeOf(service));
+  if (flags.json) {
+    context.stdout.write(`${printableJson(raw)}\n`);
+    return EXIT.closed;
+  }
+  const { start, end } = edgesOf(value);
+  printFacts(context, [
+    ['oldest point', bothClocks(start)],
+    ['newest point', bothClocks(end)],
+    ['reaches over', formatSpan((end - start) / 1000)],
+    ['newest is', `${formatSpan(Math.max(0, (Date.now() - end) / 1000))} old by this machine's clock`],
+  ]);
+  return EXIT.closed;
+}
+
+/** `lifeboat pitr restore --to TIME`: brings the instance back to a point in time (endpoint 18). */
+export function pitrRestore(
+  context: CommandContext,
+  _: readonly string[],
+  flags: ChangeFlags & { readonly to: string },
+): Promise<number> {
+  const targetTime = timeFrom(flags.to);
+  return changeInstance(context, flags, 'destroys', async ({ instance }) => {
+    const { value } = await rangeOf(instance.service);
+    const { start, end } = edgesOf(value);
+    const at = Date.parse(targetTime);
+    if (at < start || at > end) throw outside(targetTime, value);
+    return {
+      title: `restore ${instance.name} to ${bothClocks(at)}`,
+      warnings: [
+        `everything written in the ${formatSpan((end - at) / 1000)} after it is gone from the instance`,
+        'afterwards every bound application must be unbound, bound again and restaged',
+        'take a backup right after it: a new line of the log begins',
+      ],
+      act: (perform) => perform({ verb: 'restoreToTime', input: { targetTime } }),
+      done: ({ id, status }) => ({
+        json: { status: status ?? null, ...(id === undefined ? {} : { id }) },
+        text: id === undefined ? 'the restore is under way' : `restore ${id} is under way`,
+      }),
+      wait: followRestore(context, instance),
+    };
+  });
+}
+
+/** RFC 3339 with a zone; a time without one means another moment to every reader. Exit 2 for anything else. */
+export function timeFrom(text: string): string {
+  if (z.iso.datetime({ offset: true }).safeParse(text).success) return text;
+  const zoneless = z.iso.datetime({ local: true }).safeParse(text).success;
+  throw new LifeboatError(
+    'usage.time',
+    zoneless
+      ? `the time has no zone: ${show(text, 60)}`
+      : `this is no time that can be read: ${show(text, 60)}`,
+    {
+      hints: ['write it like 2026-11-21T03:04:05Z or 2026-11-21T04:04:05+01:00', 'nothing was sent'],
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
+/** The range; where there is none, the error says what that means (section 4.1 rule 4). */
+async function rangeOf(service: ServiceClient): Promise<Answer<PitrRange>> {
+  try {
+    return await service.pitrRange();
+  } catch (thrown) {
+    if (!(thrown instanceof LifeboatError) || thrown.code !== 'service.not-found') throw thrown;
+    throw new LifeboatError('pitr.none', 'this instance has no range to restore to', {
+      hints: [
+        'only instances with continuous archiving have one; it cannot be switched on later',
+        '`lifeboat backups list` shows what can be restored instead',
+      ],
+      evidence: thrown.evidence,
+    });
+  }
+}
+
+function edgesOf({ start_time, end_time }: PitrRange): { readonly start: number; readonly end: number } {
+  const [start, end] = [Date.parse(start_time ?? ''), Date.parse(end_time ?? '')];
+  if (start <= end) return { start, end };
+  throw new LifeboatError('service.bad-answer', 'the service gives no range that makes sense', {
+    hints: ['nothing was sent'],
+    evidence: { start: show(start_time ?? 'missing', 60), end: show(end_time ?? 'missing', 60) },
+  });
+}
+
+function outside(time: string, { start_time, end_time }: PitrRange): LifeboatError {
+  return new LifeboatError('usage.time', `${time} is outside of what can be restored to`, {
+    hints: [
+      `oldest: ${show(start_time ?? '-', 60)}`,
+      `newest: ${show(end_time ?? '-', 60)}`,
+      'nothing was sent',
+    ],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** The moment in UTC and, where it differs, by this machine's clock. */
+function bothClocks(ms: number): string {
+  const utc = new Date(ms).toISOString().replace('T', ' ').replace('Z', ' UTC');
+  const minutes = -new Date(ms).getTimezoneOffset();
+  if (minutes === 0) return utc;
+  const local = new Date(ms + minutes * 60_000).toISOString().slice(0, 19).replace('T', ' ');
+  const sign = minutes < 0 ? '-' : '+';
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  return `${utc} (here ${local} ${sign}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)})`;
+}

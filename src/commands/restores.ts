@@ -1,0 +1,53 @@
+import { printableJson } from '../text.ts';
+import type { CommandContext } from './context.ts';
+import { idFrom } from './numbers.ts';
+import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { printTable } from './print-table.ts';
+import { printRestore, timeOr } from './tasks.ts';
+
+/** `lifeboat restores list`: every restore that the service shows, in its order (endpoint 5). */
+export async function restoresList(
+  context: CommandContext,
+  _: readonly string[],
+  flags: InstanceFlags,
+): Promise<number> {
+  const { value, raw } = await onInstance(context, flags, ({ service }) => service.restores());
+  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  else if (value.length === 0) context.stderr.write('there are no restores\n');
+  else
+    printTable(
+      context,
+      COLUMNS,
+      value.map((restore) => [
+        String(restore.id),
+        restore.backup_id === undefined ? '-' : String(restore.backup_id),
+        restore.status,
+        timeOr(restore.metadata?.restored_from),
+        timeOr(restore.triggered_at),
+        timeOr(restore.finished_at),
+      ]),
+    );
+  return 0;
+}
+
+const COLUMNS = [
+  { title: 'id', align: 'right' as const },
+  { title: 'backup', align: 'right' as const },
+  { title: 'status' },
+  { title: 'data of (UTC)' },
+  { title: 'asked for (UTC)' },
+  { title: 'finished (UTC)' },
+];
+
+/** `lifeboat restores get ID` (endpoint 6). */
+export async function restoresGet(
+  context: CommandContext,
+  [id = '']: readonly string[],
+  flags: InstanceFlags,
+): Promise<number> {
+  const wanted = idFrom(id, 'the id of a restore');
+  const { value, raw } = await onInstance(context, flags, ({ service }) => service.restore(wanted));
+  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  else printRestore(context, value);
+  return 0;
+}

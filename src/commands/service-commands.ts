@@ -1,0 +1,218 @@
+import { type Command, Option } from 'commander';
+import { type Define, group, json } from './define.ts';
+
+/** The commands for every endpoint of the service (service-api.md section 4), for scripts and for what no runbook covers. */
+export function addServiceCommands(program: Command, command: Define): void {
+  const backups = group(program, 'backups', 'backups of an instance: list, get, create, download, restore');
+  command(
+    backups,
+    'list',
+    'every backup, as the service lists them',
+    async () => (await import('./backups.ts')).backupsList,
+    asking(),
+  );
+  command(backups, 'get <id>', 'one backup', async () => (await import('./backups.ts')).backupsGet, asking());
+  command(
+    backups,
+    'create',
+    'ask for a backup',
+    async () => (await import('./backups.ts')).backupsCreate,
+    changing({ waits: true }),
+  );
+  command(
+    backups,
+    'download <id>',
+    'save the encrypted bytes of a backup; goes on where an earlier download ended, if the service lets it',
+    async () => (await import('./download.ts')).backupsDownload,
+    [
+      ...asking('what was saved, as JSON'),
+      new Option('-o, --out <file>', 'where to (default: INSTANCE-backup-ID.tgz.enc in this folder)'),
+      new Option('--force', 'replace a file that is there'),
+    ],
+  );
+  command(
+    backups,
+    'restore <id>',
+    'replace the data of the instance by this backup',
+    async () => (await import('./backups.ts')).backupsRestore,
+    changing({ waits: true, destroys: true }),
+  );
+
+  const restores = group(program, 'restores', 'restores of an instance: list, get');
+  command(
+    restores,
+    'list',
+    'every restore, as the service lists them',
+    async () => (await import('./restores.ts')).restoresList,
+    asking(),
+  );
+  command(
+    restores,
+    'get <id>',
+    'one restore',
+    async () => (await import('./restores.ts')).restoresGet,
+    asking(),
+  );
+
+  const config = group(program, 'config', 'backups configuration of an instance: get, set');
+  command(config, 'get', 'the configuration', async () => (await import('./config.ts')).configGet, asking());
+  command(
+    config,
+    'set',
+    'change it; a new key is stored and read back before it is sent',
+    async () => (await import('./config.ts')).configSet,
+    [
+      new Option('--min-backup-count <n>', 'backups that are kept at least'),
+      new Option('--retention-time <days>', 'days after which backups are deleted'),
+      new Option(
+        '--exclude-from-auto-backup <bool>',
+        'whether to leave the instance out of scheduled backups',
+      ).choices(['true', 'false']),
+      ...newKey(),
+      ...changing({ destroys: true }),
+    ],
+  );
+
+  const instance = group(
+    program,
+    'instance',
+    'an instance itself: show, restart, recreate, update, settings',
+  );
+  command(
+    instance,
+    'show',
+    'the overview',
+    async () => (await import('./instance.ts')).instanceShow,
+    asking(),
+  );
+  command(
+    instance,
+    'restart',
+    'restart the database',
+    async () => (await import('./instance.ts')).instanceRestart,
+    changing({ waits: true }),
+  );
+  command(
+    instance,
+    'recreate',
+    'build the machines of the instance anew',
+    async () => (await import('./instance.ts')).instanceRecreate,
+    changing({ waits: true, destroys: true }),
+  );
+  command(
+    instance,
+    'update',
+    'install the pending maintenance updates',
+    async () => (await import('./instance.ts')).instanceUpdate,
+    changing({ waits: true }),
+  );
+  command(
+    instance,
+    'settings',
+    'allow or forbid maintenance updates (revision 61)',
+    async () => (await import('./instance.ts')).instanceSettings,
+    [
+      new Option('--allow-updates <bool>', 'whether updates are allowed')
+        .choices(['true', 'false'])
+        .makeOptionMandatory(),
+      new Option('--type <word>', 'the kind of the setting').default('general'),
+      ...changing({}),
+    ],
+  );
+
+  command(
+    program,
+    'metrics',
+    'measurements, disks against the parachute first',
+    async () => (await import('./metrics.ts')).metrics,
+    [
+      new Option('--quantity <n>', 'only the latest n data points'),
+      new Option('--path <text>', 'only paths with this in them'),
+      ...asking(),
+    ],
+  );
+
+  const pitr = group(program, 'pitr', 'point-in-time recovery: show, restore');
+  command(
+    pitr,
+    'show',
+    'the range that can be restored to',
+    async () => (await import('./pitr.ts')).pitrShow,
+    asking(),
+  );
+  command(
+    pitr,
+    'restore',
+    'bring the instance back to a point in time',
+    async () => (await import('./pitr.ts')).pitrRestore,
+    [
+      new Option('--to <time>', 'RFC 3339 with a zone: 2026-11-21T03:04:05Z').makeOptionMandatory(),
+      ...changing({ waits: true, destroys: true }),
+    ],
+  );
+
+  const dr = group(program, 'dr', 'disaster recovery: prepare, perform');
+  command(
+    dr,
+    'prepare',
+    'get the guid that a recovery needs; with a key it sets that key',
+    async () => (await import('./dr.ts')).drPrepare,
+    [...newKey(), ...changing({ destroys: true })],
+  );
+  command(
+    dr,
+    'perform',
+    'recover a backup of another instance into this one',
+    async () => (await import('./dr.ts')).drPerform,
+    [
+      new Option(
+        '--backup-guid <guid>',
+        'what `dr prepare` gave; or a backup_id, for that backup',
+      ).makeOptionMandatory(),
+      new Option('--source <name>', 'take the key from those held for this instance'),
+      new Option('--key <fingerprint>', 'which of them'),
+      new Option('--key-file <file>', 'take the key from this file (- for standard input)'),
+      ...changing({ waits: true, destroys: true, target: true }),
+    ],
+  );
+}
+
+/** Flags of commands that only ask. */
+function asking(what = "the service's own answer"): Option[] {
+  return [...naming(), json(what)];
+}
+
+/** Flags of commands that change something. */
+function changing(does: {
+  readonly waits?: boolean;
+  readonly destroys?: boolean;
+  readonly target?: boolean;
+}): Option[] {
+  return [
+    ...naming(does.target),
+    new Option('--yes', 'do it without asking, where nothing is destroyed'),
+    ...(does.destroys
+      ? [new Option('--confirm <name>', 'the typed name, when no one is there to type it')]
+      : []),
+    ...(does.waits ? [new Option('--wait', 'follow it to its end')] : []),
+    new Option('--reason <text>', 'why, for the record'),
+    new Option('--set-aside <reason>', 'go on although an earlier call was never settled'),
+    json("the service's own fields"),
+  ];
+}
+
+function naming(target = false): Option[] {
+  const what = target ? 'the instance to recover into' : 'the instance, as lifeboat.yaml names it';
+  return [
+    new Option('--instance <name>', `${what} (default: the only one)`),
+    new Option('--token-file <file>', 'read the access token from this file'),
+  ];
+}
+
+function newKey(): Option[] {
+  return [
+    new Option('--new-key', 'set a new encryption key, made here and kept in the key store'),
+    new Option('--key-file <file>', 'set the encryption key in this file (- for standard input)'),
+    new Option('--ask-key', 'set an encryption key that is asked for, hidden'),
+  ];
+}

@@ -1,0 +1,75 @@
+import { formatBytes, formatSeconds, formatTime } from '../format.ts';
+import type { Backup, Restore } from '../service/schemas.ts';
+import { printableJson } from '../text.ts';
+import type { Wait } from './change.ts';
+import type { CommandContext } from './context.ts';
+import { printFacts } from './print-facts.ts';
+import type { OpenInstance } from './service-of.ts';
+
+/** `--wait` of a call that made a backup. */
+export function followBackup(context: CommandContext, { service }: OpenInstance): Wait {
+  return {
+    until: ({ id }) => (typeof id === 'number' ? { verb: 'waitForBackup', input: { id } } : undefined),
+    show: async ({ id }, json) => {
+      const { value, raw } = await service.backup(Number(id));
+      if (json) context.stdout.write(`${printableJson(raw)}\n`);
+      else printBackup(context, value);
+    },
+  };
+}
+
+/** `--wait` of a call that made a restore, whichever of the three it was. */
+export function followRestore(context: CommandContext, { service }: OpenInstance): Wait {
+  return {
+    until: ({ id }) => (typeof id === 'number' ? { verb: 'waitForRestore', input: { id } } : undefined),
+    show: async ({ id }, json) => {
+      const { value, raw } = await service.restore(Number(id));
+      if (json) context.stdout.write(`${printableJson(raw)}\n`);
+      else printRestore(context, value);
+    },
+  };
+}
+
+/** Prints a backup as facts. */
+export function printBackup(context: CommandContext, backup: Backup): void {
+  printFacts(context, [
+    ['id', backup.id],
+    ['backup_id', backup.backup_id],
+    ['status', backup.status],
+    ['size', backup.size === undefined ? undefined : `${formatBytes(backup.size)} (${backup.size} bytes)`],
+    ['asked for', utc(backup.triggered_at)],
+    ['started', utc(backup.started_at)],
+    ['finished', utc(backup.finished_at)],
+    ['took', took(backup.triggered_at, backup.finished_at)],
+    ['downloadable', backup.downloadable],
+  ]);
+}
+
+/** Prints a restore as facts. */
+export function printRestore(context: CommandContext, restore: Restore): void {
+  printFacts(context, [
+    ['id', restore.id],
+    ['of backup', restore.backup_id],
+    ['status', restore.status],
+    ['data of', utc(restore.metadata?.restored_from)],
+    ['asked for', utc(restore.triggered_at)],
+    ['finished', utc(restore.finished_at)],
+    ['took', took(restore.triggered_at, restore.finished_at)],
+  ]);
+}
+
+/** `2026-11-21 03:04:05`, or a dash. */
+export function timeOr(text: string | undefined): string {
+  return text === undefined ? '-' : formatTime(text);
+}
+
+/** The same with its zone; undefined stays undefined. */
+function utc(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : `${formatTime(text)} UTC`;
+}
+
+/** From the request to the last change of status, the time in the queue included. */
+function took(from: string | undefined, to: string | undefined): string | undefined {
+  const seconds = (Date.parse(to ?? '') - Date.parse(from ?? '')) / 1000;
+  return seconds >= 0 ? formatSeconds(seconds) : undefined;
+}

@@ -1,0 +1,5 @@
+import { defineConfig } from 'vitest/config';
+import { settings } from './vitest.config.ts';
+
+/** The tests that take long. */
+export default defineConfig({ test: { ...settings, include: ['test/**/*.long.test.ts'] } });
