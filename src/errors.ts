@@ -71,3 +71,9 @@ export function failureOf(thrown: unknown): Failure {
     evidence: { error: (text.split('\n')[0] ?? '').slice(0, 300) },
   };
 }
+
+/** The code of a system error, such as `ENOSPC`; undefined for what has none, and for an error of our own. */
+export function errorCode(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || thrown instanceof LifeboatError || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}

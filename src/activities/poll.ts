@@ -1,3 +1,4 @@
+import { setTimeout as rest } from 'node:timers/promises';
 import { failureOf } from '../errors.ts';
 import { show } from '../text.ts';
 import type { ActivityContext, ActivityResult } from './activity.ts';
@@ -52,25 +53,10 @@ export async function poll<Output>(
       report({ kind: 'task', status: `not seen: ${failure.shortMessage}`, what });
     }
     try {
-      await rest(pause, signal);
-    } catch (thrown) {
-      return because(thrown);
+      await rest(pause, undefined, { signal });
+    } catch {
+      return because(signal.reason);
     }
     pause = Math.min(pause * 1.5, now().getTime() - since < EAGER_MS ? 2_000 : SLOWEST_PAUSE_MS);
   }
-}
-
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
 }

@@ -48,7 +48,7 @@ async function save(
 ): Promise<number> {
   const path = resolve(flags.out ?? `${instance.name}-backup-${id}.tgz.enc`);
   if (!flags.force) await refuseExisting(path);
-  const { saveDownload } = await import('./save-download.ts');
+  const { saveDownload } = await import('../activities/save-download.ts');
   const began = performance.now();
   const line = progressLine(context);
   const meter = meterOf(context, instance, line.report);

@@ -46,7 +46,9 @@ async function makeActivity({ length }: Pick<Download, 'length'>) {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const download = async () => ({
     stream: Readable.from([BYTES.subarray(0, 70_000), BYTES.subarray(70_000)]),
+    offset: 0,
     length,
+    acceptsRanges: false,
   });
   const activity = downloadBackup({ folder, service: { download } } as unknown as ActivityDeps);
   const context: ActivityContext = {

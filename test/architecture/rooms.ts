@@ -85,7 +85,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/activities/**',
     packages: ['zod'],
-    node: ['crypto', 'fs', 'path'],
+    node: ['crypto', 'fs', 'path', 'timers'],
     rooms: [
       'type src/service',
       'src/backup',

@@ -1,0 +1,154 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { saveDownload } from '../../src/activities/save-download.ts';
+import { LifeboatError } from '../../src/errors.ts';
+import type { Download } from '../../src/service/client.ts';
+import { untrust } from '../../src/text.ts';
+
+const BYTES = randomBytes(300_000);
+const SHA256 = createHash('sha256').update(BYTES).digest('hex');
+
+describe('a download', () => {
+  test('that breaks off is gone on with where it ended, as often as it takes', async () => {
+    const server = serve({ breaks: [100_000, 50_000, 100_000] });
+    const { path, save } = await makeTarget();
+    expect(await save(server.open)).toEqual({ bytes: BYTES.length, sha256: SHA256, requests: 4 });
+    expect(server.offsets).toEqual([0, 100_000, 150_000, 250_000]);
+    expect((await readFile(path)).equals(BYTES)).toBe(true);
+  });
+
+  test('whose process died is gone on with by the next one', async () => {
+    const first = serve({ breaks: [120_000], fatal: true });
+    const { path, save, folder } = await makeTarget();
+    await expect(save(first.open)).rejects.toMatchObject({ code: 'service.forbidden' });
+    // What a dying process wrote after its last note is not known to be whole.
+    await appendFile(`${path}.part`, 'half a chunk');
+    const second = serve();
+    expect(await save(second.open)).toMatchObject({ sha256: SHA256, requests: 1 });
+    expect(second.offsets).toEqual([120_000]);
+    expect(await readdir(folder)).toEqual(['file']);
+  });
+
+  test('of something else is begun anew', async () => {
+    const { path, save } = await makeTarget();
+    await expect(save(serve({ breaks: [120_000], fatal: true }).open, 'backup 6')).rejects.toThrow();
+    const server = serve();
+    await save(server.open, 'backup 7');
+    expect(server.offsets).toEqual([0]);
+    expect((await readFile(path)).equals(BYTES)).toBe(true);
+  });
+
+  test('whose file has changed at the service is begun anew', async () => {
+    const { save, path } = await makeTarget();
+    await expect(save(serve({ breaks: [120_000], fatal: true, etag: '"old"' }).open)).rejects.toThrow();
+    const server = serve({ etag: '"new"' });
+    expect(await save(server.open)).toMatchObject({ sha256: SHA256 });
+    expect((await readFile(path)).equals(BYTES)).toBe(true);
+  });
+
+  test('that the service does not go on with is begun anew', async () => {
+    const { save } = await makeTarget();
+    await expect(save(serve({ breaks: [120_000], fatal: true }).open)).rejects.toThrow();
+    const server = serve({ refusesOffsets: true });
+    expect(await save(server.open)).toMatchObject({ sha256: SHA256 });
+    expect(server.offsets).toEqual([120_000, 0]);
+  });
+
+  test('that lacked only its name is not asked for again', async () => {
+    const { path, save } = await makeTarget();
+    await writeFile(`${path}.part`, BYTES);
+    const note = { of: 'backup 7', size: BYTES.length, total: BYTES.length, resumable: true };
+    await writeFile(`${path}.part.json`, JSON.stringify(note));
+    const server = serve();
+    expect(await save(server.open)).toMatchObject({ sha256: SHA256 });
+    expect(server.offsets).toEqual([]);
+  });
+
+  test('that breaks off without ranges is not gone on with, and leaves nothing', async () => {
+    const { save, folder } = await makeTarget();
+    const server = serve({ breaks: [120_000], ranges: false });
+    await expect(save(server.open)).rejects.toMatchObject({ code: 'backup.cut' });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('that brings nothing four times in a row is given up, and what had arrived is kept', async () => {
+    const { save, folder } = await makeTarget();
+    const server = serve({ breaks: [120_000, 0, 0, 0, 0] });
+    await expect(save(server.open)).rejects.toMatchObject({ code: 'service.reset' });
+    expect(await readdir(folder)).toEqual(['file.part', 'file.part.json']);
+    expect(await save(serve().open)).toMatchObject({ sha256: SHA256 });
+  });
+
+  test('that cannot be written says why', async () => {
+    const { path, folder } = await makeTarget();
+    await mkdir(`${path}.part`);
+    const saving = saveDownload({ ...options(join(folder, 'nowhere', 'file')), open: serve().open });
+    await expect(saving).rejects.toMatchObject({ code: 'download.write' });
+    await expect(saveDownload({ ...options(path), open: serve().open })).rejects.toMatchObject({
+      shortMessage: `${path} cannot be written: it is a folder`,
+    });
+  });
+});
+
+interface ServeOptions {
+  /** Each request breaks off after so many bytes; those after the list are whole. */
+  readonly breaks?: readonly number[];
+  /** The request after a break is refused. */
+  readonly fatal?: boolean;
+  readonly ranges?: boolean;
+  readonly etag?: string;
+  readonly refusesOffsets?: boolean;
+}
+
+/** The way a service gives the file, and at which offsets it was asked for. */
+function serve({ breaks = [], fatal, ranges = true, etag = '"one"', refusesOffsets }: ServeOptions = {}) {
+  const offsets: number[] = [];
+  const open = async ({ offset, ifRange }: { offset: number; ifRange?: string }): Promise<Download> => {
+    if (fatal && offsets.length >= breaks.length) throw new LifeboatError('service.forbidden', 'no right');
+    offsets.push(offset);
+    if (refusesOffsets && offset > 0) {
+      throw new LifeboatError('service.bad-answer', 'not from there', { evidence: { download: 'offset' } });
+    }
+    const from = ifRange === undefined || ifRange === etag ? offset : 0;
+    const end = breaks[offsets.length - 1];
+    return {
+      stream: Readable.from(chunks(from, end)),
+      offset: from,
+      length: BYTES.length - from,
+      total: BYTES.length,
+      acceptsRanges: ranges,
+      etag: untrust(etag),
+      serverDate: undefined,
+    };
+  };
+  return { offsets, open };
+}
+
+async function* chunks(from: number, most: number | undefined): AsyncGenerator<Buffer> {
+  const end = most === undefined ? BYTES.length : Math.min(BYTES.length, from + most);
+  for (let at = from; at < end; at += 40_000) yield BYTES.subarray(at, Math.min(end, at + 40_000));
+  if (most !== undefined) throw new LifeboatError('service.reset', 'the connection broke');
+}
+
+async function makeTarget() {
+  const folder = await mkdtemp(join(tmpdir(), 'lifeboat-save-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'file');
+  const save = (open: ReturnType<typeof serve>['open'], of = 'backup 7') =>
+    saveDownload({ ...options(path), of, open });
+  return { folder, path, save };
+}
+
+function options(path: string) {
+  return {
+    path,
+    of: 'backup 7',
+    report: () => undefined,
+    signal: new AbortController().signal,
+    firstPauseMs: 1,
+  };
+}
