@@ -8,7 +8,7 @@ import type { Skew } from '../service/clock-skew.ts';
 import { printableJson, show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { printTable } from './print-table.ts';
-import { openInstance } from './service-of.ts';
+import { type OpenInstance, openInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
 import { openKeys } from './workspace.ts';
 
@@ -109,6 +109,8 @@ async function instanceChecks(
       `${name}: token`,
       expires === undefined ? 'there is one' : `there is one, until ${expires}`,
     );
+    if (!instance.service.supports('overview'))
+      return [tokenCheck, ...found, await oldInterface(name, instance)];
     const overview = await attempt(`${name}: service`, () => instance.service.overview());
     if ('check' in overview) return [tokenCheck, overview.check];
     const { name: title, state } = overview.value.value;
@@ -123,6 +125,18 @@ async function instanceChecks(
   } finally {
     await instance.service.close();
   }
+}
+
+/** V0 has nothing but its listing, and no runbook can be walked on it. */
+async function oldInterface(name: string, { service }: OpenInstance): Promise<Check> {
+  const list = await attempt(`${name}: backups`, () => service.backups());
+  if ('check' in list) return list.check;
+  return {
+    what: `${name}: backups`,
+    state: 'warn',
+    found: `the list can be read: ${list.value.value.length}; the service speaks V0 alone, which is deprecated`,
+    hints: ['no runbook can be walked on it; `lifeboat backups` lists, creates, downloads and restores'],
+  };
 }
 
 function clock(name: string, measured: Skew | undefined): Check {

@@ -9,6 +9,7 @@ import { metaAt, viewFact } from '../view/build-run-view.ts';
 import type { CommandContext } from './context.ts';
 import { printTable } from './print-table.ts';
 import { openJournalIfAny } from './reading.ts';
+import { refuseUnsupported } from './refuse-unsupported.ts';
 import { runbookNamed } from './runbook-files.ts';
 import { type OpenInstance, openInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
@@ -39,6 +40,7 @@ export async function plan(
     found: (line) => context.stderr.write(`${line}\n`),
   });
   try {
+    refuseUnsupported(runbook, instance);
     const facts = await look(context, instance, keyring);
     const steps = stepsOf(runbook);
     if (flags.json)

@@ -3,6 +3,7 @@ import { startRun } from '../runner/runs.ts';
 import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
 import { readSecretFile } from './hidden-prompt.ts';
+import { refuseUnsupported } from './refuse-unsupported.ts';
 import { runbookNamed } from './runbook-files.ts';
 import { openForRun } from './service-of.ts';
 import { openWorkspace } from './workspace.ts';
@@ -34,6 +35,7 @@ export async function run(
   try {
     // Everything that can be wrong with the config shows before there is a run that it would leave open.
     await using instance = await openForRun(context, config, workspace, flags.instance, flags.tokenFile);
+    refuseUnsupported(runbook, instance);
     const runId = await startRun(workspace.journal, {
       runbook,
       instance: flags.instance,

@@ -190,3 +190,12 @@ export function describeOperation(operation: Exclude<Operation, 'download'>): {
     revisions: all.filter((revision) => routeOf(operation, revision) !== undefined),
   };
 }
+
+/** The operation behind a call of V1, by its method and its path below the instance; undefined for none that the table knows. */
+export function operationAt(
+  method: Route['method'],
+  path: string,
+): Exclude<Operation, 'download'> | undefined {
+  const known = Object.entries(V1) as [Exclude<Operation, 'download'>, Row][];
+  return known.find(([, row]) => row.method === method && (row.path || '/') === (path || '/'))?.[0];
+}
