@@ -1,0 +1,120 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Lab, startLab } from '../../src/lab/lab.ts';
+import { copyProduct, type Product, runProduct } from './product.ts';
+
+let product: Product;
+beforeAll(() => {
+  product = copyProduct({ cheapVault: true });
+});
+afterAll(() => product.remove());
+
+describe.each([61, 62] as const)(
+  'every endpoint from the command line, on the lab in revision %s',
+  (revision) => {
+    test('is carried out on real databases, and stands in the ledgers', { timeout: 180_000 }, async () => {
+      const { lab, good, json } = await makeScene(revision);
+      const [orders, standby] = ['orders', 'orders-dr'].map((name) => found(lab, name));
+      const count = async (of: typeof orders) =>
+        Number((await of?.query<{ n: string }>('select count(*) n from orders'))?.[0]?.n);
+
+      expect(await json('instance', 'show')).toMatchObject({ name: 'orders', state: 'provisioned' });
+      expect(await json('config', 'get')).toMatchObject({ backup_type: 'continuous_archiving' });
+      expect((await json('metrics')).length).toBeGreaterThan(10);
+      expect(await good('metrics')).toContain('parachute opens at 80 %');
+
+      const before = await count(orders);
+      const backup = await json('backups', 'create', '--yes', '--wait');
+      await good('backups', 'download', `${backup.id}`, '--out', 'file');
+      await good('verify', 'file', '--instance', 'orders');
+      await orders?.query('delete from order_lines; delete from orders');
+      const restore = await json('backups', 'restore', `${backup.id}`, '--confirm', 'orders', '--wait');
+      expect(restore).toMatchObject({ status: 'done', backup_id: backup.id });
+      expect(await count(orders)).toBe(before);
+      expect(await json('restores', 'get', `${restore.id}`)).toEqual(restore);
+      expect(await json('restores', 'list')).toEqual([restore]);
+
+      await good('config', 'set', '--retention-time', '12', '--min-backup-count', '3', '--yes');
+      expect(await json('config', 'get')).toMatchObject({ retention_time: 12, min_backup_count: 3 });
+      await good('config', 'set', '--new-key', '--confirm', 'orders');
+      const fresh = await json('backups', 'create', '--yes', '--wait');
+      const listed = await json('backups', 'list');
+      expect(listed.find(({ id }: { id: number }) => id === backup.id)).toMatchObject({
+        downloadable: false,
+      });
+      expect(fresh).toMatchObject({ status: 'done', downloadable: true });
+
+      const { backup_guid: guid } = await json('dr', 'prepare', '--yes');
+      const keys = (await good('keys', 'list', 'orders', '--json'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const key = keys.find(({ state, endedAt }) => state === 'set' && endedAt === undefined).fingerprint;
+      const perform = ['dr', 'perform', '--backup-guid', guid, '--source', 'orders', '--key'];
+      const target = ['--instance', 'orders-dr', '--confirm', 'orders-dr', '--wait'];
+      const other = keys.find(({ fingerprint }) => fingerprint !== key).fingerprint;
+      await expect(good(...perform, other, ...target)).rejects.toThrow('restore 1 is failed');
+      await good(...perform, key, ...target);
+      expect(await count(standby)).toBe(before);
+
+      for (const verb of ['restart', 'update']) await good('instance', verb, '--yes', '--wait');
+      await good('instance', 'recreate', '--confirm', 'orders', '--wait');
+      expect(await json('instance', 'show')).toMatchObject({ state: 'provisioned', available_updates: [] });
+      const range = await json('pitr', 'show');
+      if (revision === 61) {
+        await good('instance', 'settings', '--allow-updates', 'false', '--yes');
+      } else {
+        await orders?.query('delete from order_lines; delete from orders');
+        await good('pitr', 'restore', '--to', range.end_time, '--confirm', 'orders', '--wait');
+        expect(await count(orders)).toBe(before);
+      }
+      await good('audit', 'verify');
+      const did = lab.calls().map(({ instance, endpoint }) => `${instance} ${endpoint}`);
+      expect(did.filter((call) => call === 'orders POST /backups')).toHaveLength(2);
+      expect(did.filter((call) => call === 'orders-dr POST /disaster-recovery/perform')).toHaveLength(2);
+    });
+  },
+);
+
+/** A lab with a config for it, the key of its first instance in a vault, and the product. */
+async function makeScene(revision: 61 | 62) {
+  const lab = await startLab({ revision, fsync: false, shop: { rowsPerSecond: 0 } });
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-lab-'));
+  onTestFinished(async () => {
+    await lab.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const [home, passphrase] = [join(folder, 'home'), join(folder, 'passphrase')];
+  mkdirSync(home, { mode: 0o700 });
+  writeFileSync(passphrase, 'four words of mine', { mode: 0o600 });
+  writeFileSync(
+    join(folder, 'lifeboat.yaml'),
+    lab.configYaml.replaceAll(`revision: ${revision}`, 'revision: auto'),
+  );
+  const env = {
+    HOME: folder,
+    TMPDIR: tmpdir(),
+    LIFEBOAT_HOME: home,
+    LIFEBOAT_CONFIG: join(folder, 'lifeboat.yaml'),
+    LIFEBOAT_KEYCHAIN: 'vault',
+    LIFEBOAT_PASSPHRASE_FILE: passphrase,
+  };
+  const good = async (...args: string[]) => {
+    const named = args.includes('--instance') || ['verify', 'keys', 'audit'].includes(args[0] ?? '');
+    const at = args.indexOf('file');
+    if (at >= 0) args[at] = join(folder, 'file');
+    const { ended } = runProduct(product, named ? args : [...args, '--instance', 'orders'], env);
+    const { code, stdout, stderr } = await ended;
+    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
+    return stdout;
+  };
+  const json = async (...args: string[]) => JSON.parse(await good(...args, '--json'));
+  await good('keys', 'add', 'orders', '--file', lab.keyFile);
+  return { lab, good, json };
+}
+
+function found(lab: Lab, name: string) {
+  return lab.instances.find((instance) => instance.name === name);
+}
