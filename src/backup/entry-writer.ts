@@ -1,5 +1,13 @@
-import { constants } from 'node:fs';
-import { type FileHandle, link, lstat, mkdir, open, symlink } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
@@ -10,54 +18,62 @@ import type { TarEntry } from './tar-walker.ts';
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
- * Writes the entries of a tar into a folder that nobody else writes to. Each call rejects with
- * `backup.unsafe-entry` for what could touch anything outside, or with the error of the system.
+ * Writes the entries of a tar into a folder that nobody else writes to. Each call throws `backup.unsafe-entry` for what
+ * could touch anything outside, or the error of the system. Nothing waits: a backup is a thousand small files, and handing
+ * each call to another thread takes several times as long as the call.
  */
 export class EntryWriter {
   readonly #folder: string;
+  /** Made by an earlier entry; what was made stays, for nothing here removes or replaces. */
+  readonly #folders = new Set<string>();
   /** Path and target; made at the end, so that no path of an entry can lead through one. */
   readonly #symlinks = new Map<string, string>();
-  #file: FileHandle | undefined;
+  #file: number | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   /** Creates an entry. The content of a file follows by `write`. */
-  async begin(entry: TarEntry): Promise<void> {
-    await this.close();
+  begin(entry: TarEntry): void {
+    this.close();
     const parts = entryPath(entry.name);
     if (parts === undefined) throw unsafe(entry.name, 'its path leaves the folder');
     const path = join(this.#folder, ...parts);
     const kind = kindOf(entry);
     if (parts.length === 0 && kind !== 'folder') throw unsafe(entry.name, 'it has no name');
     if (entry.size > 0 && kind !== 'file') throw unsafe(entry.name, 'it is no file but has content');
-    const parent = kind === 'folder' ? path : dirname(path);
-    await creating(mkdir(parent, { recursive: true, mode: 0o700 }), entry.name);
+    this.#makeFolder(kind === 'folder' ? path : dirname(path), entry.name);
     if (kind === 'file') {
       const mode = (entry.mode & 0o100) === 0 ? 0o600 : 0o700;
-      this.#file = await creating(open(path, NEW_FILE, mode), entry.name);
+      this.#file = creating(() => openSync(path, NEW_FILE, mode), entry.name);
     } else if (kind === 'symlink') {
       this.#noteSymlink(entry, parts, path);
     } else if (kind === 'hard link') {
-      await this.#linkFile(entry, path);
+      this.#linkFile(entry, path);
     }
   }
 
-  async write(bytes: Uint8Array): Promise<void> {
-    await this.#file?.writeFile(bytes);
+  write(bytes: Uint8Array): void {
+    if (this.#file !== undefined) writeFileSync(this.#file, bytes);
   }
 
   /** Makes the symlinks. Nothing may be written after that. */
-  async finish(): Promise<void> {
-    for (const [path, target] of this.#symlinks) await creating(symlink(target, path), path);
+  finish(): void {
+    for (const [path, target] of this.#symlinks) creating(() => symlinkSync(target, path), path);
   }
 
   /** Closes the open file. */
-  async close(): Promise<void> {
+  close(): void {
     const file = this.#file;
     this.#file = undefined;
-    await file?.close();
+    if (file !== undefined) closeSync(file);
+  }
+
+  #makeFolder(path: string, name: string): void {
+    if (this.#folders.has(path)) return;
+    creating(() => mkdirSync(path, { recursive: true, mode: 0o700 }), name);
+    this.#folders.add(path);
   }
 
   #noteSymlink(entry: TarEntry, parts: readonly string[], path: string): void {
@@ -66,15 +82,14 @@ export class EntryWriter {
     this.#symlinks.set(path, entry.linkName);
   }
 
-  async #linkFile(entry: TarEntry, path: string): Promise<void> {
+  #linkFile(entry: TarEntry, path: string): void {
     const parts = entryPath(entry.linkName);
     const target = parts === undefined ? undefined : join(this.#folder, ...parts);
     // No symlink exists yet, so the path leads to a file of this archive or to nothing.
-    const stats = target === undefined ? undefined : await lstat(target).catch(() => undefined);
-    if (target === undefined || stats?.isFile() !== true) {
+    if (target === undefined || !isFile(target)) {
       throw unsafe(entry.name, 'its target is no file of this archive');
     }
-    await creating(link(target, path), entry.name);
+    creating(() => linkSync(target, path), entry.name);
   }
 }
 
@@ -88,12 +103,23 @@ function kindOf(entry: TarEntry): 'file' | 'folder' | 'symlink' | 'hard link' {
   throw unsafe(entry.name, `it is of type ${JSON.stringify(entry.type)}: no file, folder or link`);
 }
 
+function isFile(path: string): boolean {
+  try {
+    return lstatSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
 /** What stands in the way was made by an earlier entry: the folder was empty. */
-async function creating<T>(made: Promise<T>, name: string): Promise<T> {
-  return await made.catch((error: NodeJS.ErrnoException) => {
-    const inTheWay = error.code === 'EEXIST' || error.code === 'EISDIR' || error.code === 'ENOTDIR';
+function creating<T>(make: () => T, name: string): T {
+  try {
+    return make();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const inTheWay = code === 'EEXIST' || code === 'EISDIR' || code === 'ENOTDIR';
     throw inTheWay ? unsafe(name, 'another entry has its place') : error;
-  });
+  }
 }
 
 function unsafe(name: string, reason: string): LifeboatError {

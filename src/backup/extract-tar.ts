@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
 import { EntryWriter } from './entry-writer.ts';
-import { type TarEntry, TarWalker } from './tar-walker.ts';
+import { TarWalker } from './tar-walker.ts';
 
 /**
  * Unpacks a tar into a new or empty folder of its own, mode 0700; gives the number of entries. Files come out
@@ -45,24 +45,19 @@ async function makeEmptyFolder(folder: string): Promise<void> {
   });
 }
 
+/** One chunk of the stream is walked and written at a time; between two of them everybody else has a turn. */
 async function unpack(content: Readable, folder: string): Promise<number> {
   const writer = new EntryWriter(folder);
-  // The walk is not asynchronous: what it meets in one chunk is queued, then written before the next chunk is read.
-  let met: (TarEntry | Uint8Array)[] = [];
   const walker = new TarWalker({
-    onEntry: (entry) => met.push(entry),
-    onContent: (bytes) => met.push(bytes),
+    onEntry: (entry) => writer.begin(entry),
+    onContent: (bytes) => writer.write(bytes),
   });
   try {
-    for await (const chunk of content as AsyncIterable<Uint8Array>) {
-      walker.write(chunk);
-      for (const next of met) await (next instanceof Uint8Array ? writer.write(next) : writer.begin(next));
-      met = [];
-    }
+    for await (const chunk of content as AsyncIterable<Uint8Array>) walker.write(chunk);
     walker.end();
-    await writer.finish();
+    writer.finish();
   } finally {
-    await writer.close();
+    writer.close();
   }
   return walker.entries;
 }

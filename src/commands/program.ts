@@ -44,6 +44,7 @@ function build(version: string, finish: (code: number) => void): Command {
     });
   };
 
+  program.commandsGroup('Runbooks:');
   command(
     program,
     'run <runbook>',
@@ -77,6 +78,7 @@ function build(version: string, finish: (code: number) => void): Command {
     new Option('--open', 'only those that are not closed'),
     json('one JSON object a line'),
   ]);
+  program.commandsGroup('Rehearsal:');
   command(
     program,
     'drill [runbook]',
@@ -101,7 +103,8 @@ function build(version: string, finish: (code: number) => void): Command {
       new Option('--folder <dir>', 'folder for tokens, keys and backups: empty or new; removed at the end'),
       ...labOptions(),
     ],
-  );
+  ).addHelpText('after', LAB_HELP);
+  program.commandsGroup('Keys and proof:');
   command(
     program,
     'verify <file>',
@@ -162,7 +165,11 @@ function build(version: string, finish: (code: number) => void): Command {
       new Option('--token', 'store the access token of the instance instead of a key'),
     ],
   );
+  program.commandsGroup('The service, endpoint by endpoint:');
   addServiceCommands(program, command);
+  program
+    .commandsGroup('Help:')
+    .addHelpCommand(new Command('help [command]').description('display help for command').helpGroup('Help:'));
   command(
     program,
     'doctor',
@@ -207,12 +214,26 @@ function contextFor(version: string, configPath: string | undefined): CommandCon
   return { stdin, stdout, stderr, env, version, configPath };
 }
 
+const LAB_HELP = `
+While it runs, everything can be turned over HTTP, with the token in the folder that it names:
+  GET    /lab                            what runs, and what goes wrong
+  GET    /lab/calls                      every change that the service carried out
+  POST   /lab/faults                     {"method":"POST","path":"/backups","effect":{"kind":"drop","when":"after"}}
+  DELETE /lab/faults                     nothing goes wrong any more
+  POST   /lab/scenario                   {"name":"lost-answers"}
+  POST   /lab/instances/NAME/disaster    {"lost":true}
+  POST   /lab/instances/NAME/bindings    {"app":"orders-api"}
+  POST   /lab/clock                      {"advance":"30d"}, {"rate":60}, {"skew":"-10m"}
+  POST   /lab/tokens                     {"expire":true}
+  GET    /openapi.json                   the service in OpenAPI 3.1`;
+
 const HELP = `
 Environment:
   LIFEBOAT_HOME             journal, checkpoints and downloads (default: the XDG state folder)
   LIFEBOAT_CONFIG           lifeboat.yaml to use
   LIFEBOAT_KEYCHAIN         os (default) or vault, a file under a passphrase
   LIFEBOAT_PASSPHRASE_FILE  file with the passphrase of the vault
+  LIFEBOAT_PGBIN            folder of another PostgreSQL for the lab
 
 Exit codes:
   0 closed · 1 failed · 2 usage or config · 3 waiting for a person · 4 credentials refused

@@ -171,7 +171,7 @@ export function addServiceCommands(program: Command, command: Define): void {
       ).makeOptionMandatory(),
       new Option('--source <name>', 'take the key from those held for this instance'),
       new Option('--key <fingerprint>', 'which of them'),
-      new Option('--key-file <file>', 'take the key from this file (- for standard input)'),
+      new Option('--key-file <file>', 'take the key from this file (- for standard input)').conflicts('key'),
       ...changing({ waits: true, destroys: true, target: true }),
     ],
   );
@@ -211,8 +211,14 @@ function naming(target = false): Option[] {
 
 function newKey(): Option[] {
   return [
-    new Option('--new-key', 'set a new encryption key, made here and kept in the key store'),
+    new Option('--new-key', 'set a new encryption key, made here and kept in the key store').conflicts([
+      'keyFile',
+      'askKey',
+    ]),
     new Option('--key-file <file>', 'set the encryption key in this file (- for standard input)'),
-    new Option('--ask-key', 'set an encryption key that is asked for, hidden'),
+    new Option('--ask-key', 'set an encryption key that is asked for, hidden').conflicts([
+      'keyFile',
+      'newKey',
+    ]),
   ];
 }

@@ -1,4 +1,4 @@
-import { LifeboatError } from '../../errors.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
 import { Scenario, type ScenarioInput } from './scenario.ts';
 
@@ -151,5 +151,6 @@ export function scenarioNamed(name: string): Scenario {
   if (found !== undefined) return found;
   throw new LifeboatError('lab.scenario', `there is no scenario ${show(name)}`, {
     hints: [`there are ${SCENARIOS.map((scenario) => scenario.name).join(', ')}`],
+    exitCode: EXIT.usage,
   });
 }

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { copyProduct, type Product, runProduct } from './product.ts';
+
+let product: Product;
+beforeAll(() => {
+  product = copyProduct({ cheapVault: true });
+});
+afterAll(() => product.remove());
+
+describe('a drill in which something goes wrong', () => {
+  test.each(['lost-answers', 'half-answers', 'skewed-clock', 'cut-download'])(
+    'comes to its proof all the same: %s',
+    async (name) => {
+      const { code, stdout, stderr } = await drill(name);
+      expect(code, stderr).toBe(0);
+      expect(stdout).toContain('drill: proven');
+    },
+  );
+
+  test('stops where only a person can decide, and says so: colleague', async () => {
+    const { code, stderr } = await drill('colleague');
+    expect(stderr).toContain('the answer was lost, and the service shows 2 new backups');
+    expect(code).toBe(5);
+  });
+
+  test('of a name that is not there tells the names that are', async () => {
+    const { code, stderr } = await drill('nothing-of-the-kind');
+    expect(stderr).toContain('lost-answers');
+    expect(code).toBe(2);
+  });
+});
+
+function drill(scenario: string) {
+  const home = mkdtempSync(join(tmpdir(), 'lifeboat-drill-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  const env = { HOME: home, LIFEBOAT_HOME: join(home, 'lifeboat'), TMPDIR: tmpdir() };
+  return runProduct(product, ['drill', '--auto', '--scenario', scenario], env).ended;
+}
