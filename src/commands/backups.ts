@@ -6,7 +6,7 @@ import type { CommandContext } from './context.ts';
 import { idFrom } from './numbers.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import { printTable } from './print-table.ts';
-import { followBackup, followRestore, printBackup, timeOr } from './tasks.ts';
+import { followBackup, followRestore, printBackup, timeOr, took } from './tasks.ts';
 
 /** `lifeboat backups list`: every backup that the service shows, in its order (endpoint 1). */
 export async function backupsList(
@@ -26,7 +26,7 @@ const COLUMNS = [
   { title: 'status' },
   { title: 'size', align: 'right' as const },
   { title: 'asked for (UTC)' },
-  { title: 'finished (UTC)' },
+  { title: 'took' },
   { title: 'download' },
   { title: 'backup_id', gives: true },
 ];
@@ -37,7 +37,7 @@ function rowOf(backup: Backup): string[] {
     backup.status,
     backup.size === undefined ? '-' : formatBytes(backup.size),
     timeOr(backup.triggered_at),
-    timeOr(backup.finished_at),
+    took(backup.triggered_at, backup.finished_at) ?? '-',
     backup.downloadable === undefined ? '-' : backup.downloadable ? 'yes' : 'no',
     backup.backup_id ?? '-',
   ];
@@ -64,7 +64,7 @@ export function backupsCreate(
 ): Promise<number> {
   return changeInstance(context, flags, 'changes', async ({ instance }) => ({
     title: `ask for a backup of ${instance.name}`,
-    warnings: ['a queued backup cannot be called back; older ones may be deleted by min_backup_count'],
+    warnings: ['a queued backup cannot be called back, and may push older ones out'],
     act: (perform) => perform({ verb: 'createBackup', input: {} }),
     done: ({ id }) => ({ json: { id }, text: `backup ${id} is queued` }),
     wait: followBackup(context, instance),
@@ -83,7 +83,7 @@ export function backupsRestore(
     return {
       title: `restore backup ${backup} of ${timeOr(value.finished_at ?? value.triggered_at)} UTC into ${instance.name}`,
       warnings: [
-        'all data of the instance is replaced; what was written since that backup is gone',
+        'all data of the instance is replaced; what came after that backup is gone',
         'afterwards every bound application must be unbound, bound again and restaged',
         ...(value.status === 'done' ? [] : [`the service says that this backup is ${value.status}`]),
       ],

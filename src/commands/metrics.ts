@@ -33,6 +33,7 @@ export async function metrics(
   }
   const { parachuteDisks } = await import('../service/parachute.ts');
   for (const disk of parachuteDisks(value)) context.stdout.write(`${diskLine(disk)}\n`);
+  const timeOf = clockFor(all.flatMap(({ points }) => points.at(-1)?.atMs ?? []));
   const line = (series: MetricSeries) => sparkly(series.points.slice(-POINTS).map((point) => point.value));
   printTable(
     context,
@@ -47,7 +48,7 @@ export async function metrics(
       return [
         series.path,
         latest === undefined ? '-' : plainNumber(latest.value),
-        latest === undefined ? '-' : formatTime(new Date(latest.atMs).toISOString()),
+        latest === undefined ? '-' : timeOf(latest.atMs),
         line(series),
       ];
     }),
@@ -55,14 +56,25 @@ export async function metrics(
   return EXIT.closed;
 }
 
+/** Times without the day, as long as all of them are of one: it is the path that needs the room. */
+function clockFor(times: readonly number[]): (ms: number) => string {
+  const full = (ms: number) => formatTime(new Date(ms).toISOString());
+  const days = new Set(times.map((ms) => full(ms).slice(0, 10)));
+  return days.size > 1 ? full : (ms) => full(ms).slice(11);
+}
+
 /** One line a disk: how far it is from the parachute, which stops the node (service-api.md section 2.8). */
 function diskLine({ service, index, disk, usedPercent, usedThreshold, activated }: ParachuteDisk): string {
   const name = [service, index, disk].filter((part) => part !== undefined).join('.');
-  const used = usedPercent === undefined ? 'fill unknown' : `${plainNumber(usedPercent)} % used`;
+  const used = usedPercent === undefined ? 'fill unknown' : `${percent(usedPercent)} used`;
   if (activated) return `${show(name)}: ${used}, THE PARACHUTE IS OPEN: the node is stopped`;
   if (usedPercent === undefined || usedThreshold === undefined) return `${show(name)}: ${used}`;
-  const room = plainNumber(usedThreshold - usedPercent);
-  return `${show(name)}: ${used}, the parachute opens at ${plainNumber(usedThreshold)} %: ${room} points of room`;
+  const room = Number((usedThreshold - usedPercent).toFixed(1));
+  return `${show(name)}: ${used}, parachute opens at ${percent(usedThreshold)}: ${room} points of room`;
+}
+
+function percent(value: number): string {
+  return `${Number(value.toFixed(1))} %`;
 }
 
 function plainNumber(value: number): string {

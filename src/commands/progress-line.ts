@@ -15,22 +15,35 @@ export interface ProgressLine {
 export function progressLine({ stderr }: CommandContext): ProgressLine {
   const drawn = stderr.isTTY === true;
   const since = performance.now();
+  let latest: Progress | undefined;
   let last = '';
+  let ticking: NodeJS.Timeout | undefined;
+  const draw = () => {
+    if (latest === undefined) return;
+    const clock = formatElapsed((performance.now() - since) / 1000);
+    const line = `${clock}  ${show(inWords(latest))}`;
+    stderr.write(`\r\u001b[K${cutText(line, columnsOf(stderr) - 1)}`);
+  };
   return {
     report: (progress) => {
       const text = show(inWords(progress));
+      latest = progress;
       if (text === last) return;
+      last = text;
       if (drawn) {
-        const clock = formatElapsed((performance.now() - since) / 1000);
-        stderr.write(`\r\u001b[K${cutText(`${clock}  ${text}`, columnsOf(stderr) - 1)}`);
+        draw();
+        // A clock that stands still looks like a program that does.
+        ticking ??= setInterval(draw, 1000).unref();
       } else if (progress.kind !== 'bytes') {
         // In a log, bytes would be a line for every chunk.
         stderr.write(`${text}\n`);
       }
-      last = text;
     },
     end: () => {
-      if (drawn && last !== '') stderr.write('\n');
+      clearInterval(ticking);
+      ticking = undefined;
+      if (drawn && latest !== undefined) stderr.write('\n');
+      latest = undefined;
       last = '';
     },
   };

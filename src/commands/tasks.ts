@@ -69,7 +69,7 @@ function utc(text: string | undefined): string | undefined {
 }
 
 /** From the request to the last change of status, the time in the queue included. */
-function took(from: string | undefined, to: string | undefined): string | undefined {
+export function took(from: string | undefined, to: string | undefined): string | undefined {
   const seconds = (Date.parse(to ?? '') - Date.parse(from ?? '')) / 1000;
   return seconds >= 0 ? formatSeconds(seconds) : undefined;
 }

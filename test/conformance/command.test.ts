@@ -70,12 +70,12 @@ describe('the command', () => {
       [['--url', server.url, '--token', TOKEN, '--only', 'nothing.'], /--only leaves no check/],
       [['--url', 'http://127.0.0.1:9/service-instances/x', '--token', TOKEN], /no answer to GET/],
     ];
-    for (const [args, words] of refusals) {
-      const { code, stderr, stdout } = await command(args);
-      expect(stderr).toMatch(words);
-      expect(stderr).not.toContain(TOKEN);
-      expect(stdout).toBe('');
-      expect(code).toBe(2);
+    const ends = refusals.map(async ([args, words]) => ({ words, end: await command(args) }));
+    for (const { words, end } of await Promise.all(ends)) {
+      expect(end.stderr).toMatch(words);
+      expect(end.stderr).not.toContain(TOKEN);
+      expect(end.stdout).toBe('');
+      expect(end.code).toBe(2);
     }
   });
 

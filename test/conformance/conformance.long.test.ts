@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import { type LabOptions, startLab } from '../../src/lab/lab.ts';
 import { at, failuresOf, makeKeyFile, NOT_HERE, REVISIONS, runSuite, skippedBut, verdictOf } from './kit.ts';
 
-describe('the lab keeps every promise of the document', () => {
+describe.concurrent('the lab keeps every promise of the document', () => {
   for (const revision of REVISIONS) {
-    it(`in revision ${revision}, whatever is changed`, { timeout: 180_000 }, async () => {
-      const lab = await openLab({ revision });
+    it(`in revision ${revision}, whatever is changed`, { timeout: 180_000 }, async (context) => {
+      const { expect } = context;
+      const lab = await openLab(context, { revision });
       const [url, target] = ['orders', 'orders-dr'].map(lab.addressOf);
       const results = await runSuite({
         ...lab.options,
@@ -21,8 +22,9 @@ describe('the lab keeps every promise of the document', () => {
 
   it('for an instance without continuous archiving, as far as it is harmless', {
     timeout: 120_000,
-  }, async () => {
-    const lab = await openLab({ revision: 62 });
+  }, async (context) => {
+    const { expect } = context;
+    const lab = await openLab(context, { revision: 62, instances: [{ name: 'orders-dr' }] });
     const [url] = ['orders-dr'].map(lab.addressOf);
     const results = await runSuite({ ...lab.options, ...at(url), level: 'safe' });
     expect(failuresOf(results)).toEqual([]);
@@ -31,7 +33,7 @@ describe('the lab keeps every promise of the document', () => {
   });
 });
 
-async function openLab(options: LabOptions) {
+async function openLab({ onTestFinished }: TestContext, options: LabOptions) {
   const lab = await startLab({ fsync: false, shop: { rowsPerSecond: 1 }, ...options });
   onTestFinished(() => lab.close());
   const guidOf = (name: string) => lab.instances.find((instance) => instance.name === name)?.guid;

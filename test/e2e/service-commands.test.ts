@@ -12,16 +12,12 @@ const SURE = [...ORDERS, '--confirm', 'orders'] as const;
 describe.concurrent('every endpoint from the command line', () => {
   const house = useHouses();
 
-  test.for([
-    { revision: 62, taste: 'odd' },
-    { revision: 62, taste: 'plain' },
-    { revision: 61, taste: 'odd' },
-    { revision: 61, taste: 'plain' },
-  ] as const)(
-    'is taken by a service of revision $revision ($taste), none refused for our fault',
-    async ({ revision, taste }, context) => {
+  // One that spells its answers like the document is the lab, which lab-commands.long.test.ts asks for all of this.
+  test.for([{ revision: 62 }, { revision: 61 }] as const)(
+    'is taken by an odd service of revision $revision, none refused for our fault',
+    async ({ revision }, context) => {
       const { expect } = context;
-      const home = await house(context, { revision, taste, taskMs: 50, configRevision: 'auto' });
+      const home = await house(context, { revision, taste: 'odd', taskMs: 50, configRevision: 'auto' });
       const { server } = home;
       const json = async (...args: string[]) => JSON.parse(await good(home, ...args, '--json'));
 

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { runnableFolder } from '../../src/lab/engine/binaries.ts';
 import { engineUser, makeLauncher } from '../../src/lab/engine/launcher.ts';
 import { claimHome } from '../../src/lab/home.ts';
+import type { LabOptions } from '../../src/lab/lab.ts';
 import { curl, startTestLab, temporaryFolder, until } from './helpers.ts';
 
 const FIXTURE = join(import.meta.dirname, 'fixtures/lab-process.ts');
@@ -18,9 +19,18 @@ const isRoot = process.getuid?.() === 0;
 const Announcement = z.object({ url: z.string(), folder: z.string(), tokenFile: z.string() });
 const LabFacts = z.object({ instances: z.array(z.object({ pid: z.int().positive() })) });
 
+interface Spawning extends Pick<LabOptions, 'instances'> {
+  /** Another program that runs the lab. */
+  readonly under?: readonly string[];
+  readonly path?: string;
+}
+
 /** A lab in a process of its own, with its own temporary folder. */
-async function spawnLab(temporary: string, prefix: readonly string[] = [], path = process.env['PATH']) {
-  const [program = '', ...args] = [...prefix, process.execPath, FIXTURE];
+async function spawnLab(
+  temporary: string,
+  { under = [], path = process.env['PATH'], ...options }: Spawning = {},
+) {
+  const [program = '', ...args] = [...under, process.execPath, FIXTURE, JSON.stringify(options)];
   const child = spawn(program, args, {
     env: { PATH: path, TMPDIR: temporary, HOME: temporary },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -72,17 +82,16 @@ test('close ends every process and removes every file, and can be called twice',
 test('an abort in the middle of work closes the lab, and waits for nothing', async () => {
   const ending = new AbortController();
   const lab = await startTestLab({ shop: { rowsPerSecond: 200 }, signal: ending.signal });
-  lab.fault({ method: 'GET', effect: { kind: 'delay', ms: 60_000 } });
+  // Whoever waited for one of these would wait for longer than the test may take.
+  lab.fault({ method: 'GET', effect: { kind: 'delay', ms: 600_000 } });
   const [{ guid } = { guid: '' }] = lab.instances;
   const stuck = curl(lab, 'GET', `/v1/instances/${guid}`);
   await curl(lab, 'POST', `/v1/instances/${guid}/backups`);
   // A restore whose backup never comes to its end.
   const scratch = lab.openScratch(new PassThrough(), { name: 'endless' });
   scratch.catch(() => undefined);
-  const start = performance.now();
   ending.abort();
   await lab.close();
-  expect(performance.now() - start).toBeLessThan(3_000);
   await expect(scratch).rejects.toThrow();
   expect((await stuck).exit).not.toBe(0);
   await expect(stat(dirname(lab.folder))).rejects.toMatchObject({ code: 'ENOENT' });
@@ -107,7 +116,7 @@ test('a killed lab leaves no PostgreSQL, and the next lab removes its files', as
   await allGone(killed.pids);
   expect(await readdir(temporary)).toEqual([expect.stringMatching(/^lifeboat-lab-/)]);
 
-  const next = await spawnLab(temporary);
+  const next = await spawnLab(temporary, { instances: [{ name: 'one' }] });
   expect(await readdir(temporary)).toEqual([next.lab.folder.split('/').at(-2)]);
   expect(next.lab.folder).not.toBe(killed.lab.folder);
   await end(next.child, 'SIGTERM');
@@ -118,7 +127,10 @@ test('a killed lab leaves no PostgreSQL, and the next lab removes its files', as
 test('without setpriv a watchdog ends the databases of a killed lab', async () => {
   const temporary = await temporaryFolder();
   await chmod(temporary, 0o755);
-  const killed = await spawnLab(temporary, [], '/nonexistent');
+  const killed = await spawnLab(temporary, {
+    path: '/nonexistent',
+    instances: [{ name: 'one' }, { name: 'two' }],
+  });
   expect(await Promise.all(killed.pids.map(isRunning))).toEqual([true, true]);
   await end(killed.child, 'SIGKILL');
   await allGone(killed.pids);
@@ -146,8 +158,8 @@ test.skipIf(!isRoot)('an ordinary user can run a lab, and leaves nothing behind 
   await chmod(temporary, 0o755);
   await mkdir(own, { mode: 0o700 });
   await chown(own, 65534, 65534);
-  const user = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
-  const { child, lab, pids } = await spawnLab(own, user);
+  const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+  const { child, lab, pids } = await spawnLab(own, { under, instances: [{ name: 'one', key: true }] });
   expect((await stat(lab.folder)).uid).toBe(65534);
   // The second argument of setpriv's exec keeps the pid, so this ends node itself.
   await end(child, 'SIGTERM');
@@ -156,7 +168,11 @@ test.skipIf(!isRoot)('an ordinary user can run a lab, and leaves nothing behind 
 });
 
 test('two labs live side by side', async () => {
-  const [one, two] = await Promise.all([startTestLab(), startTestLab({ revision: 61 })]);
+  const instances = [{ name: 'orders', shop: true }];
+  const [one, two] = await Promise.all([
+    startTestLab({ instances }),
+    startTestLab({ instances, revision: 61 }),
+  ]);
   try {
     expect(one.url).not.toBe(two.url);
     await one.instances[0]?.query('delete from order_lines');
@@ -179,7 +195,7 @@ test('a folder of the user is taken when it is empty, refused when it is not, an
   await writeFile(join(folder, 'precious'), '');
   await expect(startTestLab({ folder })).rejects.toMatchObject({ code: 'lab.folder' });
   await rm(join(folder, 'precious'));
-  const lab = await startTestLab({ folder });
+  const lab = await startTestLab({ folder, instances: [{ name: 'one', key: true }] });
   expect(lab.tokenFile).toBe(join(folder, 'token'));
   await expect(startTestLab({ folder })).rejects.toMatchObject({
     code: 'lab.folder',

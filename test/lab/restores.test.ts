@@ -90,8 +90,7 @@ test('an application is locked out by a restore, and let in by a new binding', a
   const byUri = new Client({ connectionString: old.credentials.uri });
   await byUri.connect();
   await byUri.end();
-  const backup = await backUp(lab);
-  const { json } = await curl(lab, 'POST', `${orders.v1}/backups/${backup.id}/restore`);
+  const { json } = await curl(lab, 'POST', `${orders.v1}/backups/1/restore`);
   await restoreEnded(lab, z.object({ id: z.int() }).parse(json).id);
   await expect(count(old)).rejects.toThrow('password authentication failed');
   const listed = (await curl(lab, 'GET', bindings)).json;
@@ -186,12 +185,11 @@ test('a backup that is under way when its instance is lost fails, and later ones
 
 test('a restore waits until a restart is over, and restores come one after the other', async () => {
   const orders = instanceOf(lab, 'orders');
-  const backup = await backUp(lab);
   const Id = z.object({ id: z.int() });
   await curl(lab, 'PATCH', `${orders.v1}/restart`);
   const ids: number[] = [];
   for (let at = 0; at < 2; at += 1) {
-    const { json } = await curl(lab, 'POST', `${orders.v1}/backups/${backup.id}/restore`);
+    const { json } = await curl(lab, 'POST', `${orders.v1}/backups/1/restore`);
     ids.push(Id.parse(json).id);
   }
   const ended = await Promise.all(ids.map((id) => restoreEnded(lab, id)));

@@ -1,18 +1,19 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
 import { parseScenario } from '../../src/lab/scenarios/load-scenario.ts';
 import { backupEnded, curl, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
 
 let lab: Lab;
-beforeEach(async () => {
+beforeAll(async () => {
   lab = await startTestLab({ sso: false });
 });
-afterEach(() => lab.close());
+afterAll(() => lab.close());
 
 const play = async (body: object) => {
   expect(await curl(lab, 'POST', '/lab/scenario', { body })).toMatchObject({ status: 200 });
 };
 const overview = (name: 'orders' | 'orders-dr') => curl(lab, 'GET', instanceOf(lab, name).v1);
+const last = async (name: 'orders' | 'orders-dr') => (await listBackups(lab, name))[0]?.id ?? 0;
 const createBackup = (name: 'orders' | 'orders-dr' = 'orders') =>
   curl(lab, 'POST', `${instanceOf(lab, name).v1}/backups`);
 
@@ -26,7 +27,8 @@ test('a lab can begin with a scenario, which is refused with the lab when it can
     },
     'test',
   );
-  const other = await startTestLab({ scenario });
+  const instances = [{ name: 'orders' }];
+  const other = await startTestLab({ instances, scenario });
   try {
     expect((await curl(other, 'GET', '/lab')).json).toMatchObject({
       scenario: 'mine',
@@ -38,7 +40,7 @@ test('a lab can begin with a scenario, which is refused with the lab when it can
     await other.close();
   }
   const timeline = [{ do: 'lose' as const, after: 0, instance: 'nowhere' }];
-  await expect(startTestLab({ scenario: { ...scenario, timeline } })).rejects.toMatchObject({
+  await expect(startTestLab({ instances, scenario: { ...scenario, timeline } })).rejects.toMatchObject({
     code: 'lab.scenario',
     shortMessage: 'there is no instance nowhere',
   });
@@ -99,6 +101,7 @@ test('tasks that wait for help go on when a step releases them, and faults stay'
     path: '/backups',
     effect: { kind: 'task', fate: 'queued' },
   };
+  const [here, there] = [await last('orders'), await last('orders-dr')];
   await play({
     name: 'released',
     summary: 'Help comes late.',
@@ -109,7 +112,7 @@ test('tasks that wait for help go on when a step releases them, and faults stay'
     ],
   });
   await createBackup();
-  expect(await backupEnded(lab, 1, 'orders-dr')).toMatchObject({ status: 'done' });
-  expect(await backupEnded(lab, 2)).toMatchObject({ status: 'done' });
+  expect(await backupEnded(lab, there + 1, 'orders-dr')).toMatchObject({ status: 'done' });
+  expect(await backupEnded(lab, here + 1)).toMatchObject({ status: 'done' });
   expect((await curl(lab, 'GET', '/lab/faults')).json).toMatchObject({ faults: [held] });
 });

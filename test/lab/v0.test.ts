@@ -6,7 +6,6 @@ import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import {
   ask,
-  backUp,
   backupEnded,
   curl,
   instanceOf,
@@ -23,12 +22,23 @@ const Listing = z.object({
   restores: z.array(z.object({ id: z.int(), backup_agent_tasks: z.array(z.looseObject({})) })),
 });
 
+const INSTANCES = [{ name: 'orders', key: true }, { name: 'orders-dr' }];
+
+let labs: { readonly 61: Lab; readonly 62: Lab };
+beforeAll(async () => {
+  const [old, present] = await Promise.all([
+    startTestLab({ revision: 61, instances: INSTANCES }),
+    startTestLab({ instances: INSTANCES }),
+  ]);
+  labs = { 61: old, 62: present };
+});
+afterAll(() => Promise.all([labs[61].close(), labs[62].close()]));
+
 describe.each([61, 62] as const)('V0 beside revision %i', (revision) => {
   let lab: Lab;
-  beforeAll(async () => {
-    lab = await startTestLab({ revision });
+  beforeAll(() => {
+    lab = labs[revision];
   });
-  afterAll(() => lab.close());
 
   const listing = async () =>
     Listing.parse((await ask(lab, 'GET', `${instanceOf(lab, 'orders').v0}/backups`)).json);
@@ -52,8 +62,8 @@ describe.each([61, 62] as const)('V0 beside revision %i', (revision) => {
     const { v0, query } = instanceOf(lab, 'orders');
     const created = await ask(lab, 'POST', `${v0}/backups`);
     expect(created).toMatchObject({ status: 201, json: { id: 2, message: expect.any(String) } });
-    await backupEnded(lab, 2);
-    const backup = await backUp(lab);
+    const backup = await backupEnded(lab, 2);
+    expect(backup.status).toBe('done');
     await query('create table later (n int)');
     const { id: instance_id } = await listing();
     const body = { instance_id, backup_id: backup.id };
@@ -102,10 +112,9 @@ describe.each([61, 62] as const)('V0 beside revision %i', (revision) => {
 
 describe('the sign-on before V0', () => {
   let lab: Lab;
-  beforeAll(async () => {
-    lab = await startTestLab({ instances: [{ name: 'one', key: true }, { name: 'two' }] });
+  beforeAll(() => {
+    lab = labs[62];
   });
-  afterAll(() => lab.close());
 
   /** curl with exactly these arguments; the head of every answer on the way, then the last body. */
   const raw = async (path: string, ...args: readonly string[]) =>
@@ -115,7 +124,7 @@ describe('the sign-on before V0', () => {
   const statuses = (heads: string) => [...heads.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status);
 
   test('leads a client that follows redirects round by a login page, with and without a cookie jar', async () => {
-    const { v0 } = instanceOf(lab, 'one');
+    const { v0 } = instanceOf(lab, 'orders');
     const path = `${v0}/backups?page=1`;
     const header = await authorization();
     expect(statuses(await raw(path, '-H', header))).toEqual(['302']);
@@ -133,11 +142,11 @@ describe('the sign-on before V0', () => {
     expect(statuses(await raw(path, '-b', jar))).toEqual(['200']);
     expect(statuses(await raw(path, '-b', jar, '-H', header))).toEqual(['200']);
     // It is a matter of the dashboard address only.
-    expect(statuses(await raw(instanceOf(lab, 'one').v1, '-b', jar))).toEqual(['401']);
+    expect(statuses(await raw(instanceOf(lab, 'orders').v1, '-b', jar))).toEqual(['401']);
   });
 
   test('a session may do what the token may that opened it', async () => {
-    const { v0 } = instanceOf(lab, 'two');
+    const { v0 } = instanceOf(lab, 'orders-dr');
     const jar = join(await temporaryFolder(), 'jar');
     const readOnly = await authorization(join(dirname(lab.tokenFile), 'token-readonly'));
     await raw(`${v0}/backups`, '-L', '-c', jar, '-b', jar, '-H', readOnly);
@@ -146,7 +155,7 @@ describe('the sign-on before V0', () => {
   });
 
   test('a POST is never redirected, and gets a cookie', async () => {
-    const { v0 } = instanceOf(lab, 'two');
+    const { v0 } = instanceOf(lab, 'orders-dr');
     const posted = await raw(`${v0}/backups`, '-X', 'POST', '-H', await authorization());
     expect(statuses(posted)).toEqual(['201']);
     const cookie = /^set-cookie: (?<pair>[^;\r]+)/im.exec(posted)?.groups?.['pair'] ?? '';
@@ -154,7 +163,7 @@ describe('the sign-on before V0', () => {
   });
 
   test('nobody gets in with a wrong token, a made-up cookie or a ticket that was used', async () => {
-    const { v0 } = instanceOf(lab, 'one');
+    const { v0 } = instanceOf(lab, 'orders');
     const path = `${v0}/backups`;
     expect(statuses(await raw(path, '-L', '-H', 'Authorization: bearer wrong'))).toEqual(['401']);
     expect(statuses(await raw(path, '-L', '-H', 'Cookie: lab_session=wrong'))).toEqual(['401']);
