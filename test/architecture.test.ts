@@ -119,7 +119,7 @@ describe('files', () => {
 
   it('are named in kebab-case', () => {
     const paths = projectFiles().filter((path) => /^(machines|src|test|runbooks)\//.test(path));
-    const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.config)?\.[a-z]+$/;
+    const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.long)?(\.test|\.config)?\.[a-z]+$/;
     expect(paths.filter((path) => !kebab.test(basename(path)))).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'vitest';
 import { type LabOptions, startLab } from '../../src/lab/lab.ts';
-import { at, failuresOf, makeKeyFile, NOT_HERE, REVISIONS, runSuite, skippedBut, verdictOf } from './kit.ts';
+import { at, failuresOf, NOT_HERE, REVISIONS, runSuite, skippedBut, verdictOf } from './kit.ts';
 
 describe.concurrent('the lab keeps every promise of the document', () => {
   for (const revision of REVISIONS) {
@@ -13,7 +13,7 @@ describe.concurrent('the lab keeps every promise of the document', () => {
       const results = await runSuite({
         ...lab.options,
         ...at(url, target),
-        keyFile: makeKeyFile(),
+        keyFile: join(lab.folder, 'key-of-the-suite'),
       });
       expect(failuresOf(results)).toEqual([]);
       expect(skippedBut(results, NOT_HERE)).toEqual([]);
@@ -38,6 +38,7 @@ async function openLab({ onTestFinished }: TestContext, options: LabOptions) {
   onTestFinished(() => lab.close());
   const guidOf = (name: string) => lab.instances.find((instance) => instance.name === name)?.guid;
   return {
+    folder: lab.folder,
     addressOf: (name: string) => `${lab.url}/service-instances/${guidOf(name)}`,
     options: {
       token: readFileSync(lab.tokenFile, 'utf8').trim(),

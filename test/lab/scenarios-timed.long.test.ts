@@ -70,7 +70,9 @@ describe.concurrent('as time passes', () => {
     const used = async (name: 'orders' | 'orders-dr') => {
       const { json } = await curl(lab, 'GET', `${instanceOf(lab, name).v1}/metrics`);
       const figure = (of: string) =>
-        (json as string[]).findLast((line) => line.includes(`parachute.disk.persistent.${of} `))?.split(' ')[1];
+        (json as string[])
+          .findLast((line) => line.includes(`parachute.disk.persistent.${of} `))
+          ?.split(' ')[1];
       return Object.fromEntries(
         ['used_percent', 'used_threshold', 'activated'].map((of) => [of, Math.round(Number(figure(of)))]),
       );

@@ -35,6 +35,8 @@ export async function writeConfig(
     max_connections: '20',
     autovacuum_max_workers: '1',
     jit: 'off',
+    // A server that is killed leaves its shared memory behind: then in its own folder, which goes with it.
+    dynamic_shared_memory_type: 'mmap',
     // A statement may hold a password.
     log_min_error_statement: 'panic',
     ...(options.major >= 18 ? { io_method: 'sync' } : {}),
