@@ -59,6 +59,7 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
         await forget(part, 'all');
         continue;
       }
+      if (failureOf(error).code === 'backup.empty') await forget(part, 'all');
       if (options.signal.aborted || !isPassing(error)) throw error;
       const after = await readPart(part, options.of);
       if (!after.resumable) {
@@ -126,6 +127,7 @@ async function fetchOnce(
     report(offset, download);
     const bytes = await append(handle, download, hash, report, keep);
     if (total !== undefined && bytes < total) throw short(bytes, total);
+    if (bytes === 0) throw empty();
     return { bytes, sha256: hash.digest('hex') };
   } finally {
     stream.destroy();
@@ -197,6 +199,16 @@ function short(bytes: number, total: number): LifeboatError {
   return new LifeboatError('backup.truncated', `the download ended after ${bytes} of ${total} bytes`, {
     hints: ['try again; a router may cut downloads that take longer than 15 minutes'],
     evidence: { bytes, total },
+  });
+}
+
+/** An encrypted backup has at least a header and one block. */
+function empty(): LifeboatError {
+  return new LifeboatError('backup.empty', 'the service sends an empty file instead of the backup', {
+    hints: [
+      'look at its size and status with `lifeboat backups get`',
+      'try again, or ask whoever runs the service',
+    ],
   });
 }
 

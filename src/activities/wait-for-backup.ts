@@ -6,7 +6,9 @@ import { factsOfBackup } from './ground.ts';
 import { waitForTask } from './wait-for-task.ts';
 
 /** Polls a backup until it is done; see `waitForTask` for how it fails. */
-export function waitForBackup(deps: ActivityDeps): ReadActivity<{ id: number }, BackupFacts> {
+export function waitForBackup(
+  deps: Pick<ActivityDeps, 'service'>,
+): ReadActivity<{ id: number }, BackupFacts> {
   return {
     kind: 'read',
     run: ({ id }, context) =>
@@ -27,7 +29,7 @@ export function waitForBackup(deps: ActivityDeps): ReadActivity<{ id: number }, 
 }
 
 /** The backup with its `backup_id`, which revision 62 gives in the list only (service-api.md section 2.1). */
-async function look(deps: ActivityDeps, id: number, signal: AbortSignal): Promise<Backup> {
+async function look(deps: Pick<ActivityDeps, 'service'>, id: number, signal: AbortSignal): Promise<Backup> {
   const { value } = await deps.service.backup(id, signal);
   if (value.status !== 'done' || value.backup_id !== undefined) return value;
   const list = await deps.service.backups(signal);

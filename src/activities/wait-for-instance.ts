@@ -22,7 +22,7 @@ const PATIENCE_MS = 120_000;
  * `instance.failed` or `instance.deleted` when the service says so, and with `instance.unchanged` when nothing has shown for two minutes
  * that anything happened. A state that is not known counts as under way and is shown.
  */
-export function waitForInstance(deps: ActivityDeps): ReadActivity<Input, InstanceReady> {
+export function waitForInstance(deps: Pick<ActivityDeps, 'service'>): ReadActivity<Input, InstanceReady> {
   return {
     kind: 'read',
     run({ updatedAt }, context) {

@@ -5,7 +5,9 @@ import { factsOfRestore } from './ground.ts';
 import { waitForTask } from './wait-for-task.ts';
 
 /** Polls a restore until it is done, whichever way it was asked for; see `waitForTask` for how it fails. */
-export function waitForRestore(deps: ActivityDeps): ReadActivity<{ id: number }, RestoreFacts> {
+export function waitForRestore(
+  deps: Pick<ActivityDeps, 'service'>,
+): ReadActivity<{ id: number }, RestoreFacts> {
   return {
     kind: 'read',
     run: ({ id }, context) =>

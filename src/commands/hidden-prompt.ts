@@ -2,12 +2,18 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 import type { CommandContext } from './context.ts';
 
-/** Asks for a secret on the terminal without showing it. Rejects with `input.left` on Ctrl-C and `input.mismatch` when two entries differ. */
+/** Asks for a secret on the terminal without showing it. Rejects with `input.none` without a terminal, `input.left` on Ctrl-C and `input.mismatch` when two entries differ. */
 export async function askHidden(
   prompt: string,
   { stdin, stderr }: CommandContext,
   { twice = false }: { readonly twice?: boolean } = {},
 ): Promise<Secret> {
+  if (stdin.isTTY !== true) {
+    throw new LifeboatError('input.none', `there is no terminal to enter ${prompt} on`, {
+      hints: ['name a file with --key-file FILE, or - for standard input'],
+      exitCode: EXIT.usage,
+    });
+  }
   const { default: password } = await import('@inquirer/password');
   const ask = async (message: string) => {
     try {

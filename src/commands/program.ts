@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../errors.ts';
 import type { CommandContext } from './context.ts';
 import { type Define, group, json } from './define.ts';
-import { addServiceCommands } from './service-commands.ts';
+import { defineService } from './service/define-service.ts';
 
 /** Parses a command line and runs the command. Gives the exit code; usage errors are 2. */
 export async function parse(argv: readonly string[], version: string): Promise<number> {
@@ -166,7 +166,7 @@ function build(version: string, finish: (code: number) => void): Command {
     ],
   );
   program.commandsGroup('The service, endpoint by endpoint:');
-  addServiceCommands(program, command);
+  defineService(program, command);
   program
     .commandsGroup('Help:')
     .addHelpCommand(new Command('help [command]').description('display help for command').helpGroup('Help:'));

@@ -131,15 +131,20 @@ function callSentence(type: string, fields: Readonly<Record<string, unknown>>): 
     reason: why,
     how,
     failure,
+    became,
   } = fields as {
     readonly verb?: string;
     readonly reason?: string;
     readonly how?: string;
+    readonly became?: number | null;
     readonly failure?: { readonly shortMessage: string };
   };
   if (verb === undefined) return undefined;
   if (type === 'call.begun') return say(`asked for ${verb}${reason(why)}`);
-  if (type === 'call.set-aside') return say(`${verb} is left undecided${reason(why)}`, 'warn');
+  if (type === 'call.decided') {
+    const what = typeof became === 'number' ? `became ${became}` : 'became nothing';
+    return say(`decided: ${verb} ${what}${reason(why)}`, 'warn');
+  }
   if (type !== 'call.ended') return undefined;
   return how === 'done' ? say(`${verb} is done`, 'good') : say(`${verb} ended${because(failure)}`, 'bad');
 }

@@ -1,11 +1,14 @@
 import { show } from '../text.ts';
-import { cells, cutText } from './width.ts';
+import { cells, cutStart, cutText } from './width.ts';
 
 export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** May be cut when the table is wider than the terminal. The widest such column gives way first. */
-  readonly gives?: boolean;
+  /**
+   * May be cut when the table is wider than the terminal: at its end, or with `start` at its beginning, where the end is what tells
+   * one row from another. The widest such column gives way first.
+   */
+  readonly gives?: boolean | 'start';
 }
 
 export interface TableOptions {
@@ -35,7 +38,7 @@ export function formatTable(
 
   const line = (texts: readonly string[]) =>
     columns
-      .map((column, at) => pad(texts[at] ?? '', widths[at] ?? 0, column.align ?? 'left'))
+      .map((column, at) => pad(texts[at] ?? '', widths[at] ?? 0, column))
       .join(GAP)
       .trimEnd();
   const title = line(columns.map((column) => column.title));
@@ -49,7 +52,7 @@ function shrink(columns: readonly Column[], widths: number[], limit: number): vo
     if (excess <= 0) return;
     const candidates = widths
       .map((width, at) => ({ width, at }))
-      .filter(({ width, at }) => columns[at]?.gives === true && width > NARROWEST)
+      .filter(({ width, at }) => Boolean(columns[at]?.gives) && width > NARROWEST)
       .sort((one, other) => other.width - one.width);
     const [widest, next] = candidates;
     if (widest === undefined) return;
@@ -59,8 +62,8 @@ function shrink(columns: readonly Column[], widths: number[], limit: number): vo
   }
 }
 
-function pad(text: string, width: number, align: 'left' | 'right'): string {
-  const cut = cutText(text, width);
+function pad(text: string, width: number, { align, gives }: Column): string {
+  const cut = gives === 'start' ? cutStart(text, width) : cutText(text, width);
   const blanks = ' '.repeat(Math.max(0, width - cells(cut)));
   return align === 'right' ? blanks + cut : cut + blanks;
 }

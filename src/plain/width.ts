@@ -13,6 +13,19 @@ export function cutText(text: string, width: number, ellipsis = '…'): string {
   return head + mark;
 }
 
+/** The same from the other side: the first cell is the ellipsis when something is missing. */
+export function cutStart(text: string, width: number, ellipsis = '…'): string {
+  if (cells(text) <= width) return text;
+  const mark = cells(ellipsis) <= width ? ellipsis : '';
+  const room = width - cells(mark);
+  const kept: string[] = [];
+  for (const { segment } of [...graphemes.segment(text)].reverse()) {
+    if (cells([segment, ...kept].join('')) > room) break;
+    kept.unshift(segment);
+  }
+  return mark + kept.join('');
+}
+
 /**
  * Splits a text after as many whole characters (graphemes) as fit into `width` cells. With `least` 1 something is always taken:
  * of a character that is too wide by itself, with many spacing marks, as many code points as fit, and one anyway.

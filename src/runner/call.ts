@@ -1,4 +1,5 @@
 import { ulid } from 'ulid';
+import type { Failure } from '../../machines/parts/failure.ts';
 import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
 import type { Entry, Hold, Journal, Json, NewEntry, StreamName } from '../journal/journal.ts';
 import { foldIntents } from './intents.ts';
@@ -34,6 +35,12 @@ export interface CallDeps {
   readonly seal?: (stream: StreamName) => Promise<void>;
 }
 
+/** How a call ended, and, where its answer was not taken for one, what came instead. */
+export interface CallEnd {
+  readonly performed: Performed;
+  readonly lost: Failure | undefined;
+}
+
 /** Calls outside of runbooks, in the ledger of one instance. Whoever has it holds the ledger. */
 export interface Caller {
   /** Calls of earlier processes that were armed and never settled, oldest first. */
@@ -43,11 +50,11 @@ export interface Caller {
    * it is asked for. If the process dies inside, `open` of the next one tells. Rejects with the signal's reason when it is
    * stopped, and with what the journal rejects with.
    */
-  perform(call: Call): Promise<Performed>;
+  perform(call: Call): Promise<CallEnd>;
   /** Asks the service what became of an open call; sends nothing. */
-  settle(open: OpenCall): Promise<Performed>;
-  /** Leaves an open call undecided for ever, by a person's decision. */
-  setAside(open: OpenCall, reason: string): Promise<void>;
+  settle(open: OpenCall): Promise<CallEnd>;
+  /** Closes an open call by a person's decision: it became a task with this id, or nothing. */
+  decide(open: OpenCall, became: number | undefined, reason: string): Promise<void>;
   release(): void;
 }
 
@@ -68,7 +75,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
     if (written.length > 0) entries.push(...(await deps.journal.append(written)));
   };
 
-  const run = async (id: string, { verb, input }: Call): Promise<Performed> => {
+  const run = async (id: string, { verb, input }: Call): Promise<CallEnd> => {
     const activity = deps.activities[verb];
     if (activity === undefined) throw new Error(`no activity performs the verb ${verb}`);
     const context = {
@@ -92,7 +99,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
     });
     const facts = performed.how === 'paused' ? [] : performed.ledger;
     await append([...performed.notes, { type: 'call.ended', body: endOf(id, verb, performed) }], facts);
-    return performed;
+    return { performed, lost: foldIntents(entries).get(id)?.lost };
   };
 
   return {
@@ -105,29 +112,31 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       return run(id, call);
     },
     settle: ({ intent, verb, input }) => run(intent, { verb, input }),
-    setAside: (open, reason) =>
-      append([{ type: 'call.set-aside', body: { call: open.intent, verb: open.verb, reason } }]),
+    decide: (open, became, reason) => {
+      const body = { call: open.intent, verb: open.verb, became: became ?? null, reason };
+      return append([{ type: 'call.decided', body }]);
+    },
     release: () => hold.release(),
   };
 }
 
-/** Armed, and neither landed, nor absent, nor set aside. Pure. */
-function openCalls(entries: readonly Entry[]): readonly OpenCall[] {
+/** Armed, and neither landed, nor absent, nor decided. Pure. */
+export function openCalls(entries: readonly Entry[]): readonly OpenCall[] {
   const begun = new Map<string, { readonly verb: string; readonly input: OpenCall['input'] }>();
-  const aside = new Set<string>();
+  const decided = new Set<string>();
   for (const { type, body } of entries) {
     const fields = body as {
       readonly call?: string;
       readonly verb?: string;
       readonly input?: OpenCall['input'];
     };
-    if (type === 'call.set-aside' && fields.call !== undefined) aside.add(fields.call);
+    if (type === 'call.decided' && fields.call !== undefined) decided.add(fields.call);
     if (type !== 'call.begun' || fields.call === undefined || fields.verb === undefined) continue;
     begun.set(fields.call, { verb: fields.verb, input: fields.input ?? {} });
   }
   return [...foldIntents(entries)].flatMap(([intent, { armedAt, landed, absent }]) => {
     const call = begun.get(intent);
-    if (call === undefined || armedAt === undefined || aside.has(intent)) return [];
+    if (call === undefined || armedAt === undefined || decided.has(intent)) return [];
     return landed === undefined && absent === undefined ? [{ intent, armedAt, ...call }] : [];
   });
 }

@@ -135,11 +135,11 @@ async function judge(
   }
 }
 
-/** An accepted request is only looked for; a lost one may still be under way. */
+/** An accepted request is only looked for; any other may still be under way. */
 function waitingFor(lost: Failure | undefined): string {
-  return lost?.code === 'service.no-id'
-    ? 'the service took it and named no id'
-    : 'the lost request may still arrive';
+  if (lost === undefined) return 'the lost request may still arrive';
+  if (lost.code === 'service.no-id') return 'the service took it and named no id';
+  return `${lost.shortMessage}; it may still be done`;
 }
 
 /** A list that cannot be read proves nothing: the doubt stays, and a person decides. */

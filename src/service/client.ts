@@ -29,6 +29,8 @@ export type SendOutcome<T> =
   | {
       readonly outcome: 'accepted';
       readonly value: T;
+      /** The answer's JSON as it came, the call's secrets blanked; undefined for none. Its texts are untrusted. */
+      readonly raw: unknown;
       readonly status: number;
       readonly serverDate: Date | undefined;
     }
@@ -98,6 +100,8 @@ export interface StartedAction {
 export interface ServiceClient {
   /** Whether the instance's revision has a call; one that it lacks ends with `service.unsupported`. */
   supports(operation: Operation): boolean;
+  /** Throws `service.unsupported` for a call that the revision lacks. */
+  require(operation: Operation): void;
   overview(signal?: AbortSignal): Promise<Answer<InstanceOverview>>;
   backups(signal?: AbortSignal): Promise<Answer<readonly Backup[]>>;
   backup(id: number, signal?: AbortSignal): Promise<Answer<Backup>>;

@@ -36,6 +36,9 @@ export async function openDownload(
     } catch (error) {
       if (!(error instanceof LifeboatError) || !WAY_IS_CLOSED.includes(error.code)) throw error;
       if (error.evidence['download'] === 'offset') throw error;
+      // What goes wrong in the middle of a file says nothing about the way to it.
+      if ((options.offset ?? 0) > 0 && error.code === 'service.bad-answer')
+        throw notFrom(options.offset ?? 0, error);
       failures.push(error);
     }
   }
@@ -114,9 +117,14 @@ function requireRange(
   const etag = strongEtag(headers);
   const same = ifRange === undefined || etag === undefined || etag === ifRange;
   if (status === 206 && same && bytesOf(start) === offset) return { offset, total: bytesOf(total) };
-  throw new LifeboatError('service.bad-answer', `the service does not go on from byte ${offset}`, {
+  throw notFrom(offset, undefined, status);
+}
+
+function notFrom(offset: number, cause?: LifeboatError, status?: number): LifeboatError {
+  return new LifeboatError('service.bad-answer', `the service does not go on from byte ${offset}`, {
     hints: ['download the backup from its beginning'],
-    evidence: { status, download: 'offset' },
+    evidence: { ...(status === undefined ? cause?.evidence : { status }), download: 'offset' },
+    cause,
   });
 }
 

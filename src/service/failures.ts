@@ -31,7 +31,7 @@ const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
   ],
   [/^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/u, 'service.timeout', 'the service did not answer in time'],
   [
-    /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_INVALID_EOF_STATE)$/u,
+    /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_INVALID_EOF_STATE)$/u,
     'service.reset',
     'the connection broke before the answer was complete',
   ],
@@ -105,7 +105,7 @@ export function badAnswerError(what: string, evidence: LifeboatError['evidence']
 export function redirectError(what: string): LifeboatError {
   return new LifeboatError('service.redirect', `the service redirects ${what}`, {
     hints: [
-      'the token was not sent there',
+      'the token was sent to no other origin',
       'check the url of the instance: use the address after the redirect',
     ],
   });

@@ -25,6 +25,7 @@ export function openService(address: RevisionAddress, options: ServiceOptions): 
   return {
     ...(revision === 'v0' ? v0Methods(operations) : v1Methods(operations)),
     supports: operations.supports,
+    require: operations.require,
     download: (id, downloadOptions) =>
       openDownload(connection.reader, address, id, { ...downloadOptions, order }),
     close: connection.close,

@@ -25,6 +25,7 @@ export interface SendRequest<T> {
 /** The calls of one revision, by their names. What the revision lacks ends with `service.unsupported`, and nothing is sent. */
 export interface Operations {
   supports(operation: Operation): boolean;
+  require(operation: Operation): void;
   read<T>(operation: Callable, schema: z.ZodType<T>, request?: ReadRequest): Promise<Answer<T>>;
   send<T>(operation: Callable, request: SendRequest<T>): Promise<SendOutcome<T>>;
 }
@@ -38,6 +39,10 @@ export function operationsOf(
   const { reader, sender } = connection;
   return {
     supports: (operation) => operation === 'download' || routeOf(operation, revision) !== undefined,
+    require: (operation) => {
+      if (operation === 'download' || routeOf(operation, revision) !== undefined) return;
+      throw unsupportedError(operation, revision);
+    },
     read: async (operation, schema, { id, query, signal } = {}) => {
       const route = routeOf(operation, revision);
       if (route === undefined) throw unsupportedError(operation, revision);

@@ -47,7 +47,7 @@ type Row = readonly [code: string, words: string, ...hints: string[]];
 const NOTHING_DONE = 'the service did nothing: it is safe to try again';
 const BY_STATUS: Readonly<Record<number, Row>> = {
   400: ['service.invalid', 'the service does not accept the request', 'check what was asked for'],
-  401: ['credentials.refused', 'the service refuses the token', 'log in again, then resume'],
+  401: ['credentials.refused', 'the service refuses the token', 'log in again, then go on: nothing is lost'],
   403: ['service.forbidden', 'the token has no right to do this', 'use a token of a space developer'],
   404: ['service.not-found', 'the service does not know this', 'check the url and the id'],
   405: ['service.not-found', 'the service does not offer this', 'check the revision of the instance'],
@@ -73,13 +73,14 @@ export function problemError(problem: Problem, headers: IncomingHttpHeaders): Li
   const [code, words, ...hints] = BY_STATUS[status] ?? rowOfClass(status);
   const said = text ?? word;
   const quoted = said === undefined || said === '' ? '' : `: "${show(said, 200)}"`;
+  const wait = typeof headers['retry-after'] === 'string' ? show(headers['retry-after'], 60) : undefined;
   const options: LifeboatErrorOptions = {
-    hints,
+    hints: wait === undefined ? hints : [`the service asks to wait: Retry-After ${wait}`, ...hints],
     evidence: {
       status,
       ...(word === undefined ? {} : { word }),
       ...(text === undefined ? {} : { text }),
-      ...(typeof headers['retry-after'] === 'string' ? { retryAfter: show(headers['retry-after'], 60) } : {}),
+      ...(wait === undefined ? {} : { retryAfter: wait }),
     },
     ...(status === 401 ? { exitCode: EXIT.credentials } : {}),
   };

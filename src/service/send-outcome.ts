@@ -33,7 +33,8 @@ export async function outcomeOf<T>(
     const json = body === undefined ? undefined : parseJson(body);
     if (!page && isAcceptance(call, status, body, json)) {
       const value = call.read(json, (text) => redact(text, secrets));
-      return { outcome: 'accepted', value, status, serverDate };
+      const raw = body === undefined ? undefined : parseJson(Buffer.from(redact(body.toString(), secrets)));
+      return { outcome: 'accepted', value, raw, status, serverDate };
     }
     const what = page ? 'a web page came back instead of an answer' : 'the answer is not one of the service';
     const error = badAnswerError(what, { status });

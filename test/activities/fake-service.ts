@@ -46,6 +46,7 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
       return {
         outcome: 'accepted',
         value: fate.answer === 'whole' ? value : bare,
+        raw: undefined,
         status: 202,
         serverDate: undefined,
       };

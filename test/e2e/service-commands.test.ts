@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import type { Trouble } from './foreign/call.ts';
+import type { Call, Trouble } from './foreign/call.ts';
 import type { Revision } from './foreign/options.ts';
 import { CANARIES, type House } from './house.ts';
+import type { Running } from './product.ts';
 import { typesOf, useHouses } from './scene.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
@@ -114,6 +116,13 @@ describe.concurrent('every endpoint from the command line', () => {
       await good(home, 'verify', file, ...ORDERS);
       await good(home, 'backups', 'restore', `${id}`, ...SURE, '--wait');
       await good(home, 'restores', 'list', ...ORDERS);
+      const restart = await home.run('instance', 'restart', ...ORDERS, '--yes');
+      expect(restart.stderr).toContain('v0 of the service cannot restart the instance');
+      expect(restart.code).toBe(2);
+      const rotation = await home.run('run', 'rotate-key', ...SURE, '--yes');
+      expect(rotation.stderr).toContain('rotate-key cannot be walked on orders');
+      expect(rotation.code).toBe(2);
+      expect((await home.run('runs', '--json')).stdout).toBe('');
       const { code, stderr } = await home.run('instance', 'show', ...ORDERS);
       expect(code).toBe(2);
       expect(stderr).toContain('v0 of the service cannot tell about the instance');
@@ -142,6 +151,11 @@ describe.concurrent('values', () => {
     ],
     [['backups', 'restore', '900041', '--confirm', 'orders-dr'], 'the instance is orders'],
     [['instance', 'settings', '--allow-updates', 'true', '--yes'], 'only revision 61 can'],
+    [['config', 'set', '--ask-key', '--confirm', 'orders'], 'no terminal to enter'],
+    [['config', 'set', '--new-key', '--key-file', 'x', '--confirm', 'orders'], 'cannot be used with'],
+    [['dr', 'perform', '--backup-guid', '', '--confirm', 'orders'], 'the backup_guid is empty'],
+    [['backups', 'download', '900041', '--out', '/nowhere/file'], 'no folder that is there'],
+    [['backups', 'download', '900041', '--out', '/tmp'], 'is a folder'],
   ] as const)('that cannot be right are told before anything is sent: %s', async ([args, words], context) => {
     const { expect } = context;
     const { run, server } = await house(context);
@@ -236,27 +250,102 @@ describe.concurrent('a change', () => {
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
   });
 
-  test('of which nothing can be told asks for a person, exits with 5, and can be set aside', async (context) => {
+  test('of which nothing can be told asks for a person, exits with 5, and waits for a decision', async (context) => {
     const { expect } = context;
-    let isLost = false;
     const { run, server } = await house(context, {
       taskMs: 20,
-      trouble: ({ method }) => {
-        if (method !== 'PATCH' || isLost) return undefined;
-        isLost = true;
-        return { work: false, answer: 'lost' };
-      },
+      trouble: first(({ method }) => method === 'PATCH', { work: false, answer: 'lost' }),
     });
     const restart = ['instance', 'restart', ...ORDERS, '--yes'];
     const doubtful = await run(...restart);
-    expect(doubtful.stderr).toContain('--set-aside REASON');
+    expect(doubtful.stderr).toContain('lifeboat calls settle --instance orders --became nothing');
     expect(doubtful.code).toBe(5);
-    const stopped = await run(...restart);
-    expect(stopped.code, stopped.stderr).toBe(5);
-    expect(server.calls.filter(({ method }) => method === 'PATCH').length).toBe(1);
-    const goesOn = await run(...restart, '--set-aside', 'I looked at the dashboard');
+    expect((await run(...restart)).code).toBe(5);
+    expect((await run('backups', 'create', ...ORDERS, '--yes')).code).toBe(5);
+    expect(server.calls.filter(({ method }) => method !== 'GET').length).toBe(1);
+    const open = await run('calls', 'list', '--json');
+    expect(JSON.parse(open.stdout)).toMatchObject({ instance: 'orders', verb: 'restart' });
+    const settle = [
+      'calls',
+      'settle',
+      ...ORDERS,
+      '--became',
+      'nothing',
+      '--reason',
+      'I looked at the dashboard',
+    ];
+    expect((await run(...settle)).code).toBe(0);
+    expect((await run(...settle)).code).toBe(2);
+    const goesOn = await run(...restart);
     expect(goesOn.code, goesOn.stderr).toBe(0);
-    expect(server.calls.filter(({ method }) => method === 'PATCH').length).toBe(2);
+    expect(server.calls.filter(({ method }) => method !== 'GET').length).toBe(2);
+    expect((await run('audit', 'show', ...ORDERS)).stdout).toContain('decided: restart became nothing');
+  });
+
+  test('that the service answers with an error is told in its words, also when it has done nothing', async (context) => {
+    const { expect } = context;
+    const body = { error: 'busyNow', description: 'somebody else is at it' };
+    const { run } = await house(context, {
+      trouble: first(({ method }) => method === 'POST', { work: false, answer: { status: 409, body } }),
+    });
+    const { code, stderr } = await run('backups', 'create', ...ORDERS, '--yes');
+    expect(stderr).toContain('(409): "somebody else is at it"; its lists show that nothing was done');
+    expect(stderr).not.toContain('lost');
+    expect(code).toBe(1);
+  });
+
+  test('is not made a second time while the first is under way, unless that is wanted', async (context) => {
+    const { expect } = context;
+    const { run, start, server } = await house(context, { taskMs: 2000 });
+    const restore = ['backups', 'restore', '900041', ...SURE];
+    const left = start(...restore, '--wait');
+    await seen(left, 'running');
+    left.child.kill('SIGINT');
+    const { code, stderr } = await left.ended;
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/to go on waiting: lifeboat restores get \d+ --wait --instance orders/);
+    const again = await run(...restore);
+    expect(again.stderr).toMatch(/restore \d+ of orders is (queued|running); nothing was sent/);
+    expect(again.code).toBe(3);
+    expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
+    const [id] = server.instance('orders').restores.map((task) => task.id);
+    const waited = await run('restores', 'get', `${id}`, '--wait', '--json', ...ORDERS);
+    expect(JSON.parse(waited.stdout)).toMatchObject({ id, status: 'done' });
+  });
+
+  test('with --json gives every field that the service said', async (context) => {
+    const { expect } = context;
+    const { run, server } = await house(context, { taskMs: 20 });
+    const json = async (...args: string[]) => JSON.parse((await run(...args, ...ORDERS, '--json')).stdout);
+    expect(await json('backups', 'create', '--yes')).toMatchObject({
+      id: expect.any(Number),
+      message: expect.any(String),
+    });
+    expect(await json('config', 'set', '--retention-time', '5', '--yes')).toMatchObject({
+      message: expect.any(String),
+      retention_time: 5,
+    });
+    const { end_time: end } = await json('pitr', 'show');
+    const restored = await json('pitr', 'restore', '--to', end, '--confirm', 'orders');
+    expect(restored).toMatchObject({
+      status: expect.any(String),
+      id: server.instance('orders').restores[0]?.id,
+    });
+  });
+
+  test('of a key waits until an earlier one whose answer was lost can no longer arrive', async (context) => {
+    const { expect } = context;
+    const { run, server, vault } = await house(context, {
+      settle: '1h',
+      trouble: first(({ method }) => method === 'PATCH', { work: false, answer: 'lost' }),
+    });
+    const set = ['config', 'set', '--new-key', ...SURE];
+    expect((await run(...set)).code).toBe(5);
+    const again = await run(...set);
+    expect(again.stderr).toContain('an earlier key change was sent');
+    expect(again.code).toBe(3);
+    expect(server.calls.filter(({ method }) => method === 'PATCH').length).toBe(1);
+    expect((await vault()).size).toBe(2);
   });
 
   test('that the token may not make says so, and one that it may no longer make exits with 4', async (context) => {
@@ -329,14 +418,24 @@ describe.concurrent('`revision: auto`', () => {
   );
 });
 
+/** Makes trouble for the first call that fits, and for no other. */
+function first(fits: (call: Call) => boolean, trouble: Trouble) {
+  let isDone = false;
+  return (call: Call): Trouble | undefined => {
+    if (isDone || !fits(call)) return undefined;
+    isDone = true;
+    return trouble;
+  };
+}
+
+/** Resolves when a command has said so. */
+async function seen({ child, stderr }: Running, words: string): Promise<void> {
+  while (!stderr().includes(words)) await once(child.stderr as NodeJS.ReadableStream, 'data');
+}
+
 /** Loses the answer of the first POST. */
 function lostPost(more: Trouble = {}) {
-  let isLost = false;
-  return ({ method }: { readonly method: string }): Trouble | undefined => {
-    if (method !== 'POST' || isLost) return undefined;
-    isLost = true;
-    return { ...more, answer: 'lost' };
-  };
+  return first(({ method }) => method === 'POST', { ...more, answer: 'lost' });
 }
 
 /** Stdout of a command that must succeed. */

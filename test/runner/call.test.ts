@@ -19,7 +19,7 @@ test('a call stands in the ledger before it is sent, and its answer after it', a
   };
   const caller = await takeLedger(deps(journal, { createBackup: sending(send) }));
   const performed = await caller.perform({ ...CREATE, reason: 'before the update' });
-  expect(performed).toMatchObject({ how: 'done', output: { id: 7 } });
+  expect(performed).toMatchObject({ performed: { how: 'done', output: { id: 7 } } });
   const before = ['call.begun', 'activity.begun', 'intent.prepared', 'intent.armed'];
   expect(seen).toEqual([before]);
   expect(await typesIn(journal)).toEqual([...before, 'intent.outcome', 'call.ended']);
@@ -45,12 +45,12 @@ test('a call whose process died after it was armed is asked for and never sent a
   const [open] = caller.open();
   expect(open).toMatchObject({ verb: 'createBackup' });
   if (open === undefined) throw new Error('nothing is open');
-  expect(await caller.settle(open)).toMatchObject({ how: 'done', output: { id: 8 } });
+  expect(await caller.settle(open)).toMatchObject({ performed: { how: 'done', output: { id: 8 } } });
   expect(sends).toBe(1);
   expect(caller.open()).toEqual([]);
 });
 
-test('a call that nobody can tell stays open until a person sets it aside', async () => {
+test('a call that nobody can tell stays open until a person decides what became of it', async () => {
   const journal = await openJournal();
   const failure = { code: 'doubt.ambiguous', shortMessage: 'two of them', hints: [], evidence: {} };
   const unclear = sending(
@@ -58,10 +58,13 @@ test('a call that nobody can tell stays open until a person sets it aside', asyn
     async () => ({ verdict: 'ambiguous', failure }),
   );
   const caller = await takeLedger(deps(journal, { createBackup: unclear }));
-  expect(await caller.perform(CREATE)).toMatchObject({ how: 'failed', failure: { code: 'doubt.ambiguous' } });
+  expect(await caller.perform(CREATE)).toMatchObject({
+    performed: { how: 'failed', failure: { code: 'doubt.ambiguous' } },
+    lost: { code: 'service.timeout' },
+  });
   const [open] = caller.open();
   if (open === undefined) throw new Error('nothing is open');
-  await caller.setAside(open, 'the platform operator has looked');
+  await caller.decide(open, undefined, 'the platform operator has looked');
   expect(caller.open()).toEqual([]);
   caller.release();
   const next = await takeLedger(deps(journal, { createBackup: unclear }));
@@ -73,7 +76,7 @@ test('a call that was refused for its credentials is not open', async () => {
   const failure = { code: 'credentials.refused', shortMessage: 'no', hints: [], evidence: {} };
   const refused = sending(async () => ({ sent: 'absent', failure }));
   const caller = await takeLedger(deps(journal, { createBackup: refused }));
-  expect(await caller.perform(CREATE)).toMatchObject({ how: 'paused' });
+  expect(await caller.perform(CREATE)).toMatchObject({ performed: { how: 'paused' } });
   expect(caller.open()).toEqual([]);
 });
 

@@ -124,6 +124,7 @@ test('an offset asks for the rest and takes only the rest', async () => {
 
 for (const [what, bytes] of [
   ['another range', answer(206, 'rest', { ...TYPE, 'content-range': 'bytes 0-3/14' })],
+  ['a range further on', answer(206, 'rest', { ...TYPE, 'content-range': 'bytes 20-23/24' })],
   ['a 206 without a range', answer(206, 'rest', TYPE)],
   ['a 206 of other bytes', answer(206, 'rest', { ...TYPE, ...RANGE, etag: '"other"' })],
   ['a 416', answer(416, '', TYPE)],
@@ -137,6 +138,14 @@ for (const [what, bytes] of [
     expect(server.requests).toHaveLength(1);
   });
 }
+
+test('a download that ends before its announced length is a connection that broke, not a strange answer', async () => {
+  const { client } = await serve((_, socket) => {
+    socket.end(answer(200, BYTES, { ...TYPE, 'content-length': String(BYTES.length + 9) }));
+  });
+  const { stream } = await client.download(3);
+  expect(await rejection(buffer(stream))).toMatchObject({ code: 'service.reset' });
+});
 
 test('a download tells what it takes to go on with it', async () => {
   const headers = { ...TYPE, etag: '"v1"', 'accept-ranges': 'bytes' };

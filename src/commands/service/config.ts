@@ -1,13 +1,14 @@
-import type { BackupSettings } from '../../machines/parts/verbs.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
-import type { BackupsConfig } from '../service/schemas.ts';
-import { printableJson } from '../text.ts';
+import type { BackupSettings } from '../../../machines/parts/verbs.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import type { BackupsConfig } from '../../service/schemas.ts';
+import { printableJson } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { wholeNumber } from '../numbers.ts';
 import type { Output } from './call-outcome.ts';
-import { type ChangeFlags, changeInstance, type Perform, type Scene } from './change.ts';
-import type { CommandContext } from './context.ts';
-import { askHidden, readSecretFile } from './hidden-prompt.ts';
-import { wholeNumber } from './numbers.ts';
+import { changeInstance } from './change.ts';
+import { isKeyWanted, type KeyFlags, newKeyOf, refuseUncertain, setKey } from './new-key.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
+import type { ChangeFlags } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
 
 /** `lifeboat config get`: the backups configuration (endpoint 8). */
@@ -36,12 +37,6 @@ function characters(count: number | undefined): string | undefined {
   return count === undefined ? undefined : `${count} characters`;
 }
 
-export interface KeyFlags {
-  readonly newKey?: boolean;
-  readonly keyFile?: string;
-  readonly askKey?: boolean;
-}
-
 interface SettingFlags extends ChangeFlags, KeyFlags {
   readonly minBackupCount?: string;
   readonly retentionTime?: string;
@@ -65,7 +60,9 @@ export function configSet(
       exitCode: EXIT.usage,
     });
   }
-  return changeInstance(context, flags, wantsKey ? 'destroys' : 'changes', async (scene) => {
+  const manner = { weight: wantsKey ? 'destroys' : 'changes', needs: 'changeBackupsConfig' } as const;
+  return changeInstance(context, flags, manner, async (scene) => {
+    if (wantsKey) await refuseUncertain(scene);
     const now = (await scene.instance.service.backupsConfig()).value;
     const key = wantsKey ? await newKeyOf(context, flags, scene, now) : undefined;
     return {
@@ -81,7 +78,7 @@ export function configSet(
         return key === undefined ? changed : { ...changed, ...(await setKey(perform, key, scene)) };
       },
       done: (output) => ({
-        json: wireOf(output),
+        fields: wireOf(output),
         text: `set: ${titleOf(settings, wantsKey)}${fingerprintOf(output)}`,
       }),
     };
@@ -92,66 +89,6 @@ const KEY_WARNINGS = [
   'older backups can no longer be downloaded, and open with the key they were made with only',
   'the key is stored and read back before it is sent; `lifeboat run rotate-key` proves it with a backup as well',
 ];
-
-/** How a new key comes about, once somebody has agreed to it. */
-export type NewKey = {
-  readonly origin: 'generated' | 'given';
-  readonly given?: { fingerprint: string; length: number };
-  readonly minLength: number;
-};
-
-/** Whether the flags ask for another key. */
-export function isKeyWanted({ newKey, keyFile, askKey }: KeyFlags): boolean {
-  return newKey === true || keyFile !== undefined || askKey === true;
-}
-
-/** Takes the new key from where the flags say and checks its length; nothing is stored yet. Exit 2 for a key that is too short. */
-export async function newKeyOf(
-  context: CommandContext,
-  flags: KeyFlags,
-  scene: Scene,
-  config: BackupsConfig,
-): Promise<NewKey> {
-  const minLength = config.min_encryption_key_length ?? 1;
-  if (flags.newKey) return { origin: 'generated', minLength };
-  const key =
-    flags.keyFile === undefined
-      ? await askHidden(`the new key of ${scene.instance.name}`, context, { twice: true })
-      : await readSecretFile(flags.keyFile, context);
-  if (key.length < minLength) {
-    throw new LifeboatError(
-      'key.too-short',
-      `the key has ${key.length} characters, the service asks for ${minLength}`,
-      {
-        hints: ['nothing was sent'],
-        exitCode: EXIT.usage,
-      },
-    );
-  }
-  return { origin: 'given', given: { fingerprint: await scene.take(key), length: key.length }, minLength };
-}
-
-/** Stores the key, reads it back, writes it down, and only then sets it. */
-export async function setKey(perform: Perform, key: NewKey, scene: Scene): Promise<Output> {
-  const { fingerprint } = await storeKey(perform, key);
-  const previous = await scene.currentKey();
-  const set = await perform({
-    verb: 'setKey',
-    input: { fingerprint, ...(previous === undefined ? {} : { previous }) },
-  });
-  return { ...set, fingerprint };
-}
-
-/** Puts a new key where it cannot be lost: in the key store, and by its fingerprint on the ledger. */
-export async function storeKey(
-  perform: Perform,
-  { origin, given, minLength }: NewKey,
-): Promise<{ fingerprint: string }> {
-  const input = { origin, minLength, ...(given === undefined ? {} : { given }) };
-  const stored = await perform({ verb: 'storeKey', input });
-  await perform({ verb: 'readBackKey', input: { key: stored as never } });
-  return { fingerprint: String(stored['fingerprint']) };
-}
 
 function fingerprintOf({ fingerprint }: Output): string {
   return fingerprint === undefined ? '' : ` (key ${fingerprint})`;

@@ -1,16 +1,16 @@
-import { access, statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { formatBytes, formatSeconds } from '../format.ts';
-import type { Download } from '../service/client.ts';
-import { printableJson, show } from '../text.ts';
-import type { CommandContext } from './context.ts';
-import { stopSignal } from './lab.ts';
-import { idFrom } from './numbers.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { formatBytes, formatSeconds } from '../../format.ts';
+import type { Download } from '../../service/client.ts';
+import { printableJson, show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { stopSignal } from '../lab.ts';
+import { idFrom } from '../numbers.ts';
+import type { OpenInstance } from '../service-of.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import { progressLine } from './progress-line.ts';
 import { leastSpeed, routerWarning } from './router-limit.ts';
-import type { OpenInstance } from './service-of.ts';
 
 interface DownloadFlags extends InstanceFlags {
   readonly out?: string;
@@ -47,8 +47,8 @@ async function save(
   signal: AbortSignal,
 ): Promise<number> {
   const path = resolve(flags.out ?? `${instance.name}-backup-${id}.tgz.enc`);
-  if (!flags.force) await refuseExisting(path);
-  const { saveDownload } = await import('../activities/save-download.ts');
+  await refuseTarget(path, flags.force ?? false);
+  const { saveDownload } = await import('../../activities/save-download.ts');
   const began = performance.now();
   const line = progressLine(context);
   const meter = meterOf(context, instance, line.report);
@@ -126,14 +126,21 @@ async function lackOfRoom(folder: string, total: number | undefined): Promise<st
   return `the backup has ${formatBytes(total)}, and only ${formatBytes(bavail * bsize)} are free in ${folder}`;
 }
 
-async function refuseExisting(path: string): Promise<void> {
-  const there = await access(path).then(
-    () => true,
-    () => false,
+/** What can be wrong with the target is told before anything is asked for. */
+async function refuseTarget(path: string, force: boolean): Promise<void> {
+  const [there, folder] = await Promise.all(
+    [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),
   );
-  if (!there) return;
-  throw new LifeboatError('usage.exists', `${path} is there already`, {
-    hints: ['nothing was downloaded', 'name another file with --out, or replace it with --force'],
+  if (folder?.isDirectory() !== true)
+    throw unusable(`${dirname(path)} is no folder that is there`, 'make it first');
+  if (there?.isDirectory() === true) throw unusable(`${path} is a folder`, 'name a file in it');
+  if (there !== undefined && !force)
+    throw unusable(`${path} is there already`, 'name another file with --out, or replace it with --force');
+}
+
+function unusable(what: string, hint: string): LifeboatError {
+  return new LifeboatError('usage.out', show(what), {
+    hints: ['nothing was downloaded', hint],
     exitCode: EXIT.usage,
   });
 }

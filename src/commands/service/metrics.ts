@@ -1,12 +1,12 @@
-import { EXIT } from '../errors.ts';
-import { formatTime } from '../format.ts';
-import type { MetricSeries } from '../service/metrics.ts';
-import type { ParachuteDisk } from '../service/parachute.ts';
-import { printableJson, show } from '../text.ts';
-import type { CommandContext } from './context.ts';
-import { wholeNumber } from './numbers.ts';
+import { EXIT } from '../../errors.ts';
+import { formatTime } from '../../format.ts';
+import type { MetricSeries } from '../../service/metrics.ts';
+import type { ParachuteDisk } from '../../service/parachute.ts';
+import { printableJson, show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { wholeNumber } from '../numbers.ts';
+import { printTable } from '../print-table.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
-import { printTable } from './print-table.ts';
 
 /** Points of a line: what a glance takes in, and what fits beside the numbers at 80 columns. */
 const POINTS = 20;
@@ -24,21 +24,21 @@ export async function metrics(
     context.stdout.write(`${printableJson(raw)}\n`);
     return EXIT.closed;
   }
-  const { seriesOf } = await import('../service/metrics.ts');
+  const { seriesOf } = await import('../../service/metrics.ts');
   const { default: sparkly } = await import('sparkly');
   const all = seriesOf(value).filter(({ path }) => path.includes(flags.path ?? ''));
   if (all.length === 0) {
     context.stderr.write('there are no data points\n');
     return EXIT.closed;
   }
-  const { parachuteDisks } = await import('../service/parachute.ts');
+  const { parachuteDisks } = await import('../../service/parachute.ts');
   for (const disk of parachuteDisks(value)) context.stdout.write(`${diskLine(disk)}\n`);
   const timeOf = clockFor(all.flatMap(({ points }) => points.at(-1)?.atMs ?? []));
   const line = (series: MetricSeries) => sparkly(series.points.slice(-POINTS).map((point) => point.value));
   printTable(
     context,
     [
-      { title: 'path', gives: true },
+      { title: 'path', gives: 'start' },
       { title: 'latest', align: 'right' },
       { title: 'at (UTC)' },
       { title: 'course' },

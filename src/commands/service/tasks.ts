@@ -1,15 +1,17 @@
-import { formatBytes, formatSeconds, formatTime } from '../format.ts';
-import type { Backup, Restore } from '../service/schemas.ts';
-import { printableJson } from '../text.ts';
-import type { Wait } from './change.ts';
-import type { CommandContext } from './context.ts';
+import { formatBytes, formatSeconds, formatTime } from '../../format.ts';
+import type { ServiceClient } from '../../service/client.ts';
+import type { Backup, Restore } from '../../service/schemas.ts';
+import { printableJson } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import type { OpenInstance } from '../service-of.ts';
+import type { Change, Wait } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
-import type { OpenInstance } from './service-of.ts';
 
 /** `--wait` of a call that made a backup. */
-export function followBackup(context: CommandContext, { service }: OpenInstance): Wait {
+export function followBackup(context: CommandContext, { service, name }: OpenInstance): Wait {
   return {
     until: ({ id }) => (typeof id === 'number' ? { verb: 'waitForBackup', input: { id } } : undefined),
+    command: ({ id }) => `lifeboat backups get ${id} --wait --instance ${name}`,
     show: async ({ id }, json) => {
       const { value, raw } = await service.backup(Number(id));
       if (json) context.stdout.write(`${printableJson(raw)}\n`);
@@ -19,15 +21,38 @@ export function followBackup(context: CommandContext, { service }: OpenInstance)
 }
 
 /** `--wait` of a call that made a restore, whichever of the three it was. */
-export function followRestore(context: CommandContext, { service }: OpenInstance): Wait {
+export function followRestore(context: CommandContext, { service, name }: OpenInstance): Wait {
   return {
     until: ({ id }) => (typeof id === 'number' ? { verb: 'waitForRestore', input: { id } } : undefined),
+    command: ({ id }) => `lifeboat restores get ${id} --wait --instance ${name}`,
     show: async ({ id }, json) => {
       const { value, raw } = await service.restore(Number(id));
       if (json) context.stdout.write(`${printableJson(raw)}\n`);
       else printRestore(context, value);
     },
   };
+}
+
+/** A restore that is queued or running: the next one would replace what it is about to bring. */
+export async function restoreUnderWay({
+  service,
+  name,
+}: {
+  readonly service: Pick<ServiceClient, 'restores'>;
+  readonly name: string;
+}): Promise<Change['underWay']> {
+  const { value } = await service.restores();
+  const open = value.find(({ status }) => isUnderWay(status));
+  if (open === undefined) return undefined;
+  return {
+    what: `restore ${open.id} of ${name} is ${open.status}`,
+    look: `lifeboat restores get ${open.id} --wait --instance ${name}`,
+  };
+}
+
+/** Whether a task has not ended (service-api.md section 3). */
+export function isUnderWay(status: string): boolean {
+  return status === 'queued' || status === 'running';
 }
 
 /** Prints a backup as facts. */
@@ -63,7 +88,6 @@ export function timeOr(text: string | undefined): string {
   return text === undefined ? '-' : formatTime(text);
 }
 
-/** The same with its zone; undefined stays undefined. */
 function utc(text: string | undefined): string | undefined {
   return text === undefined ? undefined : `${formatTime(text)} UTC`;
 }

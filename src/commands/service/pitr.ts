@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { formatSpan } from '../format.ts';
-import type { Answer, ServiceClient } from '../service/client.ts';
-import type { PitrRange } from '../service/schemas.ts';
-import { printableJson, show } from '../text.ts';
-import { type ChangeFlags, changeInstance } from './change.ts';
-import type { CommandContext } from './context.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { formatSpan } from '../../format.ts';
+import type { Answer, ServiceClient } from '../../service/client.ts';
+import type { PitrRange } from '../../service/schemas.ts';
+import { printableJson, show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { changeInstance } from './change.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
+import type { ChangeFlags } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
-import { followRestore } from './tasks.ts';
+import { followRestore, restoreUnderWay } from './tasks.ts';
 
 /** `lifeboat pitr show`: the range that can be restored to (endpoint 17). */
 export async function pitrShow(
@@ -38,26 +39,32 @@ export function pitrRestore(
   flags: ChangeFlags & { readonly to: string },
 ): Promise<number> {
   const targetTime = timeFrom(flags.to);
-  return changeInstance(context, flags, 'destroys', async ({ instance }) => {
-    const { value } = await rangeOf(instance.service);
-    const { start, end } = edgesOf(value);
-    const at = Date.parse(targetTime);
-    if (at < start || at > end) throw outside(targetTime, value);
-    return {
-      title: `restore ${instance.name} to ${bothClocks(at)}`,
-      warnings: [
-        `everything written in the ${formatSpan((end - at) / 1000)} after it is gone from the instance`,
-        'afterwards every bound application must be unbound, bound again and restaged',
-        'take a backup right after it: a new line of the log begins',
-      ],
-      act: (perform) => perform({ verb: 'restoreToTime', input: { targetTime } }),
-      done: ({ id, status }) => ({
-        json: { status: status ?? null, ...(id === undefined ? {} : { id }) },
-        text: id === undefined ? 'the restore is under way' : `restore ${id} is under way`,
-      }),
-      wait: followRestore(context, instance),
-    };
-  });
+  return changeInstance(
+    context,
+    flags,
+    { weight: 'destroys', needs: 'restoreToTime' },
+    async ({ instance }) => {
+      const { value } = await rangeOf(instance.service);
+      const { start, end } = edgesOf(value);
+      const at = Date.parse(targetTime);
+      if (at < start || at > end) throw outside(targetTime, value);
+      return {
+        title: `restore ${instance.name} to ${bothClocks(at)}`,
+        warnings: [
+          `everything written in the ${formatSpan((end - at) / 1000)} after it is gone from the instance`,
+          'afterwards every bound application must be unbound, bound again and restaged',
+          'take a backup right after it: a new line of the log begins',
+        ],
+        underWay: await restoreUnderWay(instance),
+        act: (perform) => perform({ verb: 'restoreToTime', input: { targetTime } }),
+        done: ({ id }) => ({
+          fields: id === undefined ? {} : { id },
+          text: id === undefined ? 'the restore is under way' : `restore ${id} is under way`,
+        }),
+        wait: followRestore(context, instance),
+      };
+    },
+  );
 }
 
 /** RFC 3339 with a zone; a time without one means another moment to every reader. Exit 2 for anything else. */
@@ -96,7 +103,6 @@ function edgesOf({ start_time, end_time }: PitrRange): { readonly start: number;
   const [start, end] = [Date.parse(start_time ?? ''), Date.parse(end_time ?? '')];
   if (start <= end) return { start, end };
   throw new LifeboatError('service.bad-answer', 'the service gives no range that makes sense', {
-    hints: ['nothing was sent'],
     evidence: { start: show(start_time ?? 'missing', 60), end: show(end_time ?? 'missing', 60) },
   });
 }

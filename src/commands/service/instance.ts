@@ -1,12 +1,13 @@
-import { EXIT } from '../errors.ts';
-import { formatTime } from '../format.ts';
-import type { InstanceOverview } from '../service/schemas.ts';
-import { printableJson, show } from '../text.ts';
-import { type Change, type ChangeFlags, changeInstance, type Wait } from './change.ts';
-import type { CommandContext } from './context.ts';
+import { EXIT } from '../../errors.ts';
+import { formatTime } from '../../format.ts';
+import type { InstanceOverview } from '../../service/schemas.ts';
+import { printableJson, show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import type { OpenInstance } from '../service-of.ts';
+import { changeInstance } from './change.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
+import type { Change, ChangeFlags, Wait } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
-import type { OpenInstance } from './service-of.ts';
 
 /** `lifeboat instance show`: the overview (endpoint 12). */
 export async function instanceShow(
@@ -26,7 +27,7 @@ export function instanceRestart(
   _: readonly string[],
   flags: ChangeFlags,
 ): Promise<number> {
-  return changeInstance(context, flags, 'changes', async ({ instance }) =>
+  return changeInstance(context, flags, { weight: 'changes', needs: 'restart' }, async ({ instance }) =>
     action(context, instance, 'restart', ['the database is away while it restarts; connections are cut']),
   );
 }
@@ -37,7 +38,7 @@ export function instanceRecreate(
   _: readonly string[],
   flags: ChangeFlags,
 ): Promise<number> {
-  return changeInstance(context, flags, 'destroys', async ({ instance }) =>
+  return changeInstance(context, flags, { weight: 'destroys', needs: 'recreate' }, async ({ instance }) =>
     action(context, instance, 'recreate', [
       'the machines of the instance are built anew; the database is away meanwhile',
       'take a backup first, if there is none that is proven',
@@ -51,7 +52,7 @@ export function instanceUpdate(
   _: readonly string[],
   flags: ChangeFlags,
 ): Promise<number> {
-  return changeInstance(context, flags, 'changes', async ({ instance }) =>
+  return changeInstance(context, flags, { weight: 'changes', needs: 'update' }, async ({ instance }) =>
     action(context, instance, 'update', [
       'an update cannot be taken back; the database is away while it runs',
     ]),
@@ -65,18 +66,23 @@ export function instanceSettings(
   flags: ChangeFlags & { readonly allowUpdates: string; readonly type: string },
 ): Promise<number> {
   const allowed = flags.allowUpdates === 'true';
-  return changeInstance(context, flags, 'changes', async ({ instance }) => ({
-    title: `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
-    warnings: allowed
-      ? []
-      : ['no update, and no security fix, is installed by itself until they are allowed again'],
-    act: (perform) =>
-      perform({ verb: 'changeUpdateSetting', input: { setting: { type: flags.type, allowed } } }),
-    done: () => ({
-      json: { allowed_update_time: { type: flags.type, allowed } },
-      text: `maintenance updates are ${allowed ? 'allowed' : 'forbidden'}`,
+  return changeInstance(
+    context,
+    flags,
+    { weight: 'changes', needs: 'changeUpdateSetting' },
+    async ({ instance }) => ({
+      title: `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
+      warnings: allowed
+        ? []
+        : ['no update, and no security fix, is installed by itself until they are allowed again'],
+      act: (perform) =>
+        perform({ verb: 'changeUpdateSetting', input: { setting: { type: flags.type, allowed } } }),
+      done: () => ({
+        fields: { allowed_update_time: { type: flags.type, allowed } },
+        text: `maintenance updates are ${allowed ? 'allowed' : 'forbidden'}`,
+      }),
     }),
-  }));
+  );
 }
 
 /** A restart, recreate or update: all three are accepted first and pass through `deploying`. */
@@ -94,19 +100,27 @@ async function action(
       ...warnings,
       ...(verb === 'update' ? [`pending: ${pending || 'nothing, as far as the service tells'}`] : []),
     ],
+    underWay:
+      value.state === 'deploying'
+        ? {
+            what: `${instance.name} is deploying already`,
+            look: `lifeboat instance show --instance ${instance.name}`,
+          }
+        : undefined,
     act: (perform) => perform({ verb, input: {} }),
-    done: () => ({ json: {}, text: `the service has taken the ${verb}` }),
+    done: () => ({ fields: {}, text: `the service has taken the ${verb}` }),
     wait: followInstance(context, instance, value.updated_at),
   };
 }
 
 function followInstance(
   context: CommandContext,
-  { service }: OpenInstance,
+  { service, name }: OpenInstance,
   updatedAt: string | undefined,
 ): Wait {
   return {
     until: () => ({ verb: 'waitForInstance', input: updatedAt === undefined ? {} : { updatedAt } }),
+    command: () => `lifeboat instance show --instance ${name}`,
     show: async (_, json) => {
       const { value, raw } = await service.overview();
       if (json) context.stdout.write(`${printableJson(raw)}\n`);

@@ -1,10 +1,11 @@
-import { EXIT, LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
-import { type ChangeFlags, changeInstance, type Scene } from './change.ts';
-import { isKeyWanted, type KeyFlags, newKeyOf, storeKey } from './config.ts';
-import type { CommandContext } from './context.ts';
-import { readSecretFile } from './hidden-prompt.ts';
-import { followRestore } from './tasks.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { readSecretFile } from '../hidden-prompt.ts';
+import { changeInstance } from './change.ts';
+import { isKeyWanted, type KeyFlags, newKeyOf, refuseUncertain, storeKey } from './new-key.ts';
+import type { ChangeFlags, Scene } from './planned-change.ts';
+import { followRestore, restoreUnderWay } from './tasks.ts';
 
 /** `lifeboat dr prepare`: asks for the guid that a recovery needs (endpoint 10). With a key it is a rotation, which asks for the name. */
 export function drPrepare(
@@ -13,7 +14,9 @@ export function drPrepare(
   flags: ChangeFlags & KeyFlags,
 ): Promise<number> {
   const wantsKey = isKeyWanted(flags);
-  return changeInstance(context, flags, wantsKey ? 'destroys' : 'changes', async (scene) => {
+  const manner = { weight: wantsKey ? 'destroys' : 'changes', needs: 'prepareRecovery' } as const;
+  return changeInstance(context, flags, manner, async (scene) => {
+    if (wantsKey) await refuseUncertain(scene);
     const key = wantsKey
       ? await newKeyOf(context, flags, scene, (await scene.instance.service.backupsConfig()).value)
       : undefined;
@@ -30,7 +33,7 @@ export function drPrepare(
         return { ...(await perform({ verb: 'prepareRecovery', input })), fingerprint };
       },
       done: ({ backupGuid, fingerprint }) => ({
-        json: { backup_guid: backupGuid ?? null, ...(fingerprint === undefined ? {} : { fingerprint }) },
+        fields: { backup_guid: backupGuid ?? null, ...(fingerprint === undefined ? {} : { fingerprint }) },
         text: `backup_guid: ${backupGuid ?? 'the service gave none'}`,
       }),
     };
@@ -50,7 +53,8 @@ export function drPerform(
   _: readonly string[],
   flags: PerformFlags,
 ): Promise<number> {
-  return changeInstance(context, flags, 'destroys', async (scene) => {
+  if (flags.backupGuid.trim() === '') throw noGuid();
+  return changeInstance(context, flags, { weight: 'destroys', needs: 'performRecovery' }, async (scene) => {
     const { instance } = scene;
     const { owner, fingerprint } = await keyInHand(context, flags, scene);
     return {
@@ -60,12 +64,16 @@ export function drPerform(
         `the backup is opened with key ${fingerprint}; with a wrong one the restore fails`,
         'afterwards every bound application must be unbound, bound again and restaged',
       ],
+      underWay: await restoreUnderWay(instance),
       act: (perform) =>
         perform({
           verb: 'performRecovery',
           input: { backupGuid: flags.backupGuid, fingerprint, source: owner },
         }),
-      done: ({ id }) => ({ json: { restore_id: id ?? null }, text: `restore ${id ?? '(no id)'} is queued` }),
+      done: ({ id }) => ({
+        fields: { restore_id: id ?? null },
+        text: `restore ${id ?? '(no id)'} is queued`,
+      }),
       wait: followRestore(context, instance),
     };
   });
@@ -85,11 +93,14 @@ async function keyInHand(
     return { owner, fingerprint: await keyring.add(owner, key) };
   }
   const held = await keyring.list(owner);
-  const [only, another] = held.filter((fingerprint) => fingerprint.startsWith(wanted ?? ''));
+  const fits = held.filter((fingerprint) => fingerprint.startsWith(wanted ?? ''));
+  const [only, another] = fits;
   if (only !== undefined && another === undefined) return { owner, fingerprint: only };
   throw new LifeboatError(
     'usage.key',
-    only === undefined ? `no such key is held for ${owner}` : 'it is not said which key is meant',
+    fits.length > 0
+      ? 'it is not said which key is meant'
+      : `no ${wanted === undefined ? '' : 'such '}key is held for ${owner}`,
     {
       hints: [
         ...held.slice(0, 10).map((fingerprint) => `--key ${fingerprint}`),
@@ -99,4 +110,14 @@ async function keyInHand(
       exitCode: EXIT.usage,
     },
   );
+}
+
+function noGuid(): LifeboatError {
+  return new LifeboatError('usage.guid', 'the backup_guid is empty', {
+    hints: [
+      '`lifeboat dr prepare` on the source tells it; a backup_id recovers that one backup',
+      'nothing was sent',
+    ],
+    exitCode: EXIT.usage,
+  });
 }

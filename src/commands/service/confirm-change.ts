@@ -1,8 +1,8 @@
-import { EXIT, LifeboatError } from '../errors.ts';
-import { openAsking } from '../plain/ask.ts';
-import { show } from '../text.ts';
-import type { Change, ChangeFlags, Weight } from './change.ts';
-import type { CommandContext } from './context.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { openAsking } from '../../plain/ask.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import type { Change, ChangeFlags, Weight } from './planned-change.ts';
 
 /**
  * Resolves when the operator wants the change: by `--yes`, by `--confirm NAME` for one that destroys, or by an answer in the

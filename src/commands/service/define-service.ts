@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { type Define, group, json } from './define.ts';
+import { type Define, group, json } from '../define.ts';
 
 /** The commands for every endpoint of the service (service-api.md section 4), for scripts and for what no runbook covers. */
-export function addServiceCommands(program: Command, command: Define): void {
+export function defineService(program: Command, command: Define): void {
   const backups = group(program, 'backups', 'backups of an instance: list, get, create, download, restore');
   command(
     backups,
@@ -11,7 +11,10 @@ export function addServiceCommands(program: Command, command: Define): void {
     async () => (await import('./backups.ts')).backupsList,
     asking(),
   );
-  command(backups, 'get <id>', 'one backup', async () => (await import('./backups.ts')).backupsGet, asking());
+  command(backups, 'get <id>', 'one backup', async () => (await import('./backups.ts')).backupsGet, [
+    ...asking(),
+    new Option('--wait', 'look until it has ended'),
+  ]);
   command(
     backups,
     'create',
@@ -35,7 +38,7 @@ export function addServiceCommands(program: Command, command: Define): void {
     'restore <id>',
     'replace the data of the instance by this backup',
     async () => (await import('./backups.ts')).backupsRestore,
-    changing({ waits: true, destroys: true }),
+    changing({ waits: true }),
   );
 
   const restores = group(program, 'restores', 'restores of an instance: list, get');
@@ -46,13 +49,10 @@ export function addServiceCommands(program: Command, command: Define): void {
     async () => (await import('./restores.ts')).restoresList,
     asking(),
   );
-  command(
-    restores,
-    'get <id>',
-    'one restore',
-    async () => (await import('./restores.ts')).restoresGet,
-    asking(),
-  );
+  command(restores, 'get <id>', 'one restore', async () => (await import('./restores.ts')).restoresGet, [
+    ...asking(),
+    new Option('--wait', 'look until it has ended'),
+  ]);
 
   const config = group(program, 'config', 'backups configuration of an instance: get, set');
   command(config, 'get', 'the configuration', async () => (await import('./config.ts')).configGet, asking());
@@ -69,7 +69,7 @@ export function addServiceCommands(program: Command, command: Define): void {
         'whether to leave the instance out of scheduled backups',
       ).choices(['true', 'false']),
       ...newKey(),
-      ...changing({ destroys: true }),
+      ...changing({}),
     ],
   );
 
@@ -97,7 +97,7 @@ export function addServiceCommands(program: Command, command: Define): void {
     'recreate',
     'build the machines of the instance anew',
     async () => (await import('./instance.ts')).instanceRecreate,
-    changing({ waits: true, destroys: true }),
+    changing({ waits: true }),
   );
   command(
     instance,
@@ -147,7 +147,7 @@ export function addServiceCommands(program: Command, command: Define): void {
     async () => (await import('./pitr.ts')).pitrRestore,
     [
       new Option('--to <time>', 'RFC 3339 with a zone: 2026-11-21T03:04:05Z').makeOptionMandatory(),
-      ...changing({ waits: true, destroys: true }),
+      ...changing({ waits: true }),
     ],
   );
 
@@ -157,7 +157,7 @@ export function addServiceCommands(program: Command, command: Define): void {
     'prepare',
     'get the guid that a recovery needs; with a key it sets that key',
     async () => (await import('./dr.ts')).drPrepare,
-    [...newKey(), ...changing({ destroys: true })],
+    [...newKey(), ...changing({})],
   );
   command(
     dr,
@@ -172,7 +172,30 @@ export function addServiceCommands(program: Command, command: Define): void {
       new Option('--source <name>', 'take the key from those held for this instance'),
       new Option('--key <fingerprint>', 'which of them'),
       new Option('--key-file <file>', 'take the key from this file (- for standard input)').conflicts('key'),
-      ...changing({ waits: true, destroys: true, target: true }),
+      ...changing({ waits: true, target: true }),
+    ],
+  );
+
+  const calls = group(program, 'calls', 'calls of these commands that are in doubt: list, settle');
+  command(
+    calls,
+    'list',
+    'what may have been sent, and nobody knows what became of it',
+    async () => (await import('./calls.ts')).callsList,
+    [new Option('--instance <name>', 'only those of this instance'), json('one JSON object a line')],
+  );
+  command(
+    calls,
+    'settle [call]',
+    'decide what became of one, where the service cannot tell; sends nothing',
+    async () => (await import('./calls.ts')).callsSettle,
+    [
+      new Option('--instance <name>', 'the instance (default: the only one)'),
+      new Option(
+        '--became <id>',
+        'the id of the backup or restore that it became, or `nothing`',
+      ).makeOptionMandatory(),
+      new Option('--reason <text>', 'how you know').makeOptionMandatory(),
     ],
   );
 }
@@ -183,20 +206,14 @@ function asking(what = "the service's own answer"): Option[] {
 }
 
 /** Flags of commands that change something. */
-function changing(does: {
-  readonly waits?: boolean;
-  readonly destroys?: boolean;
-  readonly target?: boolean;
-}): Option[] {
+function changing(does: { readonly waits?: boolean; readonly target?: boolean }): Option[] {
   return [
     ...naming(does.target),
     new Option('--yes', 'do it without asking, where nothing is destroyed'),
-    ...(does.destroys
-      ? [new Option('--confirm <name>', 'the typed name, when no one is there to type it')]
-      : []),
+    new Option('--confirm <name>', 'the typed name, when no one is there to type it'),
     ...(does.waits ? [new Option('--wait', 'follow it to its end')] : []),
     new Option('--reason <text>', 'why, for the record'),
-    new Option('--set-aside <reason>', 'go on although an earlier call was never settled'),
+    new Option('--anyway <reason>', 'do it although a task of its kind is under way'),
     json("the service's own fields"),
   ];
 }

@@ -1,9 +1,10 @@
-import { printableJson } from '../text.ts';
-import type { CommandContext } from './context.ts';
-import { idFrom } from './numbers.ts';
+import { printableJson } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { idFrom } from '../numbers.ts';
+import { printTable } from '../print-table.ts';
+import { followReading } from './follow.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
-import { printTable } from './print-table.ts';
-import { printRestore, timeOr } from './tasks.ts';
+import { followRestore, printRestore, timeOr } from './tasks.ts';
 
 /** `lifeboat restores list`: every restore that the service shows, in its order (endpoint 5). */
 export async function restoresList(
@@ -39,14 +40,17 @@ const COLUMNS = [
   { title: 'finished (UTC)' },
 ];
 
-/** `lifeboat restores get ID` (endpoint 6). */
+/** `lifeboat restores get ID` (endpoint 6). `--wait` looks until it has ended. */
 export async function restoresGet(
   context: CommandContext,
   [id = '']: readonly string[],
-  flags: InstanceFlags,
+  flags: InstanceFlags & { readonly wait?: boolean },
 ): Promise<number> {
   const wanted = idFrom(id, 'the id of a restore');
-  const { value, raw } = await onInstance(context, flags, ({ service }) => service.restore(wanted));
+  const { value, raw } = await onInstance(context, flags, async (instance) => {
+    if (flags.wait) await followReading(context, instance, followRestore(context, instance), { id: wanted });
+    return instance.service.restore(wanted);
+  });
   if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
   else printRestore(context, value);
   return 0;

@@ -1,0 +1,128 @@
+import { formatBytes } from '../../format.ts';
+import type { Backup } from '../../service/schemas.ts';
+import { printableJson } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { idFrom } from '../numbers.ts';
+import { printTable } from '../print-table.ts';
+import { changeInstance } from './change.ts';
+import { followReading } from './follow.ts';
+import { type InstanceFlags, onInstance } from './on-instance.ts';
+import type { ChangeFlags } from './planned-change.ts';
+import {
+  followBackup,
+  followRestore,
+  isUnderWay,
+  printBackup,
+  restoreUnderWay,
+  timeOr,
+  took,
+} from './tasks.ts';
+
+/** `lifeboat backups list`: every backup that the service shows, in its order (endpoint 1). */
+export async function backupsList(
+  context: CommandContext,
+  _: readonly string[],
+  flags: InstanceFlags,
+): Promise<number> {
+  const { value, raw } = await onInstance(context, flags, ({ service }) => service.backups());
+  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  else if (value.length === 0) context.stderr.write('there are no backups\n');
+  else printTable(context, COLUMNS, value.map(rowOf));
+  return 0;
+}
+
+const COLUMNS = [
+  { title: 'id', align: 'right' as const },
+  { title: 'status' },
+  { title: 'size', align: 'right' as const },
+  { title: 'asked for (UTC)' },
+  { title: 'took' },
+  { title: 'download' },
+  { title: 'backup_id', gives: true },
+];
+
+function rowOf(backup: Backup): string[] {
+  return [
+    String(backup.id),
+    backup.status,
+    backup.size === undefined ? '-' : formatBytes(backup.size),
+    timeOr(backup.triggered_at),
+    took(backup.triggered_at, backup.finished_at) ?? '-',
+    backup.downloadable === undefined ? '-' : backup.downloadable ? 'yes' : 'no',
+    backup.backup_id ?? '-',
+  ];
+}
+
+/** `lifeboat backups get ID` (endpoint 2). `--wait` looks until it has ended. */
+export async function backupsGet(
+  context: CommandContext,
+  [id = '']: readonly string[],
+  flags: InstanceFlags & { readonly wait?: boolean },
+): Promise<number> {
+  const wanted = idFrom(id, 'the id of a backup');
+  const { value, raw } = await onInstance(context, flags, async (instance) => {
+    if (flags.wait) await followReading(context, instance, followBackup(context, instance), { id: wanted });
+    return instance.service.backup(wanted);
+  });
+  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  else printBackup(context, value);
+  return 0;
+}
+
+/** `lifeboat backups create` (endpoint 3). */
+export function backupsCreate(
+  context: CommandContext,
+  _: readonly string[],
+  flags: ChangeFlags,
+): Promise<number> {
+  return changeInstance(
+    context,
+    flags,
+    { weight: 'changes', needs: 'createBackup' },
+    async ({ instance }) => {
+      const { value } = await instance.service.backups();
+      const open = value
+        .filter(({ status }) => isUnderWay(status))
+        .map(({ id, status }) => `${id} is ${status}`);
+      return {
+        title: `ask for a backup of ${instance.name}`,
+        warnings: [
+          'a queued backup cannot be called back, and may push older ones out',
+          ...(open.length === 0 ? [] : [`there is one under way: ${open.join(', ')}`]),
+        ],
+        act: (perform) => perform({ verb: 'createBackup', input: {} }),
+        done: ({ id }) => ({ fields: { id }, text: `backup ${id} is queued` }),
+        wait: followBackup(context, instance),
+      };
+    },
+  );
+}
+
+/** `lifeboat backups restore ID`: replaces the instance's data by one of its own backups (endpoint 7). */
+export function backupsRestore(
+  context: CommandContext,
+  [id = '']: readonly string[],
+  flags: ChangeFlags,
+): Promise<number> {
+  const backup = idFrom(id, 'the id of a backup');
+  return changeInstance(
+    context,
+    flags,
+    { weight: 'destroys', needs: 'restoreBackup' },
+    async ({ instance }) => {
+      const { value } = await instance.service.backup(backup);
+      return {
+        title: `restore backup ${backup} of ${timeOr(value.finished_at ?? value.triggered_at)} UTC into ${instance.name}`,
+        warnings: [
+          'all data of the instance is replaced; what came after that backup is gone',
+          'afterwards every bound application must be unbound, bound again and restaged',
+          ...(value.status === 'done' ? [] : [`the service says that this backup is ${value.status}`]),
+        ],
+        underWay: await restoreUnderWay(instance),
+        act: (perform) => perform({ verb: 'restoreBackup', input: { backup } }),
+        done: ({ id: restore }) => ({ fields: { id: restore }, text: `restore ${restore} is queued` }),
+        wait: followRestore(context, instance),
+      };
+    },
+  );
+}

@@ -1,0 +1,55 @@
+import type { Failure } from '../../../machines/parts/failure.ts';
+import { EXIT, type ExitCode, errorFrom, LifeboatError } from '../../errors.ts';
+import type { Json } from '../../journal/journal.ts';
+import type { CallEnd } from '../../runner/call.ts';
+
+/** What a verb gave back, with the service's ids in it. */
+export type Output = { readonly [field: string]: Json | undefined };
+
+/** The output of a verb, or an error that says how it ended. */
+export function outputOf({ performed, lost }: CallEnd, instance: string): Output {
+  if (performed.how === 'done') {
+    const output = (performed.output ?? {}) as Output;
+    if (output['landed'] === false) throw absent(lost);
+    if (output['answer'] === 'unknown') throw inDoubt(output);
+    return output;
+  }
+  const { failure } = performed;
+  if (!failure.code.startsWith('doubt.')) throw errorFrom(failure, exitOf(failure.code));
+  const hints = [
+    'nothing more is sent to it before this is decided; the same command looks again',
+    `what it became: lifeboat calls settle --instance ${instance} --became ID --reason WHY`,
+    `that it never was: lifeboat calls settle --instance ${instance} --became nothing --reason WHY`,
+  ];
+  throw errorFrom({ ...failure, hints }, EXIT.inDoubt);
+}
+
+/** The exit code of a failure (design, command line). */
+export function exitOf(code: string): ExitCode {
+  if (code === 'service.unsupported') return EXIT.usage;
+  return code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed;
+}
+
+/** What came instead of an answer, and that nothing came of it. */
+function absent(lost: Failure | undefined): LifeboatError {
+  const answered = typeof lost?.evidence['status'] === 'number';
+  const words = answered
+    ? `${lost?.shortMessage}; its lists show that nothing was done`
+    : 'the answer was lost, and the service shows that the request never arrived';
+  return new LifeboatError('call.absent', words, {
+    hints: ['nothing was changed: it is safe to run the command again'],
+  });
+}
+
+/** KEY UNCERTAIN (design, keys): the old key or the new one is in force, and none that is held is given up. */
+function inDoubt(output: Output): LifeboatError {
+  const failure = output['failure'] as { readonly shortMessage?: string } | undefined;
+  const why = failure?.shortMessage ?? 'the answer was lost';
+  return new LifeboatError('doubt.key', `the key may or may not be set: ${why}`, {
+    hints: [
+      'every key is kept; setting the same key again is harmless',
+      'a new backup shows which of them is in force',
+    ],
+    exitCode: EXIT.inDoubt,
+  });
+}

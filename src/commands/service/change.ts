@@ -1,0 +1,206 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AnyActivity, Progress } from '../../activities/activity.ts';
+import { loadConfig } from '../../config/load.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { formatTime } from '../../format.ts';
+import type { Caller } from '../../runner/call.ts';
+import type { Secret } from '../../secret.ts';
+import type { Operation } from '../../service/revisions.ts';
+import { printableJson, show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { stopSignal } from '../lab.ts';
+import { type OpenInstance, openForRun } from '../service-of.ts';
+import { expiryOf } from '../token-expiry.ts';
+import { openLedger, openWorkspace, type Workspace } from '../workspace.ts';
+import { listenTo } from './answers.ts';
+import { type Output, outputOf } from './call-outcome.ts';
+import { confirmChange, refuseOtherName } from './confirm-change.ts';
+import { follow } from './follow.ts';
+import { chosenInstance } from './on-instance.ts';
+import type { Change, ChangeFlags, Scene, Weight } from './planned-change.ts';
+import { progressLine } from './progress-line.ts';
+
+/**
+ * Makes one change of one instance from the command line: plans it (GETs only), says what will happen, asks, and performs it on the
+ * instance's ledger under the same rules as a step of a run. A call that an earlier process left in doubt is looked into first, and
+ * nothing is sent meanwhile. If the process dies, the ledger knows whether a byte may have left.
+ */
+export async function changeInstance(
+  context: CommandContext,
+  flags: ChangeFlags,
+  { weight, needs }: { readonly weight: Weight; readonly needs: Operation },
+  plan: (scene: Scene) => Promise<Change>,
+): Promise<number> {
+  const config = await loadConfig(context.env, context.configPath);
+  const name = chosenInstance(config, flags.instance);
+  refuseOtherName(flags.confirm, name);
+  const options = { operator: config.operator.name, checkpoints: config.checkpoints };
+  const workspace = await (weight === 'destroys' ? openWorkspace : openLedger)(context, options);
+  const stop = stopSignal();
+  const line = progressLine(context);
+  let isAsked = false;
+  try {
+    await using instance = await openForRun(context, config, workspace, name, flags.tokenFile);
+    instance.service.require(needs);
+    const { service, said } = listenTo(instance.service);
+    const shelf = new Map<string, Secret>();
+    const scene = sceneOf({ ...instance, service }, workspace, shelf);
+    const activities = await activitiesOf(scene, shelf);
+    const caller = await takeCaller(scene, activities, weight, stop.signal, line.report);
+    try {
+      await warnOfOpenRun(context, workspace, name);
+      await settleEarlier(context, caller, name);
+      const change = await plan(scene);
+      refuseCollision(change, flags);
+      const asked = { name, rehearsal: instance.config.rehearsal, weight, change, flags };
+      await confirmChange(context, asked, stop.signal);
+      isAsked = true;
+      const output = await change.act(async (call) =>
+        outputOf(await caller.perform({ ...call, reason: flags.reason ?? flags.anyway }), name),
+      );
+      line.end();
+      caller.release();
+      tell(context, flags, change, output, said());
+      const next = flags.wait === true ? change.wait?.until(output) : undefined;
+      if (next === undefined || change.wait === undefined) return EXIT.closed;
+      const command = change.wait.command(output);
+      await follow(next, { activities, instance: name, signal: stop.signal, line, command });
+      await change.wait.show(output, flags.json ?? false);
+      return EXIT.closed;
+    } finally {
+      line.end();
+      caller.release();
+    }
+  } catch (thrown) {
+    const isLeft = thrown instanceof LifeboatError && thrown.code === 'call.left';
+    if (stop.signal.aborted && !isLeft) throw left(isAsked, thrown);
+    throw thrown;
+  } finally {
+    stop.release();
+    await workspace.close();
+  }
+}
+
+function sceneOf(instance: OpenInstance, workspace: Workspace, shelf: Map<string, Secret>): Scene {
+  return {
+    instance,
+    workspace,
+    take: async (key) => {
+      workspace.journal.guard(key);
+      const fingerprint = await workspace.keyring.fingerprint(key);
+      shelf.set(fingerprint, key);
+      return fingerprint;
+    },
+    currentKey: async () => {
+      const { foldEpochs, currentKey } = await import('../../keys/fold-epochs.ts');
+      return currentKey(foldEpochs(await workspace.journal.read(`instance/${instance.name}`)))?.fingerprint;
+    },
+  };
+}
+
+async function activitiesOf(
+  scene: Scene,
+  shelf: ReadonlyMap<string, Secret>,
+): Promise<Readonly<Record<string, AnyActivity>>> {
+  const { activitiesFor } = await import('../../activities/index.ts');
+  const { instance, workspace } = scene;
+  return activitiesFor({
+    service: instance.service,
+    keyring: workspace.keyring,
+    folder: join(workspace.home, 'backups', instance.name),
+    settleMs: instance.config.settle,
+    currentKey: scene.currentKey,
+    tokenExpires: async () => expiryOf(await instance.token()),
+    inHand: (fingerprint) => shelf.get(fingerprint),
+  });
+}
+
+async function takeCaller(
+  { instance, workspace }: Scene,
+  activities: Readonly<Record<string, AnyActivity>>,
+  weight: Weight,
+  signal: AbortSignal,
+  report: (progress: Progress) => void,
+): Promise<Caller> {
+  const { takeLedger } = await import('../../runner/call.ts');
+  return takeLedger({
+    journal: workspace.journal,
+    instance: instance.name,
+    activities,
+    now: () => new Date(),
+    signal,
+    sleep: (ms) => pause(ms, undefined, { signal }),
+    report,
+    ...(weight === 'destroys'
+      ? { seal: async (stream) => void (await workspace.sealer.sealNow(stream, 'armed')) }
+      : {}),
+  });
+}
+
+/** Two people at one instance see each other's changes only if they are told. */
+async function warnOfOpenRun(context: CommandContext, { journal }: Workspace, name: string): Promise<void> {
+  const { listRuns } = await import('../../runner/runs.ts');
+  for (const run of await listRuns(journal)) {
+    if (run.status !== 'open' || run.instance !== name) continue;
+    context.stderr.write(
+      `warning: run ${run.runId} of ${run.runbook} on ${name} is open, at: ${show(run.where)}\n`,
+    );
+  }
+}
+
+/** Asks the service about every call of an earlier process that may have left; one of them ends this command, whatever became of it. */
+async function settleEarlier(context: CommandContext, caller: Caller, name: string): Promise<void> {
+  for (const open of caller.open()) {
+    const what = `an earlier call, ${open.verb} of ${formatTime(open.armedAt)} UTC,`;
+    context.stderr.write(`${what} was sent and its answer was never written down: asking the service\n`);
+    const { id } = outputOf(await caller.settle(open), name);
+    throw new LifeboatError(
+      'call.settled',
+      `${what} has landed${typeof id === 'number' ? ` as ${id}` : ''}`,
+      {
+        hints: ['nothing was sent now', 'run the command again if another one is wanted'],
+        exitCode: EXIT.waiting,
+      },
+    );
+  }
+}
+
+/** A command that is run again after it was interrupted must not do the same thing twice. */
+function refuseCollision({ underWay }: Change, { anyway }: ChangeFlags): void {
+  if (underWay === undefined || anyway !== undefined) return;
+  throw new LifeboatError('call.busy', `${underWay.what}; nothing was sent`, {
+    hints: [`to wait for it: ${underWay.look}`, 'to do it all the same: add --anyway REASON'],
+    exitCode: EXIT.waiting,
+  });
+}
+
+/** Prints what came of it. With `--wait` the result is what it becomes, so this goes to stderr. */
+function tell(
+  context: CommandContext,
+  flags: ChangeFlags,
+  change: Change,
+  output: Output,
+  said: unknown,
+): void {
+  const { fields, text } = change.done(output);
+  const waits = flags.wait === true && change.wait?.until(output) !== undefined;
+  if (flags.json && !waits) context.stdout.write(`${printableJson(withOwn(fields, said))}\n`);
+  else if (waits || flags.json) context.stderr.write(`${show(text)}\n`);
+  else context.stdout.write(`${show(text)}\n`);
+}
+
+/** The service's own fields; ours only where it has none of that name. */
+function withOwn(fields: Readonly<Record<string, unknown>>, said: unknown): unknown {
+  return typeof said === 'object' && said !== null && !Array.isArray(said) ? { ...fields, ...said } : fields;
+}
+
+function left(isAsked: boolean, cause: unknown): LifeboatError {
+  const hints = isAsked
+    ? [
+        'what was sent goes on at the service',
+        'the next change of this instance asks first what became of it',
+      ]
+    : ['nothing was sent'];
+  return new LifeboatError('call.left', 'interrupted', { hints, exitCode: EXIT.interrupted, cause });
+}

@@ -1,0 +1,104 @@
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { formatTime } from '../../format.ts';
+import { foldEpochs } from '../../keys/fold-epochs.ts';
+import type { BackupsConfig } from '../../service/schemas.ts';
+import type { CommandContext } from '../context.ts';
+import { askHidden, readSecretFile } from '../hidden-prompt.ts';
+import type { Output } from './call-outcome.ts';
+import type { Perform, Scene } from './planned-change.ts';
+
+/** Where a new key comes from; at most one of them. */
+export interface KeyFlags {
+  readonly newKey?: boolean;
+  readonly keyFile?: string;
+  readonly askKey?: boolean;
+}
+
+/** How a new key comes about, once somebody has agreed to it. */
+export type NewKey = {
+  readonly origin: 'generated' | 'given';
+  readonly given?: { fingerprint: string; length: number };
+  readonly minLength: number;
+};
+
+/** Whether the flags ask for another key. */
+export function isKeyWanted({ newKey, keyFile, askKey }: KeyFlags): boolean {
+  return newKey === true || keyFile !== undefined || askKey === true;
+}
+
+/** Takes the new key from where the flags say and checks its length; nothing is stored yet. Exit 2 for a key that is too short. */
+export async function newKeyOf(
+  context: CommandContext,
+  flags: KeyFlags,
+  scene: Scene,
+  config: BackupsConfig,
+): Promise<NewKey> {
+  const minLength = config.min_encryption_key_length ?? 1;
+  if (flags.newKey) return { origin: 'generated', minLength };
+  const key =
+    flags.keyFile === undefined
+      ? await askHidden(`the new key of ${scene.instance.name}`, context, { twice: true })
+      : await readSecretFile(flags.keyFile, context);
+  if (key.length < minLength) {
+    throw new LifeboatError(
+      'key.too-short',
+      `the key has ${key.length} characters, the service asks for ${minLength}`,
+      {
+        hints: ['nothing was sent'],
+        exitCode: EXIT.usage,
+      },
+    );
+  }
+  return { origin: 'given', given: { fingerprint: await scene.take(key), length: key.length }, minLength };
+}
+
+/** Stores the key, reads it back, writes it down, and only then sets it. */
+export async function setKey(perform: Perform, key: NewKey, scene: Scene): Promise<Output> {
+  const { fingerprint } = await storeKey(perform, key);
+  const previous = await scene.currentKey();
+  const set = await perform({
+    verb: 'setKey',
+    input: { fingerprint, ...(previous === undefined ? {} : { previous }) },
+  });
+  return { ...set, fingerprint };
+}
+
+/** Puts a new key where it cannot be lost: in the key store, and by its fingerprint on the ledger. */
+export async function storeKey(
+  perform: Perform,
+  { origin, given, minLength }: NewKey,
+): Promise<{ fingerprint: string }> {
+  const input = { origin, minLength, ...(given === undefined ? {} : { given }) };
+  const stored = await perform({ verb: 'storeKey', input });
+  await perform({ verb: 'readBackKey', input: { key: stored as never } });
+  return { fingerprint: String(stored['fingerprint']) };
+}
+
+/**
+ * Rejects, with exit 3, while an earlier key change may still arrive: it would win over the new key, and the ledger would believe the
+ * wrong one to be in force.
+ */
+export async function refuseUncertain({ instance, workspace }: Scene): Promise<void> {
+  const entries = await workspace.journal.read(`instance/${instance.name}`);
+  const uncertain = new Set(
+    foldEpochs(entries).flatMap(({ state, fingerprint }) => (state === 'uncertain' ? [fingerprint] : [])),
+  );
+  const sent = entries.findLast(
+    ({ type, body }) =>
+      type === 'key.uncertain' && uncertain.has((body as { readonly fingerprint: string }).fingerprint),
+  );
+  if (sent === undefined) return;
+  const until = Date.parse(sent.at) + instance.config.settle;
+  if (until <= Date.now()) return;
+  throw new LifeboatError(
+    'doubt.key',
+    'an earlier key change was sent, its answer is lost, and it may still arrive',
+    {
+      hints: [
+        `nothing was sent; try again after ${formatTime(new Date(until).toISOString())} UTC`,
+        'a new backup shows meanwhile which key is in force: lifeboat backups create --wait',
+      ],
+      exitCode: EXIT.waiting,
+    },
+  );
+}

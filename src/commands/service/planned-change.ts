@@ -1,0 +1,62 @@
+import type { Json } from '../../journal/journal.ts';
+import type { Secret } from '../../secret.ts';
+import type { OpenInstance } from '../service-of.ts';
+import type { Workspace } from '../workspace.ts';
+import type { Output } from './call-outcome.ts';
+import type { InstanceFlags } from './on-instance.ts';
+
+/** Flags of every command that changes an instance. */
+export interface ChangeFlags extends InstanceFlags {
+  readonly yes?: boolean;
+  readonly confirm?: string;
+  readonly wait?: boolean;
+  readonly reason?: string;
+  /** Why it is to be done although a task of its kind is under way. */
+  readonly anyway?: string;
+}
+
+/**
+ * Whether a change can be made again or made good, or replaces data or a key for good. The second kind asks for the typed name of the
+ * instance and signs the ledger before the call, so it needs the key store.
+ */
+export type Weight = 'changes' | 'destroys';
+
+/** Performs one verb under the ledger's rules; rejects with a LifeboatError whose exit code says how it ended. */
+export type Perform = (call: {
+  readonly verb: string;
+  readonly input: Readonly<Record<string, Json>>;
+}) => Promise<Output>;
+
+/** One change of one instance, looked into and not yet made. */
+export interface Change {
+  /** What will happen, as an order: `restore backup 3 into orders`. */
+  readonly title: string;
+  /** What is at stake, one line each. */
+  readonly warnings: readonly string[];
+  /** What is under way that a second one would collide with; most likely it is the same wish, from a moment ago. */
+  readonly underWay?: { readonly what: string; readonly look: string } | undefined;
+  act(perform: Perform): Promise<Output>;
+  /** What came of it: under the service's own names of fields, beside what the service itself says, and in words. */
+  done(output: Output): { readonly fields: Readonly<Record<string, unknown>>; readonly text: string };
+  readonly wait?: Wait;
+}
+
+/** How a change is followed to its end. */
+export interface Wait {
+  /** The verb that waits; undefined when the answer named nothing to wait for. */
+  until(output: Output): { readonly verb: string; readonly input: Json } | undefined;
+  /** The command that goes on waiting when this one was left. */
+  command(output: Output): string;
+  /** Prints what it has become. */
+  show(output: Output, json: boolean): Promise<void>;
+}
+
+/** What a change is planned with. */
+export interface Scene {
+  readonly instance: OpenInstance;
+  readonly workspace: Workspace;
+  /** Puts a secret in hand for `storeKey`, and keeps it out of the journal. Gives its fingerprint. */
+  take(key: Secret): Promise<string>;
+  /** The fingerprint that the ledger believes to be in force. */
+  currentKey(): Promise<string | undefined>;
+}
