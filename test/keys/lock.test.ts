@@ -31,7 +31,12 @@ describe('the lock between writers of keys', () => {
   it('gives up when it is held for too long, and says what is locked', async () => {
     const path = join(folder, 'keys.lock');
     const free = Promise.withResolvers<void>();
-    const held = withLock(path, () => free.promise);
+    const inside = Promise.withResolvers<void>();
+    const held = withLock(path, () => {
+      inside.resolve();
+      return free.promise;
+    });
+    await inside.promise;
     let wasRun = false;
     const second = withLock(
       path,
