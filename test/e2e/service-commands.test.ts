@@ -296,7 +296,11 @@ describe.concurrent('a change', () => {
 
   test('is not made a second time while the first is under way, unless that is wanted', async (context) => {
     const { expect } = context;
-    const { run, start, server } = await house(context, { taskMs: 2000 });
+    const free = Promise.withResolvers<void>();
+    const { run, start, server } = await house(context, {
+      taskMs: 20,
+      trouble: ({ method }) => (method === 'POST' ? { task: { until: free.promise } } : undefined),
+    });
     const restore = ['backups', 'restore', '900041', ...SURE];
     const left = start(...restore, '--wait');
     await seen(left, 'running');
@@ -309,6 +313,7 @@ describe.concurrent('a change', () => {
     expect(again.code).toBe(3);
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
     const [id] = server.instance('orders').restores.map((task) => task.id);
+    free.resolve();
     const waited = await run('restores', 'get', `${id}`, '--wait', '--json', ...ORDERS);
     expect(JSON.parse(waited.stdout)).toMatchObject({ id, status: 'done' });
   });
