@@ -11,7 +11,7 @@ export interface LabClock {
   toReal(told: Date): Date;
   /** What the service calls a real moment. */
   fromReal(real: Date): Date;
-  /** Jumps ahead. Throws a RangeError for less than nothing. */
+  /** Jumps ahead. Throws a RangeError for less than nothing, and beyond the year 9998. */
   advance(ms: number): void;
   /** How fast time passes from now on: 1 is real, 60 makes a minute of each second. Throws a RangeError below 1. */
   rate(factor: number): void;
@@ -83,14 +83,16 @@ export function createLabClock(realNow: () => number = Date.now): LabClock {
   };
 }
 
+/** Dates beyond have more digits, and none that a service says. */
+const LATEST = Date.UTC(9999, 0, 1);
+
 /** The course with a jump at a real moment. */
 export function advanced(course: Course, real: number, ms: number): Course {
   if (!(ms >= 0 && Number.isFinite(ms)))
     throw new RangeError('a clock jumps ahead, by 0 or more milliseconds');
-  return [
-    ...course,
-    { real, lab: courseToLab(course, real) + Math.round(ms), rate: course.at(-1)?.rate ?? 1 },
-  ];
+  const lab = courseToLab(course, real) + Math.round(ms);
+  if (lab > LATEST) throw new RangeError('a clock does not jump beyond the year 9998');
+  return [...course, { real, lab, rate: course.at(-1)?.rate ?? 1 }];
 }
 
 /** The course with another pace from a real moment on. */
@@ -103,7 +105,8 @@ export function paced(course: Course, real: number, factor: number): Course {
 /** What the clock calls a real moment, in whole milliseconds. */
 export function courseToLab(course: Course, real: number): number {
   const stretch = course.findLast((candidate) => candidate.real <= real);
-  return stretch === undefined ? real : Math.round(stretch.lab + (real - stretch.real) * stretch.rate);
+  if (stretch === undefined) return real;
+  return Math.min(LATEST, Math.round(stretch.lab + (real - stretch.real) * stretch.rate));
 }
 
 /** The earliest real moment that the clock calls so, or the one at which it jumped over it. */

@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LifeboatError } from '../errors.ts';
 import type { EngineUser } from './engine/launcher.ts';
 
-const PREFIX = 'lifeboat-lab-';
+/** What the name of every lab's home begins with. */
+export const HOME_PREFIX = 'lifeboat-lab-';
 /** A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); what the lab puts below its home needs 34 of them. */
 const LONGEST_HOME = 69;
 
@@ -27,7 +28,7 @@ export interface Home {
  * dies, so the next lab knows which homes are left over.
  */
 export async function claimHome(user: EngineUser | undefined): Promise<Home> {
-  const path = await mkdtemp(join(await suitableRoot(user), PREFIX));
+  const path = await mkdtemp(join(await suitableRoot(user), HOME_PREFIX));
   const alive = createServer((socket) => socket.destroy()).unref();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -62,7 +63,7 @@ export async function claimHome(user: EngineUser | undefined): Promise<Home> {
 export async function sweepHomes(log: (line: string) => void): Promise<void> {
   for (const root of await temporaryRoots()) {
     for (const name of await readdir(root).catch(() => [])) {
-      if (!name.startsWith(PREFIX)) continue;
+      if (!name.startsWith(HOME_PREFIX)) continue;
       const path = join(root, name);
       if (!(await isLeftOver(path))) continue;
       if (await databasesEnd(path)) {
@@ -121,7 +122,7 @@ async function temporaryRoots(): Promise<string[]> {
 
 async function suitableRoot(user: EngineUser | undefined): Promise<string> {
   for (const root of await temporaryRoots()) {
-    if (Buffer.byteLength(join(root, `${PREFIX}XXXXXX`)) > LONGEST_HOME) continue;
+    if (Buffer.byteLength(join(root, `${HOME_PREFIX}XXXXXX`)) > LONGEST_HOME) continue;
     if (user === undefined || (await isReachable(root))) return root;
   }
   throw new LifeboatError(

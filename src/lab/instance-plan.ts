@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
 import type { LabClock } from './clock.ts';
 import { createInstanceData, type InstanceData } from './data/instance-data.ts';
@@ -119,5 +119,6 @@ function checkNames(wishes: readonly InstanceWish[]): void {
     wrong === undefined ? 'a lab needs an instance' : `the instance name ${show(wrong)} does not work`;
   throw new LifeboatError('lab.instance', why, {
     hints: ['names have small letters, digits, dots and dashes, 40 at most, and no two are the same'],
+    exitCode: EXIT.usage,
   });
 }

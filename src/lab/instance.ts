@@ -64,12 +64,14 @@ export class LabInstance {
   #updatedAt: Date;
   #settings: BackupSettings = { min_backup_count: 5, retention_time: 30, exclude_from_auto_backup: false };
   #life = new AbortController();
+  readonly #recheck: () => void;
 
   constructor(facts: InstanceFacts, { data, queue, store, clock, keys, log }: InstanceParts) {
     const life = () => this.#life.signal;
     this.facts = facts;
     this.data = data;
     this.#clock = clock;
+    this.#recheck = () => queue.recheck();
     this.#keys = keys;
     this.createdAt = clock.now();
     this.#updatedAt = this.createdAt;
@@ -93,6 +95,8 @@ export class LabInstance {
         kept: ({ backupId }, known) => (data.archiving ? data.keepBackup(backupId, known) : undefined),
         forgotten: async ({ backupId }) => (data.archiving ? await data.forgetBackup(backupId) : undefined),
         retention: () => this.#settings,
+        // Of a lost instance it is taken up, and fails.
+        isReady: () => this.lost || !(this.#upkeep.isBusy || this.#restores.isRunning),
         life,
       },
       { queue, store, now: clock.now },
@@ -276,6 +280,7 @@ export class LabInstance {
   /** A disaster: the server is killed and nobody reaches the instance. Its work under way fails; its backups stay. */
   async lose(): Promise<void> {
     this.#life.abort(new Error(`the instance ${this.name} is lost`));
+    this.#recheck();
     await this.data.kill();
   }
 

@@ -70,7 +70,7 @@ export class LabState {
     for (const owner of this.instances) {
       if (owner.backupGuid === reference) return () => ({ owner, backup: owner.newestDone() });
       const backup = owner.backups.find(({ backupId }) => backupId === reference);
-      if (backup !== undefined) return () => ({ owner, backup });
+      if (backup !== undefined && backup.task.status !== 'deleted') return () => ({ owner, backup });
     }
     return undefined;
   }

@@ -154,7 +154,11 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   const launcher = await makeLauncher(await engineUser());
   const home = await claimHome(launcher.user);
   cleanups.push(() => home.release());
-  const folder = await openStateFolder(options.folder, home);
+  const folder = await openStateFolder(
+    options.folder,
+    home,
+    (options.instances ?? DEFAULT_INSTANCES).map(({ name }) => name),
+  );
   cleanups.push(() => folder.release());
 
   const engine = await makePostgresEngine({

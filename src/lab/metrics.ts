@@ -156,7 +156,9 @@ async function diskUse(folder: string): Promise<DiskUse | undefined> {
 
 function guardFigures(use: DiskUse | undefined): Figures {
   if (use === undefined) return { error: 1, activated: 0 };
-  const percent = use.total === 0 ? 0 : round((use.used / use.total) * 100);
+  // As df(1) counts it: what is kept back for the superuser is of no use to a database.
+  const usable = use.used + use.free;
+  const percent = usable === 0 ? 0 : round((use.used / usable) * 100);
   return {
     ...use,
     used_percent: percent,

@@ -1,55 +1,104 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { LifeboatError } from '../errors.ts';
-import { type Home, listens, removeFolder } from './home.ts';
+import { EXIT, errorCode, LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import { HOME_PREFIX, type Home, listens, removeFolder } from './home.ts';
 
 export interface StateFolder {
   readonly path: string;
-  /** Removes what the lab put there; the folder itself too when the lab made it. */
+  /** Removes what the lab put there, and nothing else; the folder itself too when the lab made it and it is empty then. */
   release(): Promise<void>;
 }
 
 const MARK = 'lab.json';
-const Mark = z.object({ home: z.string() });
+/** What a lab writes beside the keys of its instances. */
+const OWN = [MARK, 'token', 'token-readonly', 'lifeboat.yaml', 'store', 'archive'];
+
+/** Strict, and with a word that nobody else writes: what it lies beside is removed. */
+const Mark = z.strictObject({
+  lifeboat: z.literal('lab'),
+  home: z.string().refine((home) => basename(home).startsWith(HOME_PREFIX)),
+  names: z.array(z.string()),
+});
 
 /**
- * The folder for tokens, keys and stored backups: the one that was asked for, else one in the lab's home. A folder
- * that holds anything but the remains of a killed lab rejects with `lab.folder`.
+ * The folder for tokens, keys and stored backups: the one that was asked for, else one in the lab's home. One that holds anything
+ * but the remains of a killed lab rejects with `lab.folder`, and nothing in it is touched.
  */
-export async function openStateFolder(wanted: string | undefined, home: Home): Promise<StateFolder> {
+export async function openStateFolder(
+  wanted: string | undefined,
+  home: Home,
+  instances: readonly string[],
+): Promise<StateFolder> {
   if (wanted === undefined) return { path: home.state, release: async () => undefined };
   const path = resolve(wanted);
-  const made = (await mkdir(path, { recursive: true, mode: 0o700 })) !== undefined;
+  const names = [...OWN, ...instances.map((name) => `${name}.key`)];
+  const made = await makeFolder(path);
   await clearRemains(path);
-  await writeFile(join(path, MARK), JSON.stringify({ home: home.path }), {
-    mode: 0o600,
-  });
+  const mark: z.infer<typeof Mark> = { lifeboat: 'lab', home: home.path, names };
+  await writeFile(join(path, MARK), JSON.stringify(mark), { mode: 0o600 });
   return {
     path,
-    release: () => (made ? removeFolder(path) : emptyFolder(path)),
+    release: async () => {
+      await removeNames(path, names);
+      if (made) await rmdir(path).catch(() => undefined);
+    },
   };
 }
 
-async function clearRemains(path: string): Promise<void> {
-  if ((await readdir(path)).length === 0) return;
-  const text = await readFile(join(path, MARK), 'utf8').catch(() => undefined);
-  const mark = text === undefined ? undefined : Mark.safeParse(JSON.parse(text));
-  if (mark?.success !== true) {
-    throw new LifeboatError('lab.folder', `the folder ${path} is not empty`, {
-      hints: [
-        'choose an empty folder, or one that does not exist yet: the lab removes its folder at the end',
-      ],
-    });
+/** Whether the folder was made now. Its parent must be there: making several can hang where none may be made (nodejs/node#27198). */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'EEXIST') return false;
+    throw refused(
+      code === 'ENOENT'
+        ? `there is no folder ${dirname(path)} to make one in`
+        : `the folder ${path} cannot be made (${code ?? 'unknown'})`,
+      error,
+    );
   }
-  if (await listens(join(mark.data.home, 'alive'))) {
-    throw new LifeboatError('lab.folder', `another lab uses the folder ${path}`, {
-      hints: ['choose another folder: every lab needs its own'],
-    });
-  }
-  await emptyFolder(path);
 }
 
-async function emptyFolder(path: string): Promise<void> {
-  await Promise.all((await readdir(path)).map((name) => removeFolder(join(path, name))));
+async function clearRemains(path: string): Promise<void> {
+  const found = await readdir(path).catch((error: unknown) => {
+    throw refused(
+      errorCode(error) === 'ENOTDIR' ? `${path} is no folder` : `the folder ${path} cannot be read`,
+      error,
+    );
+  });
+  if (found.length === 0) return;
+  const mark = await readMark(path);
+  if (mark === undefined || !found.every((name) => mark.names.includes(name))) {
+    throw refused(`the folder ${path} is not empty`);
+  }
+  if (await listens(join(mark.home, 'alive'))) throw refused(`another lab uses the folder ${path}`);
+  await removeNames(path, mark.names);
+}
+
+async function readMark(path: string): Promise<z.infer<typeof Mark> | undefined> {
+  try {
+    return Mark.parse(JSON.parse(await readFile(join(path, MARK), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The mark goes last: while it is there, a removal that is killed can be taken up. */
+async function removeNames(path: string, names: readonly string[]): Promise<void> {
+  const plain = names.filter((name) => name !== MARK && basename(name) === name);
+  await Promise.all(plain.map((name) => removeFolder(join(path, name))));
+  await removeFolder(join(path, MARK));
+}
+
+function refused(why: string, cause?: unknown): LifeboatError {
+  return new LifeboatError('lab.folder', show(why), {
+    hints: ['choose an empty folder, or one that does not exist yet: every lab needs its own'],
+    exitCode: EXIT.usage,
+    cause,
+  });
 }

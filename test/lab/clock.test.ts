@@ -75,6 +75,7 @@ test('skew changes what is told, and what is told is still found again', () => {
   expect(clock.facts()).toEqual({ now: clock.now(), rate: 60, skewMs: -600_000, aheadMs: 59_000 });
   expect(() => clock.advance(-1)).toThrow(RangeError);
   expect(() => clock.rate(0.5)).toThrow(RangeError);
+  expect(() => clock.advance(8_000 * 365.25 * DAY)).toThrow(RangeError);
 });
 
 test('whoever waits for a moment is woken when the clock jumps there, and not before', async () => {

@@ -14,13 +14,15 @@ const Operation = z.looseObject({
     z.string(),
     z.object({
       description: z.string().min(1),
-      content: z.record(
-        z.string(),
-        z.object({
-          schema: z.record(z.string(), z.unknown()).optional(),
-          example: z.unknown().optional(),
-        }),
-      ),
+      content: z
+        .record(
+          z.string(),
+          z.object({
+            schema: z.record(z.string(), z.unknown()).optional(),
+            example: z.unknown().optional(),
+          }),
+        )
+        .optional(),
     }),
   ),
 });
@@ -52,11 +54,28 @@ describe.each([61, 62] as const)('the description of revision %i', (revision) =>
     }
   });
 
+  test('declares the parameters of each path, and no others', () => {
+    for (const [path, methods] of Object.entries(describedIn(revision).paths)) {
+      const template = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      for (const { operationId, parameters } of Object.values(methods)) {
+        const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+        expect(declared, operationId).toEqual(template);
+      }
+    }
+  });
+
+  test('tells of the sign-on before V0, and of the page of a router', () => {
+    const { paths } = describedIn(revision);
+    const listing = paths['/service-instances/{instance_id}/backups']?.['get'];
+    expect(Object.keys(listing?.responses ?? {})).toContain('302');
+    expect(listing?.responses['502']?.content).toHaveProperty('text/html');
+  });
+
   test('gives examples that fit their own schemas', () => {
     for (const methods of Object.values(describedIn(revision).paths)) {
       for (const { operationId, responses, requestBody } of Object.values(methods)) {
         const contents = [
-          ...Object.values(responses).map(({ content }) => content['application/json']),
+          ...Object.values(responses).map(({ content }) => content?.['application/json']),
           requestBody?.content['application/json'],
         ];
         for (const content of contents) {

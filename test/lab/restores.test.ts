@@ -4,7 +4,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { shopDigest } from '../../src/lab/shop/digest.ts';
-import { ask, backUp, curl, instanceOf, listBackups, restoreEnded, startTestLab, until } from './helpers.ts';
+import {
+  ask,
+  backUp,
+  backupEnded,
+  curl,
+  instanceOf,
+  listBackups,
+  restoreEnded,
+  startTestLab,
+  until,
+} from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -181,6 +191,15 @@ test('a backup that is under way when its instance is lost fails, and later ones
   await backUp(lab);
   const ended = (await listBackups(lab)).slice(1, 3);
   expect(ended.map(({ status }) => status)).toEqual(['failed', 'failed']);
+});
+
+test('backups that are asked for while the instance restarts wait until it is up again', async () => {
+  const { v1 } = instanceOf(lab, 'orders');
+  await ask(lab, 'PATCH', `${v1}/restart`);
+  const asked = await Promise.all([1, 2, 3].map(() => ask(lab, 'POST', `${v1}/backups`)));
+  const ids = asked.map(({ json }) => z.object({ id: z.int() }).parse(json).id);
+  const ended = await Promise.all(ids.map((id) => backupEnded(lab, id)));
+  expect(ended.map(({ status }) => status)).toEqual(['done', 'done', 'done']);
 });
 
 test('a restore waits until a restart is over, and restores come one after the other', async () => {

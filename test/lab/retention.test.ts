@@ -41,6 +41,7 @@ async function manager(settings: Settings, workers = 4) {
       describe: (facts) => facts,
       kept: () => undefined,
       forgotten: async ({ backupId }) => void forgotten.push(backupId),
+      isReady: () => true,
       retention: () => settings,
       life: () => new AbortController().signal,
     },

@@ -63,6 +63,14 @@ test('the clock of the service jumps, runs faster and goes wrong, and every answ
     const refused = await curl(lab, 'POST', '/lab/clock', { body });
     expect(refused).toMatchObject({ status: 422, json: { error: 'invalidParameters' } });
   }
+  for (const body of [
+    { advance: '99999999d' },
+    { advance: '3000000d' },
+    { rate: 1e9 },
+    { skew: '9999999d' },
+  ]) {
+    expect(await curl(lab, 'POST', '/lab/clock', { body })).toMatchObject({ status: 422 });
+  }
   expect(await clock({ rate: 1, skew: '0s' })).toMatchObject({ rate: 1, skewMs: 0 });
 });
 

@@ -149,6 +149,11 @@ test('scheduled backups come with the clock, and retention deletes old ones with
     expect(listed.at(-1)?.backup_id).toBe(first?.backup_id);
     const { v0 } = instanceOf(lab, 'orders');
     expect((await curl(lab, 'GET', `${v0}/backups/1/download`)).status).toBe(412);
+    const { v1 } = instanceOf(lab, 'orders');
+    expect((await curl(lab, 'POST', `${v1}/backups/1/restore`)).status).toBe(404);
+    const ofOne = { backup_guid: listed.at(-1)?.backup_id, encryption_key: 'a key of somebody' };
+    const perform = `${instanceOf(lab, 'left-out').v1}/disaster-recovery/perform`;
+    expect((await curl(lab, 'POST', perform, { body: ofOne })).status).toBe(404);
     expect(await listBackups(lab, 'left-out')).toEqual([]);
     expect(await backUp(lab)).toMatchObject({ id: 6 });
   } finally {

@@ -27,6 +27,7 @@ export async function extractBaseBackup(
     handOver(folder, owner);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
+    signal.throwIfAborted();
     throw unusable(show(error instanceof Error ? error.message : String(error)), error);
   }
 }

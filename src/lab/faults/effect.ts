@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** Ten years: a date beyond may have no form in a header. Milliseconds. */
+const MOST_SKEW = 3650 * 86_400_000;
+
 const when = z.enum(['before', 'after']);
 
 /**
@@ -54,7 +57,14 @@ export const Effect = z.discriminatedUnion('kind', [
    */
   z.strictObject({ kind: z.literal('abort'), ms: z.int().nonnegative() }),
   /** The `Date` header is off by so much. */
-  z.strictObject({ kind: z.literal('date'), skewMs: z.int().refine((ms) => ms !== 0, 'must not be 0') }),
+  z.strictObject({
+    kind: z.literal('date'),
+    skewMs: z
+      .int()
+      .min(-MOST_SKEW)
+      .max(MOST_SKEW)
+      .refine((ms) => ms !== 0, 'must not be 0'),
+  }),
   /** Somebody else starts a backup of the same instance in the moment before this call does. */
   z.strictObject({ kind: z.literal('colleague') }),
 ]);

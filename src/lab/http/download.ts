@@ -27,7 +27,7 @@ export const downloadEndpoints: readonly Endpoint[] = [
   downloadEndpoint({
     method: 'POST',
     base: '/service-instances',
-    path: '/backups/:backup_id/download',
+    path: '/backups/:id/download',
     name: 'downloadBackupByPost',
     errors: 'v0',
     answers: { 61: FILE, 62: FILE },

@@ -146,14 +146,18 @@ function bindingRoutes(state: LabState): readonly Route[] {
   ];
 }
 
+/** A year in five minutes. */
+const FASTEST = 100_000;
+const FURTHEST = 3650 * 86_400_000;
+
 const NamedScenario = z.strictObject({ name: z.string() });
 const Disaster = z.strictObject({ lost: z.boolean() });
 const Renewal = z.strictObject({ expire: z.boolean() });
 const ClockChange = z
   .strictObject({
     advance: Duration.optional(),
-    rate: z.number().min(1).optional(),
-    skew: Offset.optional(),
+    rate: z.number().min(1).max(FASTEST).optional(),
+    skew: Offset.refine((ms) => Math.abs(ms) <= FURTHEST, 'must be 3650d or less').optional(),
   })
   .refine((change) => Object.keys(change).length > 0, 'give advance, rate or skew');
 
@@ -169,6 +173,7 @@ function instanceOf(state: LabState, context: LabContext): LabInstance {
 /** What the lab itself refuses is the caller's mistake; anything else is not. */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  if (error instanceof RangeError) return new Refusal(422, 'invalidClock', error.message);
   if (!(error instanceof LifeboatError)) throw error;
   const word = { 'lab.fault': 'invalidFault', 'lab.scenario': 'invalidScenario' }[error.code];
   if (word === undefined) throw error;

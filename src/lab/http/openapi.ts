@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Answer, Endpoint, Revision } from './endpoint.ts';
+import { COOKIE } from './sessions.ts';
 import { ERROR_BODIES } from './wire.ts';
 
 /** A JSON value of the description. */
@@ -12,8 +13,10 @@ const WORDS: Readonly<Record<number, string>> = {
   206: 'The rest of the file',
   401: 'No valid authentication credentials',
   403: 'Lacks the required right',
+  302: 'To the sign-on, which sets a session cookie and leads back',
   404: 'Entity not found',
   409: 'The same action is already in progress',
+  413: 'The body is too large',
   412: 'Instance id or backup id does not exist or match',
   416: 'The file has fewer bytes',
   422: 'Invalid parameters',
@@ -59,6 +62,12 @@ export function openApiOf(revision: Revision, endpoints: readonly Endpoint[], or
           name: 'Authorization',
           description: 'A bearer token, with or without the word before it.',
         },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: COOKIE,
+          description: 'Set by the sign-on, for V0 alone.',
+        },
       },
     },
   };
@@ -71,17 +80,23 @@ function operationOf(endpoint: Endpoint, answer: Answer, revision: Revision, pat
     endpoint.unknownInstance,
     ...(endpoint.path.includes(':') && endpoint.errors === 'v1' ? [404] : []),
     ...(endpoint.refuses[revision] ?? []),
+    ...(body === undefined ? [] : [413]),
   ]);
   const refusal = { content: { 'application/json': { schema: schemaOf(ERROR_BODIES[errors], 'output') } } };
   const answers = [
     [answer.status, contentOf(answer, examples?.answer)],
     ...(answer.body === undefined ? [[206, contentOf(answer, undefined)]] : []),
-    ...[...refused].toSorted((a, b) => a - b).map((status) => [status, refusal]),
+    ...(endpoint.base === '/service-instances' && endpoint.method === 'GET' ? [[302, {}]] : []),
+    ...[...refused]
+      .toSorted((a, b) => a - b)
+      .map((status) => [status, status === 502 ? byRouter(refusal) : refusal]),
   ] as [number, Json][];
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
-    ...(endpoint.base === '/service-instances' ? { deprecated: true } : {}),
+    ...(endpoint.base === '/service-instances'
+      ? { deprecated: true, security: [{ token: [] }, { session: [] }] }
+      : {}),
     parameters: [...pathParameters(path), ...(query === undefined ? [] : queryParameters(query))],
     ...(body === undefined
       ? {}
@@ -97,6 +112,11 @@ function operationOf(endpoint: Endpoint, answer: Answer, revision: Revision, pat
       answers.map(([status, rest]) => [status, { description: WORDS[status] ?? '', ...rest }]),
     ),
   };
+}
+
+/** A router in front of the service answers with a page of its own. */
+function byRouter({ content }: { readonly content: Json }): Json {
+  return { content: { ...content, 'text/html': {} } };
 }
 
 function contentOf({ body }: Answer, example: unknown): Json {

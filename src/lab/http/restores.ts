@@ -58,6 +58,8 @@ export const restoreEndpoints: readonly Endpoint[] = [
     examples: { answer: { id: 2 } },
     work: ({ instance, params, state, fate, record }) => {
       const backup = backupNamed(instance, params['id']);
+      if (backup.task.status === 'deleted')
+        throw new Refusal(404, 'backupNotFound', 'the backup was deleted');
       refuseSecondRestore(state, instance);
       const restore = instance.restore(backup, fate);
       record({ restore: restore.id, backup: backup.id });
@@ -123,7 +125,11 @@ async function rangeOf(instance: LabInstance) {
     throw new Refusal(502, 'upstreamError', `the archive cannot be asked: ${String(cause)}`);
   });
   if (range === undefined) {
-    throw new Refusal(404, 'noRecoveryPoint', 'there is no backup yet to restore to a point in time from');
+    throw new Refusal(
+      404,
+      'noRecoveryPoint',
+      'no backup was made since the data came from elsewhere, or none yet: there is no point in time to restore to',
+    );
   }
   return range;
 }

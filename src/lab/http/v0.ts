@@ -80,7 +80,7 @@ export const v0Endpoints: readonly Endpoint[] = [
     examples: { request: { instance_id: 85, backup_id: 2811 }, answer: { restore_id: 12 } },
     work: ({ instance, body, fate, record }) => {
       const backup = findBackup(instance, String(body.backup_id));
-      if (body.instance_id !== instance.id || backup === undefined) {
+      if (body.instance_id !== instance.id || backup === undefined || backup.task.status === 'deleted') {
         throw new Refusal(412, 'preconditionFailed', 'instance_id or backup_id does not exist or match');
       }
       const restore = instance.restore(backup, fate);

@@ -31,6 +31,8 @@ export interface BackupOrigin<Facts> {
   /** A backup is no more. */
   forgotten(backup: LabBackup): Promise<void>;
   retention(): RetentionRule;
+  /** Whether a backup can be taken now; else it waits in the queue. */
+  isReady(): boolean;
   /** Ends the work that is under way when the instance is lost; a new one each time it comes back. */
   life(): AbortSignal;
 }
@@ -79,7 +81,7 @@ export class InstanceBackups<Facts> {
     const backup: LabBackup = { id, backupId: this.#nextBackupId(task), task, key, size: 0 };
     this.#backups.push(backup);
     const work = (signal: AbortSignal) => this.#take(backup, AbortSignal.any([signal, this.#origin.life()]));
-    const ended = this.#queue.submit(task, { work, fate });
+    const ended = this.#queue.submit(task, { work, fate, mayStart: () => this.#origin.isReady() });
     void ended.then(() => this.prune());
     return { backup, ended };
   }

@@ -48,7 +48,7 @@ const Settings = z.strictObject({
   /** What the service's clock is wrong by; less than nothing is behind. */
   clockSkew: Offset.optional(),
   /** How fast the service's time passes: 1 or more. */
-  clockRate: z.number().min(1).optional(),
+  clockRate: z.number().min(1).max(100_000).optional(),
 });
 
 /** What goes wrong in a lab, and when. */

@@ -1,0 +1,66 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Home } from '../../src/lab/home.ts';
+import { openStateFolder } from '../../src/lab/state-folder.ts';
+import { temporaryFolder } from './helpers.ts';
+
+describe('the folder of a lab', () => {
+  test('that holds anything of a user is refused, whatever its lab.json says, and nothing in it is touched', async () => {
+    const marks = [
+      '{"name":"my lab","home":"Berlin"}',
+      'not json',
+      '{"lifeboat":"lab","home":"/tmp/lifeboat-lab-gone","names":["lab.json"]}',
+      '{"lifeboat":"lab","home":"/tmp/my-photos","names":["lab.json","thesis"]}',
+    ];
+    for (const mark of marks) {
+      const folder = await temporaryFolder();
+      await mkdir(join(folder, 'thesis'));
+      await writeFile(join(folder, 'thesis', 'chapter'), 'precious');
+      await writeFile(join(folder, 'lab.json'), mark);
+      await expect(openStateFolder(folder, HOME, ['orders'])).rejects.toMatchObject({
+        code: 'lab.folder',
+        shortMessage: `the folder ${folder} is not empty`,
+      });
+      expect(await readFile(join(folder, 'thesis', 'chapter'), 'utf8')).toBe('precious');
+    }
+  });
+
+  test('loses at the end what the lab put there, and nothing that somebody else put there meanwhile', async () => {
+    const folder = await temporaryFolder();
+    const opened = await openStateFolder(folder, HOME, ['orders']);
+    for (const name of ['token', 'orders.key', 'notes', 'other.key'])
+      await writeFile(join(folder, name), name);
+    await opened.release();
+    expect((await readdir(folder)).sort()).toEqual(['notes', 'other.key']);
+  });
+
+  test('with the remains of a killed lab is taken over', async () => {
+    const folder = join(await temporaryFolder(), 'new');
+    await openStateFolder(folder, HOME, ['orders']);
+    await writeFile(join(folder, 'orders.key'), 'left over');
+    const again = await openStateFolder(folder, HOME, ['orders']);
+    expect(await readdir(folder)).toEqual(['lab.json']);
+    await again.release();
+  });
+
+  test('that cannot be one says why', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'file'), '');
+    await symlink(join(folder, 'nowhere'), join(folder, 'link'));
+    const refusal = async (path: string) =>
+      openStateFolder(path, HOME, []).then(String, (error: Error) => error.message);
+    expect(await refusal(join(folder, 'file'))).toContain('is no folder');
+    expect(await refusal(join(folder, 'a', 'b'))).toContain(
+      `there is no folder ${join(folder, 'a')} to make one in`,
+    );
+    expect(await refusal('/proc/nope')).toMatch(/cannot be made|to make one in/);
+  });
+});
+
+const HOME: Home = {
+  path: '/tmp/lifeboat-lab-none',
+  engine: '/tmp/lifeboat-lab-none/pg',
+  state: '/tmp/lifeboat-lab-none/state',
+  release: async () => undefined,
+};
