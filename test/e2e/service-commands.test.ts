@@ -338,6 +338,24 @@ describe.concurrent('a change', () => {
     });
   });
 
+  test('that recovers with a key from a file keeps that key, by its fingerprint, under the name of the source', async (context) => {
+    const { expect } = context;
+    const { run, server, folder } = await house(context, { taskMs: 20 });
+    const file = join(folder, 'key');
+    writeFileSync(file, CANARIES.givenKey, { mode: 0o600 });
+    const guid = JSON.parse((await run('dr', 'prepare', ...ORDERS, '--yes', '--json')).stdout).backup_guid;
+    const perform = ['dr', 'perform', '--backup-guid', guid, '--source', 'orders', '--key-file', file];
+    const target = ['--instance', 'orders-dr', '--confirm', 'orders-dr', '--wait'];
+    const { code, stderr } = await run(...perform, ...target);
+    // It is the wrong key: the task fails, the target stays as it was, and the key is kept all the same.
+    expect(stderr).toMatch(/restore \d+ is failed/);
+    expect(code).toBe(1);
+    expect(server.instance('orders-dr').restores).toHaveLength(1);
+    const listed = await run('keys', 'list', 'orders', '--json');
+    expect(listed.stdout).toContain('"state":"added"');
+    expect(`${listed.stdout}${stderr}`).not.toContain(CANARIES.givenKey);
+  });
+
   test('of a key waits until an earlier one whose answer was lost can no longer arrive', async (context) => {
     const { expect } = context;
     const { run, server, vault } = await house(context, {

@@ -90,7 +90,11 @@ async function keyInHand(
   if (keyFile !== undefined) {
     const key = await readSecretFile(keyFile, context);
     journal.guard(key);
-    return { owner, fingerprint: await keyring.add(owner, key) };
+    const isKnown = (await keyring.list(owner)).includes(await keyring.fingerprint(key));
+    const fingerprint = await keyring.add(owner, key);
+    const body = { fingerprint, note: `given for a recovery into ${instance.name}` };
+    if (!isKnown) await journal.append([{ stream: `instance/${owner}`, type: 'key.added', body }]);
+    return { owner, fingerprint };
   }
   const held = await keyring.list(owner);
   const fits = held.filter((fingerprint) => fingerprint.startsWith(wanted ?? ''));
