@@ -60,6 +60,12 @@ export function errorFrom(failure: Failure, exitCode: ExitCode = EXIT.failed): L
   });
 }
 
+/** The exit code of a command that a failure has ended (design: command line). */
+export function exitOf({ code }: Failure): ExitCode {
+  if (code === 'service.unsupported') return EXIT.usage;
+  return code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed;
+}
+
 /** The failure inside anything thrown. A stranger's error keeps its first line as evidence, nothing more. */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof LifeboatError) return thrown.toFailure();

@@ -37,8 +37,9 @@ export function newestOf(backups: readonly Backup[]): Backup | undefined {
     .toSorted((a, b) => time(b) - time(a) || b.id - a.id)[0];
 }
 
-function isUnderWay(backup: Backup): boolean {
-  return backup.status === 'queued' || backup.status === 'running';
+/** Whether a task has not ended (service-api.md section 3). */
+export function isUnderWay({ status }: { readonly status: string }): boolean {
+  return status === 'queued' || status === 'running';
 }
 
 /** The service's fields in the flow's words; nothing is invented for a field that is missing. */

@@ -7,8 +7,9 @@ import { formatTime } from '../format.ts';
 import type { Entry, JournalReader } from '../journal/journal.ts';
 import { openForReading } from '../journal/open-for-reading.ts';
 import { findRun } from '../runner/runs.ts';
-import { printableJson, show } from '../text.ts';
+import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
+import { printJson } from './print-json.ts';
 
 /** `lifeboat audit verify [RUN|FILE]`: the journal here, or an exported one. Exit 0 when nothing is wrong, 1 when something is. */
 export async function auditVerifyCommand(
@@ -21,7 +22,7 @@ export async function auditVerifyCommand(
     word !== undefined && existsSync(word)
       ? await verifyExported(word, publicKey)
       : await verifyHome(context, word, publicKey);
-  if (flags.json) context.stdout.write(`${printableJson(report)}\n`);
+  if (flags.json) printJson(context, report);
   else print(context, report);
   // Nothing to look at is not nothing found.
   return report.ok && report.streams.length > 0 ? EXIT.closed : EXIT.failed;
@@ -89,7 +90,7 @@ export async function auditShowCommand(
   try {
     const entries = await wantedEntries(journal, word, flags.instance);
     if (flags.json) {
-      for (const entry of entries) context.stdout.write(`${printableJson(entry)}\n`);
+      for (const entry of entries) printJson(context, entry);
       return EXIT.closed;
     }
     let stream = '';

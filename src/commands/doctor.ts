@@ -5,8 +5,9 @@ import { EXIT, failureOf } from '../errors.ts';
 import { formatBytes } from '../format.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Skew } from '../service/clock-skew.ts';
-import { printableJson, show } from '../text.ts';
+import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
+import { printJson } from './print-json.ts';
 import { printTable } from './print-table.ts';
 import { type OpenInstance, openInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
@@ -179,7 +180,7 @@ function good(what: string, found: string): Check {
 function print(context: CommandContext, checks: readonly Check[], json: boolean): void {
   const { stdout } = context;
   if (json) {
-    for (const check of checks) stdout.write(`${printableJson(check)}\n`);
+    for (const check of checks) printJson({ stdout }, check);
     return;
   }
   const rows = checks.map(({ state, what, found }) => [state === 'bad' ? 'BAD' : state, what, found]);

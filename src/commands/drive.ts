@@ -5,10 +5,11 @@ import { canDraw } from '../plain/terminal.ts';
 import type { Run } from '../runner/run.ts';
 import type { RunSummary } from '../runner/runs.ts';
 import type { Secret } from '../secret.ts';
-import { printableJson, show } from '../text.ts';
+import { show } from '../text.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { autopilot } from './autopilot.ts';
 import type { CommandContext } from './context.ts';
+import { printJson } from './print-json.ts';
 import { portOf } from './run-port.ts';
 import { proseOf, runbookNamed } from './runbook-files.ts';
 import type { OpenInstance } from './service-of.ts';
@@ -157,8 +158,7 @@ async function printEntries(
 ): Promise<() => void> {
   const streams = new Set<string>([`run/${runId}`, `instance/${instance}`]);
   const print = (entries: readonly Entry[]) => {
-    for (const entry of entries)
-      if (streams.has(entry.stream)) context.stdout.write(`${printableJson(entry)}\n`);
+    for (const entry of entries) if (streams.has(entry.stream)) printJson(context, entry);
   };
   const written = await workspace.journal.read(`run/${runId}`);
   if (written.length === 1) print(written);

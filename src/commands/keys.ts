@@ -2,9 +2,9 @@ import { homeFolder, instanceNamed, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { formatTime } from '../format.ts';
 import { foldEpochs } from '../keys/fold-epochs.ts';
-import { printableJson } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden, readSecretFile } from './hidden-prompt.ts';
+import { printJson } from './print-json.ts';
 import { printTable } from './print-table.ts';
 import { openJournalIfAny } from './reading.ts';
 import { tokenAccount } from './service-of.ts';
@@ -62,7 +62,7 @@ interface KeyRow {
 function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boolean): void {
   const { stdout } = context;
   if (json) {
-    for (const row of rows) stdout.write(`${printableJson(row)}\n`);
+    for (const row of rows) printJson({ stdout }, row);
     return;
   }
   if (rows.length === 0) {

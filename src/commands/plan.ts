@@ -1,7 +1,7 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { PreflightFacts } from '../../machines/parts/verbs.ts';
 import { homeFolder, loadConfig } from '../config/load.ts';
-import { EXIT, errorFrom } from '../errors.ts';
+import { EXIT, errorFrom, exitOf } from '../errors.ts';
 import { currentKey, foldEpochs } from '../keys/fold-epochs.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import { printableJson, show } from '../text.ts';
@@ -101,10 +101,7 @@ async function look(
     },
   );
   if (result.ok) return result.output;
-  throw errorFrom(
-    result.failure,
-    result.failure.code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed,
-  );
+  throw errorFrom(result.failure, exitOf(result.failure));
 }
 
 function print(

@@ -2,8 +2,8 @@ import { homeFolder } from '../config/load.ts';
 import { EXIT } from '../errors.ts';
 import { formatTime } from '../format.ts';
 import { listRuns } from '../runner/runs.ts';
-import { printableJson } from '../text.ts';
 import type { CommandContext } from './context.ts';
+import { printJson } from './print-json.ts';
 import { printTable } from './print-table.ts';
 import { openJournalIfAny } from './reading.ts';
 
@@ -18,7 +18,7 @@ export async function runs(
   await journal?.close();
   const wanted = flags.open ? all.filter((run) => run.status === 'open') : all;
   if (flags.json) {
-    for (const run of wanted) context.stdout.write(`${printableJson(run)}\n`);
+    for (const run of wanted) printJson(context, run);
     return EXIT.closed;
   }
   if (wanted.length === 0) {

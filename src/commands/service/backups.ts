@@ -1,22 +1,16 @@
+import { isUnderWay } from '../../activities/ground.ts';
+import { EXIT } from '../../errors.ts';
 import { formatBytes } from '../../format.ts';
 import type { Backup } from '../../service/schemas.ts';
-import { printableJson } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { idFrom } from '../numbers.ts';
+import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { changeInstance } from './change.ts';
 import { followReading } from './follow.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
-import {
-  followBackup,
-  followRestore,
-  isUnderWay,
-  printBackup,
-  restoreUnderWay,
-  timeOr,
-  took,
-} from './tasks.ts';
+import { followBackup, followRestore, printBackup, restoreUnderWay, timeOr, took } from './tasks.ts';
 
 /** `lifeboat backups list`: every backup that the service shows, in its order (endpoint 1). */
 export async function backupsList(
@@ -25,10 +19,10 @@ export async function backupsList(
   flags: InstanceFlags,
 ): Promise<number> {
   const { value, raw } = await onInstance(context, flags, ({ service }) => service.backups());
-  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  if (flags.json) printJson(context, raw);
   else if (value.length === 0) context.stderr.write('there are no backups\n');
   else printTable(context, COLUMNS, value.map(rowOf));
-  return 0;
+  return EXIT.closed;
 }
 
 const COLUMNS = [
@@ -64,9 +58,9 @@ export async function backupsGet(
     if (flags.wait) await followReading(context, instance, followBackup(context, instance), { id: wanted });
     return instance.service.backup(wanted);
   });
-  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  if (flags.json) printJson(context, raw);
   else printBackup(context, value);
-  return 0;
+  return EXIT.closed;
 }
 
 /** `lifeboat backups create` (endpoint 3). */
@@ -81,9 +75,7 @@ export function backupsCreate(
     { weight: 'changes', needs: 'createBackup' },
     async ({ instance }) => {
       const { value } = await instance.service.backups();
-      const open = value
-        .filter(({ status }) => isUnderWay(status))
-        .map(({ id, status }) => `${id} is ${status}`);
+      const open = value.filter(isUnderWay).map(({ id, status }) => `${id} is ${status}`);
       return {
         title: `ask for a backup of ${instance.name}`,
         warnings: [

@@ -1,5 +1,5 @@
 import type { Failure } from '../../../machines/parts/failure.ts';
-import { EXIT, type ExitCode, errorFrom, LifeboatError } from '../../errors.ts';
+import { EXIT, errorFrom, exitOf, LifeboatError } from '../../errors.ts';
 import type { Json } from '../../journal/journal.ts';
 import type { CallEnd } from '../../runner/call.ts';
 
@@ -15,19 +15,13 @@ export function outputOf({ performed, lost }: CallEnd, instance: string): Output
     return output;
   }
   const { failure } = performed;
-  if (!failure.code.startsWith('doubt.')) throw errorFrom(failure, exitOf(failure.code));
+  if (!failure.code.startsWith('doubt.')) throw errorFrom(failure, exitOf(failure));
   const hints = [
     'nothing more is sent to it before this is decided; the same command looks again',
     `what it became: lifeboat calls settle --instance ${instance} --became ID --reason WHY`,
     `that it never was: lifeboat calls settle --instance ${instance} --became nothing --reason WHY`,
   ];
   throw errorFrom({ ...failure, hints }, EXIT.inDoubt);
-}
-
-/** The exit code of a failure (design, command line). */
-export function exitOf(code: string): ExitCode {
-  if (code === 'service.unsupported') return EXIT.usage;
-  return code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed;
 }
 
 /** What came instead of an answer, and that nothing came of it. */

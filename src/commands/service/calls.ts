@@ -5,6 +5,7 @@ import { type OpenCall, openCalls, takeLedger } from '../../runner/call.ts';
 import { printableJson, show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { idFrom } from '../numbers.ts';
+import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { openJournalIfAny } from '../reading.ts';
 import { openLedger } from '../workspace.ts';
@@ -28,7 +29,7 @@ export async function callsList(
   );
   await journal?.close();
   const wanted = all.flat().filter(({ instance }) => instance === (flags.instance ?? instance));
-  if (flags.json) for (const call of wanted) context.stdout.write(`${printableJson(call)}\n`);
+  if (flags.json) for (const call of wanted) printJson(context, call);
   else if (wanted.length === 0) context.stderr.write('no call is in doubt\n');
   else
     printTable(

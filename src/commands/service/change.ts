@@ -7,9 +7,10 @@ import { formatTime } from '../../format.ts';
 import type { Caller } from '../../runner/call.ts';
 import type { Secret } from '../../secret.ts';
 import type { Operation } from '../../service/revisions.ts';
-import { printableJson, show } from '../../text.ts';
+import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
+import { printJson } from '../print-json.ts';
 import { type OpenInstance, openForRun } from '../service-of.ts';
 import { expiryOf } from '../token-expiry.ts';
 import { openLedger, openWorkspace, type Workspace } from '../workspace.ts';
@@ -185,7 +186,7 @@ function tell(
 ): void {
   const { fields, text } = change.done(output);
   const waits = flags.wait === true && change.wait?.until(output) !== undefined;
-  if (flags.json && !waits) context.stdout.write(`${printableJson(withOwn(fields, said))}\n`);
+  if (flags.json && !waits) printJson(context, withOwn(fields, said));
   else if (waits || flags.json) context.stderr.write(`${show(text)}\n`);
   else context.stdout.write(`${show(text)}\n`);
 }

@@ -1,9 +1,9 @@
 import type { BackupSettings } from '../../../machines/parts/verbs.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import type { BackupsConfig } from '../../service/schemas.ts';
-import { printableJson } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { wholeNumber } from '../numbers.ts';
+import { printJson } from '../print-json.ts';
 import type { Output } from './call-outcome.ts';
 import { changeInstance } from './change.ts';
 import { isKeyWanted, type KeyFlags, newKeyOf, refuseUncertain, setKey } from './new-key.ts';
@@ -18,7 +18,7 @@ export async function configGet(
   flags: InstanceFlags,
 ): Promise<number> {
   const { value, raw } = await onInstance(context, flags, ({ service }) => service.backupsConfig());
-  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  if (flags.json) printJson(context, raw);
   else
     printFacts(context, [
       ['backups kept at least', value.min_backup_count],

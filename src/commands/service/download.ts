@@ -3,10 +3,11 @@ import { basename, dirname, resolve } from 'node:path';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatBytes, formatSeconds } from '../../format.ts';
 import type { Download } from '../../service/client.ts';
-import { printableJson, show } from '../../text.ts';
+import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
 import { idFrom } from '../numbers.ts';
+import { printJson } from '../print-json.ts';
 import type { OpenInstance } from '../service-of.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import { progressLine } from './progress-line.ts';
@@ -62,7 +63,7 @@ async function save(
     });
     line.end();
     const seconds = (performance.now() - began) / 1000;
-    if (flags.json) context.stdout.write(`${printableJson({ path, ...saved, seconds })}\n`);
+    if (flags.json) printJson(context, { path, ...saved, seconds });
     else {
       context.stdout.write(`${path}\n`);
       const speed = formatBytes(saved.bytes / Math.max(seconds, 0.001));

@@ -1,10 +1,10 @@
 import type { AnyActivity, ReadActivity } from '../../activities/activity.ts';
-import { EXIT, errorFrom, LifeboatError } from '../../errors.ts';
+import { EXIT, errorFrom, exitOf, LifeboatError } from '../../errors.ts';
 import type { Json } from '../../journal/journal.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
 import type { OpenInstance } from '../service-of.ts';
-import { exitOf, type Output } from './call-outcome.ts';
+import type { Output } from './call-outcome.ts';
 import type { Wait } from './planned-change.ts';
 import { type ProgressLine, progressLine } from './progress-line.ts';
 
@@ -70,7 +70,7 @@ export async function follow(
     });
   }
   const { failure } = result;
-  const exitCode = exitOf(failure.code);
+  const exitCode = exitOf(failure);
   const hints = exitCode === EXIT.credentials ? [onward, ...failure.hints] : failure.hints;
   throw errorFrom({ ...failure, hints }, exitCode);
 }

@@ -1,8 +1,9 @@
 import { EXIT } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
 import type { InstanceOverview } from '../../service/schemas.ts';
-import { printableJson, show } from '../../text.ts';
+import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
+import { printJson } from '../print-json.ts';
 import type { OpenInstance } from '../service-of.ts';
 import { changeInstance } from './change.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
@@ -16,7 +17,7 @@ export async function instanceShow(
   flags: InstanceFlags,
 ): Promise<number> {
   const { value, raw } = await onInstance(context, flags, ({ service }) => service.overview());
-  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  if (flags.json) printJson(context, raw);
   else printOverview(context, value);
   return EXIT.closed;
 }
@@ -123,7 +124,7 @@ function followInstance(
     command: () => `lifeboat instance show --instance ${name}`,
     show: async (_, json) => {
       const { value, raw } = await service.overview();
-      if (json) context.stdout.write(`${printableJson(raw)}\n`);
+      if (json) printJson(context, raw);
       else printOverview(context, value);
     },
   };

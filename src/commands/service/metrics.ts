@@ -2,9 +2,10 @@ import { EXIT } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
 import type { MetricSeries } from '../../service/metrics.ts';
 import type { ParachuteDisk } from '../../service/parachute.ts';
-import { printableJson, show } from '../../text.ts';
+import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { wholeNumber } from '../numbers.ts';
+import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 
@@ -21,7 +22,7 @@ export async function metrics(
     flags.quantity === undefined ? {} : { quantity: wholeNumber(flags.quantity, '--quantity', 1) };
   const { value, raw } = await onInstance(context, flags, ({ service }) => service.metrics(quantity));
   if (flags.json) {
-    context.stdout.write(`${printableJson(raw)}\n`);
+    printJson(context, raw);
     return EXIT.closed;
   }
   const { seriesOf } = await import('../../service/metrics.ts');

@@ -3,8 +3,9 @@ import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatSpan } from '../../format.ts';
 import type { Answer, ServiceClient } from '../../service/client.ts';
 import type { PitrRange } from '../../service/schemas.ts';
-import { printableJson, show } from '../../text.ts';
+import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
+import { printJson } from '../print-json.ts';
 import { changeInstance } from './change.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
@@ -19,7 +20,7 @@ export async function pitrShow(
 ): Promise<number> {
   const { value, raw } = await onInstance(context, flags, ({ service }) => rangeOf(service));
   if (flags.json) {
-    context.stdout.write(`${printableJson(raw)}\n`);
+    printJson(context, raw);
     return EXIT.closed;
   }
   const { start, end } = edgesOf(value);

@@ -1,6 +1,7 @@
-import { printableJson } from '../../text.ts';
+import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../context.ts';
 import { idFrom } from '../numbers.ts';
+import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { followReading } from './follow.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
@@ -13,7 +14,7 @@ export async function restoresList(
   flags: InstanceFlags,
 ): Promise<number> {
   const { value, raw } = await onInstance(context, flags, ({ service }) => service.restores());
-  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  if (flags.json) printJson(context, raw);
   else if (value.length === 0) context.stderr.write('there are no restores\n');
   else
     printTable(
@@ -28,7 +29,7 @@ export async function restoresList(
         timeOr(restore.finished_at),
       ]),
     );
-  return 0;
+  return EXIT.closed;
 }
 
 const COLUMNS = [
@@ -51,7 +52,7 @@ export async function restoresGet(
     if (flags.wait) await followReading(context, instance, followRestore(context, instance), { id: wanted });
     return instance.service.restore(wanted);
   });
-  if (flags.json) context.stdout.write(`${printableJson(raw)}\n`);
+  if (flags.json) printJson(context, raw);
   else printRestore(context, value);
-  return 0;
+  return EXIT.closed;
 }

@@ -1,8 +1,9 @@
+import { isUnderWay } from '../../activities/ground.ts';
 import { formatBytes, formatSeconds, formatTime } from '../../format.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { Backup, Restore } from '../../service/schemas.ts';
-import { printableJson } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
+import { printJson } from '../print-json.ts';
 import type { OpenInstance } from '../service-of.ts';
 import type { Change, Wait } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
@@ -14,7 +15,7 @@ export function followBackup(context: CommandContext, { service, name }: OpenIns
     command: ({ id }) => `lifeboat backups get ${id} --wait --instance ${name}`,
     show: async ({ id }, json) => {
       const { value, raw } = await service.backup(Number(id));
-      if (json) context.stdout.write(`${printableJson(raw)}\n`);
+      if (json) printJson(context, raw);
       else printBackup(context, value);
     },
   };
@@ -27,7 +28,7 @@ export function followRestore(context: CommandContext, { service, name }: OpenIn
     command: ({ id }) => `lifeboat restores get ${id} --wait --instance ${name}`,
     show: async ({ id }, json) => {
       const { value, raw } = await service.restore(Number(id));
-      if (json) context.stdout.write(`${printableJson(raw)}\n`);
+      if (json) printJson(context, raw);
       else printRestore(context, value);
     },
   };
@@ -42,17 +43,12 @@ export async function restoreUnderWay({
   readonly name: string;
 }): Promise<Change['underWay']> {
   const { value } = await service.restores();
-  const open = value.find(({ status }) => isUnderWay(status));
+  const open = value.find(isUnderWay);
   if (open === undefined) return undefined;
   return {
     what: `restore ${open.id} of ${name} is ${open.status}`,
     look: `lifeboat restores get ${open.id} --wait --instance ${name}`,
   };
-}
-
-/** Whether a task has not ended (service-api.md section 3). */
-export function isUnderWay(status: string): boolean {
-  return status === 'queued' || status === 'running';
 }
 
 /** Prints a backup as facts. */
