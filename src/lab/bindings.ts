@@ -9,7 +9,8 @@ export interface Binding {
   readonly createdAt: Date;
 }
 
-type Credentials = Awaited<ReturnType<InstanceData['bind']>>;
+/** What the application of a new binding is given. */
+export type Credentials = Awaited<ReturnType<InstanceData['bind']>>;
 
 /**
  * The bindings of applications to one instance. A restore ends their use: the users get passwords that nobody knows,

@@ -5,25 +5,32 @@ export function labConfig(facts: {
   readonly origin: string;
   readonly revision: Revision;
   readonly tokenFile: string;
+  /** Org and space of the applications; undefined without a platform. */
+  readonly platform: { readonly org: string; readonly space: string } | undefined;
   readonly instances: readonly {
     readonly name: string;
     readonly guid: string;
     /** A source has something to lose, a target has not. */
     readonly role: 'source' | 'target';
     readonly keyFile: string | undefined;
+    /** Names of the applications that are bound to it. */
+    readonly apps: readonly string[];
+    /** A shell command that tells its newest order and how many there are. */
+    readonly query: string | undefined;
   }[];
 }): string {
-  const { origin, revision, tokenFile, instances } = facts;
+  const { origin, revision, tokenFile, platform, instances } = facts;
+  const token = `{ file: ${JSON.stringify(tokenFile)} }`;
   const entries = instances.map(
-    ({ name, guid, role }) => `  ${name}:
+    ({ name, guid, role, apps, query }) => `  ${name}:
     url: ${origin}/service-instances/${guid}
     revision: ${revision}
-    token: { file: ${JSON.stringify(tokenFile)} }
+    token: ${token}
     role: ${role}
     objectives: { rto: 5m, rpo: 15m }
     settle: 2s
     rehearsal: true
-`,
+${[...appLines(apps, platform), ...queryLine(query)].join('')}`,
   );
   const keys = instances.flatMap(({ name, keyFile }) =>
     keyFile === undefined
@@ -33,8 +40,22 @@ export function labConfig(facts: {
 `,
   );
   return `# A lab on this machine; it is gone when the lab ends.
-${keys.join('')}instances:
+${keys.join('')}platform: ${platform === undefined ? 'none' : `{ api: '${origin}', token: ${token} }`}
+instances:
 ${entries.join('')}`;
+}
+
+function appLines(
+  apps: readonly string[],
+  platform: { readonly org: string; readonly space: string } | undefined,
+): readonly string[] {
+  if (platform === undefined || apps.length === 0) return [];
+  const { org, space } = platform;
+  return ['    apps:\n', ...apps.map((name) => `      - { name: ${name}, space: ${space}, org: ${org} }\n`)];
+}
+
+function queryLine(command: string | undefined): readonly string[] {
+  return command === undefined ? [] : [`    reconcile: { command: ${JSON.stringify(command)} }\n`];
 }
 
 function shellQuoted(path: string): string {

@@ -1,6 +1,7 @@
 import type { Call } from './calls.ts';
 import type { LabClock } from './clock.ts';
 import { FaultTable } from './faults.ts';
+import type { PlatformFace } from './foundry/platform-routes.ts';
 import type { Endpoint, Revision } from './http/endpoint.ts';
 import { makeSessions } from './http/sessions.ts';
 import type { Tokens } from './http/tokens.ts';
@@ -24,6 +25,8 @@ export class LabState {
   readonly schedule: Schedule;
   /** Whether the dashboard address has a sign-on that redirects. */
   readonly sso: boolean;
+  /** Undefined in a lab without an application platform. */
+  readonly platform: PlatformFace | undefined;
   readonly closing: AbortSignal;
   readonly log: (line: string) => void;
 
@@ -39,6 +42,7 @@ export class LabState {
       | 'queue'
       | 'schedule'
       | 'sso'
+      | 'platform'
       | 'closing'
       | 'log'
     > & { readonly endpoints: readonly Endpoint[] },
@@ -53,6 +57,7 @@ export class LabState {
     this.queue = parts.queue;
     this.schedule = parts.schedule;
     this.sso = parts.sso;
+    this.platform = parts.platform;
     this.closing = parts.closing;
     this.log = parts.log;
   }

@@ -10,6 +10,8 @@ import type { Query } from './engine/engine.ts';
 import { engineUser, makeLauncher } from './engine/launcher.ts';
 import { makePostgresEngine } from './engine/postgres-engine.ts';
 import type { Fault } from './faults.ts';
+import { ORG, Platform, type PlatformOptions, SPACE } from './foundry/platform.ts';
+import { platformFace } from './foundry/platform-routes.ts';
 import { claimHome, sweepHomes } from './home.ts';
 import type { Revision } from './http/endpoint.ts';
 import { endpointsOf } from './http/endpoints.ts';
@@ -20,6 +22,7 @@ import { labConfig } from './lab-config.ts';
 import { LabState } from './lab-state.ts';
 import { BackupStore } from './manager/store.ts';
 import { TaskQueue } from './manager/task-queue.ts';
+import { writeSockets } from './query-shop.ts';
 import { playScenario } from './scenarios/play-scenario.ts';
 import type { Scenario } from './scenarios/scenario.ts';
 import { startSchedule } from './schedule.ts';
@@ -39,6 +42,13 @@ export interface LabOptions {
   readonly scenario?: Scenario;
   /** Orders that each shop places in a second, 5 by default; 0 stops it after the first ones. */
   readonly shop?: { readonly rowsPerSecond: number };
+  /** An application platform with applications that talk to the databases; on by default, `false` takes it away. */
+  readonly platform?: PlatformOptions | false;
+  /**
+   * A shell command for an instance of the lab in this folder that prints what `queryShop` gives; it stands in the config then.
+   * None by default.
+   */
+  readonly queryCommand?: (instance: string, folder: string) => string;
   /** On by default. Off, databases start and back up faster, and do not survive a crash of the machine. */
   readonly fsync?: boolean;
   /** Tasks that the Backup Manager works on at once; 4 by default. */
@@ -80,6 +90,8 @@ export interface Lab {
   }[];
   /** The time of the service. */
   readonly clock: LabClock;
+  /** How the applications are; undefined without a platform. */
+  readonly platform: Pick<Platform, 'appStates' | 'appsReach'> | undefined;
   /** Takes an instance away or brings it back, by name or guid; rejects with `lab.instance` when there is none. */
   disaster(instance: string, lost: boolean): Promise<void>;
   /** Lets something go wrong; throws `lab.fault` for a fault that could never happen. */
@@ -185,9 +197,29 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   });
   ending.throwIfAborted();
   const instances = made.map(({ instance }) => instance);
-  for (const { instance, wish } of made) {
-    const { rowsPerSecond } = options.shop ?? SHOP_DEFAULT;
-    if (wish.shop === true) void keepOrdering(instance.data.query, rowsPerSecond, ending);
+  await writeSockets(
+    folder.path,
+    Object.fromEntries(instances.map(({ name, data }) => [name, data.socketFolder])),
+  );
+  const { rowsPerSecond } = options.shop ?? SHOP_DEFAULT;
+  let platform: Platform | undefined;
+  if (options.platform === false) {
+    for (const { instance, wish } of made) {
+      if (wish.shop === true) void keepOrdering(instance.data.query, rowsPerSecond, ending);
+    }
+  } else {
+    platform = new Platform({
+      ...options.platform,
+      clock,
+      launcher,
+      folder: join(home.state, 'apps'),
+      instances: made.map(({ instance, wish }) => ({ instance, shop: wish.shop === true })),
+      rowsPerSecond,
+      log,
+    });
+    const opened = platform;
+    cleanups.push(() => opened.close());
+    await platform.open();
   }
 
   const tokens = await makeTokens(folder.path);
@@ -205,6 +237,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     queue,
     schedule,
     sso: options.sso ?? true,
+    platform: platform && platformFace({ platform, tokens, origin, log }),
     closing: ending,
     log,
   });
@@ -214,9 +247,16 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     guid,
     keyFile,
     query: data.query,
+    apps: (platform?.apps ?? []).filter(({ facts }) => facts.instance === name).map((app) => app.name),
     role: wish.shop === true || wish.key === true ? ('source' as const) : ('target' as const),
   }));
-  const configYaml = labConfig({ origin, revision, tokenFile: tokens.file, instances: listed });
+  const configYaml = labConfig({
+    origin,
+    revision,
+    tokenFile: tokens.file,
+    platform: platform && { org: ORG.name, space: SPACE.name },
+    instances: listed.map((one) => ({ ...one, query: options.queryCommand?.(one.name, folder.path) })),
+  });
   await writeFile(join(folder.path, 'lifeboat.yaml'), configYaml, { mode: 0o600 });
   schedule.backupEvery(options.backupEvery);
   schedule.maintenanceEvery(options.maintenanceEvery);
@@ -234,6 +274,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     configYaml,
     instances: listed,
     clock,
+    platform,
     disaster: async (wanted, lost) => {
       const instance = state.instanceNamed(wanted);
       if (instance === undefined) {

@@ -13,7 +13,7 @@ export interface StateFolder {
 
 const MARK = 'lab.json';
 /** What a lab writes beside the keys of its instances. */
-const OWN = [MARK, 'token', 'token-readonly', 'lifeboat.yaml', 'store', 'archive'];
+const OWN = [MARK, 'token', 'token-readonly', 'lifeboat.yaml', 'store', 'archive', 'sockets.json'];
 
 /** Strict, and with a word that nobody else writes: what it lies beside is removed. */
 const Mark = z.strictObject({

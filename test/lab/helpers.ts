@@ -14,9 +14,9 @@ import { Backup, Restore } from '../../src/service/schemas.ts';
 
 export const run = promisify(execFile);
 
-/** A lab as fast as it gets; the shop rests unless a test wants it. */
+/** A lab as fast as it gets; the shop rests and there is no platform unless a test wants it. */
 export function startTestLab(options: LabOptions = {}): Promise<Lab> {
-  return startLab({ fsync: false, shop: { rowsPerSecond: 0 }, ...options });
+  return startLab({ fsync: false, platform: false, shop: { rowsPerSecond: 0 }, ...options });
 }
 
 export interface CurlAnswer {

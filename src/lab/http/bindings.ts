@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import type { Credentials } from '../bindings.ts';
 import type { LabInstance } from '../instance.ts';
 import { parseOrRefuse, Refusal } from './endpoint.ts';
 
 /*
  * The platform's side of the lab: what unbind and bind do for an application. These are routes of the lab, not of the
- * service, and the only place where a password of the database is told.
+ * service, and the one place, besides the platform's own API, where a password of the database is told.
  */
 
 const Wish = z.object({ app: z.string().min(1).max(200) });
@@ -13,19 +14,19 @@ const Wish = z.object({ app: z.string().min(1).max(200) });
 export async function createBinding(instance: LabInstance, body: unknown) {
   const { app } = parseOrRefuse(Wish, body);
   const { binding, credentials } = await reached(instance.bindings.create(app));
-  const { user, password, database, socketFolder } = credentials;
+  return { id: binding.id, app, credentials: tellCredentials(credentials) };
+}
+
+/** What an application is told, password and all. */
+export function tellCredentials({ user, password, database, socketFolder }: Credentials) {
   const secret = password.reveal();
   const login = `${encodeURIComponent(user)}:${encodeURIComponent(secret)}`;
   return {
-    id: binding.id,
-    app,
-    credentials: {
-      uri: `postgresql://${login}@/${encodeURIComponent(database)}?host=${encodeURIComponent(socketFolder)}`,
-      username: user,
-      password: secret,
-      host: socketFolder,
-      database,
-    },
+    uri: `postgresql://${login}@/${encodeURIComponent(database)}?host=${encodeURIComponent(socketFolder)}`,
+    username: user,
+    password: secret,
+    host: socketFolder,
+    database,
   };
 }
 

@@ -30,6 +30,7 @@ import { readJson } from './read-json.ts';
  * | GET /lab/instances/:name/bindings        |                                         | bindings without passwords       |
  * | POST /lab/instances/:name/bindings       | `{app}`                                 | the binding, and its credentials |
  * | DELETE /lab/instances/:name/bindings/:id |                                         | `{id}`                           |
+ * | GET /lab/apps                            |                                         | `{apps}`: the sample applications |
  * | GET /lab/clock                           |                                         | `{now, rate, skewMs, aheadMs}`   |
  * | POST /lab/clock                          | `advance`, `rate`, `skew`: one or more  | the same                         |
  * | POST /lab/tokens                         | `{expire}`: whether the old ones end    | `{file}`: holds the new one      |
@@ -108,6 +109,7 @@ function routesOf(state: LabState): readonly Route[] {
         return { name: instance.name, lost: instance.lost };
       },
     },
+    { method: 'GET', path: '/apps', work: () => ({ apps: state.platform?.appStates() ?? [] }) },
     { method: 'GET', path: '/clock', work: () => state.clock.facts() },
     {
       method: 'POST',

@@ -1,0 +1,142 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import type { Secret } from '../../secret.ts';
+import type { Launcher } from '../engine/launcher.ts';
+
+/** What an application says of itself. Times are RFC 3339, of the machine's own clock. */
+export const AppReport = z.object({
+  app: z.string(),
+  /** Whether its last query went well. */
+  state: z.enum(['starting', 'ok', 'failing']),
+  since: z.string(),
+  /** Why it failed last; it stays after it has recovered. */
+  lastError: z.string().nullable(),
+  orders: z.object({
+    /** By this process. */
+    placed: z.int(),
+    /** The highest number of an order that it has seen. */
+    newest: z.string().nullable(),
+    sum: z.string().optional(),
+  }),
+  port: z.int(),
+});
+export type AppReport = z.infer<typeof AppReport>;
+
+/** One process of an application, with the credentials that it was started with. */
+export interface AppProcess {
+  readonly pid: number;
+  readonly startedAt: Date;
+  readonly services: Secret;
+  /** The newest that it said; undefined before its first word. */
+  readonly report: AppReport | undefined;
+  readonly running: boolean;
+  /** Resolves when it does its work for the first time; never, when it never does. */
+  readonly worked: Promise<void>;
+  /** Resolves with the exit code or the signal's name, and the last lines of its error output. */
+  readonly ended: Promise<string>;
+  /** Safe to call twice. Resolves when the process is gone. */
+  stop(): Promise<void>;
+}
+
+export interface AppProcessOptions {
+  readonly launcher: Launcher;
+  /** 0700: the credentials pass through a file in it. */
+  readonly folder: string;
+  readonly name: string;
+  readonly work: 'api' | 'report';
+  readonly perSecond: number;
+  /** VCAP_SERVICES as JSON. */
+  readonly services: Secret;
+  /** Called whenever there is something new to be known of it. */
+  readonly changed: () => void;
+}
+
+/**
+ * Starts a sample application. Neither its arguments nor its environment hold a secret. It dies with this process, however that
+ * dies: the launcher sees to it.
+ */
+export async function startAppProcess(options: AppProcessOptions): Promise<AppProcess> {
+  const { launcher, folder, name, work, perSecond, services, changed } = options;
+  const file = join(folder, `${randomUUID()}.json`);
+  const about = JSON.stringify({ name, work, perSecond }).slice(0, -1);
+  await writeFile(file, `${about},"VCAP_SERVICES":${services.reveal()}}`, { mode: 0o600, flag: 'wx' });
+  const child = launcher.start(process.execPath, [...NODE_FLAGS, sampleAppFile(), file]);
+  const startedAt = new Date();
+  let report: AppReport | undefined;
+  let running = true;
+  const { promise: worked, resolve: works } = Promise.withResolvers<void>();
+  const complaint = tailOf(child);
+  if (child.stdout !== null) {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      report = reportIn(line) ?? report;
+      if (report?.state === 'ok') works();
+      changed();
+    });
+  }
+  const ended = endOf(child).then(async (end) => {
+    running = false;
+    await rm(file, { force: true });
+    changed();
+    return [end, ...complaint()].join(': ');
+  });
+  return {
+    pid: child.pid ?? 0,
+    startedAt,
+    services,
+    get report() {
+      return report;
+    },
+    get running() {
+      return running;
+    },
+    worked,
+    ended,
+    stop: async () => {
+      child.kill('SIGTERM');
+      const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+      await ended;
+      clearTimeout(patience);
+    },
+  };
+}
+
+/** The sample application: a source file beside this one, or in the bundle an entry point beside the chunk that this is part of. */
+export function sampleAppFile(): string {
+  const isSource = import.meta.filename.endsWith('.ts');
+  return join(import.meta.dirname, isSource ? 'sample-app.ts' : 'sample-app.js');
+}
+
+/** It needs little memory, and says nothing about types that are stripped. */
+const NODE_FLAGS = ['--max-old-space-size=48', '--disable-warning=ExperimentalWarning'];
+const PATIENCE_MS = 3_000;
+const KEPT_LINES = 5;
+
+function reportIn(line: string): AppReport | undefined {
+  try {
+    return AppReport.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(String(code ?? signal)));
+  });
+}
+
+function tailOf(child: ChildProcess): () => readonly string[] {
+  const lines: string[] = [];
+  if (child.stderr !== null) {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      if (line.trim() !== '') lines.push(line.trim().slice(0, 200));
+      if (lines.length > KEPT_LINES) lines.shift();
+    });
+  }
+  return () => lines;
+}

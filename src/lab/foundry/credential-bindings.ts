@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { Secret } from '../../secret.ts';
+import { tellCredentials } from '../http/bindings.ts';
+import type { LabInstance } from '../instance.ts';
+import type { AuditLog } from './audit-log.ts';
+import { checkNewBinding } from './binding-rules.ts';
+import { brokerFailed, unprocessable } from './cf-error.ts';
+import type { Job, Jobs } from './jobs.ts';
+import type { LabApp } from './lab-app.ts';
+import type { Metadata } from './metadata.ts';
+
+export interface BindingOperation {
+  readonly type: 'create' | 'delete';
+  readonly state: 'initial' | 'in progress' | 'succeeded' | 'failed';
+  readonly description: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface CredentialBinding {
+  readonly guid: string;
+  readonly type: 'app' | 'key';
+  readonly name: string | null;
+  readonly instance: LabInstance;
+  /** Undefined for a key. */
+  readonly app: LabApp | undefined;
+  /** What it was made with; it may be secret. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly metadata: Metadata;
+  readonly createdAt: Date;
+  updatedAt: Date;
+  operation: BindingOperation;
+  /** What the broker gave for it; the credentials are JSON. */
+  made: { readonly id: string; readonly credentials: Secret } | undefined;
+}
+
+export type BindingWish = Pick<
+  CredentialBinding,
+  'type' | 'name' | 'instance' | 'app' | 'parameters' | 'metadata'
+>;
+
+/** `single`: none beside another of the same application and instance. */
+export type BindingStrategy = 'single' | 'multiple';
+
+export interface BindingParts {
+  readonly jobs: Jobs;
+  readonly audit: AuditLog;
+  readonly now: () => Date;
+  /** Bindings that an application may have to one service instance at once. */
+  readonly maxBindings: number;
+  /** Whether unbinding from a lost instance succeeds. */
+  readonly unbindLost: boolean;
+}
+
+/**
+ * The bindings as the platform keeps them. What a binding opens is a user of the instance's database, made and removed by the
+ * instance's own bindings; here it has a name, parameters, labels, and an operation that takes its time and may fail.
+ */
+export class CredentialBindings {
+  readonly #parts: BindingParts;
+  readonly #bindings = new Map<string, CredentialBinding>();
+
+  constructor(parts: BindingParts) {
+    this.#parts = parts;
+  }
+
+  /** Oldest first. */
+  get all(): readonly CredentialBinding[] {
+    return [...this.#bindings.values()];
+  }
+
+  find(guid: string): CredentialBinding | undefined {
+    return this.#bindings.get(guid);
+  }
+
+  /** Begins a binding; throws 422 for one that may not be. One whose creation has failed gives way, as on the platform. */
+  create(
+    wish: BindingWish,
+    strategy: BindingStrategy = 'single',
+  ): { readonly binding: CredentialBinding; readonly job: Job } {
+    const { now, maxBindings, audit, jobs } = this.#parts;
+    checkNewBinding(wish, strategy, this.all, maxBindings);
+    for (const failed of this.all.filter((other) => isSame(other, wish) && hasFailed(other))) {
+      this.#bindings.delete(failed.guid);
+    }
+    const at = now();
+    const operation = {
+      type: 'create',
+      state: 'initial',
+      description: null,
+      createdAt: at,
+      updatedAt: at,
+    } as const;
+    const binding: CredentialBinding = {
+      ...wish,
+      guid: randomUUID(),
+      createdAt: at,
+      updatedAt: at,
+      operation,
+      made: undefined,
+    };
+    this.#bindings.set(binding.guid, binding);
+    audit.record(`${eventOf(binding)}.start_create`, targetOf(binding), requestOf(binding));
+    const job = jobs.start(`${jobOf(binding)}.create`, resourceOf(binding), () => this.#make(binding));
+    return { binding, job };
+  }
+
+  /** Begins its removal; throws 422 while something else is under way with it. */
+  delete(binding: CredentialBinding): Job {
+    const { now, audit, jobs } = this.#parts;
+    if (binding.operation.state === 'initial' || binding.operation.state === 'in progress') {
+      throw unprocessable('There is an operation in progress for the service binding.');
+    }
+    const at = now();
+    binding.operation = {
+      type: 'delete',
+      state: 'in progress',
+      description: null,
+      createdAt: at,
+      updatedAt: at,
+    };
+    audit.record(`${eventOf(binding)}.start_delete`, targetOf(binding), requestOf(binding));
+    return jobs.start(`${jobOf(binding)}.delete`, resourceOf(binding), () => this.#remove(binding));
+  }
+
+  async #make(binding: CredentialBinding): Promise<void> {
+    this.#advance(binding, 'in progress');
+    try {
+      const label = binding.app?.name ?? binding.name ?? 'key';
+      const { binding: made, credentials } = await binding.instance.bindings.create(label);
+      binding.made = { id: made.id, credentials: new Secret(JSON.stringify(tellCredentials(credentials))) };
+    } catch {
+      const why = `Service broker error: ${unreachable(binding)}`;
+      this.#advance(binding, 'failed', why);
+      throw brokerFailed('bind', why);
+    }
+    this.#advance(binding, 'succeeded');
+    this.#parts.audit.record(`${eventOf(binding)}.create`, targetOf(binding), requestOf(binding));
+  }
+
+  /** Lenient: a user that a restore took away already is no reason to keep the binding. */
+  async #remove(binding: CredentialBinding): Promise<void> {
+    const { instance, made } = binding;
+    try {
+      const gone = instance.lost && this.#parts.unbindLost;
+      if (made !== undefined && !gone) await instance.bindings.delete(made.id);
+    } catch {
+      const broker = `Service broker error: ${unreachable(binding)}`;
+      const why = `Service broker failed to delete service binding for instance ${instance.name}: ${broker}`;
+      this.#advance(binding, 'failed', why);
+      throw brokerFailed('unbind', why);
+    }
+    this.#bindings.delete(binding.guid);
+    this.#parts.audit.record(`${eventOf(binding)}.delete`, targetOf(binding), requestOf(binding));
+  }
+
+  #advance(binding: CredentialBinding, state: BindingOperation['state'], description: string | null = null) {
+    const at = this.#parts.now();
+    binding.operation = { ...binding.operation, state, description, updatedAt: at };
+    binding.updatedAt = at;
+  }
+}
+
+function isSame(binding: CredentialBinding, wish: BindingWish): boolean {
+  const same = binding.type === wish.type && binding.instance === wish.instance && binding.app === wish.app;
+  return same && (wish.type === 'app' || binding.name === wish.name);
+}
+
+function hasFailed({ operation }: CredentialBinding): boolean {
+  return operation.type === 'create' && operation.state === 'failed';
+}
+
+function unreachable({ instance }: CredentialBinding): string {
+  return `the database of ${instance.name} does not answer`;
+}
+
+function jobOf({ type }: CredentialBinding): string {
+  return type === 'app' ? 'service_bindings' : 'service_keys';
+}
+
+function eventOf({ type }: CredentialBinding): string {
+  return type === 'app' ? 'audit.service_binding' : 'audit.service_key';
+}
+
+function resourceOf({ guid }: CredentialBinding): Job['resource'] {
+  return { type: 'service_credential_binding', guid };
+}
+
+function targetOf({ guid, type, name }: CredentialBinding) {
+  return { guid, type: type === 'app' ? 'service_binding' : 'service_key', name: name ?? '' };
+}
+
+/** What was asked for, in the words of an event: parameters never are. */
+function requestOf({ type, name, instance, app }: CredentialBinding) {
+  const about = app === undefined ? {} : { app_guid: app.guid };
+  return { request: { type, name, service_instance_guid: instance.guid, ...about } };
+}

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import type { LabClock } from '../clock.ts';
+import { type Launcher, makeLauncher } from '../engine/launcher.ts';
+import type { LabInstance } from '../instance.ts';
+import { type AppProcess, startAppProcess } from './app-process.ts';
+import { type AppState, appStateOf } from './app-state.ts';
+import { AuditLog } from './audit-log.ts';
+import { type BindingWish, CredentialBindings } from './credential-bindings.ts';
+import { Deployments } from './deployments.ts';
+import { Jobs } from './jobs.ts';
+import { LabApp, type LabAppParts } from './lab-app.ts';
+import { NO_METADATA } from './metadata.ts';
+import { Staging } from './staging.ts';
+import { vcapServices } from './vcap.ts';
+
+export interface PlatformOptions {
+  /** Bindings that an application may have to one service instance at once; 1 by default, 2 allows the order without downtime. */
+  readonly maxBindings?: number;
+  /** Bound applications of an instance, by its name, in a space that no token of the lab may see; none by default. */
+  readonly unseen?: Readonly<Record<string, number>>;
+  /** Whether unbinding from a lost instance succeeds, as with a broker that outlives its databases; off by default, then its job fails. */
+  readonly unbindLost?: boolean;
+  /** How long a new process may take until it does its work, before its rollout is canceled; 10 seconds by default. */
+  readonly rolloutMs?: number;
+}
+
+export interface PlatformParts extends PlatformOptions {
+  readonly clock: LabClock;
+  readonly launcher: Launcher;
+  /** For files that are removed as soon as an application has read them; made here, closed to others. */
+  readonly folder: string;
+  readonly instances: readonly { readonly instance: LabInstance; readonly shop: boolean }[];
+  /** Orders that each shop's application places in a second. */
+  readonly rowsPerSecond: number;
+  readonly log: (line: string) => void;
+}
+
+export const ORG = { guid: randomUUID(), name: 'acme' } as const;
+export const SPACE = { guid: randomUUID(), name: 'prod' } as const;
+/** Where the bound applications are that nobody here may see. */
+export const UNSEEN_SPACE = randomUUID();
+
+/**
+ * The application platform around the lab's instances: one org, one space, two applications and a service key for each shop. The API
+ * (`platform-routes.ts`) is its face.
+ */
+export class Platform {
+  readonly maxBindings: number;
+  readonly createdAt: Date;
+  readonly audit: AuditLog;
+  readonly jobs: Jobs;
+  readonly bindings: CredentialBindings;
+  readonly staging: Staging;
+  readonly deployments: Deployments;
+  readonly apps: readonly LabApp[];
+  readonly instances: readonly LabInstance[];
+  readonly #parts: PlatformParts;
+  readonly #processes = new Set<AppProcess>();
+  readonly #spawning = new Set<Promise<AppProcess>>();
+  /** Applications run as whoever started the lab: the code is theirs, and need not be readable to the database's user. */
+  readonly #launcher = once(async () =>
+    this.#parts.launcher.user === undefined ? this.#parts.launcher : await makeLauncher(undefined),
+  );
+  readonly #closing = new AbortController();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(parts: PlatformParts) {
+    const { clock, log, maxBindings = 1, unbindLost = false } = parts;
+    const { now } = clock;
+    this.#parts = parts;
+    this.maxBindings = maxBindings;
+    this.createdAt = now();
+    this.instances = parts.instances.map(({ instance }) => instance);
+    this.audit = new AuditLog(now);
+    this.jobs = new Jobs(now, log);
+    this.staging = new Staging(this.audit, now);
+    this.deployments = new Deployments(this.audit, now, parts.rolloutMs);
+    this.bindings = new CredentialBindings({
+      jobs: this.jobs,
+      audit: this.audit,
+      now,
+      maxBindings,
+      unbindLost,
+    });
+    const appParts: LabAppParts = {
+      spawn: (app, services) => this.#tracked(this.#spawn(app, services)),
+      services: (app) => vcapServices(app, this.bindings.all),
+      now,
+      log,
+      closing: this.#closing.signal,
+    };
+    this.apps = parts.instances
+      .filter(({ shop }) => shop)
+      .flatMap(({ instance: { name } }) => [
+        new LabApp({ name: `${name}-api`, instance: name, work: 'api' }, appParts),
+        new LabApp({ name: `${name}-report`, instance: name, work: 'report' }, appParts),
+      ]);
+  }
+
+  /** Pushes and binds the applications and starts them. Resolves when all are bound; their processes come up afterwards. */
+  async open(): Promise<void> {
+    await Promise.all([
+      mkdir(this.#parts.folder, { mode: 0o700 }),
+      ...this.apps.map((app) => this.staging.push(app)),
+    ]);
+    const jobs = this.#firstBindings().map((wish) => this.bindings.create(wish).job);
+    await Promise.all(jobs.map(({ ended }) => ended));
+    for (const app of this.apps) app.start();
+  }
+
+  app(guid: string): LabApp | undefined {
+    return this.apps.find((app) => app.guid === guid);
+  }
+
+  instance(guid: string): LabInstance | undefined {
+    return this.instances.find((instance) => instance.guid === guid);
+  }
+
+  /** Bound applications of an instance in a space that is not seen. */
+  unseenAppsOf(instance: LabInstance): number {
+    return this.#parts.unseen?.[instance.name] ?? 0;
+  }
+
+  appStates(): readonly AppState[] {
+    return this.apps.map((app) => appStateOf(app, this.bindings.all));
+  }
+
+  /** Resolves as soon as the applications are as they shall be; rejects with the signal's reason. */
+  async appsReach(
+    isReached: (apps: readonly AppState[]) => boolean,
+    signal?: AbortSignal,
+  ): Promise<readonly AppState[]> {
+    const either = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+    const { promise, resolve, reject } = Promise.withResolvers<readonly AppState[]>();
+    const look = () => {
+      const states = this.appStates();
+      if (isReached(states)) resolve(states);
+    };
+    const stop = () => reject(either.reason);
+    this.#listeners.add(look);
+    either.addEventListener('abort', stop, { once: true });
+    if (either.aborted) stop();
+    look();
+    try {
+      return await promise;
+    } finally {
+      this.#listeners.delete(look);
+      either.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Ends every process. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the lab ends'));
+    await Promise.allSettled(this.#spawning);
+    await Promise.all([...this.#processes].map((process) => process.stop()));
+  }
+
+  /** A name and parameters belong to one of them, so that somebody notices when they are lost. */
+  #firstBindings(): BindingWish[] {
+    const apps = this.apps.flatMap((app): BindingWish[] => {
+      const instance = this.instances.find(({ name }) => name === app.facts.instance);
+      if (instance === undefined) return [];
+      const special = app.facts.work === 'report' ? REPORT_BINDING : { name: null, parameters: {} };
+      return [{ type: 'app', instance, app, ...special, metadata: NO_METADATA }];
+    });
+    const keys = this.#parts.instances
+      .filter(({ shop }) => shop)
+      .map(({ instance }): BindingWish => {
+        return { type: 'key', name: 'ops', instance, app: undefined, parameters: {}, metadata: NO_METADATA };
+      });
+    return [...apps, ...keys];
+  }
+
+  async #spawn(app: LabApp, services: AppProcess['services']): Promise<AppProcess> {
+    this.#closing.signal.throwIfAborted();
+    const { folder, rowsPerSecond } = this.#parts;
+    const changed = () => {
+      for (const look of [...this.#listeners]) look();
+    };
+    const launcher = await this.#launcher();
+    const { name, work } = app.facts;
+    const process = await startAppProcess({
+      launcher,
+      folder,
+      name,
+      work,
+      perSecond: rowsPerSecond,
+      services,
+      changed,
+    });
+    this.#processes.add(process);
+    void process.ended.then(() => this.#processes.delete(process));
+    return process;
+  }
+
+  async #tracked(spawning: Promise<AppProcess>): Promise<AppProcess> {
+    this.#spawning.add(spawning);
+    try {
+      return await spawning;
+    } finally {
+      this.#spawning.delete(spawning);
+    }
+  }
+}
+
+const REPORT_BINDING = { name: 'reporting-db', parameters: { pool: 4, comment: 'nightly sums' } } as const;
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

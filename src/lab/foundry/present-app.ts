@@ -1,0 +1,179 @@
+import type { Deployment } from './deployments.ts';
+import type { LabApp } from './lab-app.ts';
+import { stamp } from './metadata.ts';
+import { SPACE } from './platform.ts';
+import type { Build, Droplet, Package } from './staging.ts';
+
+const LIFECYCLE = { type: 'buildpack', data: { buildpacks: ['nodejs_buildpack'], stack: 'cflinuxfs4' } };
+
+export function presentApp(app: LabApp, origin: string): object {
+  const self = `${origin}/v3/apps/${app.guid}`;
+  const post = (path: string) => ({ href: `${self}/${path}`, method: 'POST' });
+  return {
+    guid: app.guid,
+    name: app.name,
+    state: app.state,
+    created_at: stamp(app.createdAt),
+    updated_at: stamp(app.updatedAt),
+    lifecycle: LIFECYCLE,
+    relationships: {
+      space: { data: { guid: SPACE.guid } },
+      current_droplet: { data: app.droplet === undefined ? null : { guid: app.droplet } },
+    },
+    metadata: { labels: {}, annotations: {} },
+    links: {
+      self: { href: self },
+      space: { href: `${origin}/v3/spaces/${SPACE.guid}` },
+      processes: { href: `${self}/processes` },
+      packages: { href: `${self}/packages` },
+      current_droplet: { href: `${self}/droplets/current` },
+      droplets: { href: `${self}/droplets` },
+      start: post('actions/start'),
+      stop: post('actions/stop'),
+    },
+  };
+}
+
+/** The one process type of a sample application. */
+export function presentProcess(app: LabApp, origin: string): object {
+  return {
+    guid: app.guid,
+    type: 'web',
+    command: '[PRIVATE DATA HIDDEN IN LISTS]',
+    instances: 1,
+    memory_in_mb: 64,
+    disk_in_mb: 64,
+    health_check: { type: 'http', data: { timeout: null, invocation_timeout: null, endpoint: '/' } },
+    relationships: { app: { data: { guid: app.guid } }, revision: null },
+    metadata: { labels: {}, annotations: {} },
+    created_at: stamp(app.createdAt),
+    updated_at: stamp(app.updatedAt),
+    links: {
+      self: { href: `${origin}/v3/processes/${app.guid}` },
+      app: { href: `${origin}/v3/apps/${app.guid}` },
+      space: { href: `${origin}/v3/spaces/${SPACE.guid}` },
+      stats: { href: `${origin}/v3/apps/${app.guid}/processes/web/stats` },
+    },
+  };
+}
+
+/** The platform sees whether a process runs, and not whether the application can do its work. */
+export function presentStats({ process, state }: LabApp): object {
+  const alive = process?.running === true ? process : undefined;
+  const { report } = alive ?? {};
+  const word = report !== undefined ? 'RUNNING' : alive !== undefined ? 'STARTING' : 'DOWN';
+  const uptime = alive === undefined ? 0 : Math.floor((Date.now() - alive.startedAt.getTime()) / 1000);
+  return {
+    type: 'web',
+    index: 0,
+    state: state === 'STARTED' && process?.running === false ? 'CRASHED' : word,
+    uptime,
+    ...(report === undefined
+      ? {}
+      : { host: '127.0.0.1', instance_ports: [{ external: report.port, internal: report.port }] }),
+    mem_quota: 64 * 1024 * 1024,
+    disk_quota: 64 * 1024 * 1024,
+    fds_quota: 1024,
+    isolation_segment: null,
+    details: null,
+  };
+}
+
+export function presentPackage({ guid, app, createdAt }: Package, origin: string): object {
+  const at = stamp(createdAt);
+  return {
+    guid,
+    type: 'bits',
+    data: { checksum: { type: 'sha256', value: null }, error: null },
+    state: 'READY',
+    created_at: at,
+    updated_at: at,
+    relationships: { app: { data: { guid: app.guid } } },
+    metadata: { labels: {}, annotations: {} },
+    links: {
+      self: { href: `${origin}/v3/packages/${guid}` },
+      app: { href: `${origin}/v3/apps/${app.guid}` },
+    },
+  };
+}
+
+export function presentDroplet(droplet: Droplet, origin: string): object {
+  const { guid, app, checksum, createdAt } = droplet;
+  const at = stamp(createdAt);
+  return {
+    guid,
+    state: 'STAGED',
+    error: null,
+    lifecycle: { type: 'buildpack', data: {} },
+    execution_metadata: '',
+    process_types: { web: 'node sample-app' },
+    checksum: { type: 'sha256', value: checksum },
+    buildpacks: [{ name: 'nodejs_buildpack', detect_output: 'nodejs', version: null, buildpack_name: null }],
+    stack: LIFECYCLE.data.stack,
+    image: null,
+    created_at: at,
+    updated_at: at,
+    relationships: { app: { data: { guid: app.guid } } },
+    metadata: { labels: {}, annotations: {} },
+    links: {
+      self: { href: `${origin}/v3/droplets/${guid}` },
+      package: { href: `${origin}/v3/packages/${droplet.package.guid}` },
+      app: { href: `${origin}/v3/apps/${app.guid}` },
+      assign_current_droplet: {
+        href: `${origin}/v3/apps/${app.guid}/relationships/current_droplet`,
+        method: 'PATCH',
+      },
+    },
+  };
+}
+
+export function presentBuild(build: Build, origin: string): object {
+  const { guid, droplet, metadata, state, error } = build;
+  const { app } = build.package;
+  return {
+    guid,
+    created_at: stamp(build.createdAt),
+    updated_at: stamp(build.updatedAt),
+    state,
+    error: error ?? null,
+    lifecycle: LIFECYCLE,
+    package: { guid: build.package.guid },
+    droplet:
+      droplet === undefined ? null : { guid: droplet.guid, href: `${origin}/v3/droplets/${droplet.guid}` },
+    relationships: { app: { data: { guid: app.guid } } },
+    metadata,
+    links: { self: { href: `${origin}/v3/builds/${guid}` }, app: { href: `${origin}/v3/apps/${app.guid}` } },
+  };
+}
+
+export function presentDeployment(deployment: Deployment, origin: string): object {
+  const { guid, value, reason, error, healthyAt, updatedAt, previousDroplet, app, metadata } = deployment;
+  const self = `${origin}/v3/deployments/${guid}`;
+  const cancel = { cancel: { href: `${self}/actions/cancel`, method: 'POST' } };
+  return {
+    guid,
+    status: {
+      value,
+      reason,
+      details: {
+        last_successful_healthcheck: healthyAt === undefined ? null : stamp(healthyAt),
+        last_status_change: stamp(updatedAt),
+        ...(error === undefined ? {} : { error }),
+      },
+    },
+    strategy: 'rolling',
+    options: { max_in_flight: deployment.maxInFlight },
+    droplet: { guid: deployment.droplet.guid },
+    previous_droplet: { guid: previousDroplet ?? null },
+    new_processes: [{ guid: app.guid, type: 'web' }],
+    created_at: stamp(deployment.createdAt),
+    updated_at: stamp(updatedAt),
+    metadata,
+    relationships: { app: { data: { guid: app.guid } } },
+    links: {
+      self: { href: self },
+      app: { href: `${origin}/v3/apps/${app.guid}` },
+      ...(value === 'ACTIVE' ? cancel : {}),
+    },
+  };
+}
