@@ -11,6 +11,8 @@ export interface FailureWays {
   readonly skip: WayOut;
   /** What the operator has to give as evidence. */
   readonly markDone: WayOut;
+  /** Open unless said otherwise: a run that owes something is left, not stopped. */
+  readonly stop?: { readonly disabled: string };
 }
 
 /**
@@ -28,7 +30,7 @@ export function failureQuestion(failure: Failure | undefined, ways: FailureWays)
       {
         event: { type: 'operator.stop' },
         label: 'stop the run',
-        hint: 'the run is closed as stopped; keys and evidence stay',
+        ...(ways.stop ?? { hint: 'the run is closed as stopped; keys and evidence stay' }),
       },
     ],
   };

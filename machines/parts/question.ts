@@ -1,3 +1,5 @@
+import type { Obligation } from './obligation.ts';
+
 /**
  * What a machine may ask the operator. A state with the tag `question` carries `meta.question`, a pure function of the
  * machine's context; the view shows it, the runner turns an answer into the event it names.
@@ -41,6 +43,41 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly event: Event['type'];
       readonly twice: boolean;
       readonly minLength: number;
+      readonly options: readonly QuestionOption<Event>[];
+    }
+  | {
+      /** A moment within `earliest` and `latest`, both included; the event gets it as `time`, RFC 3339 in UTC. */
+      readonly kind: 'time';
+      readonly prompt: string;
+      readonly event: Event['type'];
+      /** RFC 3339. A safety margin is already taken off. */
+      readonly earliest: string;
+      readonly latest: string;
+      /** Where the picker stands first; it is no recommendation, so `--yes` does not take it. */
+      readonly suggested?: string;
+      readonly options: readonly QuestionOption<Event>[];
+    }
+  | {
+      /** A word that is no secret, such as a guid; the event gets it as `text`, trimmed. */
+      readonly kind: 'text';
+      readonly prompt: string;
+      readonly event: Event['type'];
+      /** A regular expression for the whole word, and the sentence that says what fits it. */
+      readonly pattern?: { readonly source: string; readonly says: string };
+      readonly options: readonly QuestionOption<Event>[];
+    }
+  | {
+      /**
+       * What is still owed. Each is settled by hand with a proof (`settle`, with `id` and `text`), skipped with a reason (`skip`,
+       * the same), or done from here where it is payable (`pay`, with `id`).
+       */
+      readonly kind: 'obligations';
+      readonly prompt: string;
+      readonly obligations: readonly Obligation[];
+      readonly settle: Event['type'];
+      readonly skip: Event['type'];
+      readonly pay: Event['type'];
+      /** What concerns all of them, for instance to let the platform do what it can. */
       readonly options: readonly QuestionOption<Event>[];
     };
 

@@ -1,6 +1,8 @@
 import type { AnyStateMachine } from 'xstate';
 import type { z } from 'zod';
 import type { Failure } from './failure.ts';
+import type { Obligation } from './obligation.ts';
+import type { PaperStep } from './paper-step.ts';
 import type { OperatorEvent, Question } from './question.ts';
 
 /** The view's vocabulary. `in-doubt` and `failed` decide the exit code of a run that stops there without a terminal. */
@@ -11,7 +13,21 @@ export interface PlannedCall {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
   readonly what: string;
+  /** Which instance it goes to; the run's own by default. */
+  readonly on?: 'target';
+  /** What has to hold before it is made, in one sentence. */
+  readonly needs?: string;
+  /** What cannot be undone once it is made, in one sentence. */
+  readonly forever?: string;
+  /** The run goes on without it where the service does not have it. */
+  readonly optional?: boolean;
 }
+
+/**
+ * The slices that a recovery's time is told in: until the decision, in the service's queue, at work, waiting for a person, until
+ * the applications run again.
+ */
+export type TimeSlice = 'decide' | 'queue' | 'execute' | 'human' | 'rebind';
 
 /** What every state says about itself. `Context` is the machine's own. */
 export interface StateMeta<Context, Event extends OperatorEvent> {
@@ -20,6 +36,10 @@ export interface StateMeta<Context, Event extends OperatorEvent> {
   readonly title: string;
   readonly question?: (context: Context) => Question<Event>;
   readonly calls?: readonly PlannedCall[];
+  /** Calls of the platform or commands outside the service, for the plan: words, not paths. */
+  readonly does?: readonly string[];
+  /** Which slice of the recovery time passes in this state; a question's is always `human` once the service was changed. */
+  readonly slice?: TimeSlice;
   /** For a state that changes something: what the way back is, in one sentence. */
   readonly wayBack?: string;
 }
@@ -53,8 +73,14 @@ export interface Runbook<Context = never, Input = unknown> {
   readonly steps: readonly { readonly id: string; readonly title: string }[];
   /** The order in which a run without trouble passes its states, for `plan` and the generated step table. */
   readonly mainPath: readonly string[];
+  /** The same for one run, where it depends on what the run was begun with. */
+  readonly pathOf?: (context: Context) => readonly string[];
   readonly facts: (context: Context) => readonly Fact[];
   readonly failure: (context: Context) => Failure | undefined;
   readonly skipped: (context: Context) => readonly { readonly step: string; readonly reason: string }[];
+  /** What the run owes, settled or not; none for a runbook that leaves nothing owed. */
+  readonly obligations?: (context: Context) => readonly Obligation[];
+  /** The rest of the run from `state` on, for a person without lifeboat. */
+  readonly paper?: (context: Context, state: string) => readonly PaperStep[];
   readonly closing: (context: Context, finalState: string) => Closing;
 }

@@ -39,6 +39,8 @@ export const PreflightFacts = z.object({
     name: z.string().optional(),
     state: z.string().optional(),
     plan: z.string().optional(),
+    /** Id of the service offering: a recovery is only possible into an instance of the same. */
+    offering: z.string().optional(),
     tenant: z.string().optional(),
   }),
   ground: Ground,
@@ -90,6 +92,10 @@ export const RestoreFacts = z.object({
   /** When the backup was made, or the point in time that was chosen. */
   restoredFrom: z.string().optional(),
   triggeredAt: z.string().optional(),
+  /** Revision 61 tells it (service-api.md section 3). */
+  startedAt: z.string().optional(),
+  /** Where it is not told: when the run first saw it at work after having seen it queued, by this machine's clock. */
+  seenRunningAt: z.string().optional(),
   finishedAt: z.string().optional(),
 });
 export type RestoreFacts = z.infer<typeof RestoreFacts>;
@@ -168,6 +174,8 @@ export const RotationRecord = z.object({
   negative: NegativeTest.optional(),
   /** True when a lost answer was settled by the backup: the ledger then learns that the key was set. */
   settles: z.boolean(),
+  /** How long the service keeps backups, when the caller knows; else the service is asked. Days. */
+  retentionDays: z.number().optional(),
 });
 export type RotationRecord = z.infer<typeof RotationRecord>;
 

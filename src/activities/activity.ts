@@ -12,10 +12,12 @@ export type Progress =
   | { readonly kind: 'task'; readonly status: string; readonly what: string }
   | { readonly kind: 'wait'; readonly untilMs: number; readonly what: string };
 
-/** A fact for the instance's ledger, appended in the same transaction as the activity's outcome. */
+/** A fact for an instance's ledger, appended in the same transaction as the activity's outcome. */
 export interface LedgerFact {
   readonly type: string;
   readonly body: Json;
+  /** Whose ledger, by name; the run's own instance without it. The run holds the ledger of its target as well. */
+  readonly instance?: string;
 }
 
 /** How an activity ended, as data. `ledger` facts become durable together with it. */

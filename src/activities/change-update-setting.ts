@@ -2,10 +2,11 @@ import type { UpdateSetting } from '../../machines/parts/verbs.ts';
 import type { RepeatableActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, no, ok } from './results.ts';
+import { sentAgain } from './sent-again.ts';
 
 /**
  * Allows or forbids maintenance updates (revision 61 only, service-api.md section 4.2 item 6). The same again changes nothing more, so after a
- * crash it is set again. No call reads the setting back: a lost answer is a failure that may be tried again.
+ * crash it is set again. No call reads the setting back: what answers are lost again and again is a failure that may be tried later.
  */
 export function changeUpdateSetting(
   deps: ActivityDeps,
@@ -14,7 +15,7 @@ export function changeUpdateSetting(
     kind: 'repeatable',
     async run({ setting }, { signal }) {
       try {
-        const sent = await deps.service.changeUpdateSetting(setting, signal);
+        const sent = await sentAgain(() => deps.service.changeUpdateSetting(setting, signal), signal);
         if (sent.outcome === 'unknown') return because(harmless(sent.failure));
         if (sent.outcome !== 'accepted') return because(sent.failure);
         const now = sent.value.setting ?? setting;

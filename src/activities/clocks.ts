@@ -68,3 +68,9 @@ export function elapsedMs({ armedAtMs, nowMs, skewBefore, skewNow }: Clocks): nu
   const noise = skewNow.uncertaintyMs + skewBefore.uncertaintyMs;
   return drift < -noise - CLOCK_MARGIN_MS ? byOurs + drift - noise : byOurs;
 }
+
+/** Whole seconds the service's clock is ahead; what cannot be told from none is none. */
+export function secondsAhead(skew: Skew | undefined): number | undefined {
+  if (skew === undefined) return undefined;
+  return Math.abs(skew.skewMs) <= skew.uncertaintyMs ? 0 : Math.round(skew.skewMs / 1000);
+}

@@ -1,4 +1,6 @@
+import type { Entry } from '../journal/journal.ts';
 import type { Keyring } from '../keys/key-store.ts';
+import type { Platform } from '../platform/platform.ts';
 import type { Secret } from '../secret.ts';
 import type { ServiceClient } from '../service/client.ts';
 
@@ -16,4 +18,30 @@ export interface ActivityDeps {
   readonly tokenExpires: () => Promise<string | undefined>;
   /** A key the operator has just entered, until it is stored. */
   readonly inHand: (fingerprint: string) => Secret | undefined;
+  /** The instance's name in the config; its ledger and its keys go by it. */
+  readonly name: string;
+  /** The facts of the ledger of this instance, oldest first. */
+  readonly ledger: () => Promise<readonly Entry[]>;
+  /** As the config names them; bound again after a restore, whether the platform knows them or not. */
+  readonly apps: readonly {
+    readonly name: string;
+    readonly space?: string | undefined;
+    readonly org?: string | undefined;
+  }[];
+  /** The service's dashboard address of this instance, by which the platform knows it. */
+  readonly dashboardUrl: string;
+  /** The platform, or why there is none to be used. Opened on first use, once for each run. */
+  readonly platform: () => Promise<Platform | { readonly none: string }>;
+  /** The reconciliation command of the config. */
+  readonly reconcile:
+    | {
+        readonly command: string;
+        readonly timeoutMs: number;
+        /** Variables of the environment that hold tokens, whatever they are called; the command does not get them. */
+        readonly hideEnv?: readonly string[];
+      }
+    | undefined;
+  readonly objectives: { readonly rtoMs?: number | undefined; readonly rpoMs?: number | undefined };
+  /** Whether the instance is a lab or scratch instance. */
+  readonly rehearsal: boolean;
 }

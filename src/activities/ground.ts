@@ -32,9 +32,14 @@ export function groundOf(
 
 /** The done backup that was triggered last; by id where times are missing or equal. */
 export function newestOf(backups: readonly Backup[]): Backup | undefined {
+  return doneBackups(backups)[0];
+}
+
+/** The done backups, the one that was triggered last first; by id where times are missing or equal. */
+export function doneBackups(backups: readonly Backup[]): readonly Backup[] {
   return backups
     .filter((backup) => backup.status === 'done')
-    .toSorted((a, b) => time(b) - time(a) || b.id - a.id)[0];
+    .toSorted((a, b) => time(b) - time(a) || b.id - a.id);
 }
 
 /** Whether a task has not ended (service-api.md section 3). */
@@ -65,6 +70,8 @@ export function factsOfRestore(restore: Restore): RestoreFacts {
     ...(restore.backup_id === undefined ? {} : { backup: restore.backup_id }),
     ...(from === undefined ? {} : { restoredFrom: from }),
     ...(restore.triggered_at === undefined ? {} : { triggeredAt: restore.triggered_at }),
+    // No restore of service-api.md section 2.2 has it; a service that tells it, as for backups, is believed.
+    ...(typeof restore['started_at'] === 'string' ? { startedAt: restore['started_at'] } : {}),
     ...(restore.finished_at === undefined ? {} : { finishedAt: restore.finished_at }),
   };
 }

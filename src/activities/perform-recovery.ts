@@ -4,7 +4,7 @@ import type { ActivityResult, OnceActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeTask } from './doubt.ts';
 import { baselineOf, lookAt, sentTask } from './once-task.ts';
-import { recoveryFromElsewhere } from './restore-fits.ts';
+import { type ExpectedBackup, recoveryFromElsewhere } from './restore-fits.ts';
 import { because, no, ok } from './results.ts';
 
 interface Input {
@@ -15,6 +15,8 @@ interface Input {
   readonly fingerprint: string;
   /** The instance under whose name the key is kept; the run's own without it. */
   readonly source?: string | undefined;
+  /** What is known of that backup, so that a colleague's recovery of another one is not taken for ours when an answer is lost. */
+  readonly expectFrom?: ExpectedBackup | undefined;
 }
 
 /**
@@ -38,10 +40,10 @@ export function performRecovery(deps: ActivityDeps): OnceActivity<Input, Trigger
         'restore',
       );
     },
-    async judge(_, memory, context) {
+    async judge({ expectFrom }, memory, context) {
       const look = await lookAt(() => deps.service.restores(context.signal), memory, deps, context);
       const own = await deps.service.backups(context.signal);
-      return judgeTask(look, recoveryFromElsewhere(own.value, memory.lost));
+      return judgeTask(look, recoveryFromElsewhere(own.value, memory.lost, expectFrom));
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Ground, PreflightFacts } from '../../machines/parts/verbs.ts';
-import type { Skew } from '../service/clock-skew.ts';
 import type { Backup, BackupsConfig, InstanceOverview } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { ReadActivity } from './activity.ts';
+import { secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { factsOfBackup, groundOf, newestOf, readInstance } from './ground.ts';
 import { because, ok } from './results.ts';
@@ -13,19 +13,28 @@ const BLOCKING_STATES = new Set(['deleted', 'deploying', 'failed']);
 const USUAL_STATES = new Set(['available', 'provisioned']);
 const SKEW_WORTH_A_WORD_S = 60;
 
+interface Input {
+  readonly instance: string;
+  /** For a restore, which a failed instance may need: neither that state nor a backup under way blocks, they warn. */
+  readonly tolerant?: boolean | undefined;
+}
+
 /**
- * Looks at everything a rotation rests on: instance, configuration, backups, the key store. Only GETs. The right to change shows
- * only at the change itself: a 403 there changes nothing.
+ * Looks at everything a change of an instance rests on: instance, configuration, backups, the key store. Only GETs. The right to change
+ * shows only at the change itself: a 403 there changes nothing.
  */
-export function preflight(deps: ActivityDeps): ReadActivity<{ instance: string }, PreflightFacts> {
+export function preflight(deps: ActivityDeps): ReadActivity<Input, PreflightFacts> {
   return {
     kind: 'read',
-    async run({ instance }, { signal }) {
+    async run({ instance, tolerant = false }, { signal }) {
       try {
         await deps.keyring.store.probe();
         const { overview, config, backups, skew: measured } = await readInstance(deps.service, signal);
         const ground = groundOf(overview, config, backups);
         const skew = secondsAhead(measured);
+        const obstacles = obstaclesOf(overview, ground);
+        const isBorne = ({ code, evidence }: Failure) =>
+          tolerant && (code === 'service.task-running' || evidence['state'] === 'failed');
         const current = await deps.currentKey();
         const expires = await deps.tokenExpires();
         return ok({
@@ -36,8 +45,11 @@ export function preflight(deps: ActivityDeps): ReadActivity<{ instance: string }
           keyStore: deps.keyring.store.description,
           ...(expires === undefined ? {} : { tokenExpires: expires }),
           ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
-          warnings: warningsOf(overview, config, backups, skew),
-          blockers: blockersOf(overview, ground),
+          warnings: [
+            ...warningsOf(overview, config, backups, skew),
+            ...obstacles.filter(isBorne).map(({ shortMessage }) => shortMessage),
+          ],
+          blockers: obstacles.filter((obstacle) => !isBorne(obstacle)),
         });
       } catch (thrown) {
         return because(thrown);
@@ -54,6 +66,7 @@ function serviceFacts(overview: InstanceOverview, config: BackupsConfig, backups
       ...(overview.name === undefined ? {} : { name: overview.name }),
       ...(overview.state === undefined ? {} : { state: overview.state }),
       ...(overview.plan_id === undefined ? {} : { plan: overview.plan_id }),
+      ...(overview.service_id === undefined ? {} : { offering: overview.service_id }),
       ...(overview.tenant_name === undefined ? {} : { tenant: overview.tenant_name }),
     },
     ...(config.retention_time === undefined ? {} : { retentionDays: config.retention_time }),
@@ -71,10 +84,10 @@ function serviceFacts(overview: InstanceOverview, config: BackupsConfig, backups
   };
 }
 
-function blockersOf(overview: InstanceOverview, { runningTasks }: Ground): Failure[] {
-  const blockers: Failure[] = [];
+function obstaclesOf(overview: InstanceOverview, { runningTasks }: Ground): Failure[] {
+  const obstacles: Failure[] = [];
   if (overview.state !== undefined && BLOCKING_STATES.has(overview.state)) {
-    blockers.push({
+    obstacles.push({
       code: 'instance.state',
       shortMessage: `the instance is ${show(overview.state)}`,
       hints: ['wait until it is available, then try again'],
@@ -82,14 +95,14 @@ function blockersOf(overview: InstanceOverview, { runningTasks }: Ground): Failu
     });
   }
   if (runningTasks.length > 0) {
-    blockers.push({
+    obstacles.push({
       code: 'service.task-running',
       shortMessage: `a backup is under way: ${runningTasks.slice(0, 5).join(', ')}`,
       hints: ['wait until it is done, then try again: it is not known under which key it will be written'],
       evidence: { backups: runningTasks.slice(0, 50) },
     });
   }
-  return blockers;
+  return obstacles;
 }
 
 function warningsOf(
@@ -111,10 +124,4 @@ function warningsOf(
   if (skew !== undefined && Math.abs(skew) > SKEW_WORTH_A_WORD_S)
     warnings.push(`the clock of the service differs by ${skew} s from the one here`);
   return warnings;
-}
-
-/** Whole seconds the service's clock is ahead; what cannot be told from none is none. */
-function secondsAhead(skew: Skew | undefined): number | undefined {
-  if (skew === undefined) return undefined;
-  return Math.abs(skew.skewMs) <= skew.uncertaintyMs ? 0 : Math.round(skew.skewMs / 1000);
 }

@@ -5,6 +5,7 @@ import type { ActivityResult, RepeatableActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { keyAnswer } from './key-answer.ts';
 import { because, harmless, no, ok } from './results.ts';
+import { sentAgain } from './sent-again.ts';
 
 interface Input {
   /** A stored key to set on the instance with it; without one the instance keeps its key. */
@@ -22,7 +23,8 @@ export function prepareRecovery(deps: ActivityDeps): RepeatableActivity<Input, R
     kind: 'repeatable',
     async run({ fingerprint, previous }, { instance, runId, signal }) {
       try {
-        if (fingerprint === undefined) return withoutKey(await deps.service.prepareRecovery({}, signal));
+        if (fingerprint === undefined)
+          return withoutKey(await sentAgain(() => deps.service.prepareRecovery({}, signal), signal));
         const key = await deps.keyring.load(instance, fingerprint);
         if (key === undefined) {
           return no('key.not-stored', `key ${fingerprint} is not in ${deps.keyring.store.description}`, {

@@ -1,29 +1,31 @@
 import type { Recorded, RotationRecord } from '../../machines/parts/verbs.ts';
-import type { RepeatableActivity } from './activity.ts';
+import type { LedgerFact, RepeatableActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { ok } from './results.ts';
+import { proofFact } from './proof-fact.ts';
+import { because, ok } from './results.ts';
+import { retirements } from './retirements.ts';
 
-/** Tells the instance's ledger what was shown: which key opened which backup, and that no old key does. Sends nothing. */
-export function recordRotation(_: ActivityDeps): RepeatableActivity<{ record: RotationRecord }, Recorded> {
+/**
+ * Tells the instance's ledger what was shown: which key opened which backup, and that no old key does; and that each key which it
+ * replaced is to be retired when no retained backup needs it any more. Changes nothing at the service.
+ */
+export function recordRotation(deps: ActivityDeps): RepeatableActivity<{ record: RotationRecord }, Recorded> {
   return {
     kind: 'repeatable',
-    async run({ record }, { runId }) {
-      const { fingerprint, backup, verification, negative, settles } = record;
+    async run({ record }, context) {
+      const { fingerprint, negative, settles } = record;
+      const run = context.runId;
       const proven = negative !== undefined && negative.opened.length === 0;
-      const set = { type: 'key.set', body: { fingerprint, run: runId, answer: 'adopted' } };
-      const provenFact = {
-        type: 'key.proven',
-        body: {
-          fingerprint,
-          run: runId,
-          backup: { id: backup.id, ...(backup.backupId === undefined ? {} : { backup_id: backup.backupId }) },
-          verdict: verification.verdict,
-          cipherSha256: verification.cipherSha256,
-          contentSha256: verification.contentSha256,
-          negative: negative?.tested.length ? 'refused' : 'not-applicable',
-        },
-      };
-      return ok({ fingerprint, proven }, [...(settles ? [set] : []), ...(proven ? [provenFact] : [])]);
+      try {
+        const facts: LedgerFact[] = [
+          ...(settles ? [{ type: 'key.set', body: { fingerprint, run, answer: 'adopted' } }] : []),
+          ...(proven ? [proofFact(fingerprint, { run, ...record })] : []),
+        ];
+        const owed = proven ? await retirements(deps, context, { record, facts }) : [];
+        return ok({ fingerprint, proven }, [...facts, ...owed]);
+      } catch (thrown) {
+        return because(thrown);
+      }
     },
   };
 }

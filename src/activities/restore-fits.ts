@@ -4,6 +4,9 @@ import type { InDoubt } from './activity.ts';
 import { instantOf, isSameInstant } from './clocks.ts';
 import type { Fit, Telling } from './doubt.ts';
 
+/** Times are told with and without fractions of a second. */
+const ROUNDING_MS = 1_000;
+
 /** Tells a restore of one of the instance's own backups (service-api.md endpoint 7) by the backup's id. */
 export function restoreOfBackup(backup: number): Telling<Restore> {
   return telling(({ backup_id }) => {
@@ -13,18 +16,31 @@ export function restoreOfBackup(backup: number): Telling<Restore> {
   });
 }
 
+/** What is known of the backup that a recovery takes, by the clock of the service: from when its data is. */
+export interface ExpectedBackup {
+  readonly triggeredAt?: string | undefined;
+  readonly startedAt?: string | undefined;
+  readonly finishedAt?: string | undefined;
+  /** The newest backup is recovered, and this is the newest that is known: it may be from then or from later. */
+  readonly orNewer?: boolean | undefined;
+}
+
 /**
  * Tells a disaster recovery (endpoint 11). The id in it is that of a backup of another instance, which nothing here can be compared
- * with, so any new restore is taken for ours unless it looks like one of the target's own backups.
+ * with. Where the times of that backup are known, a restore from another time is a colleague's recovery of something else. Without
+ * them any new restore is taken for ours unless it looks like one of the target's own backups.
  */
 export function recoveryFromElsewhere(
   ownBackups: readonly Backup[],
   lost: InDoubt['lost'],
+  expected: ExpectedBackup = {},
 ): Telling<Restore> {
   return telling((restore) => {
     // Revision 61 says so when somebody else's recovery runs, and then the one that is listed is theirs.
     if (lost?.code === 'service.conflict')
       return { is: 'doubtful', why: 'the service answered that a restore was under way already' };
+    const unexpected = against(expected, restore);
+    if (unexpected !== undefined) return unexpected;
     const { backup_id } = restore;
     const own = ownBackups.filter(({ id }) => backup_id === undefined || id === backup_id);
     if (own.length === 0) return { is: 'ours', why: 'it restores no backup of this instance' };
@@ -34,6 +50,22 @@ export function recoveryFromElsewhere(
     if (twin === undefined) return { is: 'ours', why: 'no backup of this instance is from that time' };
     return { is: 'doubtful', why: `it looks like a restore of the instance's own backup ${twin.id}` };
   });
+}
+
+/** What speaks against a restore's being of the expected backup; nothing when it is from its time, or no time was expected. */
+function against(
+  { triggeredAt, startedAt, finishedAt, orNewer = false }: ExpectedBackup,
+  { metadata }: Restore,
+): Fit | undefined {
+  const times = [triggeredAt, startedAt, finishedAt].map(instantOf).filter((time) => time !== undefined);
+  if (times.length === 0) return undefined;
+  const from = instantOf(metadata?.restored_from);
+  if (from === undefined) return { is: 'untold', why: 'from when the restored backup is is not told' };
+  // Which moment of a backup its "creation date" is is not said: any between its first and its last.
+  const begun = Math.min(...times) - ROUNDING_MS;
+  const ended = Math.max(...times) + ROUNDING_MS;
+  if (from >= begun && (orNewer || from <= ended)) return undefined;
+  return { is: 'unlikely', why: 'it restores data of another time than that of the chosen backup' };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import { failureOf, LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
+import type { Json } from '../journal/journal.ts';
 import type { ActivityResult, LedgerFact } from './activity.ts';
 
 /** The verb did what it is for. */
@@ -24,6 +25,11 @@ export function because(cause: unknown): ActivityResult<never> {
 /** The failure of a lost answer to a call that does no harm when it is made again. */
 export function harmless(failure: Failure): Failure {
   return { ...failure, hints: ['the answer was lost; making the same change again does no harm'] };
+}
+
+/** Data as it is journalled: a field that is undefined is not there. */
+export function asJson(value: object): Json {
+  return JSON.parse(JSON.stringify(value));
 }
 
 function isFailure(value: unknown): value is Failure {

@@ -4,25 +4,39 @@ import type { ActivityDeps } from './deps.ts';
 import { factsOfRestore } from './ground.ts';
 import { waitForTask } from './wait-for-task.ts';
 
-/** Polls a restore until it is done, whichever way it was asked for; see `waitForTask` for how it fails. */
+/**
+ * Polls a restore until it is done, whichever way it was asked for; see `waitForTask` for how it fails. Where the service does not tell
+ * when the work began, that it was seen to begin tells the queue from the work. A process that comes later may not have seen it.
+ */
 export function waitForRestore(
   deps: Pick<ActivityDeps, 'service'>,
 ): ReadActivity<{ id: number }, RestoreFacts> {
   return {
     kind: 'read',
-    run: ({ id }, context) =>
-      waitForTask(
+    run({ id }, context) {
+      let wasQueued = false;
+      let seenRunningAt: string | undefined;
+      return waitForTask(
         {
           kind: 'restore',
           id,
-          look: async () => (await deps.service.restore(id, context.signal)).value,
-          facts: factsOfRestore,
+          look: async () => {
+            const { value } = await deps.service.restore(id, context.signal);
+            wasQueued ||= value.status === 'queued';
+            if (wasQueued && value.status === 'running') seenRunningAt ??= context.now().toISOString();
+            return value;
+          },
+          facts: (restore) => ({
+            ...factsOfRestore(restore),
+            ...(seenRunningAt === undefined ? {} : { seenRunningAt }),
+          }),
           hints: [
             'a wrong key or a damaged backup can be the cause: check both before another restore',
             'what the instance holds now is not known: look at it before anything is bound to it',
           ],
         },
         context,
-      ),
+      );
+    },
   };
 }

@@ -5,7 +5,7 @@ import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
-import { Config, type InstanceConfig } from './schema.ts';
+import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
 
 export interface LoadedConfig extends Config {
   readonly path: string;
@@ -80,16 +80,30 @@ function absolute(config: Config, folder: string): Config {
       {
         ...instance,
         ...(instance.ca === undefined ? {} : { ca: resolve(folder, instance.ca) }),
-        ...(token !== undefined && 'file' in token
-          ? { token: { ...token, file: resolve(folder, token.file) } }
-          : {}),
+        ...(token === undefined ? {} : { token: absoluteToken(token, folder) }),
       },
     ];
   });
   return {
     ...config,
     instances: Object.fromEntries(instances),
+    platform: absolutePlatform(config.platform, folder),
+    ...(config.runbooks === undefined ? {} : { runbooks: resolve(folder, config.runbooks) }),
     checkpoints: config.checkpoints.map((path) => resolve(folder, path)),
+  };
+}
+
+function absoluteToken<Token extends TokenConfig>(token: Token, folder: string): Token {
+  return 'file' in token ? { ...token, file: resolve(folder, token.file) } : token;
+}
+
+function absolutePlatform(platform: Config['platform'], folder: string): Config['platform'] {
+  if (typeof platform === 'string') return platform;
+  const { token, ca } = platform;
+  return {
+    ...platform,
+    ...(token === undefined ? {} : { token: absoluteToken(token, folder) }),
+    ...(ca === undefined ? {} : { ca: resolve(folder, ca) }),
   };
 }
 

@@ -18,11 +18,14 @@ const Duration = z.string().transform((text, context) => {
 
 const scheme = z.string().optional();
 
-/** Where an access token comes from. The token itself never stands in the config. */
-export const TokenConfig = z.union([
+const OutsideToken = z.union([
   z.strictObject({ command: z.string().min(1), scheme }),
   z.strictObject({ env: z.string().min(1), scheme }),
   z.strictObject({ file: z.string().min(1), scheme }),
+]);
+/** Where an access token comes from. The token itself never stands in the config. */
+export const TokenConfig = z.union([
+  ...OutsideToken.options,
   z.strictObject({ keychain: z.literal(true), scheme }),
 ]);
 export type TokenConfig = z.infer<typeof TokenConfig>;
@@ -50,6 +53,11 @@ export const InstanceConfig = z.strictObject({
   router: Duration.default(15 * 60_000),
   /** PEM file with further certificate authorities. */
   ca: z.string().optional(),
+  /**
+   * A shell command that asks the data itself, for instance with `psql`: the first date and time in its output is that of the newest
+   * record, the first whole number beside it counts them. Run before and after a restore, it measures what was lost.
+   */
+  reconcile: z.strictObject({ command: z.string().min(1), timeout: Duration.default(30_000) }).optional(),
   /** True for a lab or scratch instance: every screen says REHEARSAL. */
   rehearsal: z.boolean().default(false),
 });
@@ -63,9 +71,21 @@ const InstanceName = z
   )
   .refine((name) => name !== 'lifeboat', 'the name "lifeboat" is reserved');
 
+/** The application platform: Cloud Foundry's v3 API. Without it the tool `cf` is used where it is logged in. */
+const PlatformConfig = z.strictObject({
+  /** As `cf api` prints it. */
+  api: z.string(),
+  /** Default: `cf oauth-token`. */
+  token: OutsideToken.optional(),
+  ca: z.string().optional(),
+});
+
 /** lifeboat.yaml. */
 export const Config = z.strictObject({
   instances: z.record(InstanceName, InstanceConfig),
+  platform: z.union([PlatformConfig, z.literal('cf'), z.literal('none')]).default('cf'),
+  /** Folder with a team's own text for the runbooks, laid over the ones that come along: `<runbook>.md`. */
+  runbooks: z.string().optional(),
   operator: z.strictObject({ name: z.string().optional(), email: z.string().optional() }).default({}),
   /** Further folders for signed checkpoints; one on another machine betrays what one on this machine cannot. */
   checkpoints: z.array(z.string()).default([]),

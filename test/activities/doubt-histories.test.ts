@@ -70,6 +70,19 @@ const KINDS: readonly Kind[] = [
     input: () => ({ backupGuid: 'guid', fingerprint: 'cccccccccccc' }),
   },
   {
+    what: 'recovery of a known backup of another instance, beside recoveries of other ones',
+    ours: { backup: 7, from: START_MS - 1_234_567 },
+    theirs: { backup: 8, from: START_MS - 2_345_678 },
+    canBeTold: false,
+    deps: (world) => world.deps(SETTLE_MS),
+    verb: performRecovery as never,
+    input: (world) => ({
+      backupGuid: 'guid-1742693407644',
+      fingerprint: 'cccccccccccc',
+      expectFrom: { triggeredAt: world.stamp(START_MS - 1_234_567) },
+    }),
+  },
+  {
     what: 'restore to a point in time',
     ours: { backup: 3, from: START_MS - 777_777 },
     theirs: { backup: 3, from: START_MS - 999_999 },
@@ -108,7 +121,8 @@ const history = fc.record({
   ),
   gaps: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 13, maxLength: 13 }),
   runsMs: fc.integer({ min: 0, max: 40_000 }),
-  sealingMs: fc.integer({ min: 0, max: 20_000 }),
+  /** Never none: what is sent at the moment of the baseline would be in it. */
+  sealingMs: fc.integer({ min: 1, max: 20_000 }),
   /** After the arming; the request is lost for good without it. */
   arrivesMs: fc.option(fc.oneof(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 0, max: SETTLE_MS }))),
   /** By the time after the baseline was read off. */

@@ -1,8 +1,10 @@
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 import { LifeboatError } from '../../src/errors.ts';
+import type { Entry } from '../../src/journal/journal.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Answer, SendOutcome, ServiceClient } from '../../src/service/client.ts';
-import { Backup, BackupsConfig, InstanceOverview, Restore } from '../../src/service/schemas.ts';
+import { readMetrics } from '../../src/service/metrics.ts';
+import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../../src/service/schemas.ts';
 
 /** What becomes of a changing call: whether it is done, and what the caller gets to know of it. */
 export type Fate =
@@ -17,6 +19,13 @@ export interface FakeService {
   readonly backups: Backup[];
   overview: Record<string, unknown>;
   config: Record<string, unknown>;
+  /** Undefined where there is no continuous archiving. */
+  range: Record<string, unknown> | undefined;
+  /** Data points; undefined where metrics fail. */
+  metrics: string[] | undefined;
+  /** Calls that the revision lacks. */
+  readonly lacks: Set<string>;
+  readonly ledger: Entry[];
   readonly fates: Fate[];
   /** Done before the next read of any kind is answered. */
   beforeRead: () => void;
@@ -77,7 +86,23 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
     if (found === undefined) throw new LifeboatError('service.not-found', 'there is no such task');
     return found;
   };
+  const require = (operation: string) => {
+    if (fake.lacks.has(operation))
+      throw new LifeboatError('service.unsupported', `the revision of this test cannot ${operation}`);
+  };
   const service: Partial<ServiceClient> = {
+    supports: (operation) => !fake.lacks.has(operation),
+    require,
+    pitrRange: () =>
+      read('pitrRange', () => {
+        if (fake.range === undefined) throw new LifeboatError('service.not-found', 'there is no such thing');
+        return PitrRange.parse(fake.range);
+      }),
+    metrics: () =>
+      read('metrics', () => {
+        if (fake.metrics === undefined) throw new LifeboatError('service.error', 'metrics are out of order');
+        return readMetrics(fake.metrics);
+      }),
     overview: () => read('overview', () => InstanceOverview.parse(fake.overview)),
     backups: () => read('backups', () => [...fake.backups]),
     backup: (id) => read('backup', () => named(fake.backups, id)),
@@ -142,15 +167,32 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
   const keyring = {
     load: async (instance: string, fingerprint: string) =>
       instance === 'orders' ? STORED.get(fingerprint) : undefined,
-    store: { description: 'a store of this test' },
+    list: async (instance: string) => (instance === 'orders' ? [...STORED.keys()] : []),
+    store: { description: 'a store of this test', probe: async () => undefined },
   };
   const fake: FakeService = {
-    deps: { service, keyring, settleMs } as unknown as ActivityDeps,
+    deps: {
+      service,
+      keyring,
+      settleMs,
+      name: 'orders',
+      currentKey: async () => undefined,
+      tokenExpires: async () => undefined,
+      ledger: async () => fake.ledger,
+      apps: [],
+      dashboardUrl: 'https://dashboard.example/service-instances/orders',
+      platform: async () => ({ none: 'there is none in this test' }),
+      reconcile: undefined,
+    } as unknown as ActivityDeps,
     calls,
     restores: [],
     backups: [],
     overview: { state: 'available', updated_at: '2026-01-01T00:00:00Z', service_id: 'offering' },
     config: {},
+    range: undefined,
+    metrics: undefined,
+    lacks: new Set(),
+    ledger: [],
     fates: [],
     beforeRead: () => undefined,
   };

@@ -31,6 +31,32 @@ describe('waiting for a restore', () => {
     expect(seen).toEqual(['restore 5: queued', 'restore 5: done']);
   });
 
+  test('tells when it was seen to leave the queue, and when it says so itself', async () => {
+    const { run, service, clock } = begin(waitForRestore);
+    service.restores.push(restore('queued'));
+    const running = () => {
+      clock.ms += 30_000;
+      service.restores.splice(0, 1, restore('running'));
+    };
+    const done = () => {
+      clock.ms += 30_000;
+      const started_at = '2026-03-01T03:00:29Z';
+      service.restores.splice(0, 1, Restore.parse({ ...restore('done'), started_at }));
+    };
+    next(service, running, done);
+    expect(await run({ id: 5 })).toMatchObject({
+      output: { startedAt: '2026-03-01T03:00:29Z', seenRunningAt: '2026-03-01T03:00:30.000Z' },
+    });
+  });
+
+  test('does not say when it left the queue where nobody has seen it there', async () => {
+    const { run, service } = begin(waitForRestore);
+    service.restores.push(restore('running'));
+    next(service, () => service.restores.splice(0, 1, restore('done')));
+    const result = await run({ id: 5 });
+    expect(result.ok && 'seenRunningAt' in result.output).toBe(false);
+  });
+
   test.for(['failed', 'deleted'])(
     'fails when it is %s, and says that the content is not known',
     async (status) => {

@@ -1,0 +1,29 @@
+import type { ActivityContext, ActivityResult, AnyActivity, OnceActivity } from './activity.ts';
+
+type Run = (input: unknown, context: ActivityContext) => Promise<ActivityResult<unknown>>;
+type Once = OnceActivity<{ readonly intent: string }, unknown>;
+
+/** One verb for both instances of a run: an input with `on: 'target'` goes to `there`, any other to `here`. Both are of the same kind. */
+export function bySide(here: AnyActivity, there: AnyActivity, target: string): AnyActivity {
+  const isThere = (input: unknown) =>
+    typeof input === 'object' && input !== null && (input as { readonly on?: unknown }).on === 'target';
+  const contextAt = (input: unknown, context: ActivityContext) =>
+    isThere(input) ? { ...context, instance: target } : context;
+  if (here.kind === 'once') {
+    const sideOf = (input: unknown) => (isThere(input) ? there : here) as unknown as Once;
+    const once: Once = {
+      kind: 'once',
+      prepare: (input, context) => sideOf(input).prepare(input, contextAt(input, context)),
+      send: (input, context) => sideOf(input).send(input, contextAt(input, context)),
+      judge: (input, memory, context) => sideOf(input).judge(input, memory, contextAt(input, context)),
+    };
+    return once as unknown as AnyActivity;
+  }
+  const run: Run = async (input, context) => {
+    const side = (isThere(input) ? there : here) as unknown as { readonly run: Run };
+    const result = await side.run(input, contextAt(input, context));
+    if (!isThere(input) || result.ledger === undefined) return result;
+    return { ...result, ledger: result.ledger.map((fact) => ({ instance: target, ...fact })) };
+  };
+  return { kind: here.kind, run } as unknown as AnyActivity;
+}

@@ -1,0 +1,127 @@
+import type { BoundApp, Duties } from '../../machines/parts/recovery-verbs.ts';
+import { failureOf, LifeboatError } from '../errors.ts';
+import type { FoundBindings, Platform } from '../platform/platform.ts';
+import { show } from '../text.ts';
+import type { ActivityContext, ReadActivity } from './activity.ts';
+import { keepParameters } from './binding-parameters.ts';
+import type { ActivityDeps } from './deps.ts';
+import { type FoundApp, mergeApps, remembering } from './merge-apps.ts';
+import { because, ok } from './results.ts';
+
+interface Input {
+  readonly restored: 'instance' | 'target';
+  /** Only these applications, by name or key. */
+  readonly only?: readonly string[] | undefined;
+  /** What an earlier call has found; kept where it is gone now. */
+  readonly remember?: Duties | undefined;
+}
+
+/**
+ * Who has to be bound again: the applications of the config and of the platform. Parameters of bindings are on disk when it ends, so it
+ * is called before anything is unbound. A platform that is not there or cannot be asked is no failure: then everything is done by hand
+ * and a note says why. Fails with `app.unknown` for a name that nobody knows, and with `credentials.*` where the config names a
+ * platform, since a new token is all that is missing. `target` is the other side of the run.
+ */
+export function findDuties(deps: ActivityDeps, target?: ActivityDeps): ReadActivity<Input, Duties> {
+  return {
+    kind: 'read',
+    async run({ restored, only, remember }, context) {
+      try {
+        const seen = await lookAround(deps, restored === 'target' ? target : deps, restored, context.signal);
+        const merged = mergeApps(deps.apps, seen.from?.apps ?? [], seen.way !== 'hand');
+        const apps = chosen(remembering(merged.apps, remember), only);
+        const from = seen.from?.instance ?? remember?.from;
+        const to = seen.to ?? remember?.to;
+        return ok({
+          way: seen.way,
+          notes: [...seen.notes, ...merged.notes, ...unseenNotes(seen.from)],
+          ...(from === undefined ? {} : { from }),
+          ...(to === undefined ? {} : { to }),
+          apps: await Promise.all(apps.map((app) => kept(app, deps.folder, context))),
+          keys: [...(seen.from?.keys ?? remember?.keys ?? [])],
+          unseen: [...(seen.from?.unseen ?? remember?.unseen ?? [])],
+          order: restored === 'instance' && seen.from?.allowsTwoBindings === true ? 'no-downtime' : 'replace',
+          foundAt: context.now().toISOString(),
+        });
+      } catch (thrown) {
+        return because(thrown);
+      }
+    },
+  };
+}
+
+interface Seen {
+  readonly way: Duties['way'];
+  readonly notes: readonly string[];
+  readonly from?: FoundBindings | undefined;
+  readonly to?: Duties['to'];
+}
+
+async function lookAround(
+  deps: ActivityDeps,
+  restored: ActivityDeps | undefined,
+  side: Input['restored'],
+  signal: AbortSignal,
+): Promise<Seen> {
+  const platform = await deps.platform();
+  if ('none' in platform) return { way: 'hand', notes: [`by hand: ${show(platform.none)}`] };
+  try {
+    const from = await findHere(platform, deps.dashboardUrl, signal);
+    const to =
+      side === 'instance' ? from : restored && (await findHere(platform, restored.dashboardUrl, signal));
+    const notes = from === undefined ? [`the platform does not show ${show(deps.name, 100)}`] : [];
+    if (to !== undefined) return { way: platform.way, notes, from, to: to.instance };
+    const name = show(restored?.name ?? 'the target', 100);
+    return {
+      way: 'hand',
+      notes: [...new Set([...notes, `by hand: the platform does not show ${name}`])],
+      from,
+    };
+  } catch (thrown) {
+    const { code, shortMessage } = failureOf(thrown);
+    if (signal.aborted || !(thrown instanceof LifeboatError)) throw thrown;
+    if (code.startsWith('credentials.') && platform.way === 'platform') throw thrown;
+    return { way: 'hand', notes: [`by hand: ${shortMessage}`] };
+  }
+}
+
+async function findHere(
+  platform: Platform,
+  dashboardUrl: string,
+  signal: AbortSignal,
+): Promise<FoundBindings | undefined> {
+  try {
+    return await platform.find(dashboardUrl, signal);
+  } catch (thrown) {
+    if (failureOf(thrown).code === 'platform.not-found') return undefined;
+    throw thrown;
+  }
+}
+
+function chosen(apps: readonly FoundApp[], only: readonly string[] | undefined): readonly FoundApp[] {
+  if (only === undefined) return apps;
+  const isNamed = (app: FoundApp, name: string) => app.name === name || app.key === name;
+  const unknown = only.filter((name) => !apps.some((app) => isNamed(app, name)));
+  if (unknown.length === 0) return apps.filter((app) => only.some((name) => isNamed(app, name)));
+  const known = apps.slice(0, 20).map(({ key }) => show(key, 100));
+  throw new LifeboatError('app.unknown', `no application ${show(unknown.join(', '), 120)} is bound`, {
+    hints: [known.length === 0 ? 'none is known' : `known are ${known.join(', ')}`],
+  });
+}
+
+/** The application without its parameters, which are in their file from here on. */
+async function kept(app: FoundApp, folder: string, { runId }: ActivityContext): Promise<BoundApp> {
+  const { parameters, ...bound } = app;
+  if (parameters === undefined || bound.binding === undefined) return bound;
+  return {
+    ...bound,
+    binding: { ...bound.binding, ...(await keepParameters(folder, runId, app.key, parameters)) },
+  };
+}
+
+function unseenNotes(from: FoundBindings | undefined): string[] {
+  return (from?.unseen ?? []).map(
+    ({ space, apps }) =>
+      `${apps} more bound in the space ${show(space, 100)}, which this token may not see: ask whoever may`,
+  );
+}

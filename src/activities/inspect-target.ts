@@ -1,0 +1,101 @@
+import type { TargetFacts, TargetIdentity } from '../../machines/parts/recovery-verbs.ts';
+import type { Backup, InstanceOverview, Restore } from '../service/schemas.ts';
+import type { ReadActivity } from './activity.ts';
+import { boundAt } from './bound-at.ts';
+import { secondsAhead } from './clocks.ts';
+import type { ActivityDeps } from './deps.ts';
+import { doneBackups, isUnderWay } from './ground.ts';
+import { because, ok } from './results.ts';
+import { targetBlockers } from './target-blockers.ts';
+import { targetDisk } from './target-disk.ts';
+import type { Source } from './target-seen.ts';
+
+interface Input {
+  readonly source?: Source | undefined;
+  /** Size of the backup that is to be recovered. */
+  readonly needBytes?: number | undefined;
+  /** Applications that the run will bind to the target: that the config names them there does not mean that they are bound. */
+  readonly apps?: readonly string[] | undefined;
+}
+
+const SKEW_WORTH_A_WORD_S = 60;
+/** Enough to tell the tasks under way; more of them is no more of a reason. */
+const MOST = 50;
+
+/**
+ * Looks at the instance that a recovery goes into: who it is, whether it is empty, fits the source and has room. Only GETs. Metrics and
+ * the platform are asked as far as they answer; what they do not tell is a warning.
+ */
+export function inspectTarget(deps: ActivityDeps): ReadActivity<Input, TargetFacts> {
+  return {
+    kind: 'read',
+    async run({ source, needBytes, apps }, { instance, signal }) {
+      try {
+        const overview = await deps.service.overview(signal);
+        const backups = await deps.service.backups(signal);
+        const restores = await deps.service.restores(signal);
+        const room = await targetDisk(deps.service, needBytes, signal);
+        const bound = await boundAt(deps, apps ?? [], signal);
+        const identity = identityOf(overview.value, backups.value, restores.value, bound.names);
+        const skew = secondsAhead(backups.skew);
+        const seen = {
+          name: instance,
+          source,
+          identity,
+          backups: backups.value,
+          restores: restores.value,
+          unseenApps: bound.unseen,
+          room,
+        };
+        const { blockers, warnings } = targetBlockers(seen);
+        return ok({
+          identity,
+          ...(room.disk === undefined ? {} : { disk: room.disk }),
+          ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+          warnings: [...warnings, ...bound.warnings, ...room.warnings, ...skewWarnings(skew)],
+          blockers,
+        });
+      } catch (thrown) {
+        return because(thrown);
+      }
+    },
+  };
+}
+
+/** What is not told stays out, so that it is compared as not told. */
+function identityOf(
+  overview: InstanceOverview,
+  backups: readonly Backup[],
+  restores: readonly Restore[],
+  boundApps: readonly string[],
+): TargetIdentity {
+  const done = doneBackups(backups);
+  const newestRestore = Math.max(...restores.map(({ id }) => id));
+  const told = {
+    instanceId: overview.id === undefined ? undefined : String(overview.id),
+    name: overview.name,
+    tenant: overview.tenant_name,
+    subtenant: overview.subtenant_name,
+    serviceId: overview.service_id,
+    planId: overview.plan_id,
+    createdAt: overview.created_at,
+    state: overview.state,
+    newestBackup: done[0]?.id,
+    newestRestore: Number.isFinite(newestRestore) ? newestRestore : undefined,
+  };
+  return {
+    ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
+    backups: done.length,
+    restores: restores.length,
+    runningTasks: [...backups, ...restores]
+      .filter(isUnderWay)
+      .slice(0, MOST)
+      .map(({ id }) => id),
+    boundApps: [...boundApps],
+  };
+}
+
+function skewWarnings(skew: number | undefined): string[] {
+  if (skew === undefined || Math.abs(skew) <= SKEW_WORTH_A_WORD_S) return [];
+  return [`the clock of the service differs by ${skew} s from the one here`];
+}

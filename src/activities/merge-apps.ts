@@ -1,0 +1,101 @@
+import type { BoundApp, Duties } from '../../machines/parts/recovery-verbs.ts';
+import type { FoundBindings } from '../platform/platform.ts';
+import { show } from '../text.ts';
+import type { ActivityDeps } from './deps.ts';
+
+export type FoundApp = FoundBindings['apps'][number];
+type NamedApp = ActivityDeps['apps'][number];
+
+export interface MergedApps {
+  readonly apps: readonly FoundApp[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * The applications of the config and of the platform, each once, with a key of its own: the name, and space and org with it where
+ * names repeat. `asked` is false when no platform could be asked; then nothing is said about who knows what.
+ */
+export function mergeApps(
+  named: readonly NamedApp[],
+  found: readonly FoundApp[],
+  asked: boolean,
+): MergedApps {
+  const isMeant = (app: FoundApp) => named.some((one) => isSame(one, app));
+  const unknown = named.filter((one) => !found.some((app) => isSame(one, app)));
+  const apps: FoundApp[] = [
+    ...found.map((app) => ({ ...app, from: isMeant(app) ? ('both' as const) : ('platform' as const) })),
+    ...unknown.map((one) => fromConfig(one)),
+  ];
+  const notes = asked
+    ? [
+        ...unknown.map(
+          ({ name }) => `${show(name, 100)} is named in the config; the platform shows no binding of it`,
+        ),
+        ...apps.flatMap(({ from, name }) =>
+          from === 'platform' && named.length > 0
+            ? [`${show(name, 100)} is bound at the platform and not named in the config`]
+            : [],
+        ),
+      ]
+    : [];
+  return { apps: withKeys(apps), notes };
+}
+
+/** What an earlier look has found is kept: a binding that is gone now was there then. */
+export function remembering(apps: readonly FoundApp[], remember: Duties | undefined): readonly FoundApp[] {
+  if (remember === undefined) return apps;
+  const kept = apps.map((app) => {
+    const then = remember.apps.find(({ key }) => key === app.key);
+    return then === undefined ? app : withMemory(app, then);
+  });
+  const gone = remember.apps.filter(({ key }) => !apps.some((app) => app.key === key));
+  return [...kept, ...gone];
+}
+
+function withMemory(app: FoundApp, then: BoundApp): FoundApp {
+  const binding = bindingOf(app, then);
+  const guid = app.guid ?? then.guid;
+  const running = then.running ?? app.running;
+  return {
+    ...app,
+    ...(guid === undefined ? {} : { guid }),
+    ...(running === undefined ? {} : { running }),
+    ...(binding === undefined ? {} : { binding }),
+    from: app.from === then.from ? app.from : 'both',
+  };
+}
+
+/** Which binding has to go is told by the look of now, what the next one shall be like by that of then. */
+function bindingOf(app: FoundApp, then: BoundApp): BoundApp['binding'] {
+  if (app.binding === undefined || then.binding === undefined) return app.binding ?? then.binding;
+  return { ...then.binding, ...app.binding };
+}
+
+function isSame(one: NamedApp, app: FoundApp): boolean {
+  const agrees = (wanted: string | undefined, is: string | undefined) =>
+    wanted === undefined || is === undefined || wanted === is;
+  return one.name === app.name && agrees(one.space, app.space) && agrees(one.org, app.org);
+}
+
+function fromConfig({ name, space, org }: NamedApp): FoundApp {
+  return {
+    key: name,
+    name,
+    ...(space === undefined ? {} : { space }),
+    ...(org === undefined ? {} : { org }),
+    from: 'config',
+  };
+}
+
+function withKeys(apps: readonly FoundApp[]): readonly FoundApp[] {
+  const seen = new Map<string, number>();
+  for (const { name } of apps) seen.set(name, (seen.get(name) ?? 0) + 1);
+  const used = new Set<string>();
+  return apps.map((app) => {
+    const wide = [app.org, app.space, app.name].filter((part) => part !== undefined).join('/');
+    const wanted = seen.get(app.name) === 1 ? app.name : wide;
+    const key = used.has(wanted) ? `${wanted} ${app.guid ?? used.size}` : wanted;
+    used.add(key);
+    return { ...app, key };
+  });
+}

@@ -1,0 +1,83 @@
+import type { ReachableRange } from '../../machines/parts/recovery-verbs.ts';
+import { LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import type { ReadActivity } from './activity.ts';
+import { instantOf } from './clocks.ts';
+import type { ActivityDeps } from './deps.ts';
+import { because, no, ok } from './results.ts';
+
+/** A restore reaches no time before the base backup was complete, and none after the last archived change (domain 1.7). */
+const MARGIN_AT_START_MS = 5_000;
+const MARGIN_AT_END_MS = 1_000;
+const SECOND_MS = 1_000;
+
+/**
+ * Asks which points in time can be restored to (service-api.md endpoint 17). Fails with `service.unsupported` where the revision could
+ * not restore to one anyway, `pitr.not-available` for an instance without continuous archiving, `pitr.bad-range` for times that cannot
+ * be read, `pitr.empty-range` when the margins leave nothing.
+ */
+export function pitrRange(deps: ActivityDeps): ReadActivity<object, ReachableRange> {
+  return {
+    kind: 'read',
+    async run(_, { signal, now }) {
+      try {
+        deps.service.require('restoreToTime');
+        const { value } = await deps.service.pitrRange(signal);
+        return rangeOf(value.start_time, value.end_time, now());
+      } catch (thrown) {
+        return isMissing(thrown) ? notAvailable() : because(thrown);
+      }
+    },
+  };
+}
+
+function rangeOf(startText: string | undefined, endText: string | undefined, readAt: Date) {
+  const start = instantOf(startText);
+  const end = instantOf(endText);
+  const evidence = { start: told(startText), end: told(endText) };
+  if (start === undefined || end === undefined) {
+    return no('pitr.bad-range', 'the service does not say from when to when it can restore', {
+      hints: ['read it again; a restore from a backup does not need it'],
+      evidence,
+    });
+  }
+  const earliest = Math.ceil((start + MARGIN_AT_START_MS) / SECOND_MS) * SECOND_MS;
+  const latest = Math.floor((end - MARGIN_AT_END_MS) / SECOND_MS) * SECOND_MS;
+  if (earliest >= latest) {
+    return no('pitr.empty-range', 'there is no point in time yet that can surely be restored to', {
+      hints: [
+        'wait until more has been archived, then read the range again',
+        'a backup of the instance can be restored instead',
+      ],
+      evidence,
+    });
+  }
+  return ok({
+    start: utc(start),
+    end: utc(end),
+    readAt: readAt.toISOString(),
+    earliest: utc(earliest),
+    latest: utc(latest),
+  });
+}
+
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof LifeboatError && thrown.code === 'service.not-found';
+}
+
+function notAvailable() {
+  return no('pitr.not-available', 'the instance has no continuous archiving, so no time can be chosen', {
+    hints: [
+      'it is given when an instance is created and cannot be switched on later',
+      'restore one of its backups instead: lifeboat run restore-backup',
+    ],
+  });
+}
+
+function utc(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function told(text: string | undefined): string | null {
+  return text === undefined ? null : show(text, 40);
+}

@@ -1,0 +1,86 @@
+import type { Failure } from '../../machines/parts/failure.ts';
+import type { Reconciliation } from '../../machines/parts/recovery-verbs.ts';
+import { LifeboatError } from '../errors.ts';
+import { redact } from '../redact.ts';
+import { show } from '../text.ts';
+import type { ReadActivity } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
+import { readMeasure } from './read-measure.ts';
+import { because, ok } from './results.ts';
+import { type Ended, runShell } from './run-shell.ts';
+
+interface Input {
+  /** Whether the data is asked before it is changed or after. */
+  readonly when: 'before' | 'after';
+}
+
+/** More is not needed to measure, and a query that dumps a table does not fill the journal. */
+const SHOWN = 2_000;
+
+/**
+ * Runs the reconciliation command of the config and reads the newest time and the count out of what it prints. Without one it says
+ * so. That the command fails or takes too long is data, since the source of a recovery may be gone; only a stop of the run fails this.
+ * If the process dies inside, the command may go on by itself until its end; it is a query, so it is asked again.
+ */
+export function reconcile(deps: ActivityDeps): ReadActivity<Input, Reconciliation> {
+  return {
+    kind: 'read',
+    async run({ when }, { instance, signal, now }) {
+      const { reconcile: config } = deps;
+      const at = now().toISOString();
+      if (config === undefined) return ok({ configured: false, at });
+      try {
+        const ended = await runShell(config.command, {
+          env: environment(config.hideEnv ?? [], { LIFEBOAT_INSTANCE: instance, LIFEBOAT_WHEN: when }),
+          timeoutMs: config.timeoutMs,
+          signal,
+        });
+        return ok({ configured: true, at, ...told(ended, config.timeoutMs) });
+      } catch (thrown) {
+        return because(thrown);
+      }
+    },
+  };
+}
+
+/** What lifeboat itself is configured with, tokens among it, is not for the command; what `psql` needs is. */
+function environment(hidden: readonly string[], added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('LIFEBOAT_') && !hidden.includes(name),
+  );
+  return { ...Object.fromEntries(own), ...added };
+}
+
+function told(ended: Ended, timeoutMs: number): Partial<Reconciliation> {
+  const output = show(redact(ended.stdout).trim(), SHOWN);
+  const shown = output === '' ? {} : { output };
+  const failure = failureOfEnd(ended, timeoutMs);
+  if (failure !== undefined) return { ...shown, failure };
+  const measure = readMeasure(ended.stdout);
+  if (measure.newest !== undefined || measure.count !== undefined) return { ...shown, ...measure };
+  return {
+    ...shown,
+    failure: toFailure('reconcile.no-answer', 'the reconciliation command printed no time and no count'),
+  };
+}
+
+function failureOfEnd({ exit, stderr }: Ended, timeoutMs: number): Failure | undefined {
+  if (exit === 0) return undefined;
+  if (exit === 'timeout')
+    return toFailure(
+      'reconcile.timeout',
+      `the reconciliation command took longer than ${timeoutMs / 1000} s`,
+    );
+  const words = show(redact(stderr).trim(), 200);
+  return toFailure('reconcile.failed', `the reconciliation command ended with ${exit}`, words);
+}
+
+function toFailure(code: string, shortMessage: string, stderr = ''): Failure {
+  return new LifeboatError(code, shortMessage, {
+    hints: [
+      'the recovery can go on: what was lost is then told by the time of the backup',
+      'run the command by hand to see why; it stands under `reconcile` in lifeboat.yaml',
+    ],
+    ...(stderr === '' ? {} : { evidence: { stderr } }),
+  }).toFailure();
+}

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** How a command ended. `stdout` holds its first 64 KiB, `stderr` its first 4. */
+export interface Ended {
+  /** Its exit code; else the signal that ended it, `timeout`, or why it could not be started. */
+  readonly exit: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ShellOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const STDOUT_LIMIT = 64 * 1024;
+const STDERR_LIMIT = 4 * 1024;
+
+/**
+ * Runs a command by `/bin/sh` in a process group of its own, so that nothing that it has started outlives it, without an input. It is
+ * killed, with its group, when its time is over and when the signal is aborted; then this rejects with the signal's reason.
+ */
+export async function runShell(command: string, { env, timeoutMs, signal }: ShellOptions): Promise<Ended> {
+  signal.throwIfAborted();
+  const child = spawn('/bin/sh', ['-c', command], {
+    detached: true,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const stdout = head(child.stdout, STDOUT_LIMIT);
+  const stderr = head(child.stderr, STDERR_LIMIT);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const exit = await ended(child, AbortSignal.any([signal, timeout]));
+  signal.throwIfAborted();
+  return { exit, stdout: stdout(), stderr: stderr() };
+}
+
+/** The first bytes of a stream; the rest is read and dropped, so that nobody waits for a full pipe. */
+function head(stream: NonNullable<ChildProcess['stdout']>, limit: number): () => string {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on('data', (chunk: Buffer) => {
+    if (size < limit) chunks.push(chunk.subarray(0, limit - size));
+    size += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+function ended(child: ChildProcess, stop: AbortSignal): Promise<number | string> {
+  return new Promise((resolve) => {
+    let exit: number | string | undefined;
+    const leave = () => {
+      endGroup(child);
+      // A grandchild in a session of its own may still hold the pipes; nobody waits for it.
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    };
+    const onStop = () => {
+      exit ??= 'timeout';
+      leave();
+    };
+    if (stop.aborted) onStop();
+    stop.addEventListener('abort', onStop, { once: true });
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      exit ??= error.code ?? 'an error';
+      stop.removeEventListener('abort', onStop);
+      resolve(exit);
+    });
+    child.once('exit', (code, name) => {
+      exit ??= code ?? name ?? 'an error';
+      // What the shell has left in the background would hold the pipes.
+      endGroup(child);
+    });
+    child.once('close', () => {
+      stop.removeEventListener('abort', onStop);
+      resolve(exit ?? 'an error');
+    });
+  });
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
+}

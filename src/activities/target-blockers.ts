@@ -1,0 +1,175 @@
+import type { Failure } from '../../machines/parts/failure.ts';
+import { LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
+import { show } from '../text.ts';
+import { isUnderWay, newestOf } from './ground.ts';
+import { sourceOrTarget } from './source-or-target.ts';
+import type { SeenTarget } from './target-seen.ts';
+
+/** The states in which an instance can be recovered into (service-api.md section 2.4). */
+const READY: ReadonlySet<string> = new Set(['available', 'provisioned']);
+
+/** What speaks against the target, the worst first, and what is only worth a word. Pure. */
+export function targetBlockers(seen: SeenTarget): {
+  readonly blockers: Failure[];
+  readonly warnings: readonly string[];
+} {
+  const same = sourceOrTarget(seen);
+  const blockers = [
+    ...same.blockers,
+    ...kindBlockers(seen),
+    ...stateBlockers(seen),
+    ...emptinessBlockers(seen),
+    ...diskBlockers(seen),
+  ];
+  return { blockers, warnings: [...same.warnings, ...unknowns(seen)] };
+}
+
+function kindBlockers({ name, source, identity }: SeenTarget): Failure[] {
+  const evidence = {
+    target: { service: cleaned(identity.serviceId), plan: cleaned(identity.planId) },
+    source: { service: cleaned(source?.serviceId), plan: cleaned(source?.planId) },
+  };
+  const fresh = 'choose a fresh instance of the same service and plan';
+  return [
+    ...(differs(source?.serviceId, identity.serviceId)
+      ? [blocker('other-service', `target ${name} is of another service than the source`, [fresh], evidence)]
+      : []),
+    ...(differs(source?.planId, identity.planId)
+      ? [
+          blocker(
+            'other-plan',
+            `target ${name} has another plan than the source`,
+            [fresh, 'with less disk, memory or other extensions the data may not fit or not start'],
+            evidence,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failure[] {
+  const { state } = identity;
+  if (state === 'deleted')
+    return [blocker('deleted', `target ${name} is deleted`, ['choose another instance'])];
+  const busy = [
+    ...backups.filter(isUnderWay).map(({ id }) => `backup ${id}`),
+    ...restores.filter(isUnderWay).map(({ id }) => `restore ${id}`),
+  ].slice(0, 5);
+  return [
+    ...(state === undefined || READY.has(state)
+      ? []
+      : [
+          blocker(
+            'state',
+            `target ${name} is ${show(state, 40)}`,
+            ['wait until it is available, then look again'],
+            {
+              state: show(state, 40),
+            },
+          ),
+        ]),
+    ...(busy.length === 0
+      ? []
+      : [
+          blocker(
+            'state',
+            `target ${name} is at work: ${busy.join(', ')} under way`,
+            ['wait until it is done, then look again'],
+            { busy },
+          ),
+        ]),
+  ];
+}
+
+/** Even a fresh instance may have scheduled backups, of nothing: a person tells them from data that would be lost. */
+function emptinessBlockers({ name, identity, backups, unseenApps }: SeenTarget): Failure[] {
+  const { boundApps, restores } = identity;
+  const newest = newestOf(backups);
+  const holds = [
+    counted(boundApps.length + unseenApps, 'bound app'),
+    counted(identity.backups, 'backup'),
+    counted(restores, 'restore'),
+  ].filter((text) => text !== undefined);
+  if (holds.length === 0) return [];
+  const size = newest?.size === undefined ? 'a size that is not told' : `${newest.size} bytes`;
+  return [
+    blocker(
+      'not-empty',
+      `target ${name} is not empty: it holds ${joined(holds)} of its own`,
+      [
+        'choose a fresh instance of the same service and plan',
+        ...(newest === undefined
+          ? []
+          : [`a fresh instance may have scheduled backups of nothing: the newest one here has ${size}`]),
+        'to overwrite it on purpose, type its name',
+      ],
+      {
+        boundApps,
+        unseenApps,
+        backups: identity.backups,
+        restores,
+        newestBackup: newest?.id ?? null,
+        newestBytes: newest?.size ?? null,
+        newestAt: cleaned(newest?.triggered_at),
+      },
+    ),
+  ];
+}
+
+function diskBlockers({ name, room: { disk, isOpen } }: SeenTarget): Failure[] {
+  if (disk === undefined) return [];
+  const { usedPercent, threshold, freeBytes, needBytes } = disk;
+  const lacks = freeBytes !== undefined && needBytes !== undefined && needBytes > freeBytes;
+  if (!isOpen && usedPercent < threshold && !lacks) return [];
+  const finding =
+    isOpen || usedPercent >= threshold
+      ? `the disk of target ${name} is ${usedPercent} % full, and its parachute opens at ${threshold} %`
+      : `the data may need ${needBytes} bytes, and target ${name} has ${freeBytes} before its parachute opens`;
+  const hints = ['choose an instance with a larger disk: an open parachute stops the database in the middle'];
+  return [
+    blocker('disk', finding, hints, {
+      usedPercent,
+      threshold,
+      freeBytes: freeBytes ?? null,
+      needBytes: needBytes ?? null,
+    }),
+  ];
+}
+
+function unknowns({ source, identity }: SeenTarget): string[] {
+  const blind =
+    source?.serviceId === undefined ||
+    source.planId === undefined ||
+    identity.serviceId === undefined ||
+    identity.planId === undefined;
+  return [
+    ...(blind ? ['service and plan of source and target could not all be compared'] : []),
+    ...(identity.state === undefined ? ['the service does not tell the state of the target'] : []),
+  ];
+}
+
+function blocker(
+  code: string,
+  shortMessage: string,
+  hints: readonly string[],
+  evidence: LifeboatErrorOptions['evidence'] = {},
+): Failure {
+  return new LifeboatError(`target.${code}`, shortMessage, { hints, evidence }).toFailure();
+}
+
+function differs(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}
+
+function counted(count: number, noun: string): string | undefined {
+  if (count === 0) return undefined;
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+}
+
+function cleaned(text: string | undefined): string | null {
+  return text === undefined ? null : show(text, 100);
+}

@@ -1,0 +1,30 @@
+import type { PlatformProof } from '../../machines/parts/recovery-verbs.ts';
+import type { Platform, RebindOptions } from '../platform/platform.ts';
+import { show } from '../text.ts';
+import type { ActivityContext, ActivityResult } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
+import { because, no, ok } from './results.ts';
+
+/**
+ * One step at the platform. Without a platform it fails with `platform.none`: the step is done by hand then, and nothing was sent.
+ * `what` names the step for the screen.
+ */
+export async function onPlatform(
+  deps: ActivityDeps,
+  { runId, signal, report }: ActivityContext,
+  what: string,
+  step: (platform: Platform, options: RebindOptions) => Promise<PlatformProof>,
+): Promise<ActivityResult<PlatformProof>> {
+  try {
+    const platform = await deps.platform();
+    if ('none' in platform) {
+      return no('platform.none', show(platform.none), {
+        hints: ['do it by hand: the commands are listed', 'nothing was sent'],
+      });
+    }
+    const tell = (status: string) => report({ kind: 'task', status: show(status, 120), what });
+    return ok(await step(platform, { runId, signal, tell }));
+  } catch (thrown) {
+    return because(thrown);
+  }
+}

@@ -1,0 +1,174 @@
+import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
+import { LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
+import { auditEvents } from '../capi/audit.ts';
+import { bindingsBetween, CLOCKS_APART_MS, isOf, isSince, labelsOf, stageOf } from '../capi/bindings.ts';
+import { findApp } from '../capi/find-app.ts';
+import type { Binding } from '../capi/schemas.ts';
+import type { BindingParameters } from '../platform.ts';
+import { failedError, hasCode, lostAnswer } from '../problem.ts';
+import { lookFor, waitFor } from '../wait.ts';
+import { waitForJob } from './job.ts';
+import { secretsIn } from './secrets.ts';
+import { type AfterRestore, proof, type Site } from './site.ts';
+
+export interface BindOptions extends AfterRestore {
+  readonly parameters: BindingParameters | undefined;
+  readonly beside: boolean;
+}
+
+/**
+ * See `Platform.bind`. A binding of this run, or one that somebody else made after the restore, is waited for and adopted; an older
+ * one is in the way (`platform.bound`), unless the new one may stand beside it.
+ */
+export async function bind(
+  site: Site,
+  app: BoundApp,
+  to: PlatformInstance,
+  options: BindOptions,
+): Promise<PlatformProof> {
+  const { api } = site;
+  const { signal, runId, notBefore } = options;
+  const what = `binding ${show(app.name, 100)} to ${show(to.name, 100)}`;
+  const appGuid = (await findApp(api, app, signal)).guid;
+  const look = () => lookAt(site, appGuid, to.guid, options, what);
+
+  const before = await look();
+  const made = before ?? (await create(site, app, appGuid, to, options, what, look));
+  if (made.old !== undefined) throw stillBound(app, to);
+  const { binding, job } = made;
+  const events = await auditEvents(api, [binding.guid], notBefore, signal);
+  const whose = isOf(runId, binding) ? '' : ', by somebody else';
+  return proof(
+    before === undefined ? 'done' : 'already',
+    `${show(app.name, 100)} is bound to ${show(to.name, 100)}${whose}`,
+    binding.created_at,
+    { app: appGuid, instance: to.guid, binding: binding.guid, job, ...events },
+  );
+}
+
+/** A binding that will do, or the old one that is in the way. */
+interface Seen {
+  readonly binding: Binding;
+  readonly job?: string | undefined;
+  /** Set when it is older than the restore. */
+  readonly old?: true;
+}
+
+/** Looks until nothing is under way between the two. Undefined: the way is free for a new binding. */
+async function lookAt(
+  { api, pace }: Site,
+  appGuid: string,
+  instanceGuid: string,
+  { signal, runId, notBefore, beside, tell }: BindOptions,
+  what: string,
+): Promise<Seen | undefined> {
+  const seen = await waitFor({ signal, pace, what }, async () => {
+    const all = await bindingsBetween(api, appGuid, instanceGuid, signal);
+    const fits = (binding: Binding) =>
+      isOf(runId, binding) ? isSince(binding, notBefore, CLOCKS_APART_MS) : isSince(binding, notBefore);
+    const fitting = all.find((binding) => fits(binding) && stageOf(binding) === 'there');
+    if (fitting !== undefined) return { binding: fitting };
+    // A failed one does not count: the platform clears it away with the next.
+    const others = all.filter((binding) => stageOf(binding) !== 'create-failed');
+    const busy = others.some((binding) => ['creating', 'deleting'].includes(stageOf(binding)));
+    if (busy) {
+      tell?.(`${what}: an operation is under way`);
+      return undefined;
+    }
+    const [old] = others;
+    return old === undefined || beside ? 'free' : { binding: old, old: true as const };
+  });
+  return seen === 'free' ? undefined : seen;
+}
+
+async function create(
+  site: Site,
+  app: BoundApp,
+  appGuid: string,
+  to: PlatformInstance,
+  options: BindOptions,
+  what: string,
+  look: () => Promise<Seen | undefined>,
+): Promise<Seen> {
+  const { api, pace } = site;
+  const { signal, runId, parameters, beside, tell } = options;
+  const secrets = secretsIn(parameters);
+  tell?.(what);
+  const sent = await api
+    .send({
+      method: 'POST',
+      path: '/v3/service_credential_bindings',
+      body: {
+        type: 'app',
+        ...(app.binding?.name === undefined ? {} : { name: app.binding.name }),
+        ...(beside ? { strategy: 'multiple' } : {}),
+        relationships: {
+          app: { data: { guid: appGuid } },
+          service_instance: { data: { guid: to.guid } },
+        },
+        ...(parameters === undefined ? {} : { parameters }),
+        metadata: labelsOf(runId),
+      },
+      secrets,
+      signal,
+    })
+    .catch(async (thrown: unknown) => afterRefusal(thrown, app, to, look));
+  if ('binding' in sent) return sent;
+  const ours = async () =>
+    (await bindingsBetween(api, appGuid, to.guid, signal)).find((one) => isOf(runId, one));
+  if (sent.outcome === 'lost') {
+    if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
+    if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);
+  }
+  const job = sent.outcome === 'accepted' ? sent.job : undefined;
+  await waitForJob(site, job, { what, signal, secrets, tell });
+  const binding = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, async () => {
+    const found = await ours();
+    if (found === undefined || stageOf(found) === 'there') return found;
+    if (stageOf(found) !== 'create-failed') return undefined;
+    throw failedError(`${what} has failed`, show(found.last_operation?.description ?? ''), {
+      binding: found.guid,
+    });
+  });
+  return { binding, job };
+}
+
+/** The sentences of Cloud Foundry (domain 2.3), which has one code for all of them. */
+async function afterRefusal(
+  thrown: unknown,
+  app: BoundApp,
+  to: PlatformInstance,
+  look: () => Promise<Seen | undefined>,
+): Promise<Seen> {
+  if (!hasCode(thrown, 'platform.refused')) throw thrown;
+  const words = String(thrown.evidence['words'] ?? '');
+  if (/already bound|binding in progress/iu.test(words)) {
+    const seen = await look();
+    if (seen !== undefined) return seen;
+    throw stillBound(app, to, words);
+  }
+  if (/too many bindings|unknown field.*strategy/iu.test(words)) throw stillBound(app, to, words);
+  if (/getting deleted|deletion failed/iu.test(words)) {
+    throw new LifeboatError(
+      'platform.busy',
+      `the old binding of ${show(app.name, 100)} is not gone yet: "${words}"`,
+      {
+        hints: ['unbind it again, then bind it'],
+        evidence: { words },
+      },
+    );
+  }
+  throw thrown;
+}
+
+function stillBound(app: BoundApp, to: PlatformInstance, words?: string): LifeboatError {
+  return new LifeboatError(
+    'platform.bound',
+    `${show(app.name, 100)} is still bound to ${show(to.name, 100)} by its old binding`,
+    {
+      hints: ['unbind it first: binding a bound application gives it no new credentials'],
+      evidence: words === undefined ? {} : { words },
+    },
+  );
+}

@@ -1,0 +1,242 @@
+import type { Dispatcher } from 'undici';
+import type { z } from 'zod';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { redact } from '../../redact.ts';
+import type { Secret } from '../../secret.ts';
+import { isLoopback } from '../../service/address.ts';
+import type { CallOptions, Exchange } from '../../service/call.ts';
+import { openCookieJar } from '../../service/cookies.ts';
+import { timeoutError, transportError } from '../../service/failures.ts';
+import { authorise, limitTimes, observe, retryReads } from '../../service/interceptors.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../service/limits.ts';
+import { networkFor } from '../../service/network.ts';
+import { oneConnection } from '../../service/one-connection.ts';
+import { parseJson } from '../../service/problem.ts';
+import { dateOf, openReader, orAbort, type ReadResponse } from '../../service/reader.ts';
+import { holdToken } from '../../service/token-cache.ts';
+import type { TokenReader } from '../../service/token-source.ts';
+import { wholeAnswers } from '../../service/whole-answers.ts';
+import { show } from '../../text.ts';
+import type { Capi, Told } from '../capi/capi.ts';
+import { Errors } from '../capi/schemas.ts';
+import { badAnswer, platformErrorFrom, refusalOf, stopped } from '../problem.ts';
+
+/** A call that changes something. */
+export interface Change {
+  readonly method: 'POST' | 'PATCH' | 'DELETE';
+  /** Encoded, from `/v3/` on. */
+  readonly path: string;
+  readonly body?: unknown;
+  /** What is secret in the body; blanked wherever the platform echoes it. */
+  readonly secrets?: readonly Secret[];
+  readonly signal: AbortSignal;
+}
+
+/** `lost`: the platform may have done it; it has to be looked up. A refusal rejects. */
+export type Changed =
+  | { readonly outcome: 'accepted'; readonly json: unknown; readonly job: string | undefined }
+  | { readonly outcome: 'lost'; readonly error: LifeboatError };
+
+/** Cloud Foundry's v3 API by HTTP: reads that are repeated, changes that are sent once. */
+export interface ApiConnection extends Capi {
+  readonly origin: string;
+  /**
+   * Sends once, on a connection of its own; after a 401 once more with a new token, because that was decided before anything was
+   * looked into. Rejects with a refusal (`platform.refused`, `platform.forbidden`, …) and with what has never been sent.
+   */
+  send(change: Change): Promise<Changed>;
+  close(): Promise<void>;
+}
+
+export interface ApiOptions {
+  /** As `cf api` prints it: https, or http on this machine. */
+  readonly api: string;
+  readonly token: TokenReader;
+  readonly caFile?: string | undefined;
+  readonly limits?: Partial<Limits> | undefined;
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
+}
+
+/** A broker may take a minute to answer the platform, which answers only then. */
+const SEND_MS = 3 * 60_000;
+const JOB = /\/v3\/jobs\/([\w.-]{1,200})\/?$/u;
+
+/** Nothing is sent and no token is read until it is used. Throws `config.platform`, `config.ca` and `config.proxy`. */
+export function openApi(options: ApiOptions): ApiConnection {
+  const base = baseOf(options.api);
+  const { origin } = base;
+  const limits = { ...DEFAULT_LIMITS, sendMs: SEND_MS, ...options.limits };
+  const network = networkFor(origin, options.caFile, limits);
+  const tokens = holdToken(options.token);
+  const closing = new AbortController();
+  const dispatcher = network
+    .openForReads()
+    .compose(
+      authorise(origin),
+      limitTimes(limits),
+      observe(options.onExchange),
+      wholeAnswers(limits),
+      retryReads(limits),
+    );
+  const reader = openReader(dispatcher, origin, tokens, openCookieJar(origin), limits, closing.signal);
+  const urlOf = (path: string) => `${origin}${base.pathname.replace(/\/+$/u, '')}${path}`;
+
+  async function get<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<Told<T>> {
+    try {
+      const response = await reader.fetch({ method: 'GET', url: urlOf(path), answer: 'whole', signal });
+      const body = Buffer.from(await response.body.bytes());
+      if (response.status >= 300) throw await refused(response, body);
+      const parsed = schema.safeParse(parseJson(body));
+      if (parsed.success) return { value: parsed.data, at: dateOf(response.headers) };
+      const at = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
+      throw badAnswer(`the platform's answer does not have the shape it should have (at ${show(at, 80)})`);
+    } catch (thrown) {
+      throw platformErrorFrom(thrown);
+    }
+  }
+
+  async function refused(response: ReadResponse, body: Buffer): Promise<Error> {
+    const secrets = [(await tokens.current()).value];
+    return refusalOf(response.status, errorsIn(body), { secrets, ...waitOf(response.headers) });
+  }
+
+  async function send(change: Change): Promise<Changed> {
+    const stop = AbortSignal.any([closing.signal, change.signal]);
+    for (let renewed = false; ; renewed = true) {
+      if (stop.aborted) throw stopped();
+      const token = await orAbort(tokens.current(), stop).catch((thrown: unknown) => {
+        throw stop.aborted ? stopped() : thrown;
+      });
+      const sent = await sendOnce(change, token.value, stop);
+      if (!('status' in sent)) return sent;
+      const { status, headers, body } = sent;
+      if (status === 401 && !renewed && (await tokens.renew(token))) continue;
+      const secrets = [token.value, ...(change.secrets ?? [])];
+      if (status >= 200 && status < 300) return accepted(headers, body);
+      const error = refusalOf(status, errorsIn(body), { secrets, ...waitOf(headers) });
+      // A router that gave up, or a platform that broke in the middle, may have done it all the same.
+      if (status >= 500 || status === 408 || status < 400) return { outcome: 'lost', error };
+      throw error;
+    }
+  }
+
+  async function sendOnce(
+    change: Change,
+    token: Secret,
+    stop: AbortSignal,
+  ): Promise<Whole | (Changed & { outcome: 'lost' })> {
+    const gate = oneConnection();
+    const opened = network.openForOneSend(gate);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(timeoutError(limits.sendMs)), limits.sendMs);
+    const signal = AbortSignal.any([stop, deadline.signal]);
+    try {
+      const composed = opened.compose(authorise(origin), observe(options.onExchange));
+      const request = composed.request(optionsOf(change, new URL(urlOf(change.path)), token, signal, limits));
+      const response = await orAbort(request, signal);
+      const { statusCode: status, headers } = response;
+      return { status, headers, body: await readCapped(response.body, limits.jsonBytes) };
+    } catch (thrown) {
+      gate.seal();
+      const error = platformErrorFrom(transportError(thrown, [token, ...(change.secrets ?? [])]));
+      const known = error instanceof LifeboatError ? error : stopped();
+      if (gate.neverHandedOut()) throw stop.aborted ? stopped() : known;
+      return { outcome: 'lost', error: stop.aborted ? stopped() : known };
+    } finally {
+      clearTimeout(timer);
+      gate.seal();
+      // Nobody waits for it, and however it goes, the outcome stands.
+      opened.destroy().catch(() => undefined);
+    }
+  }
+
+  return {
+    origin,
+    get,
+    send,
+    close: async () => {
+      closing.abort();
+      await dispatcher.destroy();
+    },
+  };
+}
+
+interface Whole {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  readonly body: Buffer;
+}
+
+function optionsOf(
+  { method, body }: Change,
+  url: URL,
+  token: Secret,
+  signal: AbortSignal,
+  limits: Limits,
+): CallOptions {
+  return {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method,
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'lifeboat',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    reset: true,
+    headersTimeout: 0,
+    bodyTimeout: limits.bodyMs,
+    answer: 'stream',
+    token,
+    signal,
+  };
+}
+
+/** The job is named by an address; only its id is taken, so that the token goes nowhere else. */
+function accepted(headers: Whole['headers'], body: Buffer): Changed {
+  const { location } = headers;
+  const job = typeof location === 'string' ? JOB.exec(location.split(/[?#]/u)[0] ?? '')?.[1] : undefined;
+  return { outcome: 'accepted', json: parseJson(body), job };
+}
+
+function errorsIn(body: Buffer) {
+  return Errors.safeParse(parseJson(body)).data?.errors.slice(0, 10) ?? [];
+}
+
+function waitOf(headers: Whole['headers']) {
+  const wait = headers['retry-after'];
+  return typeof wait === 'string' ? { retryAfter: wait } : {};
+}
+
+/** The status stands whatever becomes of the body: one that breaks off or is too large counts as none. */
+async function readCapped(body: Dispatcher.ResponseData['body'], cap: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      size += (chunk as Buffer).length;
+      if (size > cap) return Buffer.alloc(0);
+      chunks.push(chunk as Buffer);
+    }
+    return Buffer.concat(chunks);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+function baseOf(api: string): URL {
+  const url = URL.canParse(api) ? new URL(api) : undefined;
+  const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (url !== undefined && safe && url.username === '' && url.password === '' && url.search === '')
+    return url;
+  throw new LifeboatError(
+    'config.platform',
+    `the platform's api is not an https address: ${show(redact(api), 120)}`,
+    {
+      hints: ['copy what `cf api` prints: https://api.HOST', 'the token has its own setting, `token`'],
+      exitCode: EXIT.usage,
+    },
+  );
+}

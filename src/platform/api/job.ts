@@ -1,0 +1,36 @@
+import type { Secret } from '../../secret.ts';
+import { getIfThere } from '../capi/capi.ts';
+import { Job } from '../capi/schemas.ts';
+import { failedError, wordsOf } from '../problem.ts';
+import { waitFor } from '../wait.ts';
+import type { Site } from './site.ts';
+
+export interface JobWait {
+  /** `unbinding orders-api`: for the error when it fails. */
+  readonly what: string;
+  readonly signal: AbortSignal;
+  readonly secrets?: readonly Secret[];
+  readonly tell?: ((what: string) => void) | undefined;
+}
+
+/**
+ * Waits until a job of the platform is over, as long as it takes: a broker may need hours. A job that the platform has forgotten
+ * counts as over; what it was for is looked at by the caller. Tells when it was seen to be over, by the platform's clock. Rejects with `platform.failed` and the platform's words.
+ */
+export async function waitForJob(
+  { api, pace }: Site,
+  guid: string | undefined,
+  { what, signal, secrets, tell }: JobWait,
+): Promise<{ readonly at?: Date | undefined }> {
+  if (guid === undefined) return {};
+  return waitFor({ signal, pace, what }, async () => {
+    const told = await getIfThere(api, `/v3/jobs/${encodeURIComponent(guid)}`, Job, signal);
+    const job = told?.value;
+    if (job === undefined || job.state === 'COMPLETE') return { at: told?.at };
+    if (job.state === 'FAILED') {
+      throw failedError(`${what} has failed`, wordsOf(job.errors ?? [], secrets), { job: guid });
+    }
+    tell?.(job.state === 'POLLING' ? `${what}: the broker is at it` : what);
+    return undefined;
+  });
+}

@@ -1,0 +1,26 @@
+import { findBindings } from '../capi/find-bindings.ts';
+import { proveRebound } from '../capi/prove.ts';
+import type { Platform } from '../platform.ts';
+import { DEFAULT_PACE, type Pace } from '../wait.ts';
+import { bind } from './bind.ts';
+import { type ApiOptions, openApi } from './connection.ts';
+import { renewKey } from './renew-key.ts';
+import { restage } from './restage.ts';
+import { unbind } from './unbind.ts';
+
+/** Cloud Foundry by its v3 API. Nothing is sent until it is used. Throws `config.platform`, `config.ca` and `config.proxy`. */
+export function platformByApi(options: ApiOptions & { readonly pace?: Partial<Pace> | undefined }): Platform {
+  const api = openApi(options);
+  const site = { api, pace: { ...DEFAULT_PACE, ...options.pace } };
+  return {
+    way: 'platform',
+    description: `Cloud Foundry at ${api.origin}`,
+    find: (dashboardUrl, signal) => findBindings(api, dashboardUrl, signal),
+    unbind: (app, rebind) => unbind(site, app, rebind),
+    bind: (app, to, rebind) => bind(site, app, to, rebind),
+    restage: (app, rebind) => restage(site, app, rebind),
+    renewKey: (key, to, rebind) => renewKey(site, key, to, rebind),
+    prove: (app, to, notBefore, signal) => proveRebound(api, app, to, notBefore, signal),
+    close: () => api.close(),
+  };
+}

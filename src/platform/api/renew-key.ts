@@ -1,0 +1,98 @@
+import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-verbs.ts';
+import { show } from '../../text.ts';
+import { auditEvents } from '../capi/audit.ts';
+import { CLOCKS_APART_MS, isOf, isSince, labelsOf, newestFirst, stageOf } from '../capi/bindings.ts';
+import { getIfTold, listAll } from '../capi/capi.ts';
+import { Binding, Parameters } from '../capi/schemas.ts';
+import { failedError, hasCode, lostAnswer } from '../problem.ts';
+import { lookFor, waitFor } from '../wait.ts';
+import { waitForJob } from './job.ts';
+import { secretsIn } from './secrets.ts';
+import { type AfterRestore, proof, type Site } from './site.ts';
+import { removeBinding } from './unbind.ts';
+
+/**
+ * See `Platform.renewKey`. The old key of that name on the instance is deleted, then it is created anew with the parameters of
+ * before, where the platform tells them. They live in memory only: after a death between the two calls they are gone. A key of the
+ * instance that was lost is left alone.
+ */
+export async function renewKey(
+  site: Site,
+  key: ServiceKey,
+  to: PlatformInstance,
+  options: AfterRestore,
+): Promise<PlatformProof> {
+  const { api, pace } = site;
+  const { signal, runId, notBefore, tell } = options;
+  const name = show(key.name, 100);
+  const what = `renewing the service key ${name}`;
+  const keys = async () => {
+    const query = { type: 'key', service_instance_guids: to.guid, names: key.name };
+    const found = await listAll(api, '/v3/service_credential_bindings', query, Binding, signal);
+    return newestFirst(found.filter((one) => one.name === key.name));
+  };
+  const young = (one: Binding) => isSince(one, notBefore, isOf(runId, one) ? CLOCKS_APART_MS : 0);
+  const proven = async (
+    outcome: 'done' | 'already',
+    one: Binding,
+    evidence: Record<string, string | undefined>,
+  ) => {
+    const events = await auditEvents(api, [one.guid], notBefore, signal);
+    const text = `service key ${name} is renewed on ${show(to.name, 100)}`;
+    return proof(outcome, text, one.created_at, { instance: to.guid, key: one.guid, ...evidence, ...events });
+  };
+
+  const [before] = await keys();
+  const usable =
+    before !== undefined && young(before) && !['create-failed', 'delete-failed'].includes(stageOf(before));
+  if (usable && stageOf(before) !== 'deleting') {
+    return proven('already', await waitForKey(site, before.guid, what, keys, signal), {});
+  }
+  const path = (guid: string) => `/v3/service_credential_bindings/${encodeURIComponent(guid)}/parameters`;
+  const parameters =
+    before === undefined ? undefined : await getIfTold(api, path(before.guid), Parameters, signal);
+  const removed = before === undefined ? undefined : await removeBinding(site, before.guid, what, options);
+
+  tell?.(what);
+  const secrets = secretsIn(parameters);
+  const body = {
+    type: 'key',
+    name: key.name,
+    relationships: { service_instance: { data: { guid: to.guid } } },
+    ...(parameters === undefined || Object.keys(parameters).length === 0 ? {} : { parameters }),
+    metadata: labelsOf(runId),
+  };
+  const sent = await api.send({
+    method: 'POST',
+    path: '/v3/service_credential_bindings',
+    body,
+    secrets,
+    signal,
+  });
+  const ours = async () => (await keys()).find((one) => isOf(runId, one) && young(one));
+  if (sent.outcome === 'lost') {
+    if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
+    if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);
+  }
+  const job = sent.outcome === 'accepted' ? sent.job : undefined;
+  await waitForJob(site, job, { what, signal, secrets, tell });
+  const made = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, ours);
+  const renewed = await waitForKey(site, made.guid, what, keys, signal);
+  return proven('done', renewed, { deletion: removed?.job, job });
+}
+
+async function waitForKey(
+  { pace }: Site,
+  guid: string,
+  what: string,
+  keys: () => Promise<Binding[]>,
+  signal: AbortSignal,
+): Promise<Binding> {
+  return waitFor({ signal, pace, what }, async () => {
+    const one = (await keys()).find((found) => found.guid === guid);
+    if (one === undefined) throw failedError(`${what}: the new key is gone`, '', { key: guid });
+    if (stageOf(one) === 'there') return one;
+    if (stageOf(one) === 'creating') return undefined;
+    throw failedError(`${what} has failed`, show(one.last_operation?.description ?? ''), { key: guid });
+  });
+}

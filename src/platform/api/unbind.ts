@@ -1,0 +1,81 @@
+import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
+import { show } from '../../text.ts';
+import { auditEvents } from '../capi/audit.ts';
+import { type BindingStage, stageOf } from '../capi/bindings.ts';
+import { getIfThere } from '../capi/capi.ts';
+import { Binding } from '../capi/schemas.ts';
+import type { RebindOptions } from '../platform.ts';
+import { failedError, hasCode, lostAnswer } from '../problem.ts';
+import { lookFor, waitFor } from '../wait.ts';
+import { waitForJob } from './job.ts';
+import { proof, type Site } from './site.ts';
+
+/** See `Platform.unbind`. */
+export async function unbind(site: Site, app: BoundApp, options: RebindOptions): Promise<PlatformProof> {
+  const name = show(app.name, 100);
+  if (app.binding === undefined) {
+    return proof('not-needed', `${name} has no binding to remove`, undefined, { app: app.guid });
+  }
+  const { guid } = app.binding;
+  const begun = new Date();
+  const removed = await removeBinding(site, guid, `unbinding ${name}`, options);
+  const evidence = { app: app.guid, binding: guid, job: removed.job };
+  if (removed.outcome === 'already')
+    return proof('already', `${name} was unbound before`, undefined, evidence);
+  const events = await auditEvents(site.api, [guid], begun.toISOString(), options.signal);
+  return proof('done', `${name} is unbound`, removed.at?.toISOString(), { ...evidence, ...events });
+}
+
+export interface Removed {
+  readonly outcome: 'done' | 'already';
+  readonly job?: string | undefined;
+  /** When its job was seen to be over, by the platform's clock. */
+  readonly at?: Date | undefined;
+}
+
+/**
+ * Deletes a binding or a service key and waits until it is gone. Safe to repeat: one that is gone is `already`, one that is going is
+ * waited for, and one whose removal failed is tried again. Rejects with `platform.failed` and the broker's words.
+ */
+export async function removeBinding(
+  site: Site,
+  guid: string,
+  what: string,
+  { signal, tell }: Pick<RebindOptions, 'signal' | 'tell'>,
+): Promise<Removed> {
+  const { api, pace } = site;
+  const path = `/v3/service_credential_bindings/${encodeURIComponent(guid)}`;
+  const stage = async (): Promise<BindingStage | 'gone'> => {
+    const found = await getIfThere(api, path, Binding, signal);
+    return found === undefined ? 'gone' : stageOf(found.value);
+  };
+
+  const before = await stage();
+  if (before === 'gone') return { outcome: 'already' };
+  tell?.(what);
+  let job: string | undefined;
+  if (before !== 'deleting') {
+    const sent = await api.send({ method: 'DELETE', path, signal }).catch((thrown: unknown) => {
+      if (hasCode(thrown, 'platform.not-found')) return undefined;
+      throw thrown;
+    });
+    if (sent?.outcome === 'lost') {
+      if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
+      const begun = await lookFor(pace, signal, async () =>
+        ['gone', 'deleting'].includes(await stage()) ? true : undefined,
+      );
+      if (begun === undefined) throw lostAnswer(what, sent.error);
+    }
+    if (sent?.outcome === 'accepted') job = sent.job;
+  }
+  const { at } = await waitForJob(site, job, { what, signal, tell });
+  await waitFor({ signal, pace, what }, async () => {
+    const found = await getIfThere(api, path, Binding, signal);
+    if (found === undefined) return true;
+    if (stageOf(found.value) !== 'delete-failed') return undefined;
+    throw failedError(`${what} has failed`, show(found.value.last_operation?.description ?? ''), {
+      binding: guid,
+    });
+  });
+  return { outcome: 'done', job, at };
+}

@@ -1,0 +1,73 @@
+import type { Capi } from './capi.ts';
+import { listAll } from './capi.ts';
+import { Binding } from './schemas.ts';
+
+/** The label that everything made for a run carries, so that it is found again after the process died (domain 2.4). */
+export const RUN_LABEL = 'lifeboat.run';
+
+/** The labels of everything that is made for a run. */
+export function labelsOf(runId: string) {
+  return { labels: { [RUN_LABEL]: runId } };
+}
+
+/** What the platform is doing, or has done, to a binding. */
+export type BindingStage = 'creating' | 'there' | 'create-failed' | 'deleting' | 'delete-failed';
+
+export function stageOf({ last_operation: last }: Binding): BindingStage {
+  // Synchronous ones, and those from before operations were kept, have none.
+  if (last == null) return 'there';
+  const [doing, failed] =
+    last.type === 'delete'
+      ? (['deleting', 'delete-failed'] as const)
+      : (['creating', 'create-failed'] as const);
+  if (last.state === 'succeeded') return 'there';
+  if (last.state === 'failed') return last.type === 'update' ? 'there' : failed;
+  return last.type === 'update' ? 'there' : doing;
+}
+
+/** All bindings of an application to an instance, newest first. */
+export async function bindingsBetween(
+  capi: Capi,
+  appGuid: string,
+  instanceGuid: string,
+  signal: AbortSignal,
+): Promise<Binding[]> {
+  const query = { type: 'app', app_guids: appGuid, service_instance_guids: instanceGuid };
+  const found = await listAll(capi, '/v3/service_credential_bindings', query, Binding, signal);
+  return newestFirst(found);
+}
+
+/** Newest first, by the platform's own times, which have whole seconds. */
+export function newestFirst<T extends { readonly created_at?: string | null | undefined }>(
+  things: readonly T[],
+): T[] {
+  return things.toSorted((a, b) => madeAt(b) - madeAt(a));
+}
+
+/** Whether the thing was made for this run. */
+export function isOf(
+  runId: string,
+  { metadata }: { readonly metadata?: Binding['metadata'] | undefined },
+): boolean {
+  return metadata?.labels?.[RUN_LABEL] === runId;
+}
+
+/**
+ * Whether the thing was made at `time` (RFC 3339) or later. The platform's times have whole seconds, so the second in which it
+ * was is enough. A time that cannot be read is never reached.
+ */
+export function isSince(
+  { created_at: created }: { readonly created_at?: string | null | undefined },
+  time: string,
+  toleranceMs = 0,
+): boolean {
+  return Date.parse(created ?? '') >= Math.floor((Date.parse(time) - toleranceMs) / 1000) * 1000;
+}
+
+/** How far the clocks of service and platform may be apart where a label says whose the thing is anyway. Milliseconds. */
+export const CLOCKS_APART_MS = 60_000;
+
+function madeAt({ created_at: created }: { readonly created_at?: string | null | undefined }): number {
+  const ms = Date.parse(created ?? '');
+  return Number.isNaN(ms) ? 0 : ms;
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { badAnswer, hasCode } from '../problem.ts';
+import { Pagination } from './schemas.ts';
+
+/** An answer, and what the platform's clock said with it, when it said so. */
+export interface Told<T> {
+  readonly value: T;
+  readonly at: Date | undefined;
+}
+
+/**
+ * Reading Cloud Foundry's v3 API, by HTTP or through the tool `cf`. `path` begins with `/v3/` and is encoded. Rejects as
+ * `Platform` says; `platform.not-found` is a 404.
+ */
+export interface Capi {
+  get<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<Told<T>>;
+}
+
+export type Query = Readonly<Record<string, string | undefined>>;
+
+const PER_PAGE = 200;
+/** 40,000 of one kind: a platform with more is searched by hand. */
+const MOST_PAGES = 200;
+
+/** `/v3/apps?names=a` */
+export function pathOf(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const search = given.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  return search.length === 0 ? path : `${path}?${search.join('&')}`;
+}
+
+/** Every resource of a list, page by page. The pages are counted here: where the platform says that the next one is, is not followed. */
+export async function listAll<T>(
+  capi: Capi,
+  path: string,
+  query: Query,
+  resource: z.ZodType<T>,
+  signal: AbortSignal,
+): Promise<T[]> {
+  const pages = await readPages(capi, path, query, z.object({ resources: z.array(resource) }), signal);
+  return pages.flatMap((page) => page.resources);
+}
+
+/** The same with what the platform includes beside the list. */
+export async function readPages<T>(
+  capi: Capi,
+  path: string,
+  query: Query,
+  schema: z.ZodType<T>,
+  signal: AbortSignal,
+): Promise<T[]> {
+  const whole = z.intersection(schema, z.object({ pagination: Pagination.nullish() }));
+  const found: T[] = [];
+  for (let page = 1; page <= MOST_PAGES; page += 1) {
+    const paged = { ...query, per_page: String(PER_PAGE), page: String(page) };
+    const { value } = await capi.get(pathOf(path, paged), whole, signal);
+    found.push(value);
+    const more = value.pagination?.next != null && page < (value.pagination.total_pages ?? MOST_PAGES + 1);
+    if (!more) return found;
+  }
+  throw badAnswer(`the platform has more than ${MOST_PAGES * PER_PAGE} entries at ${path}`);
+}
+
+/** The value, or undefined where the platform does not know it. */
+export async function getIfThere<T>(
+  capi: Capi,
+  path: string,
+  schema: z.ZodType<T>,
+  signal: AbortSignal,
+): Promise<Told<T> | undefined> {
+  try {
+    return await capi.get(path, schema, signal);
+  } catch (thrown) {
+    if (hasCode(thrown, 'platform.not-found')) return undefined;
+    throw thrown;
+  }
+}
+
+/** The value, or undefined where the platform does not tell it to this token, or not at all. */
+export async function getIfTold<T>(
+  capi: Capi,
+  path: string,
+  schema: z.ZodType<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  try {
+    return (await capi.get(path, schema, signal)).value;
+  } catch (thrown) {
+    if (hasCode(thrown, ...NOT_TOLD)) return undefined;
+    throw thrown;
+  }
+}
+
+const NOT_TOLD = [
+  'platform.not-found',
+  'platform.forbidden',
+  'platform.refused',
+  'platform.bad-answer',
+] as const;

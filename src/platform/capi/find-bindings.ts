@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
+import type { BindingParameters, FoundBindings } from '../platform.ts';
+import { badAnswer } from '../problem.ts';
+import { isSince, newestFirst, stageOf } from './bindings.ts';
+import { type Capi, getIfTold, listAll, readPages } from './capi.ts';
+import { type Place, placesOf } from './places.ts';
+import { App, Binding, Info, Parameters, ServiceInstance, UsageSummary } from './schemas.ts';
+
+/** The service instance with this dashboard address and what is bound to it. See `Platform.find`. */
+export async function findBindings(
+  capi: Capi,
+  dashboardUrl: string,
+  signal: AbortSignal,
+): Promise<FoundBindings> {
+  const instance = await findInstance(capi, dashboardUrl, signal);
+  const { bindings, apps } = await readBindings(capi, instance.guid, signal);
+  const usage = await usageOf(capi, instance.guid, signal);
+  const spaceOfInstance = instance.relationships?.space?.data?.guid;
+  const spaces = [...apps.values()].flatMap((app) => app.relationships?.space?.data?.guid ?? []);
+  const places = await placesOf(
+    capi,
+    [
+      ...spaces,
+      ...usage.map(({ space }) => space),
+      ...(spaceOfInstance === undefined ? [] : [spaceOfInstance]),
+    ],
+    signal,
+  );
+  const live = newestFirst(bindings).filter((binding) => stageOf(binding) !== 'create-failed');
+  const bound = live.filter(({ type }) => type === 'app');
+  return {
+    instance: { guid: instance.guid, name: instance.name, ...places.get(spaceOfInstance ?? '') },
+    apps: await withParameters(capi, newestOfEach(bound), apps, places, signal),
+    keys: live.flatMap(({ type, guid, name }) => (type === 'key' && name != null ? [{ name, guid }] : [])),
+    unseen: unseenOf(usage, spaces, places),
+    allowsTwoBindings: holdsTwo(bound) || (await limitOf(capi, signal)) >= 2,
+  };
+}
+
+async function findInstance(capi: Capi, dashboardUrl: string, signal: AbortSignal): Promise<ServiceInstance> {
+  const wanted = plainUrl(dashboardUrl);
+  const all = await listAll(capi, '/v3/service_instances', { type: 'managed' }, ServiceInstance, signal);
+  const [only, second] = all.filter(({ dashboard_url: url }) => url != null && plainUrl(url) === wanted);
+  if (second !== undefined)
+    throw badAnswer('two service instances of the platform have this dashboard address');
+  if (only !== undefined) return only;
+  throw new LifeboatError(
+    'platform.not-found',
+    `the platform shows no service instance with the dashboard address ${show(dashboardUrl, 120)}`,
+    {
+      hints: [
+        'check that the token sees the space of the instance',
+        'compare it with what `cf service NAME` prints',
+      ],
+    },
+  );
+}
+
+/** Without a trailing slash; scheme and host in lower case. */
+function plainUrl(url: string): string {
+  return (URL.canParse(url) ? new URL(url).href : url).replace(/\/+$/u, '');
+}
+
+const Page = z.object({
+  resources: z.array(Binding),
+  included: z.object({ apps: z.array(App).nullish() }).nullish(),
+});
+
+async function readBindings(capi: Capi, instanceGuid: string, signal: AbortSignal) {
+  const query = { service_instance_guids: instanceGuid, include: 'app' };
+  const pages = await readPages(capi, '/v3/service_credential_bindings', query, Page, signal);
+  const apps = pages.flatMap((page) => page.included?.apps ?? []);
+  return {
+    bindings: pages.flatMap((page) => page.resources),
+    apps: new Map(apps.map((app) => [app.guid, app])),
+  };
+}
+
+/** An application with two bindings is one application; the newest is the one it runs with (RFC 0040). */
+function newestOfEach(bindings: readonly Binding[]): Binding[] {
+  const seen = new Set<string>();
+  return bindings.filter((binding) => {
+    const guid = appGuidOf(binding);
+    if (guid === undefined || seen.has(guid)) return false;
+    seen.add(guid);
+    return true;
+  });
+}
+
+/** One after the other: platforms count the requests of a token. */
+async function withParameters(
+  capi: Capi,
+  bindings: readonly Binding[],
+  apps: ReadonlyMap<string, App>,
+  places: ReadonlyMap<string, Place>,
+  signal: AbortSignal,
+): Promise<FoundBindings['apps']> {
+  const found: FoundBindings['apps'][number][] = [];
+  for (const binding of bindings) {
+    found.push({ ...boundApp(binding, apps, places), ...(await parametersOf(capi, binding, signal)) });
+  }
+  return found;
+}
+
+function boundApp(
+  binding: Binding,
+  apps: ReadonlyMap<string, App>,
+  places: ReadonlyMap<string, Place>,
+): FoundBindings['apps'][number] {
+  const guid = appGuidOf(binding) ?? '';
+  const app = apps.get(guid);
+  const name = app?.name ?? guid;
+  return {
+    key: name,
+    name,
+    ...places.get(app?.relationships?.space?.data?.guid ?? ''),
+    guid,
+    ...(app?.state == null ? {} : { running: app.state === 'STARTED' }),
+    binding: {
+      guid: binding.guid,
+      ...(binding.name == null ? {} : { name: binding.name }),
+      ...(binding.created_at == null ? {} : { createdAt: binding.created_at }),
+    },
+    from: 'platform',
+  };
+}
+
+/** Only where the offering says that its bindings can be retrieved; 400, 404 and the like mean that it does not. */
+async function parametersOf(
+  capi: Capi,
+  { guid }: Binding,
+  signal: AbortSignal,
+): Promise<{ readonly parameters?: BindingParameters }> {
+  const path = `/v3/service_credential_bindings/${encodeURIComponent(guid)}/parameters`;
+  const parameters = await getIfTold(capi, path, Parameters, signal);
+  return parameters === undefined || Object.keys(parameters).length === 0 ? {} : { parameters };
+}
+
+async function usageOf(capi: Capi, instanceGuid: string, signal: AbortSignal) {
+  const path = `/v3/service_instances/${encodeURIComponent(instanceGuid)}/relationships/shared_spaces/usage_summary`;
+  const told = await getIfTold(capi, path, UsageSummary, signal);
+  return (told?.usage_summary ?? []).map(({ space, bound_app_count: apps }) => ({ space: space.guid, apps }));
+}
+
+/** What the instance tells of the spaces it is shared into, less what this token sees there. */
+function unseenOf(
+  usage: readonly { readonly space: string; readonly apps: number }[],
+  seenSpaces: readonly string[],
+  places: ReadonlyMap<string, Place>,
+): FoundBindings['unseen'] {
+  return usage.flatMap(({ space, apps }) => {
+    const missing = apps - seenSpaces.filter((seen) => seen === space).length;
+    return missing > 0 ? [{ space: places.get(space)?.space ?? space, apps: missing }] : [];
+  });
+}
+
+/** An application that holds two bindings at this moment proves that it may. */
+function holdsTwo(bindings: readonly Binding[]): boolean {
+  const there = bindings.filter(
+    (binding) => stageOf(binding) === 'there' && isSince(binding, '1970-01-01T00:00:00Z'),
+  );
+  return newestOfEach(there).length < there.length;
+}
+
+async function limitOf(capi: Capi, signal: AbortSignal): Promise<number> {
+  const info = await getIfTold(capi, '/v3/info', Info, signal);
+  const name = 'max_service_credential_bindings_per_app_service_instance';
+  return info?.[name] ?? info?.custom?.[name] ?? 1;
+}
+
+function appGuidOf({ relationships }: Binding): string | undefined {
+  return relationships?.app?.data?.guid;
+}

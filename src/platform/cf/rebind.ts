@@ -1,0 +1,138 @@
+import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
+import { LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
+import { secretsIn } from '../api/secrets.ts';
+import { proof } from '../api/site.ts';
+import { auditEvents } from '../capi/audit.ts';
+import { bindingsBetween, isSince, stageOf } from '../capi/bindings.ts';
+import { getIfThere } from '../capi/capi.ts';
+import { Binding } from '../capi/schemas.ts';
+import type { BindingParameters, RebindOptions } from '../platform.ts';
+import { failedError } from '../problem.ts';
+import { waitFor } from '../wait.ts';
+import { placeOfApp, placeOfInstance, type Session } from './session.ts';
+
+/** With `--wait` the tool waits for the broker; the platform itself gives up after as long by default. */
+export const CHANGE_MS = 60 * 60_000;
+
+/** See `Platform.unbind`. */
+export async function unbindByCf(
+  session: Session,
+  app: BoundApp,
+  { signal, tell }: RebindOptions,
+): Promise<PlatformProof> {
+  const { capi, pace } = session;
+  const name = show(app.name, 100);
+  if (app.binding === undefined) {
+    return proof('not-needed', `${name} has no binding to remove`, undefined, { app: app.guid });
+  }
+  const { guid } = app.binding;
+  const path = `/v3/service_credential_bindings/${encodeURIComponent(guid)}`;
+  const found = await getIfThere(capi, path, Binding, signal);
+  const evidence = { app: app.guid, binding: guid };
+  const instanceGuid = found?.value.relationships?.service_instance?.data?.guid;
+  if (found === undefined || instanceGuid === undefined) {
+    return proof('already', `${name} was unbound before`, undefined, evidence);
+  }
+  const what = `unbinding ${name}`;
+  tell?.(what);
+  const begun = (found.at ?? new Date()).toISOString();
+  const { app: now, where } = await placeOfApp(session, app, signal);
+  const { instance } = await placeOfInstance(session, { guid: instanceGuid }, signal);
+  if (stageOf(found.value) !== 'deleting') {
+    const pair = await bindingsBetween(capi, now.guid, instanceGuid, signal);
+    // Without the guid the tool removes all of them; older tools do not know the option, and there is one binding then.
+    const options = ['--wait', ...(pair.length > 1 ? ['--guid', guid] : [])];
+    const command = { word: 'unbind-service', names: [now.name, instance.name], options };
+    await session.inSpace(where, what, command, { signal, timeoutMs: CHANGE_MS });
+  }
+  await waitFor({ signal, pace, what, limitMs: CHANGE_MS }, async () => {
+    const left = await getIfThere(capi, path, Binding, signal);
+    if (left === undefined) return true;
+    if (stageOf(left.value) === 'deleting') return undefined;
+    throw failedError(`${what} has failed`, show(left.value.last_operation?.description ?? ''), {
+      binding: guid,
+    });
+  });
+  const events = await auditEvents(capi, [guid], begun, signal);
+  return proof('done', `${name} is unbound`, undefined, { ...evidence, ...events });
+}
+
+/**
+ * See `Platform.bind`. The tool says OK for an application that is bound already and changes nothing, so what it says is not believed:
+ * the platform has to show a binding that was not there before, or one that is younger than the restore.
+ */
+export async function bindByCf(
+  session: Session,
+  app: BoundApp,
+  to: PlatformInstance,
+  options: RebindOptions & {
+    readonly parameters: BindingParameters | undefined;
+    readonly notBefore: string;
+    readonly beside: boolean;
+  },
+): Promise<PlatformProof> {
+  const { capi, pace } = session;
+  const { signal, notBefore, beside, parameters, tell } = options;
+  const what = `binding ${show(app.name, 100)} to ${show(to.name, 100)}`;
+  const { app: now, where } = await placeOfApp(session, app, signal);
+  const pair = () => bindingsBetween(capi, now.guid, to.guid, signal);
+  const proven = async (outcome: 'done' | 'already', binding: Binding) =>
+    proof(outcome, `${show(app.name, 100)} is bound to ${show(to.name, 100)}`, binding.created_at, {
+      app: now.guid,
+      instance: to.guid,
+      binding: binding.guid,
+      ...(await auditEvents(capi, [binding.guid], notBefore, signal)),
+    });
+
+  const before = await waitFor({ signal, pace, what, limitMs: CHANGE_MS }, async () => {
+    const all = await pair();
+    const busy = all.some((binding) => ['creating', 'deleting'].includes(stageOf(binding)));
+    return busy ? undefined : all;
+  });
+  const there = before.filter((binding) => stageOf(binding) === 'there');
+  const young = there.find((binding) => isSince(binding, notBefore));
+  if (young !== undefined) return proven('already', young);
+  if (there.length > 0 && !beside) throw stillBound(app, to);
+
+  tell?.(what);
+  const { instance } = await placeOfInstance(session, to, signal);
+  const file =
+    parameters === undefined
+      ? undefined
+      : await session.home.keep('parameters.json', JSON.stringify(parameters));
+  try {
+    const command = {
+      word: 'bind-service',
+      names: [now.name, instance.name],
+      options: [
+        // One word each, so that a name cannot become an option of its own.
+        ...(app.binding?.name === undefined ? [] : [`--binding-name=${app.binding.name}`]),
+        ...(file === undefined ? [] : ['-c', file]),
+        ...(beside ? ['--strategy', 'multiple'] : []),
+        '--wait',
+      ],
+    };
+    const secrets = secretsIn(parameters);
+    await session.inSpace(where, what, command, { signal, timeoutMs: CHANGE_MS, secrets });
+  } finally {
+    if (file !== undefined) await session.home.forget(file);
+  }
+  const known = new Set(before.map(({ guid }) => guid));
+  const [made] = (await pair()).filter(({ guid }) => !known.has(guid));
+  if (made === undefined) throw stillBound(app, to);
+  if (stageOf(made) !== 'there') {
+    throw failedError(`${what} has failed`, show(made.last_operation?.description ?? ''), {
+      binding: made.guid,
+    });
+  }
+  return proven('done', made);
+}
+
+function stillBound(app: BoundApp, to: PlatformInstance): LifeboatError {
+  return new LifeboatError(
+    'platform.bound',
+    `${show(app.name, 100)} is still bound to ${show(to.name, 100)} by its old binding`,
+    { hints: ['unbind it first: the tool says OK for a bound application and gives it no new credentials'] },
+  );
+}

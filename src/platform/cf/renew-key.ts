@@ -1,0 +1,70 @@
+import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-verbs.ts';
+import { show } from '../../text.ts';
+import { secretsIn } from '../api/secrets.ts';
+import { proof } from '../api/site.ts';
+import { auditEvents } from '../capi/audit.ts';
+import { isSince, newestFirst, stageOf } from '../capi/bindings.ts';
+import { getIfTold, listAll } from '../capi/capi.ts';
+import { Binding, Parameters } from '../capi/schemas.ts';
+import type { RebindOptions } from '../platform.ts';
+import { failedError } from '../problem.ts';
+import { CHANGE_MS } from './rebind.ts';
+import { placeOfInstance, type Session } from './session.ts';
+
+/** See `Platform.renewKey`, and `renewKey` of the API for what becomes of the parameters. */
+export async function renewKeyByCf(
+  session: Session,
+  key: ServiceKey,
+  to: PlatformInstance,
+  options: RebindOptions & { readonly notBefore: string },
+): Promise<PlatformProof> {
+  const { capi } = session;
+  const { signal, notBefore, tell } = options;
+  const name = show(key.name, 100);
+  const what = `renewing the service key ${name}`;
+  const find = async () => {
+    const query = { type: 'key', service_instance_guids: to.guid, names: key.name };
+    const all = await listAll(capi, '/v3/service_credential_bindings', query, Binding, signal);
+    return newestFirst(all).find((one) => one.name === key.name);
+  };
+  const proven = async (outcome: 'done' | 'already', one: Binding) =>
+    proof(outcome, `service key ${name} is renewed on ${show(to.name, 100)}`, one.created_at, {
+      instance: to.guid,
+      key: one.guid,
+      ...(await auditEvents(capi, [one.guid], notBefore, signal)),
+    });
+
+  const before = await find();
+  if (before !== undefined && isSince(before, notBefore) && stageOf(before) === 'there') {
+    return proven('already', before);
+  }
+  tell?.(what);
+  const { instance, where } = await placeOfInstance(session, to, signal);
+  const names = [instance.name, key.name];
+  const call = { signal, timeoutMs: CHANGE_MS };
+  const path = (guid: string) => `/v3/service_credential_bindings/${encodeURIComponent(guid)}/parameters`;
+  const parameters =
+    before === undefined ? undefined : await getIfTold(capi, path(before.guid), Parameters, signal);
+  if (before !== undefined) {
+    await session.inSpace(
+      where,
+      what,
+      { word: 'delete-service-key', names, options: ['-f', '--wait'] },
+      call,
+    );
+  }
+  const given = parameters !== undefined && Object.keys(parameters).length > 0;
+  const file = given ? await session.home.keep('key-parameters.json', JSON.stringify(parameters)) : undefined;
+  try {
+    const options = [...(file === undefined ? [] : ['-c', file]), '--wait'];
+    const secrets = secretsIn(parameters);
+    await session.inSpace(where, what, { word: 'create-service-key', names, options }, { ...call, secrets });
+  } finally {
+    if (file !== undefined) await session.home.forget(file);
+  }
+  const after = await find();
+  if (after === undefined || after.guid === before?.guid || stageOf(after) !== 'there') {
+    throw failedError(`${what} has failed`, show(after?.last_operation?.description ?? ''));
+  }
+  return proven('done', after);
+}

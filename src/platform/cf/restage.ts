@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
+import { show } from '../../text.ts';
+import { proof } from '../api/site.ts';
+import { auditEvents } from '../capi/audit.ts';
+import { isSince, newestFirst } from '../capi/bindings.ts';
+import { getIfThere, getIfTold, listAll, pathOf } from '../capi/capi.ts';
+import { allFresh, type Running, runningSince } from '../capi/running.ts';
+import { Binding, Deployment, Droplet } from '../capi/schemas.ts';
+import type { RebindOptions } from '../platform.ts';
+import { failedError } from '../problem.ts';
+import { waitFor } from '../wait.ts';
+import { placeOfApp, type Session } from './session.ts';
+
+/**
+ * See `Platform.restage`. The tool puts no label on what it makes, so an earlier attempt is known by what it has left: a droplet and
+ * instances that are younger than the binding, or a deployment that is under way.
+ */
+export async function restageByCf(
+  session: Session,
+  app: BoundApp,
+  options: RebindOptions & { readonly notBefore: string },
+): Promise<PlatformProof> {
+  const { capi, pace } = session;
+  const { signal, notBefore, tell } = options;
+  const name = show(app.name, 100);
+  const { app: now, where } = await placeOfApp(session, app, signal);
+  if (now.state === 'STOPPED') {
+    const text = `${name} is stopped: it gets its new credentials when it is restaged and started`;
+    return proof('not-needed', text, undefined, { app: now.guid });
+  }
+  const docker = now.lifecycle?.type === 'docker';
+  const since = await boundSince(session, now.guid, notBefore, signal);
+  const path = `/v3/apps/${encodeURIComponent(now.guid)}`;
+  const droplet = async () => (await getIfThere(capi, `${path}/droplets/current`, Droplet, signal))?.value;
+  const running = () => runningSince(capi, now.guid, Date.parse(since), signal);
+  const isStaged = async () => docker || isSince((await droplet()) ?? {}, since);
+  const proven = async (outcome: 'done' | 'already', state: Running) =>
+    proof(outcome, `${name} is ${docker ? 'started anew' : 'restaged'}: ${state.text}`, state.startedAt, {
+      app: now.guid,
+      droplet: (await droplet())?.guid,
+      instances: state.fresh,
+      ...(await auditEvents(capi, [now.guid], notBefore, signal)),
+    });
+
+  await waitForDeployments(session, now.guid, since, name, signal);
+  const before = await running();
+  if (allFresh(before) && (await isStaged())) return proven('already', before);
+
+  const what = `restaging ${name}`;
+  tell?.(what);
+  const command = {
+    word: docker ? 'restart' : 'restage',
+    names: [now.name],
+    options: ['--strategy', 'rolling'],
+  };
+  await session.inSpace(where, what, command, { signal, timeoutMs: pace.stagingMs + 4 * pace.startupMs });
+  const after = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, async () => {
+    const state = await running();
+    return allFresh(state) ? state : undefined;
+  });
+  if (!(await isStaged()))
+    throw failedError(`${what} has left the old droplet in place`, '', { app: now.guid });
+  return proven('done', after);
+}
+
+/** The newest binding of the application that is younger than the restore, else the end of the restore. */
+async function boundSince(
+  { capi }: Session,
+  appGuid: string,
+  notBefore: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const query = { type: 'app', app_guids: appGuid };
+  const [newest] = newestFirst(
+    await listAll(capi, '/v3/service_credential_bindings', query, Binding, signal),
+  );
+  return newest?.created_at != null && isSince(newest, notBefore) ? newest.created_at : notBefore;
+}
+
+/** A deployment that an earlier attempt has begun is waited for: another one beside it would only push it aside. */
+async function waitForDeployments(
+  { capi, pace }: Session,
+  appGuid: string,
+  since: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = pathOf('/v3/deployments', { app_guids: appGuid, status_values: 'ACTIVE' });
+  const List = z.object({ resources: z.array(Deployment) });
+  const waiting = { signal, pace, what: `the deployment of ${name}`, limitMs: 4 * pace.startupMs };
+  await waitFor(waiting, async () => {
+    const told = await getIfTold(capi, path, List, signal);
+    const active = told?.resources.some((one) => one.status.value === 'ACTIVE' && isSince(one, since));
+    return active === true ? undefined : true;
+  });
+}

@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { redact } from '../../redact.ts';
+import type { Secret } from '../../secret.ts';
+import { show } from '../../text.ts';
+import { failedError, stopped } from '../problem.ts';
+
+/** What the tool printed. Raw text of the platform: it is cleaned before it is shown. */
+export interface ToolOutput {
+  readonly exit: number | string;
+  readonly out: string;
+  readonly complaint: string;
+}
+
+export interface ToolCall {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** Blanked in what an error quotes. */
+  readonly secrets?: readonly Secret[];
+}
+
+/** The tool `cf` with a home of its own. */
+export interface CfTool {
+  /** Runs it to its end, whatever that is. Rejects with `platform.stopped`, `platform.none` when it is not installed, and `platform.failed` after the time. */
+  run(args: readonly string[], call: ToolCall): Promise<ToolOutput>;
+  /** The same; any exit but 0 rejects with `platform.failed` and the last words of the tool. */
+  must(what: string, args: readonly string[], call: ToolCall): Promise<ToolOutput>;
+}
+
+const LOGGED_OUT =
+  /not logged in|authentication has expired|refresh token|invalid auth token|use 'cf login'/iu;
+
+const OUT_LIMIT = 8 * 1024 * 1024;
+const COMPLAINT_LIMIT = 16 * 1024;
+
+/**
+ * `env` is the whole environment of the tool but for what is set here: plain output, no trace (it would print tokens). No secret
+ * may be among the arguments: they can be seen by every process of the machine.
+ */
+export function cfTool(env: NodeJS.ProcessEnv, cfHome: string): CfTool {
+  const childEnv = { ...env, CF_HOME: cfHome, CF_COLOR: 'false', CF_TRACE: 'false', LC_ALL: 'C' };
+  const run: CfTool['run'] = (args, call) => runOnce(args, call, childEnv);
+  return {
+    run,
+    must: async (what, args, call) => {
+      const output = await run(args, call);
+      if (output.exit === 0) return output;
+      if (LOGGED_OUT.test(`${output.out}\n${output.complaint}`)) throw loggedOut();
+      throw failedError(`${what} has failed`, lastWords(output, call.secrets ?? []), { exit: output.exit });
+    },
+  };
+}
+
+/** What the tool said last: its reason stands on stderr, or under FAILED. */
+function lastWords({ out, complaint }: ToolOutput, secrets: readonly Secret[]): string {
+  const lines = `${out}\n${complaint}`.split(/[\r\n]+/u).map((line) => line.trim());
+  const telling = lines.filter((line) => line !== '' && line !== 'FAILED').slice(-3);
+  return show(redact(telling.join(' '), secrets), 300);
+}
+
+function runOnce(
+  args: readonly string[],
+  { signal, timeoutMs }: ToolCall,
+  env: NodeJS.ProcessEnv,
+): Promise<ToolOutput> {
+  if (signal.aborted) return Promise.reject(stopped());
+  const child = spawn('cf', args, { env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
+  const out = collect(child.stdout, OUT_LIMIT);
+  const complaint = collect(child.stderr, COMPLAINT_LIMIT);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const both = AbortSignal.any([signal, timeout]);
+  return new Promise((resolve, reject) => {
+    // The platform goes on with what it was told; what came of it is looked up the next time.
+    const stop = () => child.kill('SIGKILL');
+    both.addEventListener('abort', stop, { once: true });
+    child.once('error', (cause: NodeJS.ErrnoException) => {
+      both.removeEventListener('abort', stop);
+      reject(notRun(cause));
+    });
+    child.once('close', (code, killed) => {
+      both.removeEventListener('abort', stop);
+      if (signal.aborted) reject(stopped());
+      else if (timeout.aborted) {
+        reject(failedError(`the tool cf took longer than ${Math.round(timeoutMs / 1000)} s`, ''));
+      } else resolve({ exit: code ?? killed ?? 'an error', out: out(), complaint: complaint() });
+    });
+  });
+}
+
+function collect(stream: NodeJS.ReadableStream, limit: number): () => string {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on('data', (chunk: Buffer) => {
+    if (size < limit) chunks.push(chunk);
+    size += chunk.length;
+  });
+  return () => Buffer.concat(chunks).subarray(0, limit).toString('utf8');
+}
+
+function loggedOut(): LifeboatError {
+  return new LifeboatError('credentials.refused', 'the tool cf is no longer logged in', {
+    hints: ['log in again: cf login, then go on: nothing is lost'],
+    exitCode: EXIT.credentials,
+  });
+}
+
+function notRun(cause: NodeJS.ErrnoException): LifeboatError {
+  const why =
+    cause.code === 'ENOENT' ? 'is not installed' : `cannot be run (${show(cause.code ?? 'error', 40)})`;
+  return new LifeboatError('platform.none', `the tool cf ${why}`, {
+    hints: ['install it and log in, or set `platform.api` in the config'],
+    cause,
+  });
+}

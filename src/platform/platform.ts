@@ -1,0 +1,78 @@
+import type { Failure } from '../../machines/parts/failure.ts';
+import type {
+  BoundApp,
+  PlatformInstance,
+  PlatformProof,
+  ServiceKey,
+} from '../../machines/parts/recovery-verbs.ts';
+
+/** Binding parameters: they may hold secrets, so they never leave memory but into a private file. */
+export type BindingParameters = Readonly<Record<string, unknown>>;
+
+export interface FoundBindings {
+  readonly instance: PlatformInstance;
+  readonly apps: readonly (BoundApp & { readonly parameters?: BindingParameters })[];
+  readonly keys: readonly ServiceKey[];
+  /** Bound applications in spaces that this token may not see. */
+  readonly unseen: readonly { readonly space: string; readonly apps: number }[];
+  /** Whether an application may hold two bindings to one instance for a while (RFC 0040; default 1, then not). */
+  readonly allowsTwoBindings: boolean;
+}
+
+export interface RebindOptions {
+  readonly signal: AbortSignal;
+  /** Put as label `lifeboat.run` on what is created, and looked for before anything is created again (domain 2.4). */
+  readonly runId: string;
+  /** Told in one short sentence what the platform is at. */
+  readonly tell?: (what: string) => void;
+}
+
+/**
+ * The application platform around the service. Two ways to it stand behind this: its v3 API, and its own tool `cf`. Every change
+ * is safe to repeat after the process died: what was created carries the run's label and is found again; what is gone stays gone.
+ *
+ * Rejects with a LifeboatError: `platform.unreachable`, `credentials.refused`, `credentials.missing`, `platform.forbidden`,
+ * `platform.not-found`, `platform.refused` (422 with the platform's own words as evidence), `platform.failed` (a job or deployment
+ * that ended badly), `platform.bound` (the old binding is still there, so binding would change nothing), `platform.busy`
+ * (an operation on the binding is under way), `platform.bad-answer`, `platform.stopped` (the signal).
+ */
+export interface Platform {
+  readonly way: 'platform' | 'cf';
+  /** One line for people: which platform, as whom. */
+  readonly description: string;
+  /** By the dashboard address of the service, as the config has it. */
+  find(dashboardUrl: string, signal: AbortSignal): Promise<FoundBindings>;
+  /** Removes a binding and waits until it is gone; one that is not there is `already`. */
+  unbind(app: BoundApp, options: RebindOptions): Promise<PlatformProof>;
+  /**
+   * Binds with the name and parameters of before and waits until it is there. Never content with a binding that is older than
+   * `notBefore`: the platform calls an application that is bound already a success and gives it no new credentials.
+   */
+  bind(
+    app: BoundApp,
+    to: PlatformInstance,
+    options: RebindOptions & {
+      readonly parameters: BindingParameters | undefined;
+      /** RFC 3339; the end of the restore. */
+      readonly notBefore: string;
+      /** Beside the old binding, for the order without downtime. */
+      readonly beside: boolean;
+    },
+  ): Promise<PlatformProof>;
+  /** Stages anew and rolls it out (rolling where the platform can), and waits until every instance runs. A stopped app is `not-needed`. */
+  restage(app: BoundApp, options: RebindOptions & { readonly notBefore: string }): Promise<PlatformProof>;
+  /** Makes a service key anew under its old name. */
+  renewKey(
+    key: ServiceKey,
+    to: PlatformInstance,
+    options: RebindOptions & { readonly notBefore: string },
+  ): Promise<PlatformProof>;
+  /** What can be proven about an application now, whoever rebound it: its binding is younger than `notBefore`, and it was started after it. */
+  prove(
+    app: BoundApp,
+    to: PlatformInstance,
+    notBefore: string,
+    signal: AbortSignal,
+  ): Promise<PlatformProof | Failure>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,139 @@
+import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
+import { redact } from '../redact.ts';
+import type { Secret } from '../secret.ts';
+import { show } from '../text.ts';
+
+/** One of the `errors` of Cloud Foundry's v3 API: a number, a word and a sentence. */
+export interface PlatformWords {
+  readonly code?: number | undefined;
+  readonly title?: string | undefined;
+  readonly detail?: string | undefined;
+}
+
+export interface ProblemContext {
+  /** Blanked wherever the platform echoes them. */
+  readonly secrets?: readonly Secret[];
+  readonly retryAfter?: string | undefined;
+}
+
+const WORDS_LIMIT = 300;
+
+/** The error that an error status of the platform stands for. Its words are kept as evidence, cleaned and capped. */
+export function refusalOf(
+  status: number,
+  errors: readonly PlatformWords[],
+  { secrets = [], retryAfter }: ProblemContext = {},
+): LifeboatError {
+  const words = wordsOf(errors, secrets);
+  const [code, sentence, ...hints] = rowOf(status);
+  const wait =
+    retryAfter === undefined ? [] : [`the platform asks to wait: Retry-After ${show(retryAfter, 60)}`];
+  const options: LifeboatErrorOptions = {
+    hints: [...wait, ...hints],
+    evidence: { status, ...(words === '' ? {} : { words }) },
+    ...(status === 401 ? { exitCode: EXIT.credentials } : {}),
+  };
+  return new LifeboatError(code, `${sentence} (${status})${words === '' ? '' : `: "${words}"`}`, options);
+}
+
+/** What the platform said, as one line that is safe to show. */
+export function wordsOf(errors: readonly PlatformWords[], secrets: readonly Secret[] = []): string {
+  const said = errors.map(({ detail, title }) => detail ?? title ?? '').filter((text) => text !== '');
+  return show(redact(said.join('; ').slice(0, WORDS_LIMIT * 8), secrets), WORDS_LIMIT);
+}
+
+/** A job, a staging or a deployment that ended badly, in the platform's own words. */
+export function failedError(
+  what: string,
+  words: string,
+  evidence: LifeboatError['evidence'] = {},
+  hints: readonly string[] = ['look into it at the platform, then try again: what is done is found again'],
+): LifeboatError {
+  const said = show(words, WORDS_LIMIT);
+  return new LifeboatError('platform.failed', `${what}${said === '' ? '' : `: "${said}"`}`, {
+    hints,
+    evidence: { ...evidence, ...(said === '' ? {} : { words: said }) },
+  });
+}
+
+/** The same error as one of the platform: what the shared HTTP stack throws speaks of the service. */
+export function platformErrorFrom(thrown: unknown): unknown {
+  if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('service.')) return thrown;
+  const code = CODES[thrown.code.slice('service.'.length)] ?? 'platform.bad-answer';
+  return new LifeboatError(code, thrown.shortMessage.replaceAll('the service', 'the platform'), {
+    hints: HINTS[code] ?? [],
+    evidence: thrown.evidence,
+    exitCode: thrown.exitCode,
+  });
+}
+
+/** The answer to a change did not arrive, and looking has not shown it. */
+export function lostAnswer(what: string, cause: LifeboatError): LifeboatError {
+  return new LifeboatError(
+    'platform.unreachable',
+    `the answer to ${what} was lost, and it does not show yet`,
+    {
+      hints: ['try again: the platform is asked first, so that nothing is done twice'],
+      evidence: { why: cause.shortMessage },
+      cause,
+    },
+  );
+}
+
+export function badAnswer(what: string): LifeboatError {
+  return new LifeboatError('platform.bad-answer', what, {
+    hints: ['check that `platform.api` is the address that `cf api` prints'],
+  });
+}
+
+export function stopped(): LifeboatError {
+  return new LifeboatError('platform.stopped', 'stopped before the platform was done', {
+    hints: ['resume when you are ready: what was begun is found again'],
+    exitCode: EXIT.interrupted,
+  });
+}
+
+/** Whether an error has this code. */
+export function hasCode(thrown: unknown, ...codes: readonly string[]): thrown is LifeboatError {
+  return thrown instanceof LifeboatError && codes.includes(thrown.code);
+}
+
+const CODES: Readonly<Record<string, string>> = {
+  unreachable: 'platform.unreachable',
+  timeout: 'platform.unreachable',
+  reset: 'platform.unreachable',
+  error: 'platform.unreachable',
+  stopped: 'platform.stopped',
+};
+
+const HINTS: Readonly<Record<string, readonly string[]>> = {
+  'platform.unreachable': [
+    'check the network and `platform.api`, then try again',
+    'everything can be done by hand as well: the commands are listed',
+  ],
+  'platform.stopped': ['resume when you are ready: what was begun is found again'],
+  'platform.bad-answer': ['check that `platform.api` is the address that `cf api` prints'],
+};
+
+function rowOf(status: number): readonly [string, string, ...string[]] {
+  switch (status) {
+    case 401:
+      return ['credentials.refused', 'the platform refuses the token', 'log in again: cf login, then go on'];
+    case 403:
+      return [
+        'platform.forbidden',
+        'the token has no right to do this',
+        'ask a space developer of its space',
+      ];
+    case 404:
+      return ['platform.not-found', 'the platform does not know this', 'check that the token sees its space'];
+    case 429:
+      return ['platform.busy', 'the platform has too many requests', 'wait a moment, then try again'];
+    default:
+  }
+  if (status >= 500) {
+    return ['platform.unreachable', 'the platform gives no proper answer', 'try again in a moment'];
+  }
+  if (status >= 400) return ['platform.refused', 'the platform refuses', 'nothing was changed by this call'];
+  return ['platform.bad-answer', 'the platform gives an unexpected answer', 'check `platform.api`'];
+}

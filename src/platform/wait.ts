@@ -1,0 +1,82 @@
+import { setTimeout as rest } from 'node:timers/promises';
+import { failedError, hasCode, stopped } from './problem.ts';
+
+/** How often the platform is looked at, and how long it may take. Milliseconds. */
+export interface Pace {
+  readonly firstMs: number;
+  readonly slowestMs: number;
+  /** Looks for what a lost answer may have done, before it is given up in this attempt. */
+  readonly looks: number;
+  /** Staging of an application; the tool `cf` waits as long (CF_STAGING_TIMEOUT). */
+  readonly stagingMs: number;
+  /** From the last progress of a start until it is called failed; the tool `cf` waits as long (CF_STARTUP_TIMEOUT). */
+  readonly startupMs: number;
+  /** For so long a platform that does not answer while something is waited for is only waited for. */
+  readonly patienceMs: number;
+}
+
+export const DEFAULT_PACE: Pace = {
+  firstMs: 250,
+  slowestMs: 5_000,
+  looks: 5,
+  stagingMs: 15 * 60_000,
+  startupMs: 5 * 60_000,
+  patienceMs: 2 * 60_000,
+};
+
+export interface Waiting {
+  readonly signal: AbortSignal;
+  readonly pace: Pace;
+  /** Named when it takes too long: `the staging of orders-api`. */
+  readonly what: string;
+  /** Without it there is no end but the signal's. Milliseconds. */
+  readonly limitMs?: number | undefined;
+}
+
+/**
+ * Looks again, less and less often, until a look gives something. Rejects with `platform.stopped`, with `platform.failed` after the
+ * limit, and with what a look throws; a platform out of reach is waited for.
+ */
+export async function waitFor<T>(waiting: Waiting, look: () => Promise<T | undefined>): Promise<T> {
+  const { signal, pace, what, limitMs } = waiting;
+  const since = Date.now();
+  let seenAt = since;
+  let pause = pace.firstMs;
+  for (;;) {
+    if (signal.aborted) throw stopped();
+    try {
+      const found = await look();
+      if (found !== undefined) return found;
+      seenAt = Date.now();
+    } catch (thrown) {
+      const passing = hasCode(thrown, 'platform.unreachable') && Date.now() - seenAt < pace.patienceMs;
+      if (!passing) throw thrown;
+    }
+    if (limitMs !== undefined && Date.now() - since >= limitMs) {
+      throw failedError(`${what} has not ended within ${Math.round(limitMs / 60_000)} minutes`, '');
+    }
+    await pauseFor(pause, signal);
+    pause = Math.min(pause * 1.5, pace.slowestMs);
+  }
+}
+
+/** A few looks for what a lost answer may have done; undefined when nothing shows. */
+export async function lookFor<T>(
+  pace: Pace,
+  signal: AbortSignal,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  for (let looks = 1; ; looks += 1) {
+    const found = await look();
+    if (found !== undefined || looks >= pace.looks) return found;
+    await pauseFor(pace.firstMs * looks, signal);
+  }
+}
+
+async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await rest(ms, undefined, { signal });
+  } catch {
+    throw stopped();
+  }
+}

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import { listBackups } from '../../src/activities/list-backups.ts';
+import { pitrRange } from '../../src/activities/pitr-range.ts';
+import { preflight } from '../../src/activities/preflight.ts';
+import { updatesChangeable } from '../../src/activities/updates-changeable.ts';
+import { Backup } from '../../src/service/schemas.ts';
+import { fakeService } from './fake-service.ts';
+import { contextOf } from './world.ts';
+
+const NOW = '2026-03-01T03:00:00.000Z';
+const context = contextOf(() => new Date(NOW));
+
+describe('preflight', () => {
+  test.for([
+    { what: 'the state failed', overview: { state: 'failed' }, backups: [] },
+    {
+      what: 'a backup under way',
+      overview: { state: 'available' },
+      backups: [
+        { id: 3, status: 'done' },
+        { id: 4, status: 'running' },
+      ],
+    },
+  ])('of a restore is only warned by $what, of anything else it is stopped', async (found) => {
+    const service = fakeService();
+    service.overview = found.overview;
+    service.backups.push(...found.backups.map((backup) => Backup.parse(backup)));
+    const strict = await preflight(service.deps).run({ instance: 'orders' }, context);
+    const tolerant = await preflight(service.deps).run({ instance: 'orders', tolerant: true }, context);
+    if (!strict.ok || !tolerant.ok) throw new Error('it looks, whatever it finds');
+    const [blocker] = strict.output.blockers;
+    expect([strict.output.blockers.length, strict.output.warnings]).toEqual([1, []]);
+    expect(tolerant.output.blockers).toEqual([]);
+    expect(tolerant.output.warnings).toEqual([blocker?.shortMessage]);
+  });
+
+  test('tells of which service and plan the instance is, for the choice of a target', async () => {
+    const service = fakeService();
+    service.overview = { state: 'available', service_id: 'postgres', plan_id: 'small' };
+    const result = await preflight(service.deps).run({ instance: 'orders' }, context);
+    expect(result).toMatchObject({ output: { service: { offering: 'postgres', plan: 'small' } } });
+  });
+
+  test.for(['deleted', 'deploying'])('of a restore is stopped by the state %s', async (state) => {
+    const service = fakeService();
+    service.overview = { state };
+    const result = await preflight(service.deps).run({ instance: 'orders', tolerant: true }, context);
+    expect(result).toMatchObject({ ok: true, output: { blockers: [{ code: 'instance.state' }] } });
+  });
+});
+
+describe('the backups that can be restored', () => {
+  test('are those that are done, newest first by the time they were triggered', async () => {
+    const service = fakeService();
+    service.backups.push(
+      backup(1, 'done', '2026-02-03T00:00:00Z'),
+      backup(2, 'failed', '2026-02-04T00:00:00Z'),
+      backup(3, 'done', '2026-02-05T00:00:00Z'),
+      backup(4, 'running', '2026-02-06T00:00:00Z'),
+      backup(5, 'done', '2026-02-04T00:00:00Z'),
+    );
+    const result = await listBackups(service.deps).run({}, context);
+    expect(result).toMatchObject({
+      ok: true,
+      output: { newest: [{ id: 3 }, { id: 5 }, { id: 1 }], total: 3 },
+    });
+    expect(service.calls).toEqual(['backups']);
+  });
+
+  test('are at most fifty, and the number of all is told', async () => {
+    const service = fakeService();
+    for (let id = 1; id <= 51; id += 1) service.backups.push(backup(id, 'done', NOW));
+    const result = await listBackups(service.deps).run({}, context);
+    if (!result.ok) throw new Error('it lists');
+    expect(result.output.total).toBe(51);
+    expect(result.output.newest.map(({ id }) => id)).toEqual(Array.from({ length: 50 }, (_, at) => 51 - at));
+  });
+});
+
+describe('the range of points in time', () => {
+  test('loses a margin at both ends and begins and ends with whole seconds', async () => {
+    const range = { start_time: '2026-02-01T20:53:20.001Z', end_time: '2026-02-02T11:45:37.601Z' };
+    expect(await rangeOf(range)).toEqual({
+      ok: true,
+      output: {
+        start: range.start_time,
+        end: range.end_time,
+        readAt: NOW,
+        earliest: '2026-02-01T20:53:26.000Z',
+        latest: '2026-02-02T11:45:36.000Z',
+      },
+      ledger: [],
+    });
+  });
+
+  test('is told in UTC, however the service writes it', async () => {
+    const range = { start_time: '2026-02-01 20:53:20', end_time: '2026-02-02T12:45:37+01:00' };
+    expect(await rangeOf(range)).toMatchObject({
+      output: { earliest: '2026-02-01T20:53:25.000Z', latest: '2026-02-02T11:45:36.000Z' },
+    });
+  });
+
+  test.for([
+    ['2026-02-01T20:53:20Z', '2026-02-01T20:53:26Z'],
+    ['2026-02-01T20:53:20Z', '2026-02-01T20:53:20Z'],
+    ['2026-02-01T20:53:20Z', '2026-01-01T20:53:20Z'],
+  ])('in which nothing surely is reachable is a failure: %s to %s', async ([start_time, end_time]) => {
+    expect(await rangeOf({ start_time, end_time })).toMatchObject({
+      ok: false,
+      failure: { code: 'pitr.empty-range', evidence: { start: start_time, end: end_time } },
+    });
+  });
+
+  test('that is one second wide after the margins can be chosen from', async () => {
+    const range = { start_time: '2026-02-01T20:53:20Z', end_time: '2026-02-01T20:53:27Z' };
+    expect(await rangeOf(range)).toMatchObject({ ok: true });
+  });
+
+  test.for([{}, { start_time: NOW, end_time: 'soon\u001b[2J' }])(
+    'that cannot be read is a failure, and what was told is cleaned: %o',
+    async (range) => {
+      const result = await rangeOf(range);
+      expect(result).toMatchObject({ ok: false, failure: { code: 'pitr.bad-range' } });
+      expect(JSON.stringify(result)).not.toContain('u001b');
+    },
+  );
+
+  test('of an instance without continuous archiving says so, and that it cannot be switched on later', async () => {
+    const result = await rangeOf(undefined);
+    expect(result).toMatchObject({
+      ok: false,
+      failure: {
+        code: 'pitr.not-available',
+        shortMessage: 'the instance has no continuous archiving, so no time can be chosen',
+        hints: [expect.stringContaining('cannot be switched on later'), expect.any(String)],
+      },
+    });
+  });
+
+  test('is not asked for where the revision could not restore to any of it', async () => {
+    const service = fakeService();
+    service.lacks.add('restoreToTime');
+    service.range = { start_time: '2026-02-01T00:00:00Z', end_time: '2026-02-02T00:00:00Z' };
+    const result = await pitrRange(service.deps).run({}, context);
+    expect(result).toMatchObject({ ok: false, failure: { code: 'service.unsupported' } });
+    expect(service.calls).toEqual([]);
+  });
+});
+
+test('whether updates can be forbidden is told by the revision, and nothing is sent', async () => {
+  const service = fakeService();
+  const verb = updatesChangeable(service.deps);
+  expect(await verb.run({}, context)).toMatchObject({ output: { changeable: true } });
+  service.lacks.add('changeUpdateSetting');
+  expect(await verb.run({}, context)).toMatchObject({
+    ok: true,
+    output: { changeable: false, why: 'the revision of this test cannot changeUpdateSetting' },
+  });
+  expect(service.calls).toEqual([]);
+});
+
+function rangeOf(range: Record<string, unknown> | undefined) {
+  const service = fakeService();
+  service.range = range;
+  return pitrRange(service.deps).run({}, context);
+}
+
+function backup(id: number, status: string, triggered_at: string): Backup {
+  return Backup.parse({ id, status, triggered_at });
+}

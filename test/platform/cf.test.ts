@@ -1,0 +1,153 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { failureOf } from '../../src/errors.ts';
+import { openPlatform } from '../../src/platform/open.ts';
+import { rejection } from '../service/serve.ts';
+import { stamp } from './capi-model.ts';
+import { TOKEN } from './capi-server.ts';
+import { DASHBOARD, PACE, scene } from './world.ts';
+
+interface Note {
+  readonly word: string;
+  readonly args: readonly string[];
+  readonly target: string;
+  readonly sees: string | null;
+}
+
+/** The scene of the API, reached through a tool `cf` that somebody has logged in with and pointed at another space. */
+async function cfScene(options: { readonly loggedIn?: boolean; readonly installed?: boolean } = {}) {
+  const world = await scene();
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-fake-cf-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  mkdirSync(join(folder, '.cf'));
+  if (options.installed !== false) {
+    const tool = join(import.meta.dirname, 'fake-cf.ts');
+    writeFileSync(join(bin, 'cf'), `#!/bin/sh\nexec '${process.execPath}' '${tool}' "$@"\n`, { mode: 0o755 });
+  }
+  const log = join(folder, 'log');
+  writeFileSync(log, '');
+  const config = join(folder, '.cf', 'config.json');
+  const login = {
+    Target: world.capi.origin,
+    AccessToken: options.loggedIn === false ? '' : TOKEN,
+    Log: log,
+    OrganizationFields: { Name: 'my-own-org' },
+    SpaceFields: { Name: 'my-own-space' },
+  };
+  writeFileSync(config, JSON.stringify(login));
+  const env = { PATH: bin, HOME: folder, SECRET_OF_ANOTHER: 'tok-of-another' };
+  const opened = await openPlatform(
+    { platform: 'cf' },
+    {
+      tokenOf: () => () => Promise.reject(new Error('no token is read by the tool')),
+      env,
+      hideEnv: ['SECRET_OF_ANOTHER'],
+      pace: { ...PACE, startupMs: 5_000 },
+    },
+  );
+  const notes = () =>
+    readFileSync(log, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Note);
+  const untouched = () => readFileSync(config, 'utf8') === JSON.stringify(login);
+  return { ...world, opened, notes, untouched };
+}
+
+async function working() {
+  const world = await cfScene();
+  const { opened } = world;
+  if ('none' in opened) throw new Error(opened.none);
+  onTestFinished(opened.close);
+  return { ...world, cf: opened };
+}
+
+test('a whole rebinding through the tool, in the right space, without touching the user’s own target', async () => {
+  const { cf, capi, bound, to, options, notes, untouched } = await working();
+  const found = await cf.find(DASHBOARD, options.signal);
+  expect(found.apps).toMatchObject([{ name: 'orders-api', space: 'prod', org: 'acme' }]);
+  expect(await cf.unbind(bound, options)).toMatchObject({ outcome: 'done' });
+  expect(await cf.unbind(bound, options)).toMatchObject({ outcome: 'already' });
+  const parameters = { password: 'hunter2-hunter2' };
+  const binding = { ...options, parameters, beside: false };
+  expect(await cf.bind(bound, to, binding)).toMatchObject({ outcome: 'done' });
+  expect(await cf.bind(bound, to, binding)).toMatchObject({ outcome: 'already' });
+  expect(await cf.restage(bound, options)).toMatchObject({ outcome: 'done' });
+  expect(await cf.restage(bound, options)).toMatchObject({ outcome: 'already' });
+  expect(await cf.prove(bound, to, options.notBefore, options.signal)).toMatchObject({ outcome: 'done' });
+
+  expect(capi.model.bindings[0]?.parameters).toEqual(parameters);
+  const changes = notes().filter(({ word }) => !['curl', 'target', 'api', 'oauth-token'].includes(word));
+  expect(changes.map(({ word, target }) => `${word} ${target}`)).toEqual([
+    'unbind-service acme/prod',
+    'bind-service acme/prod',
+    'restage acme/prod',
+  ]);
+  expect(JSON.stringify(notes())).not.toContain('hunter2');
+  expect(notes().every(({ sees }) => sees === null)).toBe(true);
+  expect(untouched()).toBe(true);
+});
+
+test('the OK of the tool for a bound application is not believed', async () => {
+  const { cf, capi, bound, to, options, notes } = await working();
+  const binding = { ...options, parameters: undefined, beside: true };
+  // Beside the old one the tool is really asked; a platform that allows one binding makes it say OK.
+  const failure = failureOf(await rejection(cf.bind(bound, to, binding)));
+  expect(notes().some(({ word }) => word === 'bind-service')).toBe(true);
+  expect(failure.code).toBe('platform.bound');
+  expect(capi.model.ledger).toEqual([]);
+});
+
+test('a service key is made anew once', async () => {
+  const { cf, capi, to, options } = await working();
+  capi.model.addBinding(undefined, to.guid, { name: 'ops' });
+  expect(await cf.renewKey({ name: 'ops' }, to, options)).toMatchObject({ outcome: 'done' });
+  expect(await cf.renewKey({ name: 'ops' }, to, options)).toMatchObject({ outcome: 'already' });
+  expect(capi.model.ledger).toEqual(['service_key.delete', 'service_key.create']);
+});
+
+test('what the tool says when it fails is told, cleaned', async () => {
+  const { cf, capi, bound, options } = await working();
+  capi.model.nextJobFails = 'role owns objects \u001b[31m';
+  const failure = failureOf(await rejection(cf.unbind(bound, options)));
+  expect(failure.code).toBe('platform.failed');
+  expect(failure.shortMessage).toContain('role owns objects \ufffd[31m');
+});
+
+test('a name that the tool would take for an option is refused, and nothing is changed', async () => {
+  const { cf, capi, options } = await working();
+  const app = capi.model.addApp('-f');
+  const binding = capi.model.addBinding(app, 'si-orders', { created_at: stamp() });
+  const bound = {
+    key: '-f',
+    name: '-f',
+    guid: app.guid,
+    from: 'platform' as const,
+    binding: { guid: binding.guid },
+  };
+  const failure = failureOf(await rejection(cf.unbind(bound, options)));
+  expect(failure.code).toBe('platform.refused');
+  expect(capi.model.ledger).toEqual([]);
+});
+
+test.for([
+  { loggedIn: false, installed: true, words: 'not logged in' },
+  { loggedIn: true, installed: false, words: 'not installed' },
+])(
+  'there is no platform when the tool is $words, and no copy of the login stays',
+  async ({ words, ...options }) => {
+    const temporary = mkdtempSync(join(tmpdir(), 'lifeboat-tmp-'));
+    vi.stubEnv('TMPDIR', temporary);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      rmSync(temporary, { recursive: true, force: true });
+    });
+    const { opened } = await cfScene(options);
+    expect(opened).toEqual({ none: expect.stringContaining(words) });
+    expect(readdirSync(temporary).filter((name) => name.startsWith('lifeboat-cf-'))).toEqual([]);
+  },
+);
