@@ -1,5 +1,14 @@
+import type { AnyStateMachine } from 'xstate';
+import { backUpAndVerifyMachine } from './back-up-and-verify.ts';
+import { changeInstanceMachine } from './change-instance.ts';
+import { disasterRecoveryMachine } from './disaster-recovery.ts';
 import type { Runbook } from './parts/runbook.ts';
+import { recoveryPapers } from './recovery/paper/papers.ts';
+import * as told from './recovery/registry.ts';
+import { restoreBackupMachine } from './restore-backup.ts';
+import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { type RotateKeyContext, RotateKeyInput } from './rotate-key/context.ts';
+import { rotateKeyPaper } from './rotate-key/paper.ts';
 import { closingOf, factsOf } from './rotate-key/story.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
 
@@ -44,8 +53,21 @@ const rotateKey: Runbook<RotateKeyContext, RotateKeyInput> = {
   facts: factsOf,
   failure: (context) => context.failure,
   skipped: (context) => context.skipped,
+  paper: rotateKeyPaper,
   closing: closingOf,
 };
 
 /** Every runbook that this version knows, by its id. */
-export const runbooks: Readonly<Record<string, Runbook>> = { 'rotate-key': rotateKey as Runbook };
+export const runbooks: Readonly<Record<string, Runbook>> = {
+  'rotate-key': rotateKey as Runbook,
+  'disaster-recovery': of(told.disasterRecovery, disasterRecoveryMachine),
+  'restore-point-in-time': of(told.restorePointInTime, restorePointInTimeMachine),
+  'restore-backup': of(told.restoreBackup, restoreBackupMachine),
+  'back-up-and-verify': of(told.backUpAndVerify, backUpAndVerifyMachine),
+  'change-instance': of(told.changeInstance, changeInstanceMachine),
+};
+
+function of<Input>(runbook: told.RecoveryRunbook<Input>, machine: AnyStateMachine): Runbook {
+  const paper = recoveryPapers[runbook.id as keyof typeof recoveryPapers];
+  return { ...runbook, version: machine.version ?? '', machine, paper } as Runbook;
+}

@@ -80,11 +80,12 @@ function joined(ways: readonly Way[]): Way[] {
 }
 
 function stopsOf(ways: readonly Way[]): string {
-  const stops = ways.filter(isStop);
-  if (stops.length === 0) return '';
-  const target = [...new Set(stops.map(({ to }) => to))].join(', ');
-  const asking = new Set(stops.map(({ from }) => from));
-  return `Not drawn: *stop* leads to \`${target}\` from ${[...asking].map((state) => `\`${state}\``).join(', ')}.`;
+  const asking = Map.groupBy(ways.filter(isStop), ({ to }) => to);
+  const sentences = [...asking].map(([target, stops]) => {
+    const states = new Set(stops.map(({ from }) => `\`${from}\``));
+    return `Not drawn: *stop* leads to \`${target}\` from ${[...states].join(', ')}.`;
+  });
+  return sentences.join('\n');
 }
 
 function isStop(way: Way): boolean {

@@ -2,12 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
+import type { PlannedCall } from '../../machines/parts/runbook.ts';
+import { operationAt } from '../../src/service/revisions.ts';
 import { proseByState } from '../../src/view/prose.ts';
 import { fillBlocks } from './blocks.ts';
 import { diagramOf } from './diagram.ts';
 import { stepTableOf } from './step-table.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'runbooks');
+/** What a person who has never seen the runbook looks for first. */
+const INTRODUCTION = [
+  'Use it',
+  'Use another one',
+  'How long it takes',
+  'What goes on working',
+  'What cannot be undone',
+];
 
 describe('prose', () => {
   it('every runbook has a machine, and every machine a runbook', () => {
@@ -27,6 +37,32 @@ describe('prose', () => {
       expect(states.filter((state) => (prose.get(state)?.markdown.length ?? 0) < 20)).toEqual([]);
     });
 
+    it('says enough wherever the responder has to decide', () => {
+      const asking = Object.values(machine.states).filter((state) => state.tags.includes('question'));
+      expect(asking.length).toBeGreaterThan(0);
+      const short = asking.filter(({ key }) => (prose.get(key)?.markdown.length ?? 0) < 80);
+      expect(short.map(({ key }) => key)).toEqual([]);
+    });
+
+    it('says at its beginning when it is used, how long it takes, what goes on working and what cannot be undone', () => {
+      const beginning = markdown.slice(0, markdown.indexOf('<!-- generated:'));
+      expect(
+        INTRODUCTION.filter(
+          (label) => !new RegExp(`\\*\\*${label}:?\\*\\* [*\\w]`).test(unwrapped(beginning)),
+        ),
+      ).toEqual([]);
+    });
+
+    it('loses no section on the way to the screen, and has nothing that the screen does not draw', () => {
+      const lost = markdown
+        .split(/^(?=#{2,} )/m)
+        .slice(1)
+        .filter((block) => !/^#{2,3} .+\n<!-- state: /.test(block));
+      expect(lost.map((block) => block.split('\n')[0])).toEqual([]);
+      const shown = [...prose.values()].map((section) => section.markdown).join('\n');
+      expect(shown.match(/^\s*\||!\[|<[a-z]+|&\w+;|~~|^\s*---+\s*$/gm)).toBeNull();
+    });
+
     it('speaks of no state that does not exist, and of none twice', () => {
       const named = [...markdown.matchAll(/<!--\s*state:\s*([^>]*?)\s*-->/g)].flatMap(([, names = '']) =>
         names.split(/[\s,]+/),
@@ -39,6 +75,22 @@ describe('prose', () => {
 
 describe.each(Object.values(runbooks))('what is generated for $id', (runbook) => {
   const { machine } = runbook;
+
+  it('stands in its runbook as the machine is now', () => {
+    const markdown = readFileSync(join(FOLDER, `${runbook.id}.md`), 'utf8');
+    const blocks = { diagram: diagramOf(machine), steps: stepTableOf(runbook) };
+    expect(fillBlocks(markdown, blocks, ['diagram', 'steps'])).toBe(markdown);
+  });
+
+  it('names only calls that the service has', () => {
+    const calls = Object.values(machine.states).flatMap(
+      (state) => (state.meta as { calls?: PlannedCall[] }).calls ?? [],
+    );
+    const unknown = calls.filter(
+      ({ method, path }) => operationAt(method, path) === undefined && path !== '/backups/:id/download',
+    );
+    expect(unknown.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  });
 
   it('draws every state, and every way out of it', () => {
     const diagram = diagramOf(machine);
@@ -54,6 +106,14 @@ describe.each(Object.values(runbooks))('what is generated for $id', (runbook) =>
         expect(drawn || said, `${name} to ${target.key}`).toBe(true);
       }
     }
+  });
+
+  it('draws no state that no way leads to', () => {
+    const diagram = diagramOf(machine);
+    const led = [/ --> (\w+)/g, /^Not drawn: .* leads to `(\w+)`/gm].flatMap((way) =>
+      [...diagram.matchAll(way)].map(([, state]) => state),
+    );
+    expect(Object.keys(machine.states).filter((state) => !led.includes(state))).toEqual([]);
   });
 
   it('lists the main path in order, with every call that changes something and its way back', () => {
@@ -87,3 +147,7 @@ describe('generated blocks', () => {
     expect(() => fillBlocks(text, { steps: 'new' }, ['steps'])).toThrow(sentence);
   });
 });
+
+function unwrapped(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}

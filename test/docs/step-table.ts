@@ -7,16 +7,20 @@ export function stepTableOf(runbook: Runbook): string {
     const meta = metaOf(runbook, state);
     const first = meta.step !== step;
     step = meta.step;
-    const calls = (meta.calls ?? []).map(({ method, path, what }) => `\`${method} …${path}\` ${what}`);
+    const calls = (meta.calls ?? []).map(
+      ({ method, path, on, what }) =>
+        `\`${method} …${path}\`${on === undefined ? '' : ' of the target:'} ${what}`,
+    );
     return [
       first ? stepTitle(runbook, meta.step) : '',
       `\`${state}\``,
       meta.question === undefined ? meta.title : `asks: ${meta.title}`,
-      calls.join('<br>'),
+      [...calls, ...(meta.does ?? [])].join('<br>'),
+      (meta.calls ?? []).flatMap(({ forever }) => forever ?? []).join('<br>'),
       meta.wayBack ?? '',
     ];
   });
-  const titles = ['step', 'state', 'what it does', 'calls', 'way back'];
+  const titles = ['step', 'state', 'what it does', 'calls', 'what cannot be undone', 'way back'];
   return [titles, titles.map(() => '---'), ...rows].map(rowOf).join('\n');
 }
 

@@ -1,0 +1,59 @@
+import { assign } from 'xstate';
+import { failTo, failure } from './failing.ts';
+import { recovery } from './setup.ts';
+
+/** What is read before anything is decided. */
+const GETS = [
+  { method: 'GET', path: '', what: 'the instance and its state' },
+  { method: 'GET', path: '/backups-config', what: 'retention, least key length' },
+  { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way' },
+] as const;
+
+/**
+ * Looks at the instance. With `tolerant` an instance that has failed is no reason to go no further: a restore is what it may need.
+ */
+export function check({ tolerant, next }: { readonly tolerant: boolean; readonly next: string }) {
+  return {
+    checking: recovery.createStateConfig({
+      meta: { step: 'preflight', title: 'looking at the instance', slice: 'decide', calls: GETS },
+      invoke: {
+        id: 'preflight',
+        src: 'preflight',
+        input: ({ context }) => ({
+          instance: context.instance,
+          ...(tolerant ? { tolerant: true as const } : {}),
+        }),
+        onDone: {
+          target: 'sorting',
+          actions: assign({ facts: ({ event }) => event.output, drift: [], failure: undefined }),
+        },
+        onError: failTo('checkFailed'),
+      },
+    }),
+    checkFailed: failure({
+      step: 'preflight',
+      title: 'the instance could not be read',
+      retry: 'checking',
+      ways: {
+        retry: 'asks the service again; nothing has been changed',
+        skip: { disabled: 'without these facts there is nothing to confirm' },
+        markDone: { disabled: 'only the service can give these facts' },
+      },
+    }),
+    sorting: recovery.createStateConfig({
+      meta: { step: 'preflight', title: 'weighing what was found' },
+      always: [{ guard: 'isBlocked', target: 'blocked', actions: 'keepFirstBlocker' }, { target: next }],
+    }),
+    blocked: failure({
+      step: 'preflight',
+      title: 'something stands in the way',
+      retry: 'checking',
+      next,
+      ways: {
+        retry: 'asks the service again; nothing has been changed',
+        skip: 'the run goes on although this was found',
+        markDone: 'how was it settled?',
+      },
+    }),
+  };
+}

@@ -1,0 +1,97 @@
+import { type RecoveryQuestion, stop, typedName } from './ask.ts';
+import type { RecoveryContext } from './context.ts';
+import { failTo, failure } from './failing.ts';
+import { recovery } from './setup.ts';
+
+/** What a confirmation rests on is read with these. */
+const GROUND_CALLS = [
+  { method: 'GET', path: '', what: 'the instance and its state, again' },
+  { method: 'GET', path: '/backups-config', what: 'its settings, again' },
+  { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way, again' },
+] as const;
+
+interface Confirmation {
+  /** What is confirmed, as an order: `restore backup 3 into orders`. */
+  readonly order: (context: RecoveryContext) => string;
+  readonly next: string;
+  /** Where stopping leads. */
+  readonly stopped?: string;
+}
+
+/** The last look: facts, the typed name, and the facts once more. Whatever has changed meanwhile is confirmed again. */
+export function confirmation({ order, next, stopped = 'stopped' }: Confirmation) {
+  return {
+    refreshing: recovery.createStateConfig({
+      meta: { step: 'confirm', title: 'looking at the instance again', slice: 'decide', calls: GROUND_CALLS },
+      invoke: {
+        id: 'refresh',
+        src: 'recheck',
+        input: ({ context }) => ({ instance: context.instance }),
+        onDone: {
+          target: 'confirming',
+          actions: { type: 'keepGround', params: ({ event }) => ({ ground: event.output }) },
+        },
+        onError: failTo('recheckFailed'),
+      },
+    }),
+    confirming: recovery.createStateConfig({
+      tags: ['question'],
+      meta: {
+        step: 'confirm',
+        title: 'the last look before the change',
+        slice: 'decide',
+        question: askForConfirmation(order),
+      },
+      on: {
+        'operator.confirm': {
+          guard: { type: 'nameMatches', params: { of: 'instance' } },
+          target: 'rechecking',
+        },
+        'operator.stop': stopped,
+      },
+    }),
+    rechecking: recovery.createStateConfig({
+      meta: {
+        step: 'confirm',
+        title: 'looking whether anything has changed meanwhile',
+        slice: 'decide',
+        calls: GROUND_CALLS,
+      },
+      invoke: {
+        id: 'recheck',
+        src: 'recheck',
+        input: ({ context }) => ({ instance: context.instance }),
+        onDone: {
+          target: 'comparing',
+          actions: { type: 'keepDrift', params: ({ event }) => ({ ground: event.output }) },
+        },
+        onError: failTo('recheckFailed'),
+      },
+    }),
+    recheckFailed: failure({
+      step: 'confirm',
+      title: 'the instance could not be read again',
+      retry: 'refreshing',
+      stopped,
+      ways: {
+        retry: 'asks the service again, then for the name; nothing has been sent',
+        skip: { disabled: 'the confirmation rests on these facts' },
+        markDone: { disabled: 'only the service can give these facts' },
+      },
+    }),
+    comparing: recovery.createStateConfig({
+      meta: { step: 'confirm', title: 'comparing with what was confirmed' },
+      always: [{ guard: 'hasShifted', target: 'confirming' }, { target: next }],
+    }),
+  };
+}
+
+function askForConfirmation(order: Confirmation['order']) {
+  return (context: RecoveryContext): RecoveryQuestion => {
+    const prompt =
+      context.drift.length === 0
+        ? `type the instance's name to ${order(context)}`
+        : `it has changed (${context.drift.join('; ')}): type its name to ${order(context)} all the same`;
+    return typedName(prompt, context.instance, 'operator.confirm', [stop]);
+  };
+}

@@ -1,0 +1,205 @@
+import { stillOwed } from '../parts/obligation.ts';
+import type { Reconciliation } from '../parts/recovery-verbs.ts';
+import type { Fact } from '../parts/runbook.ts';
+import { sizeOf } from './ask.ts';
+import type { RecoveryContext, TaskState } from './context.ts';
+import { restoredElsewhen } from './weigh.ts';
+
+/** The facts beside the prose, most important first. */
+export function factsOf(context: RecoveryContext): Fact[] {
+  return [
+    ...owedFacts(context),
+    ...choiceFacts(context),
+    ...restoreFacts(context),
+    ...countFacts(context),
+    ...keyFacts(context),
+    ...targetFactsOf(context),
+    ...dutyFacts(context),
+    ...instanceFacts(context),
+  ];
+}
+
+function owedFacts({ obligations, restore, act }: RecoveryContext): Fact[] {
+  if (obligations.length === 0) return [];
+  const owed = stillOwed(obligations).length;
+  const word = restore.restore !== undefined ? 'restored' : act.landed !== undefined ? 'done' : 'changed';
+  if (owed === 0) return [{ label: 'owed', value: `${word}, nothing owed`, tone: 'good' }];
+  return [{ label: 'owed', value: `${word}, still owing ${owed}`, tone: 'warn' }];
+}
+
+function choiceFacts({ time, range, chosen, from, action }: RecoveryContext): Fact[] {
+  return [
+    ...(action === undefined ? [] : [{ label: 'action', value: action }]),
+    ...(time === undefined ? [] : [{ label: 'chosen time', value: time, unit: 'time' as const }]),
+    ...(range === undefined
+      ? []
+      : [
+          { label: 'earliest', value: range.earliest, unit: 'time' as const },
+          { label: 'latest', value: range.latest, unit: 'time' as const },
+        ]),
+    ...(chosen === undefined
+      ? []
+      : [
+          {
+            label: 'chosen backup',
+            value: `${chosen.id} of ${chosen.triggeredAt ?? 'an unknown time'}, ${sizeOf(chosen.size)}`,
+          },
+        ]),
+    ...(from === undefined
+      ? []
+      : [
+          {
+            label: from.what === 'newest' ? 'newest backup of guid' : 'backup',
+            value: `${from.guid} (${from.how === 'card' ? 'on record' : 'typed'})`,
+          },
+          { label: 'key', value: from.fingerprint === '' ? 'not chosen yet' : from.fingerprint },
+        ]),
+  ];
+}
+
+/** No answer ever names the restore to a point in time (service-api.md endpoint 18), so that one is always looked for. */
+function howFound({ time }: RecoveryContext): string {
+  return time === undefined ? ' (adopted)' : ' (found in the list)';
+}
+
+function restoreFacts(context: RecoveryContext): Fact[] {
+  const { restore, safety, proof, fresh, ready } = context;
+  const facts = restore.restore;
+  const elsewhen = restoredElsewhen(context);
+  return [
+    ...taskFact('safety backup', safety),
+    ...taskFact('backup', proof),
+    ...(restore.landed === undefined
+      ? []
+      : [
+          {
+            label: 'restore',
+            value: `${restore.landed.id}${restore.landed.adopted ? howFound(context) : ''}, ${facts?.status ?? 'asked for'}`,
+          },
+        ]),
+    ...timeFact('restore asked for', facts?.triggeredAt),
+    ...timeFact('restore done', facts?.finishedAt),
+    ...timeFact('restored from', facts?.restoredFrom),
+    ...(elsewhen === undefined ? [] : [{ label: 'deviation', value: elsewhen, tone: 'bad' as const }]),
+    ...(ready === undefined ? [] : [{ label: 'instance', value: ready.state, tone: 'good' as const }]),
+    ...taskFact('fresh backup', fresh),
+  ];
+}
+
+function taskFact(label: string, { landed, backup }: TaskState): Fact[] {
+  if (landed === undefined) return [];
+  return [
+    { label, value: `${landed.id}${landed.adopted ? ' (adopted)' : ''}, ${backup?.status ?? 'asked for'}` },
+  ];
+}
+
+function timeFact(label: string, value: string | undefined): Fact[] {
+  return value === undefined ? [] : [{ label, value, unit: 'time' }];
+}
+
+function countFacts({ before, afterwards }: RecoveryContext): Fact[] {
+  return [...countFact('data before', before), ...countFact('data after', afterwards)];
+}
+
+function countFact(label: string, found: Reconciliation | undefined): Fact[] {
+  if (found === undefined || !found.configured) return [];
+  if (found.failure !== undefined)
+    return [{ label, value: `not told: ${found.failure.shortMessage}`, tone: 'warn' }];
+  const parts = [
+    ...(found.newest === undefined ? [] : [`newest ${found.newest}`]),
+    ...(found.count === undefined ? [] : [`${found.count} records`]),
+  ];
+  return [{ label, value: parts.length === 0 ? 'no time and no number in its output' : parts.join(', ') }];
+}
+
+function keyFacts({ card, onRecord, guid, key, setting, verification, negative }: RecoveryContext): Fact[] {
+  const shown = card ?? onRecord?.card;
+  const shownGuid = guid ?? shown?.backupGuid;
+  return [
+    ...(shownGuid === undefined ? [] : [{ label: 'guid of the backups', value: shownGuid }]),
+    ...(shown === undefined
+      ? []
+      : [
+          { label: 'card', value: shown.preparedAt ?? 'made in this run' },
+          ...(shown.proven === undefined
+            ? []
+            : [{ label: 'proven backup', value: `${shown.proven.id} with key ${shown.proven.fingerprint}` }]),
+        ]),
+    ...(key === undefined ? [] : [{ label: 'new key', value: `${key.fingerprint}, in ${key.store}` }]),
+    ...(setting === undefined || key === undefined
+      ? []
+      : [
+          setting.answer === 'accepted'
+            ? { label: 'key change', value: 'accepted by the service', tone: 'good' as const }
+            : { label: 'key change', value: 'answer lost: KEY UNCERTAIN', tone: 'warn' as const },
+        ]),
+    ...(verification === undefined
+      ? []
+      : [
+          {
+            label: 'verdict',
+            value: `${verification.verdict} with key ${verification.opens}`,
+            tone: 'good' as const,
+          },
+        ]),
+    ...(negative === undefined || negative.opened.length === 0
+      ? []
+      : [{ label: 'other keys', value: `${negative.opened.join(', ')} OPENS IT`, tone: 'bad' as const }]),
+  ];
+}
+
+function targetFactsOf({ target, targetFacts }: RecoveryContext): Fact[] {
+  if (target === undefined) return [];
+  if (targetFacts === undefined) return [{ label: 'target', value: target }];
+  const { identity, disk, warnings } = targetFacts;
+  return [
+    { label: 'target', value: target },
+    ...warnings.map((value): Fact => ({ label: 'note', value, tone: 'warn' })),
+    { label: 'target holds', value: `${identity.backups} backups, ${identity.boundApps.length} bound apps` },
+    { label: 'target state', value: identity.state ?? 'not told' },
+    ...(disk === undefined
+      ? []
+      : [{ label: 'target disk', value: `${disk.usedPercent} % used of at most ${disk.threshold} %` }]),
+  ];
+}
+
+function dutyFacts({ duties }: RecoveryContext): Fact[] {
+  if (duties === undefined) return [];
+  const { apps, keys, notes, way } = duties;
+  const hands = { platform: 'by the platform', cf: 'by cf', hand: 'by hand' }[way];
+  return [
+    {
+      label: 'bound',
+      value: `${apps.map(({ key }) => key).join(', ') || 'no application'}${keys.length === 0 ? '' : `; keys: ${keys.map(({ name }) => name).join(', ')}`}`,
+    },
+    { label: 'rebound', value: hands },
+    ...notes.map((value): Fact => ({ label: 'note', value, tone: 'warn' })),
+  ];
+}
+
+function instanceFacts({ facts, updatesChangeable, updates }: RecoveryContext): Fact[] {
+  if (facts === undefined) return [];
+  const { newest, backups } = facts;
+  return [
+    ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
+    { label: 'service name', value: facts.service.name ?? 'not told' },
+    { label: 'state', value: facts.ground.state ?? 'not told' },
+    { label: 'backups', value: `${backups.total}, of them ${backups.done} done` },
+    ...timeFact('newest backup', newest?.finishedAt),
+    ...(facts.retentionDays === undefined
+      ? []
+      : [{ label: 'retention', value: facts.retentionDays, unit: 'days' as const }]),
+    ...(updatesChangeable === undefined
+      ? []
+      : [
+          {
+            label: 'updates',
+            value: updates === undefined ? 'not held back' : 'forbidden for the time of the run',
+          },
+        ]),
+    ...(facts.clockSkewSeconds === undefined
+      ? []
+      : [{ label: 'clock skew', value: facts.clockSkewSeconds, unit: 'seconds' as const }]),
+    ...timeFact('token expires', facts.tokenExpires),
+  ];
+}

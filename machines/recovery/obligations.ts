@@ -1,0 +1,229 @@
+import type { Failure } from '../parts/failure.ts';
+import type { Obligation, Settlement } from '../parts/obligation.ts';
+import type { BoundApp, Duties, PlatformInstance, ServiceKey } from '../parts/recovery-verbs.ts';
+import type { RecoveryContext } from './context.ts';
+import { paidApp, rebindId, restoredName, restoredSide, serviceKeyId } from './weigh.ts';
+
+/** A step at the platform that is a part of paying an obligation. */
+export type PaidStep = RecoveryContext['proofs'][number]['step'];
+
+/**
+ * What is owed after a restore, from what was found to be bound. What is owed already stays as it is, settled or not, whatever a later look
+ * at the platform shows; only that it is not known who is bound is over once it is known.
+ */
+export function withDuties(context: RecoveryContext): Partial<RecoveryContext> {
+  const owed = owedAfterRestore(context);
+  const kept = context.obligations.filter(
+    ({ id, settled: done }) => id !== UNKNOWN || done !== undefined || context.duties === undefined,
+  );
+  const known = new Set(kept.map(({ id }) => id));
+  return { obligations: [...kept, ...owed.filter(({ id }) => !known.has(id))] };
+}
+
+const UNKNOWN = 'rebind-unknown';
+
+/** Maintenance updates are forbidden still, and have to be allowed again. */
+export function withReleaseOwed(context: RecoveryContext): Partial<RecoveryContext> {
+  const others = context.obligations.filter(({ id }) => id !== 'release-updates');
+  const release: Obligation = {
+    id: 'release-updates',
+    kind: 'release-updates',
+    subject: context.instance,
+    what: `allow maintenance updates of ${context.instance} again`,
+    commands: [],
+    payable: 'run',
+  };
+  return { obligations: [...others, release], paying: undefined };
+}
+
+/** The old binding of the application that is being paid for could not be removed; it is bound to the restored data all the same. */
+export function withOldBinding(context: RecoveryContext, failure: Failure): Partial<RecoveryContext> {
+  const app = paidApp(context);
+  if (app === undefined) return {};
+  const { from } = instancesOf(context);
+  const id = `old-binding-${app.key}`;
+  const owed: Obligation = {
+    id,
+    kind: 'old-binding',
+    subject: app.key,
+    what: `remove the binding of ${app.key} to ${from.name}, which its broker could not do`,
+    ...(context.restore.restore?.finishedAt === undefined
+      ? {}
+      : { since: context.restore.restore.finishedAt }),
+    commands: [
+      ...(app.space === undefined ? [] : [targetLine(app.org, app.space)]),
+      `cf unbind-service ${word(app.name)} ${word(from.name)} --wait`,
+    ],
+  };
+  const proof = { outcome: 'not-needed' as const, text: failure.shortMessage, evidence: failure.evidence };
+  return {
+    proofs: [...context.proofs, { step: 'unbind', proof }],
+    obligations: context.obligations.some((one) => one.id === id)
+      ? context.obligations
+      : [...context.obligations, owed],
+  };
+}
+
+/** An obligation with its settlement. Nothing that is settled is settled a second time. */
+export function settled(
+  { obligations }: RecoveryContext,
+  id: string,
+  settlement: Settlement,
+): Pick<RecoveryContext, 'obligations'> {
+  return {
+    obligations: obligations.map((one) =>
+      one.id === id && one.settled === undefined ? { ...one, settled: settlement } : one,
+    ),
+  };
+}
+
+function owedAfterRestore(context: RecoveryContext): Obligation[] {
+  const { duties, restore } = context;
+  const since = restore.restore?.finishedAt ?? duties?.foundAt;
+  const dated = since === undefined ? {} : { since };
+  const payable = duties === undefined || duties.way === 'hand' ? {} : { payable: duties.way };
+  return [
+    ...(duties?.apps ?? []).map((app) => ({ ...rebinding(context, app), ...payable })),
+    ...(duties?.unseen ?? []).map(unseenApps),
+    ...(duties === undefined ? [unknownApps(context)] : []),
+    ...(duties?.keys ?? []).map((key) => ({ ...keyRenewal(context, key), ...payable })),
+    ...ofRun(context),
+  ].map((obligation): Obligation => ({ ...obligation, ...dated }));
+}
+
+function rebinding(context: RecoveryContext, app: BoundApp): Obligation {
+  const isStopped = app.running === false;
+  return {
+    id: rebindId(app.key),
+    kind: 'rebind',
+    subject: app.key,
+    what: isStopped
+      ? `unbind and bind ${app.key} (it is stopped, so it is not restaged)`
+      : `unbind, bind and restage ${app.key}`,
+    commands: rebindCommands(context, app),
+  };
+}
+
+/** The platform's own tool, line by line, in the order that the platform allows. */
+function rebindCommands(context: RecoveryContext, app: BoundApp): string[] {
+  const { from, to } = instancesOf(context);
+  const { binding } = app;
+  const name = word(app.name);
+  const named = binding?.name === undefined ? '' : ` --binding-name ${word(binding.name)}`;
+  const given = binding?.parametersFile === undefined ? '' : ` -c ${word(binding.parametersFile)}`;
+  const restage = app.running === false ? [] : [`cf restage ${name} --strategy rolling`];
+  const at = app.space === undefined ? [] : [targetLine(app.org, app.space)];
+  if (context.duties?.order !== 'no-downtime') {
+    return [
+      ...at,
+      `cf unbind-service ${name} ${word(from.name)} --wait`,
+      `cf bind-service ${name} ${word(to.name)}${named}${given} --wait`,
+      ...restage,
+    ];
+  }
+  const old = binding === undefined ? '' : ` --guid ${word(binding.guid)}`;
+  return [
+    ...at,
+    `cf bind-service ${name} ${word(to.name)}${named}${given} --strategy multiple --wait`,
+    ...restage,
+    `cf unbind-service ${name} ${word(from.name)}${old} --wait`,
+  ];
+}
+
+function keyRenewal(context: RecoveryContext, { name }: ServiceKey): Obligation {
+  const { from, to } = instancesOf(context);
+  const at = to.space === undefined ? [] : [targetLine(to.org, to.space)];
+  return {
+    id: serviceKeyId(name),
+    kind: 'service-key',
+    subject: name,
+    what: `make service key ${name} anew, and hand it to whoever uses it`,
+    commands: [
+      ...at,
+      `cf delete-service-key ${word(from.name)} ${word(name)} -f`,
+      `cf create-service-key ${word(to.name)} ${word(name)}`,
+    ],
+  };
+}
+
+function unseenApps({ space, apps }: Duties['unseen'][number]): Obligation {
+  return {
+    id: `rebind-unseen-${space}`,
+    kind: 'rebind',
+    subject: `${apps} in space ${space}`,
+    what: `have the ${apps} bound applications of space ${space} unbound, bound and restaged: they cannot be seen from here`,
+    commands: [],
+  };
+}
+
+function unknownApps(context: RecoveryContext): Obligation {
+  return {
+    id: UNKNOWN,
+    kind: 'rebind',
+    subject: restoredName(context),
+    what: 'find every bound application, then unbind, bind and restage it: it is not known which are bound',
+    commands: [`cf service ${word(context.instance)}`],
+  };
+}
+
+/** What the run itself sees to, and the removal of a rehearsal's target. */
+function ofRun(context: RecoveryContext): Obligation[] {
+  const name = restoredName(context);
+  const isElsewhere = restoredSide(context) === 'target';
+  const fresh: Obligation = {
+    id: 'fresh-backup',
+    kind: 'fresh-backup',
+    subject: name,
+    what: freshWords(context, name, isElsewhere),
+    commands: [
+      ...(isElsewhere ? [`lifeboat run rotate-key --instance ${word(name)}`] : []),
+      `lifeboat backups create --instance ${word(name)}`,
+    ],
+    payable: 'run',
+  };
+  const card: Obligation = {
+    id: 'renew-card',
+    kind: 'renew-card',
+    subject: name,
+    what: `make a recovery card for ${name} as it is now`,
+    commands: [`lifeboat run disaster-recovery --prepare --instance ${word(name)}`],
+    payable: 'run',
+  };
+  const removal: Obligation = {
+    id: 'remove-target',
+    kind: 'remove-target',
+    subject: name,
+    what: `remove the rehearsal's target ${name}`,
+    commands: [`cf delete-service ${word(context.duties?.to?.name ?? name)}`],
+  };
+  return [
+    fresh,
+    ...(isElsewhere || context.onRecord?.card !== undefined ? [card] : []),
+    ...(isElsewhere && context.rehearsal === true ? [removal] : []),
+  ];
+}
+
+function freshWords({ time }: RecoveryContext, name: string, isElsewhere: boolean): string {
+  if (isElsewhere) return `back up ${name}; if it has no key of its own yet, rotate its key first`;
+  return time === undefined ? `back up ${name} as it is now` : `back up ${name}: its timeline is a new one`;
+}
+
+function instancesOf(context: RecoveryContext): { from: PlatformInstance; to: PlatformInstance } {
+  const { duties, instance } = context;
+  return {
+    from: duties?.from ?? { guid: '', name: instance },
+    to: duties?.to ?? { guid: '', name: restoredName(context) },
+  };
+}
+
+function targetLine(org: string | undefined, space: string): string {
+  return `cf target${org === undefined ? '' : ` -o ${word(org)}`} -s ${word(space)}`;
+}
+
+/** One word of a shell command. What could be anything else than plain text is quoted; control characters are left out. */
+function word(text: string): string {
+  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '');
+  return /^[\w./@%+:,-]+$/.test(clean) && !clean.startsWith('-')
+    ? clean
+    : `'${clean.replaceAll("'", "'\\''")}'`;
+}

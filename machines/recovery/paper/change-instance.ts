@@ -1,0 +1,120 @@
+import { type PaperPart, paperFrom } from '../../parts/paper-plan.ts';
+import type { PaperAction, PaperField, PaperStep } from '../../parts/paper-step.ts';
+import type { RecoveryContext } from '../context.ts';
+import { lookPart, recordPart } from './backing-up.ts';
+import { knownOr } from './known.ts';
+
+/** The rest of a restart, recreation or update for a person without lifeboat. */
+export function changeInstancePaper(context: RecoveryContext, state: string): readonly PaperStep[] {
+  return paperFrom(PLAN, ['done', 'unproven', 'stopped'], context, state);
+}
+
+const ASKING = ['refreshing', 'confirming', 'rechecking', 'recheckFailed', 'comparing'];
+const SENT = [
+  ...['acting', 'restarting', 'recreating', 'updating', 'weighingAct', 'actInDoubt'],
+  ...['askingToActAgain', 'actFailed'],
+];
+const WAITING = ['waitingForInstance', 'instanceFailed'];
+
+const RELEASING = [
+  ...['stopping', 'weighingRelease', 'releasingUpdates', 'weighingStop'],
+  ...['weighingOwed', 'owing', 'startingPayment'],
+];
+
+const PLAN: readonly PaperPart<RecoveryContext>[] = [
+  lookPart(['checking', 'checkFailed', 'sorting', 'blocked'], 'instance', ({ instance }) => instance),
+  {
+    states: ['askingUpdates', 'weighingUpdates', 'freezingUpdates', 'freezeFailed'],
+    steps: (context, at) =>
+      context.updatesChangeable?.changeable === false
+        ? []
+        : [
+            {
+              state: at ?? 'freezingUpdates',
+              title: 'forbid maintenance updates meanwhile',
+              notes: ['Only interfaces of revision 61 offer it: skip it when the service does not know it.'],
+              actions: [setUpdates(context, false)],
+            },
+          ],
+  },
+  { states: [...ASKING, ...SENT], steps: act },
+  {
+    states: WAITING,
+    steps: (context, at) => [
+      {
+        state: at ?? 'waitingForInstance',
+        title: `wait until ${context.instance} is available again`,
+        notes: [],
+        actions: [
+          {
+            do: 'wait-instance',
+            on: 'instance',
+            ...(context.facts?.ground.updatedAt === undefined
+              ? {}
+              : { since: context.facts.ground.updatedAt }),
+          },
+        ],
+      },
+    ],
+  },
+  {
+    states: RELEASING,
+    steps: (context, at) =>
+      context.updates === undefined && context.updatesChangeable?.changeable !== true
+        ? []
+        : [
+            {
+              state: at ?? 'releasingUpdates',
+              title: 'allow maintenance updates again',
+              notes: ['Skip it when they were not forbidden before the change, or were forbidden already.'],
+              actions: [setUpdates(context, context.updates?.allowed ?? true)],
+            },
+          ],
+  },
+  recordPart(
+    ['recording', 'recordFailed', 'weighingEnd'],
+    'Write down what was done, and when the instance was available again.',
+  ),
+];
+
+function act(context: RecoveryContext, at: string | undefined): PaperStep[] {
+  const { instance, action = 'restart', facts } = context;
+  const mayBeSent = at !== undefined && SENT.includes(at);
+  const service = knownOr(facts?.ground.serviceId, 'SERVICE_ID', 'service_id, as the instance shows it');
+  return [
+    {
+      state: at ?? 'confirming',
+      title: `${action} ${instance}`,
+      notes: ['Its applications lose their connections meanwhile.'],
+      actions: [
+        { do: 'confirm-name', name: instance, what: `${instance} goes through: ${action}.` },
+        {
+          do: 'call',
+          on: 'instance',
+          method: 'PATCH',
+          path: action === 'update' ? '/updates' : `/${action}`,
+          ...(action === 'update' ? { body: { service_id: service } } : {}),
+          once: { lookFirst: lookWords(facts?.ground.updatedAt, mayBeSent), list: '' },
+        },
+      ],
+    },
+  ];
+}
+
+function lookWords(updatedAt: string | undefined, mayBeSent: boolean): string {
+  const sign = `the state deploying${updatedAt === undefined ? '' : `, or updated_at other than ${updatedAt}`}`;
+  return mayBeSent
+    ? `THIS RUN MAY HAVE SENT IT ALREADY: ${sign}, says so.`
+    : `It is under way already with ${sign}.`;
+}
+
+function setUpdates({ updates }: RecoveryContext, allowed: boolean): PaperAction {
+  const type: PaperField = { known: updates?.type ?? 'general' };
+  return {
+    do: 'call',
+    on: 'instance',
+    method: 'PATCH',
+    path: '/broker/edit',
+    body: { allowed_update_time: { fields: { type, allowed: { literal: allowed } } } },
+  };
+}

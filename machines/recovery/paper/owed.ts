@@ -1,0 +1,198 @@
+import type { Obligation } from '../../parts/obligation.ts';
+import type { PaperPart } from '../../parts/paper-plan.ts';
+import type { PaperAction, PaperSide, PaperStep } from '../../parts/paper-step.ts';
+import type { BoundApp, ServiceKey } from '../../parts/recovery-verbs.ts';
+import type { RecoveryContext } from '../context.ts';
+import { rebindId, restoredName, restoredSide, serviceKeyId } from '../weigh.ts';
+import { backupStates, backupSteps } from './backing-up.ts';
+import { targeting } from './before.ts';
+import { landedIn } from './known.ts';
+
+const FRESH = backupStates('Fresh');
+const STATES = [
+  ...['countingAfter', 'countingAfterFailed', 'listingDuties', 'dutiesFailed', 'weighingOwed', 'owing'],
+  ...['startingPayment', 'unbinding', 'binding', 'restaging', 'renewingKey', 'proving'],
+  ...FRESH.asking,
+  ...FRESH.waiting,
+  ...['renewingCard', 'weighingNewCard', 'recordingNewCard', 'renewCardFailed', 'cardFailed'],
+];
+
+/** What is owed after a restore and not settled yet: applications first, because people wait for them. */
+export const owedPart: PaperPart<RecoveryContext> = {
+  states: STATES,
+  steps: (context, at, state) => {
+    const where = at ?? 'owing';
+    const open = openOf(context);
+    const isOpen = (id: string) => open === undefined || open.some((one) => one.id === id);
+    const apps = (context.duties?.apps ?? []).filter(({ key }) => isOpen(rebindId(key)));
+    const keys = (context.duties?.keys ?? []).filter(({ name }) => isOpen(serviceKeyId(name)));
+    const known = new Set([
+      ...apps.map(({ key }) => rebindId(key)),
+      ...keys.map(({ name }) => serviceKeyId(name)),
+    ]);
+    const others = (open ?? []).filter(
+      ({ id }) => !known.has(id) && id !== 'fresh-backup' && id !== 'renew-card',
+    );
+    const asksForApps = open === undefined && (context.duties?.apps.length ?? 0) === 0;
+    const withCard = restoredSide(context) === 'target' || context.onRecord?.card !== undefined;
+    return [
+      ...apps.map((app) => rebindStep(context, app, where)),
+      ...(asksForApps ? [findApps(context, where)] : []),
+      ...keys.map((key) => keyStep(context, key, where)),
+      ...(isOpen('fresh-backup') ? freshSteps(context, where, state) : []),
+      ...((open === undefined ? withCard : isOpen('renew-card')) ? [cardStep(context, where)] : []),
+      ...others.map((one) => otherStep(one, where)),
+    ];
+  },
+};
+
+/** Undefined before anything was found to be owed. */
+function openOf({ obligations }: RecoveryContext): readonly Obligation[] | undefined {
+  return obligations.length === 0 ? undefined : obligations.filter(({ settled }) => settled === undefined);
+}
+
+function rebindStep(context: RecoveryContext, app: BoundApp, state: string): PaperStep {
+  const { order } = context.duties ?? { order: 'replace' as const };
+  const { from, to } = namesOf(context);
+  const { name, binding, running } = app;
+  const given = [
+    ...(binding?.name === undefined ? [] : ['--binding-name', binding.name]),
+    ...(binding?.parametersFile === undefined ? [] : ['-c', binding.parametersFile]),
+  ];
+  const beside = order === 'no-downtime';
+  const guid = beside && binding !== undefined ? ['--guid', binding.guid] : [];
+  const unbind = cf('unbind-service', name, from, ...guid, '--wait');
+  const bind = cf(
+    'bind-service',
+    name,
+    to,
+    ...given,
+    ...(beside ? ['--strategy', 'multiple'] : []),
+    '--wait',
+  );
+  const restage = running === false ? [] : [cf('restage', name, '--strategy', 'rolling')];
+  return {
+    state,
+    title: `unbind, bind and restage ${app.key}`,
+    notes: [
+      'Keep to this order: an application that is bound already gets no new credentials from cf bind-service, and cf says OK.',
+      ...(running === false ? ['It was stopped, so it is not restaged.'] : []),
+      ...(context.paying === rebindId(app.key)
+        ? ['The run was at this one: parts of it may be done. To do them again does no harm.']
+        : []),
+      ...(from === to
+        ? []
+        : [`It was bound to ${from}. When that is gone for good, unbinding may fail: go on.`]),
+    ],
+    actions: [...targeting(app), ...(beside ? [bind, ...restage, unbind] : [unbind, bind, ...restage])],
+  };
+}
+
+function keyStep(context: RecoveryContext, { name }: ServiceKey, state: string): PaperStep {
+  const { from, to } = namesOf(context);
+  return {
+    state,
+    title: `make service key ${name} anew`,
+    notes: ['Whoever uses it needs its new credentials: cf service-key shows them.'],
+    actions: [
+      ...targeting(context.duties?.to),
+      cf('delete-service-key', from, name, '-f'),
+      cf('create-service-key', to, name),
+    ],
+  };
+}
+
+function findApps(context: RecoveryContext, state: string): PaperStep {
+  const { from, to } = namesOf(context);
+  const wanted = context.onlyApps ?? [];
+  return {
+    state,
+    title: 'unbind, bind and restage every bound application',
+    notes: [
+      'Their credentials are of the time before the restore: until then none of them works.',
+      ...(wanted.length === 0 ? [] : [`Asked for at the start: ${wanted.join(', ')}.`]),
+    ],
+    actions: [
+      cf('service', from),
+      {
+        do: 'by-hand',
+        what: 'For each application in that list, in its own space:',
+        copy: [
+          `cf unbind-service APP ${from} --wait`,
+          `cf bind-service APP ${to} --wait`,
+          'cf restage APP --strategy rolling',
+        ],
+      },
+    ],
+  };
+}
+
+function freshSteps(context: RecoveryContext, at: string, state: string): PaperStep[] {
+  const on = sideOf(context);
+  const name = restoredName(context);
+  const landed = landedIn(context.fresh, FRESH.asking, state);
+  const setsKey = on === 'target' && landed === undefined;
+  const keyed: PaperStep = {
+    state: at,
+    title: `give ${name} a key of its own`,
+    notes: [
+      'Without one its backups cannot be downloaded. Skip it when it has one. Keep the key in two safe places.',
+    ],
+    actions: [
+      { do: 'choose-key', as: 'TARGET_KEY', what: `the new key of ${name}` },
+      { do: 'confirm-name', name, what: `The encryption key of ${name} is set.` },
+      {
+        do: 'call',
+        on,
+        method: 'PATCH',
+        path: '/backups-config',
+        body: { encryption_key: { secret: 'TARGET_KEY' } },
+      },
+    ],
+  };
+  return [
+    ...(setsKey ? [keyed] : []),
+    ...backupSteps(
+      {
+        title: `back up ${name} as it is now`,
+        on,
+        variable: 'FRESH_BACKUP',
+        landed,
+        before: on === 'target' ? undefined : context.safety.landed?.id,
+        notes: ['Older backups belong to the time before the restore.'],
+      },
+      at,
+    ),
+  ];
+}
+
+function cardStep(context: RecoveryContext, state: string): PaperStep {
+  return {
+    state,
+    title: `make a recovery card of ${restoredName(context)}`,
+    notes: ['Nothing is changed by it: without a key in its body this call only tells the guid.'],
+    actions: [
+      { do: 'call', on: sideOf(context), method: 'POST', path: '/disaster-recovery/prepare', body: {} },
+      { do: 'by-hand', what: 'Write down the backup_guid, and where the key is kept.' },
+    ],
+  };
+}
+
+function otherStep({ what, commands }: Obligation, state: string): PaperStep {
+  return { state, title: what, notes: [], actions: [{ do: 'by-hand', what, copy: [...commands] }] };
+}
+
+function namesOf({ duties, ...context }: RecoveryContext): { readonly from: string; readonly to: string } {
+  return {
+    from: duties?.from?.name ?? context.instance,
+    to: duties?.to?.name ?? restoredName(context),
+  };
+}
+
+function sideOf(context: RecoveryContext): PaperSide {
+  return restoredSide(context) === 'target' ? 'target' : 'instance';
+}
+
+function cf(...args: readonly string[]): PaperAction {
+  return { do: 'run', command: ['cf', ...args] };
+}

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import { runbooks } from '../../machines/index.ts';
+import { type Obligation, stillOwed } from '../../machines/parts/obligation.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { type RecoveryContext, RestoreBackupInput } from '../../machines/recovery/context.ts';
+import { answersAt, eventsAt, outcomeEvent } from './explore.ts';
+import type { Outcome } from './outcomes.ts';
+import { app, duties, outcomesOf } from './recovery-outcomes.ts';
+
+const runbook = runbooks['restore-backup'] as Runbook;
+
+/** Walks a run by the first outcome of every verb, and by the answers that lead to the restore, until it owes. */
+function owing(found: unknown = duties): AnyMachineSnapshot {
+  const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
+  let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
+  for (let steps = 0; snapshot.value !== 'owing'; steps += 1) {
+    if (steps > 60) throw new Error(`it never owes, it is ${snapshot.value}`);
+    snapshot = step(snapshot, 0, found);
+  }
+  return snapshot;
+}
+
+/** One event further: the nth of what may happen now. A typed name is typed. */
+function step(snapshot: AnyMachineSnapshot, nth: number, found: unknown): AnyMachineSnapshot {
+  const events = eventsAt(runbook, snapshot, (verb) =>
+    verb === 'findDuties' ? [{ output: found }] : outcomesOf(verb),
+  );
+  const confirming = events.find(({ type }) => type === 'operator.confirm');
+  const event = confirming ?? events[nth % events.length];
+  const [next] = transition(runbook.machine, snapshot as never, event as never);
+  return next;
+}
+
+const contextOf = (snapshot: AnyMachineSnapshot) => snapshot.context as RecoveryContext;
+const idsOf = (obligations: readonly Obligation[]) => obligations.map(({ id }) => id);
+
+/** Gives an answer, and then the verbs' first outcomes until a person is asked or the run ends. */
+function answer(snapshot: AnyMachineSnapshot, event: object, fail?: string): AnyMachineSnapshot {
+  let [next]: [AnyMachineSnapshot, unknown] = transition(runbook.machine, snapshot as never, event as never);
+  for (;;) {
+    const [invoked] = Object.values(next.children) as { readonly id: string; readonly src: unknown }[];
+    if (next.status !== 'active' || invoked === undefined) return next;
+    const outcomes = outcomesOf(String(invoked.src));
+    const outcome = (invoked.src === fail ? outcomes.at(-1) : outcomes[0]) as Outcome;
+    [next] = transition(runbook.machine, next as never, outcomeEvent(invoked.id, outcome) as never);
+  }
+}
+
+describe('what is owed after a restore', () => {
+  test('every application, key, a fresh backup and the card are owed, with the exact commands', () => {
+    const { obligations } = contextOf(owing());
+    expect(idsOf(obligations)).toEqual([
+      'rebind-orders-api',
+      'service-key-ops',
+      'fresh-backup',
+      'renew-card',
+    ]);
+    expect(obligations[0]?.commands).toEqual([
+      'cf target -o acme -s prod',
+      'cf unbind-service orders-api orders-db --wait',
+      'cf bind-service orders-api orders-db --binding-name db -c /srv/params.json --wait',
+      'cf restage orders-api --strategy rolling',
+    ]);
+  });
+
+  test('where two bindings are allowed, the old one is removed last', () => {
+    const { obligations } = contextOf(owing({ ...duties, order: 'no-downtime' }));
+    expect(obligations[0]?.commands).toEqual([
+      'cf target -o acme -s prod',
+      'cf bind-service orders-api orders-db --binding-name db -c /srv/params.json --strategy multiple --wait',
+      'cf restage orders-api --strategy rolling',
+      'cf unbind-service orders-api orders-db --guid b-1 --wait',
+    ]);
+  });
+
+  test('a hostile name is one word of a shell and nothing more', () => {
+    const hostile = { ...app, key: 'x', name: "a'; rm -rf ~ #\u0007" };
+    const { obligations } = contextOf(owing({ ...duties, apps: [hostile] }));
+    expect(obligations[0]?.commands[1]).toBe("cf unbind-service 'a'\\''; rm -rf ~ #' orders-db --wait");
+  });
+
+  test('the platform does all it can, then the run sees to the rest and closes as proven', () => {
+    const end = answer(owing(), { type: 'operator.payAll' });
+    expect(end.value).toBe('done');
+    const closing = runbook.closing(end.context as never, 'done');
+    expect(closing).toMatchObject({ proven: true, outcome: 'done', deviations: [] });
+    expect(contextOf(end).obligations[0]?.settled).toMatchObject({
+      how: 'platform',
+      evidence: { unbind: { job: '1' }, bind: { job: '1' }, restage: { job: '1' } },
+    });
+  });
+
+  test('a step at the platform that fails leaves the obligation open, is shown, and nothing is recommended', () => {
+    const stuck = answer(owing(), { type: 'operator.payAll' }, 'bindApp');
+    expect(stuck.value).toBe('owing');
+    expect(contextOf(stuck)).toMatchObject({ failure: { code: 'platform.bound' }, payingAll: false });
+    expect(idsOf(stillOwed(contextOf(stuck).obligations))).toContain('rebind-orders-api');
+    expect(answer(stuck, { type: 'operator.payAll' }).value).toBe('done');
+  });
+
+  test('what is skipped needs a reason and stays among the deviations of a proven run', () => {
+    const skipped = answer(owing(), { type: 'operator.skip', id: 'rebind-orders-api', text: 'it is gone' });
+    const end = answer(skipped, { type: 'operator.payAll' });
+    expect(runbook.closing(end.context as never, String(end.value))).toMatchObject({
+      proven: true,
+      deviations: [{ step: 'rebind-orders-api', reason: 'it is gone' }],
+    });
+  });
+
+  test('in any order of settling, skipping, paying and failing: it closes exactly when nothing is open, and nothing settled is lost', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 60 }), (choices) => {
+        let snapshot = owing();
+        for (const nth of choices) {
+          const before = contextOf(snapshot).obligations.filter(({ settled }) => settled !== undefined);
+          snapshot = step(snapshot, nth, duties);
+          const { obligations } = contextOf(snapshot);
+          for (const one of before) expect(obligations).toContainEqual(one);
+          const isOpen = stillOwed(obligations).length > 0;
+          if (snapshot.status === 'done') expect(isOpen).toBe(false);
+          if (isOpen) expect(['recording', 'recordFailed', 'done']).not.toContain(snapshot.value);
+          if (!isOpen) expect(['recording', 'recordFailed', 'done', 'unproven']).toContain(snapshot.value);
+          if (snapshot.status === 'done') return;
+          expect(
+            eventsAt(runbook, snapshot, outcomesOf).length + answersAt(runbook, snapshot).length,
+          ).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

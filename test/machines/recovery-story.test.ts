@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import { runbooks } from '../../machines/index.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import type { RecoveryContext } from '../../machines/recovery/context.ts';
+import { eventsAt, outcomeEvent, questionAt } from './explore.ts';
+import type { Outcome } from './outcomes.ts';
+import { failure, outcomesOf, range } from './recovery-outcomes.ts';
+
+/** A run that is driven by hand: verbs end well unless they are told how, and a person answers. */
+function drive(id: string, input: object, told: Readonly<Record<string, Outcome[]>> = {}) {
+  const runbook = runbooks[id] as Runbook;
+  const left = Object.fromEntries(Object.entries(told).map(([verb, outcomes]) => [verb, [...outcomes]]));
+  const passed: string[] = [];
+  const sent: { readonly verb: string; readonly input: unknown }[] = [];
+  let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(
+    runbook.machine,
+    runbook.input.parse({ instance: 'orders', ...input }) as never,
+  );
+  const settle = () => {
+    for (;;) {
+      passed.push(String(snapshot.value));
+      const [invoked] = Object.values(snapshot.children) as { readonly id: string; readonly src: unknown }[];
+      if (snapshot.status !== 'active' || invoked === undefined) return;
+      const verb = String(invoked.src);
+      const outcome = left[verb]?.shift() ?? (outcomesOf(verb)[0] as Outcome);
+      sent.push({ verb, input: (snapshot.children[invoked.id] as { input?: unknown } | undefined)?.input });
+      [snapshot] = transition(runbook.machine, snapshot as never, outcomeEvent(invoked.id, outcome) as never);
+    }
+  };
+  settle();
+  return {
+    passed,
+    sent,
+    state: () => String(snapshot.value),
+    context: () => snapshot.context as RecoveryContext,
+    question: () => questionAt(runbook, snapshot),
+    closing: () => runbook.closing(snapshot.context as never, String(snapshot.value)),
+    answer(event: object) {
+      [snapshot] = transition(runbook.machine, snapshot as never, event as never);
+      settle();
+    },
+    /** The recommended answer, or the typed name. */
+    goOn() {
+      const events = eventsAt(runbook, snapshot, outcomesOf);
+      const recommended = questionAt(runbook, snapshot)?.options.find((one) => one.recommended)?.event;
+      this.answer(recommended ?? events.find(({ type }) => type === 'operator.confirm') ?? {});
+    },
+  };
+}
+
+describe('a restore of a backup', () => {
+  test('asks which backup, a safety backup and the name, and closes when the platform has rebound all', () => {
+    const run = drive('restore-backup', {});
+    expect([run.state(), run.question()?.options.some((one) => one.recommended)]).toEqual([
+      'choosingBackup',
+      false,
+    ]);
+    run.answer({ type: 'operator.chooseBackup', id: 3 });
+    expect(run.state()).toBe('offeringSafety');
+    run.goOn();
+    expect(run.question()).toMatchObject({ kind: 'typed-name', expected: 'orders' });
+    run.goOn();
+    expect(run.state()).toBe('owing');
+    run.goOn();
+    expect([run.state(), run.closing().proven]).toEqual(['done', true]);
+  });
+
+  test('a wrong name moves nothing', () => {
+    const run = drive('restore-backup', { backup: 3 });
+    run.goOn();
+    run.answer({ type: 'operator.confirm', typed: 'order' });
+    expect(run.state()).toBe('confirming');
+  });
+
+  test('a restore that never arrived is sent again only after the name was typed again', () => {
+    const run = drive('restore-backup', { backup: 3 }, { restoreBackup: [{ output: { landed: false } }] });
+    run.goOn();
+    run.goOn();
+    expect(run.state()).toBe('restoreFailed');
+    run.answer({ type: 'operator.retry' });
+    expect([run.state(), run.context().restore.intents]).toEqual(['confirming', 2]);
+  });
+
+  test('in doubt, looking again keeps the intent, and sending again asks for the name', () => {
+    const doubt = failure('doubt.ambiguous', { candidates: [{ id: 8, status: 'running' }] });
+    const run = drive('restore-backup', { backup: 3 }, { restoreBackup: [doubt, doubt] });
+    run.goOn();
+    run.goOn();
+    run.answer({ type: 'operator.lookAgain' });
+    expect([run.state(), run.context().restore.intents]).toEqual(['restoreInDoubt', 1]);
+    run.answer({ type: 'operator.sendAgain' });
+    expect([run.state(), run.context().restore.intents]).toEqual(['confirming', 2]);
+  });
+
+  test('without a card on record none is owed', () => {
+    const none = { output: { proven: [], keysHeld: [] } };
+    const run = drive('restore-backup', { backup: 3 }, { readCard: [none] });
+    run.goOn();
+    run.goOn();
+    expect(run.context().obligations.map(({ id }) => id)).not.toContain('renew-card');
+  });
+});
+
+describe('a point in time', () => {
+  test('that was reachable when it was chosen and is not when the name was typed is chosen again', () => {
+    const moved = { output: { ...range, earliest: '2026-03-01T00:30:00Z' } };
+    const run = drive(
+      'restore-point-in-time',
+      { time: '2026-03-01T00:10:00Z' },
+      { pitrRange: [{ output: range }, moved] },
+    );
+    run.goOn();
+    run.goOn();
+    expect(run.state()).toBe('choosingTime');
+    expect(run.question()?.prompt).toContain('2026-03-01T00:10:00Z can no longer be reached');
+    run.answer({ type: 'operator.chooseTime', time: '2026-03-01T00:20:00Z' });
+    expect(run.state()).toBe('choosingTime');
+    run.answer({ type: 'operator.chooseTime', time: '2026-03-01T00:30:00Z' });
+    expect(run.state()).toBe('confirming');
+  });
+
+  test('other than the one that was asked for is a deviation that is told', () => {
+    const run = drive('restore-point-in-time', { time: '2026-03-01T01:00:00Z' });
+    run.goOn();
+    run.goOn();
+    run.goOn();
+    expect(run.closing().deviations).toEqual([
+      {
+        step: 'restore',
+        reason: 'the service says that it restored to 2026-03-01T00:00:00Z, not to 2026-03-01T01:00:00Z',
+      },
+    ]);
+  });
+});
+
+describe('a disaster recovery', () => {
+  test('reads nothing of the source but its own record, and pins the target', () => {
+    const seen = outcomesOf('inspectTarget');
+    const run = drive(
+      'disaster-recovery',
+      { mode: 'perform', target: 'orders-dr', rehearsal: true },
+      { inspectTarget: [seen[0] as Outcome, seen[1] as Outcome, seen[1] as Outcome] },
+    );
+    run.goOn();
+    run.goOn();
+    expect(run.question()).toMatchObject({ kind: 'typed-name', expected: 'orders-dr' });
+    run.goOn();
+    expect([run.state(), run.context().drift]).toEqual([
+      'confirming',
+      ['backups: 1, was 0', 'newest backup: 1, was not told'],
+    ]);
+    run.goOn();
+    expect(run.state()).toBe('owing');
+    const reads = run.sent.map(({ verb }) => verb);
+    expect(reads.filter((verb) => ['preflight', 'recheck', 'listBackups'].includes(verb))).toEqual([]);
+    expect(run.context().obligations.map(({ id }) => id)).toContain('remove-target');
+  });
+
+  test('of a target that is the source cannot be overridden', () => {
+    const blocked = outcomesOf('inspectTarget')[3] as Outcome;
+    const run = drive(
+      'disaster-recovery',
+      { mode: 'perform', target: 'orders-dr' },
+      { inspectTarget: [blocked] },
+    );
+    run.goOn();
+    run.goOn();
+    expect(run.state()).toBe('targetBlocked');
+    expect(
+      run
+        .question()
+        ?.options.filter((one) => one.disabled === undefined)
+        .map((one) => one.event.type),
+    ).toEqual(['operator.retry', 'operator.stop']);
+  });
+
+  test('is prepared without a key unless one is wanted, and a guid of other backups is a question', () => {
+    const other = outcomesOf('preflight').at(-1) as Outcome;
+    const run = drive('disaster-recovery', { mode: 'prepare' }, { preflight: [other] });
+    run.goOn();
+    expect(run.state()).toBe('guidMismatch');
+    run.answer({ type: 'operator.takeGuid', text: 'it was moved' });
+    expect(run.context().crossCheck).toBe('overridden');
+  });
+});
+
+describe('a change of an instance', () => {
+  test('that is stopped puts the update setting back first', () => {
+    const run = drive('change-instance', { action: 'restart' });
+    run.answer({ type: 'operator.stop' });
+    expect([run.state(), run.passed.includes('releasingUpdates')]).toEqual(['stopped', true]);
+  });
+
+  test('owes the update setting when it cannot be put back', () => {
+    const set = { output: { type: 'general', allowed: false } };
+    const run = drive(
+      'change-instance',
+      { action: 'update' },
+      { changeUpdateSetting: [set, failure('service.forbidden')] },
+    );
+    run.goOn();
+    expect([run.state(), run.context().obligations[0]?.id]).toEqual(['owing', 'release-updates']);
+    run.answer({ type: 'operator.pay', id: 'release-updates' });
+    expect([run.state(), run.closing().proven]).toEqual(['done', true]);
+  });
+});
