@@ -12,6 +12,25 @@ const WrittenFailure = z.object({
   evidence: z.record(z.string(), z.json()).default({}),
 });
 
+/** Something that a run owed and how it was settled, as it was written down at the end. */
+const WrittenObligation = z.object({
+  id: z.string(),
+  kind: z.string(),
+  subject: z.string(),
+  what: z.string(),
+  owner: z.string().optional(),
+  since: z.string().optional(),
+  dueSeconds: z.number().optional(),
+  settled: z
+    .object({
+      how: z.string(),
+      text: z.string(),
+      at: z.string().optional(),
+      evidence: z.record(z.string(), z.json()).default({}),
+    })
+    .optional(),
+});
+
 const verdict = z.enum(['landed', 'absent', 'ambiguous']);
 
 /**
@@ -23,8 +42,12 @@ export const RUN_ENTRIES = {
     runbook: z.string(),
     version: z.string(),
     instance: z.string(),
+    /** The instance that a recovery goes into, when it is another one. */
+    target: z.string().optional(),
     input: z.json(),
     mode: z.enum(['LIVE', 'REHEARSAL']),
+    /** What the run is measured against, as the config had it when it began. */
+    objectives: z.object({ rtoSeconds: z.number().optional(), rpoSeconds: z.number().optional() }).optional(),
     tool: z.object({ name: z.string(), version: z.string(), node: z.string() }),
     operator: z.string(),
   }),
@@ -91,6 +114,8 @@ export const RUN_ENTRIES = {
       }),
     ),
     deviations: z.array(z.object({ step: z.string(), reason: z.string() })),
+    /** All that the run owed. */
+    obligations: z.array(WrittenObligation).optional(),
     failure: WrittenFailure.optional(),
   }),
   'run.abandoned': z.object({ reason: z.string() }),

@@ -1,5 +1,6 @@
 import { show } from '../text.ts';
 import type { Entry } from './journal.ts';
+import { recoverySentence } from './recovery-sentence.ts';
 import { type RunEntry, readRunEntry } from './run-entries.ts';
 
 /** What an entry says to a person, printable, without a stop; `tone` says how a renderer may stress it. */
@@ -110,8 +111,8 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
   if (body === null || typeof body !== 'object' || Array.isArray(body))
     return say(`${type} ${JSON.stringify(body)}`);
   const fields = body as Readonly<Record<string, unknown>>;
-  const call = callSentence(type, fields);
-  if (call !== undefined) return call;
+  const found = callSentence(type, fields) ?? recoverySentence(type, body);
+  if (found !== undefined) return found;
   const known = LEDGER[type];
   if (known !== undefined && typeof fields['fingerprint'] === 'string') {
     const backup = fields['backup'] as { readonly id?: unknown } | undefined;

@@ -1,10 +1,6 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../machines/parts/failure.ts';
-import {
-  type QuestionOption as MachineOption,
-  optionKey,
-  type Question,
-} from '../../machines/parts/question.ts';
+import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { formatTime, formatValue } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
@@ -16,11 +12,13 @@ import type {
   FactLine,
   LogLine,
   OutcomeView,
-  QuestionOption,
   QuestionView,
   RailStep,
   RunView,
 } from './run-view.ts';
+import { viewObjectives } from './view-objectives.ts';
+import { viewObligation, viewOwing } from './view-obligations.ts';
+import { viewQuestion } from './view-question.ts';
 
 /** What the runner knows of a run; everything below is computed from it and the clock. */
 export interface RunFacts {
@@ -49,11 +47,13 @@ const NOISE = new Set(['activity.begun', 'intent.prepared']);
 export function buildRunView(facts: RunFacts): RunView {
   const { runbook, snapshot, entries, now } = facts;
   const [started] = entries;
-  const head = (started?.body ?? {}) as { mode?: 'LIVE' | 'REHEARSAL' };
+  const head = (started?.body ?? {}) as { mode?: 'LIVE' | 'REHEARSAL'; operator?: string };
   const state = String(snapshot.value);
   const meta = metaAt(runbook, state);
   const section = facts.prose.get(state);
-  const question = viewQuestion(meta?.question?.(snapshot.context), snapshot);
+  const operator = head.operator ?? started?.by ?? 'the operator';
+  const obligations = runbook.obligations?.(snapshot.context as never) ?? [];
+  const question = askedNow(facts, meta, operator);
   const activity = viewActivity(facts, meta);
   const banner = viewBanner(facts);
   const outcome = viewOutcome(runbook, snapshot, state);
@@ -68,7 +68,9 @@ export function buildRunView(facts: RunFacts): RunView {
     paused: facts.paused !== undefined,
     rail: viewRail(facts, meta),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },
-    facts: runbook.facts(snapshot.context as never).map(viewFact),
+    facts: factLines(facts, obligations),
+    obligations: obligations.map((owed) => viewObligation(owed, operator, now)),
+    objectives: viewObjectives(runbook, entries, obligations, now),
     log: entries
       .filter((entry) => !NOISE.has(entry.type))
       .slice(-LOG_LINES)
@@ -119,23 +121,21 @@ function isFinal(runbook: Runbook, state: string): boolean {
   return runbook.machine.states[state]?.type === 'final';
 }
 
-function viewQuestion(
-  question: Question | undefined,
-  snapshot: AnyMachineSnapshot,
+function askedNow(
+  { snapshot, now }: RunFacts,
+  meta: Meta | undefined,
+  operator: string,
 ): QuestionView | undefined {
-  if (question === undefined || snapshot.status !== 'active') return undefined;
-  return { ...question, prompt: show(question.prompt), options: question.options.map(viewOption) };
+  const question = snapshot.status === 'active' ? meta?.question?.(snapshot.context) : undefined;
+  return question && viewQuestion(question, { operator, now });
 }
 
-function viewOption(option: MachineOption): QuestionOption {
-  return {
-    event: optionKey(option.event),
-    label: show(option.label, 80),
-    recommended: option.recommended ?? false,
-    ...(option.hint === undefined ? {} : { hint: show(option.hint) }),
-    ...(option.needs === undefined ? {} : { needs: option.needs }),
-    ...(option.disabled === undefined ? {} : { disabled: show(option.disabled) }),
-  };
+/** What the runbook tells, and, unless it does so itself, that something is owed. */
+function factLines({ runbook, snapshot }: RunFacts, obligations: readonly Obligation[]): FactLine[] {
+  const lines = runbook.facts(snapshot.context as never).map(viewFact);
+  const owing = snapshot.status === 'active' ? viewOwing(obligations) : undefined;
+  const isTold = lines.some(({ value }) => value.includes('still owing'));
+  return owing === undefined || isTold ? lines : [owing, ...lines];
 }
 
 function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): ActivityView | undefined {

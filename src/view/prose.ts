@@ -25,3 +25,27 @@ export function proseByState(markdown: string): ReadonlyMap<string, ProseSection
   }
   return sections;
 }
+
+/** A section of a team's text for this state stands below it in every state. */
+const EVERY_STATE = '*';
+
+/**
+ * A team's own text laid over a runbook's: what it says about a state stands above the text that comes along, because it is what this team
+ * wants to be read first; what it says about `*` stands below every state. Neither hides what the runbook says. Pure.
+ */
+export function layOver(
+  runbook: ReadonlyMap<string, ProseSection>,
+  team: ReadonlyMap<string, ProseSection>,
+): ReadonlyMap<string, ProseSection> {
+  const everywhere = team.get(EVERY_STATE);
+  const states = new Set([...runbook.keys(), ...team.keys()]);
+  states.delete(EVERY_STATE);
+  return new Map(
+    [...states].map((state): [string, ProseSection] => {
+      const own = runbook.get(state);
+      const title = own?.title ?? team.get(state)?.title ?? state;
+      const parts = [team.get(state)?.markdown, own?.markdown, everywhere?.markdown];
+      return [state, { title, markdown: parts.filter((part) => part !== undefined).join('\n\n') }];
+    }),
+  );
+}

@@ -63,7 +63,64 @@ export type QuestionView =
       readonly twice: boolean;
       readonly minLength: number;
       readonly options: readonly QuestionOption[];
+    }
+  | {
+      /** A moment: arrows move it, digits and words such as `14:32` or `10 minutes ago` set it (see view/moment.ts). */
+      readonly kind: 'time';
+      readonly prompt: string;
+      readonly event: string;
+      /** RFC 3339, UTC; both can be chosen. */
+      readonly earliest: string;
+      readonly latest: string;
+      readonly suggested: string;
+      readonly options: readonly QuestionOption[];
+    }
+  | {
+      readonly kind: 'text';
+      readonly prompt: string;
+      readonly event: string;
+      readonly pattern?: { readonly source: string; readonly says: string };
+      readonly options: readonly QuestionOption[];
+    }
+  | {
+      readonly kind: 'obligations';
+      readonly prompt: string;
+      /** Those that are still owed; `RunView.obligations` has all. */
+      readonly open: readonly ObligationView[];
+      readonly settle: string;
+      readonly skip: string;
+      readonly pay: string;
+      readonly options: readonly QuestionOption[];
     };
+
+/** Something owed, as people see it. */
+export interface ObligationView {
+  readonly id: string;
+  readonly what: string;
+  readonly subject: string;
+  readonly owner: string;
+  /** Seconds since it is owed; undefined when that is not known. */
+  readonly age: number | undefined;
+  /** Seconds until it is due, negative when that has passed; undefined without a limit. */
+  readonly left: number | undefined;
+  /** Exact commands to copy. */
+  readonly commands: readonly string[];
+  readonly payable: 'platform' | 'cf' | 'run' | undefined;
+  /** How it was settled, in one line, or undefined while it is owed. */
+  readonly settled: { readonly tone: Tone; readonly text: string } | undefined;
+}
+
+/** An objective against the clock. Seconds. */
+export interface ObjectiveView {
+  readonly name: 'RTO' | 'RPO';
+  readonly limit: number | undefined;
+  readonly value: number | undefined;
+  /** Whether it still runs. */
+  readonly running: boolean;
+  readonly tone: Tone;
+  /** `decide 2m10s · queue 4s · …`, or how the RPO was measured. */
+  readonly detail: string;
+}
 
 export interface ActivityView {
   /** What is going on, as a sentence without a stop: `waiting for backup 7`. */
@@ -103,6 +160,10 @@ export interface RunView {
   readonly facts: readonly FactLine[];
   readonly question?: QuestionView;
   readonly activity?: ActivityView;
+  /** All that the run owes or has owed; empty for most of a run. */
+  readonly obligations: readonly ObligationView[];
+  /** Recovery time and recovery point against the objectives; empty for a runbook that recovers nothing. */
+  readonly objectives: readonly ObjectiveView[];
   /** Newest last. */
   readonly log: readonly LogLine[];
   /** A loud line above everything: an in-doubt call, a paused run, a failure. */

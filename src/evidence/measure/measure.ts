@@ -1,0 +1,80 @@
+import type { Obligation } from '../../../machines/parts/obligation.ts';
+import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import type { Entry } from '../../journal/journal.ts';
+import { readRunEntry } from '../../journal/run-entries.ts';
+import { landmarksOf } from './landmarks.ts';
+import { type RecoveryPoint, recoveryPoint } from './recovery-point.ts';
+import { type RecoveryTime, recoveryTime } from './recovery-time.ts';
+import { fieldsOf, timelineOf } from './timeline.ts';
+
+export interface MeasureOptions {
+  /** See `slicesOf`. Called with names of states only. */
+  readonly sliceOf: (state: string) => TimeSlice | undefined;
+  /** Default: those that the run was begun with. */
+  readonly objectives?: Objectives | undefined;
+  /** What the run owes and owed. Default: what a closed run says of itself. */
+  readonly obligations?: readonly Pick<Obligation, 'id' | 'kind' | 'subject' | 'settled'>[] | undefined;
+  /** Until when an open run is measured; its last entry by default. */
+  readonly now?: Date | undefined;
+}
+
+export interface Objectives {
+  readonly rtoSeconds?: number | undefined;
+  readonly rpoSeconds?: number | undefined;
+}
+
+/** What a recovery took and lost, against what it was allowed to. */
+export interface Measures {
+  readonly objectives: Objectives;
+  readonly time: RecoveryTime;
+  readonly point: RecoveryPoint | undefined;
+  /** Whether the objectives are met; undefined where there is none, nothing was measured, or it is not decided yet. */
+  readonly meetsRto: boolean | undefined;
+  readonly meetsRpo: boolean | undefined;
+}
+
+/**
+ * Measures a recovery from its entries alone, so that an auditor can do it again. Pure. Undefined for a run that was to recover nothing, such
+ * as the preparation of a recovery, and for one that ended before it changed anything.
+ */
+export function measure(entries: readonly Entry[], options: MeasureOptions): Measures | undefined {
+  const timeline = timelineOf(entries);
+  const started = entries.map(readRunEntry).find((entry) => entry?.type === 'run.started')?.body;
+  if (timeline === undefined || started === undefined) return undefined;
+  const { mode, incidentAt } = fieldsOf(started.input);
+  if (mode === 'prepare') return undefined;
+  const landmarks = landmarksOf(timeline, options.sliceOf);
+  if (landmarks.decidedMs === undefined && timeline.endedMs !== undefined) return undefined;
+  const incident = typeof incidentAt === 'string' ? incidentAt : undefined;
+  const time = recoveryTime(timeline, landmarks, {
+    sliceOf: options.sliceOf,
+    obligations: options.obligations ?? writtenObligations(entries),
+    incidentAt: incident,
+    nowMs: options.now?.getTime() ?? timeline.lastMs,
+  });
+  const point = recoveryPoint(timeline, landmarks, incident);
+  const objectives = options.objectives ?? started.objectives ?? {};
+  return {
+    objectives,
+    time,
+    point,
+    meetsRto: meetsRto(time, objectives.rtoSeconds),
+    meetsRpo: fits(point?.lostMs, objectives.rpoSeconds),
+  };
+}
+
+/** A limit that is passed stays passed, whatever is still to come; one that is not is met only when the recovery is over. */
+function meetsRto({ totalMs, status }: RecoveryTime, limitSeconds: number | undefined): boolean | undefined {
+  const isWithin = fits(totalMs, limitSeconds);
+  if (status === 'over' || isWithin !== true) return isWithin;
+  return status === 'given-up' ? false : undefined;
+}
+
+function fits(ms: number | undefined, limitSeconds: number | undefined): boolean | undefined {
+  return ms === undefined || limitSeconds === undefined ? undefined : ms <= limitSeconds * 1000;
+}
+
+function writtenObligations(entries: readonly Entry[]): MeasureOptions['obligations'] {
+  const closed = entries.map(readRunEntry).findLast((entry) => entry?.type === 'run.closed')?.body;
+  return closed?.obligations as MeasureOptions['obligations'];
+}

@@ -1,0 +1,17 @@
+import type { Runbook, StateMeta, TimeSlice } from '../../../machines/parts/runbook.ts';
+
+/**
+ * In which slice of a recovery's time a state passes, by what the machine says of it: a question is human time, whatever else it says.
+ * Undefined for a runbook that recovers nothing.
+ */
+export function slicesOf(
+  runbook: Pick<Runbook, 'machine'>,
+): ((state: string) => TimeSlice | undefined) | undefined {
+  const states = Object.entries(runbook.machine.states).map(([state, { meta }]) => {
+    const { question, slice } = (meta ?? {}) as Partial<StateMeta<unknown, never>>;
+    return [state, question === undefined ? slice : 'human'] as const;
+  });
+  const slices = new Map(states);
+  if (!states.some(([, slice]) => slice === 'execute' || slice === 'queue')) return undefined;
+  return (state) => slices.get(state);
+}

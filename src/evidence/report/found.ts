@@ -1,0 +1,23 @@
+import type { Entry } from '../../journal/journal.ts';
+import { type RunEntryBody, type RunEntryType, readRunEntry } from '../../journal/run-entries.ts';
+
+export interface Found<T extends RunEntryType> {
+  readonly entry: Entry;
+  readonly body: RunEntryBody<T>;
+}
+
+/** All entries of a type that can be read as such. */
+export function findAll<T extends RunEntryType>(entries: readonly Entry[], type: T): Found<T>[] {
+  return entries.flatMap((entry) => {
+    const known = entry.type === type ? readRunEntry(entry) : undefined;
+    return known === undefined ? [] : [{ entry, body: known.body as RunEntryBody<T> }];
+  });
+}
+
+export function find<T extends RunEntryType>(entries: readonly Entry[], type: T): Found<T> | undefined {
+  return findAll(entries, type)[0];
+}
+
+export function findLast<T extends RunEntryType>(entries: readonly Entry[], type: T): Found<T> | undefined {
+  return findAll(entries, type).at(-1);
+}

@@ -1,0 +1,192 @@
+import { type ParsedComponents, parse } from 'chrono-node';
+import { formatSpan } from '../format.ts';
+import { show } from '../text.ts';
+import {
+  formatIn,
+  formatOffset,
+  formatUtc,
+  instantsOf,
+  localZone,
+  offsetAt,
+  type WallTime,
+  wallOf,
+  type Zone,
+} from './zone.ts';
+
+/** A moment and how people read it: with the offset of their own clock, and in UTC. */
+export interface Moment {
+  readonly time: Date;
+  /** `2026-03-01 03:59:00 +01:00`. */
+  readonly local: string;
+  /** `2026-03-01 02:59:00 UTC`. */
+  readonly utc: string;
+}
+
+/** Dates, or RFC 3339 texts as a question carries them. Both edges can be chosen. */
+export interface MomentBounds {
+  readonly earliest: Date | string;
+  readonly latest: Date | string;
+}
+
+export interface MomentOptions extends MomentBounds {
+  readonly now: Date;
+  /** IANA name of the zone that a text without one means; this machine's by default. */
+  readonly zone?: string | undefined;
+}
+
+export type MomentUnit = 'millisecond' | 'second' | 'minute' | 'hour' | 'day';
+
+const UNIT_MS: Readonly<Record<MomentUnit, number>> = {
+  millisecond: 1,
+  second: 1_000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+};
+const FORMS = 'write it as 14:32, 14:32 UTC, 10 minutes ago or 2026-03-01 02:59:00 UTC';
+const MAX_LENGTH = 80;
+
+/**
+ * Reads a point in time as an operator types it: `14:32` (the last time a clock showed that), `14:32Z`, `-5m`, `10 minutes ago`,
+ * `yesterday 23:10`, `2026-03-01T02:59:00.250Z`. The answer lies within the bounds, or says in one sentence why there is none: not
+ * readable, two readings, an hour that a change of the clocks left out or repeated, outside the range (then with both edges). Pure but for
+ * the zone of this machine, when none is given.
+ */
+export function readMoment(text: string, options: MomentOptions): Moment | { readonly problem: string } {
+  const zone = options.zone ?? localZone();
+  const read = instantOf(text, options.now, zone);
+  if (typeof read !== 'number') return read;
+  const { earliest, latest } = edges(options);
+  if (!(earliest <= latest)) return { problem: 'there is no range to choose a time from' };
+  if (read >= earliest && read <= latest) return momentOf(new Date(read), zone);
+  const [first, last] = [earliest, latest].map((edge) => `${formatIn(edge, zone)} (${formatUtc(edge)})`);
+  const side =
+    read < earliest
+      ? `${formatSpan((earliest - read) / 1000)} before the earliest`
+      : `${formatSpan((read - latest) / 1000)} after the latest`;
+  const problem = `${formatIn(read, zone)} is ${side}: choose between ${first} and ${last}`;
+  return { problem };
+}
+
+/** How people read a moment. `zone` is an IANA name; this machine's by default. */
+export function momentOf(time: Date, zone: string = localZone()): Moment {
+  return { time, local: formatIn(time.getTime(), zone), utc: formatUtc(time.getTime()) };
+}
+
+/** The moment `n` units later (earlier when negative), but never outside of the bounds: there it stays at the edge. */
+export function stepMoment(time: Date, unit: MomentUnit, n: number, bounds: MomentBounds): Date {
+  const { earliest, latest } = edges(bounds);
+  return new Date(Math.max(earliest, Math.min(latest, time.getTime() + n * UNIT_MS[unit])));
+}
+
+type Read = number | { readonly problem: string };
+
+function instantOf(text: string, now: Date, zone: string): Read {
+  const clean = text.trim().replace(/\s+/gu, ' ');
+  if (clean === '') return { problem: `nothing was entered: ${FORMS}` };
+  if (clean.length > MAX_LENGTH) return { problem: `that is too long for a time: ${FORMS}` };
+  if (/\d\/\d/u.test(clean))
+    return { problem: 'day and month can be read either way: write the date as 2026-03-01' };
+  const { rest, offset } = splitOffset(clean);
+  if (offset !== undefined && Math.abs(offset) > 14 * 60)
+    return { problem: `no clock is ${formatOffset(offset)} from UTC` };
+  const where = offset ?? zone;
+  const reference = { instant: now, timezone: offsetAt(now.getTime(), where) };
+  const [found, ...others] = parse(withMilliseconds(rest), reference);
+  const whole = found?.index === 0 && found.text.length === withMilliseconds(rest).length;
+  if (found === undefined || !whole || others.length > 0 || found.end)
+    return { problem: `"${show(clean, 40)}" is not a time that can be read: ${FORMS}` };
+  if (isRelative(found.tags())) {
+    if (offset !== undefined) return { problem: 'a time that counts from now needs no zone' };
+    // Whole seconds: nobody who says "10 minutes ago" means a millisecond.
+    return Math.floor(found.start.date().getTime() / 1000) * 1000;
+  }
+  return placed(found.start, rest, now, where);
+}
+
+/** The zone at the end of a text: `Z`, `UTC`, `GMT` or an offset, with or without `UTC` before it. Minutes east of UTC. */
+function splitOffset(text: string): { readonly rest: string; readonly offset: number | undefined } {
+  // An offset follows a time, or `2026-03-01` would end in one.
+  const found =
+    /^(?<rest>.*\d:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]m)?) ?(?:(?:Z|UTC|GMT)(?<zero>)|(?:UTC|GMT)? ?(?<sign>[+-])(?<hours>\d{2}):?(?<minutes>[0-5]\d)?)$/iu.exec(
+      text,
+    )?.groups;
+  if (found === undefined) return { rest: text, offset: undefined };
+  const { rest = '', sign, hours = '0', minutes = '0' } = found;
+  return { rest, offset: (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) || 0 };
+}
+
+/** Exactly three digits after the point, because the parser reads `.5` as five milliseconds. What is finer is cut off. */
+function withMilliseconds(text: string): string {
+  return text.replace(/(\d:\d{2}:\d{2})[.,](\d+)/u, (_, time, fraction) => {
+    return `${time}.${fraction.slice(0, 3).padEnd(3, '0')}`;
+  });
+}
+
+function isRelative(tags: ReadonlySet<string>): boolean {
+  return tags.has('result/relativeDateAndTime') || tags.has('casualReference/now');
+}
+
+function placed(read: ParsedComponents, text: string, now: Date, zone: Zone): Read {
+  if (read.isCertain('timezoneOffset'))
+    return { problem: 'names of zones have several meanings: write UTC or an offset such as +01:00' };
+  if (!read.isCertain('hour')) return { problem: `the time of the day is missing: ${FORMS}` };
+  const hour = read.get('hour') ?? 0;
+  if (!text.includes(':') && !read.isCertain('meridiem') && hour > 0 && hour < 12)
+    return { problem: `that can be morning or evening: write ${hour}:00 or ${hour + 12}:00` };
+  const wall: WallTime = {
+    year: read.get('year') ?? 0,
+    month: read.get('month') ?? 1,
+    day: read.get('day') ?? 1,
+    hour,
+    minute: read.get('minute') ?? 0,
+    second: read.isCertain('second') ? (read.get('second') ?? 0) : 0,
+    millisecond: read.isCertain('millisecond') ? (read.get('millisecond') ?? 0) : 0,
+  };
+  const earlier = isAhead(wall, now, zone) ? lastTime(read, wall) : undefined;
+  return resolved(earlier ?? wall, zone);
+}
+
+/** Also told of an hour that the clocks leave out, which is at no instant. */
+function isAhead(wall: WallTime, now: Date, zone: Zone): boolean {
+  const present = wallOf(now.getTime(), zone);
+  const [first] = instantsOf(wall, zone);
+  return first === undefined ? inUtc(wall) > inUtc(present) : first > now.getTime();
+}
+
+/** For comparing two times on one wall. */
+function inUtc({ year, month, day, hour, minute, second, millisecond }: WallTime): number {
+  return Date.UTC(year, month - 1, day, hour, minute, second, millisecond);
+}
+
+/** What a time that lies ahead means instead, where its date was not said in full: the day, week or year before. */
+function lastTime(read: ParsedComponents, wall: WallTime): WallTime | undefined {
+  const back = (days: number): WallTime => {
+    const date = new Date(Date.UTC(wall.year, wall.month - 1, wall.day - days));
+    return {
+      ...wall,
+      year: date.getUTCFullYear(),
+      month: date.getUTCMonth() + 1,
+      day: date.getUTCDate(),
+    };
+  };
+  if (read.isCertain('weekday') && !read.isCertain('day')) return back(7);
+  if (!read.isCertain('day')) return back(1);
+  return read.isCertain('year') ? undefined : { ...wall, year: wall.year - 1 };
+}
+
+function resolved(wall: WallTime, zone: Zone): Read {
+  const [first, second] = instantsOf(wall, zone);
+  const clock = `${String(wall.hour).padStart(2, '0')}:${String(wall.minute).padStart(2, '0')}`;
+  if (first === undefined)
+    return { problem: `there was no ${clock} on that day: the clocks went forward; write it in UTC` };
+  if (second === undefined) return first;
+  const [summer, winter] = [first, second].map((instant) => formatOffset(offsetAt(instant, zone)));
+  return {
+    problem: `it was ${clock} twice on that day: the clocks went back; add ${summer} for the first time, ${winter} for the second`,
+  };
+}
+
+function edges({ earliest, latest }: MomentBounds): { readonly earliest: number; readonly latest: number } {
+  return { earliest: new Date(earliest).getTime(), latest: new Date(latest).getTime() };
+}

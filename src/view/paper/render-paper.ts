@@ -1,0 +1,108 @@
+import type { PaperStep } from '../../../machines/parts/paper-step.ts';
+import { formatTime } from '../../format.ts';
+import { HELPERS } from './helpers.ts';
+import { renderAction } from './render-action.ts';
+import { quoted, remark } from './shell-text.ts';
+import { basesOf, type PaperSite, type PaperSites } from './site.ts';
+
+/** What the head of a paper says of the run. */
+export interface PaperHead {
+  readonly runId: string;
+  /** The runbook's title. */
+  readonly title: string;
+  /** What the run was at when the paper was written. */
+  readonly at: string;
+  readonly writtenAt: Date;
+  /** Where the paper lies. */
+  readonly path: string;
+  readonly rehearsal?: boolean;
+}
+
+/**
+ * The rest of a run as one script for bash: readable, runnable (`bash FILE`), and to be followed line by line. It holds no secret.
+ * Every text in it that comes from outside is one quoted word or one comment, whatever it says. Pure.
+ */
+export function renderPaper(head: PaperHead, steps: readonly PaperStep[], sites: PaperSites): string {
+  const body = steps.flatMap((step, index) => renderStep(step, index + 1, sites, head.runId));
+  const end =
+    steps.length === 0
+      ? ["say 'Nothing is left to be done by this run.'"]
+      : ["say '' 'That was the last step. Write down what was done, when and by whom.'"];
+  return `${[
+    ...headLines(head, steps, sites),
+    '',
+    '# ---- where things are ----',
+    ...siteLines('INSTANCE', sites.instance),
+    ...siteLines('TARGET', sites.target ?? sites.instance),
+    '',
+    '# ---- helpers ----',
+    HELPERS,
+    '# ---- the steps ----',
+    ...clearing(body),
+    '',
+    ...body,
+    ...end,
+  ].join('\n')}\n`;
+}
+
+function headLines(head: PaperHead, steps: readonly PaperStep[], sites: PaperSites): readonly string[] {
+  const { instance, target } = sites;
+  const into = target === undefined ? '' : ` into ${target.name}`;
+  return [
+    '#!/usr/bin/env bash',
+    remark(
+      `PAPER LIFEBOAT${head.rehearsal === true ? ' (a rehearsal)' : ''}: the rest of a recovery, without lifeboat`,
+    ),
+    '#',
+    remark(`run      ${head.runId}`),
+    remark(`runbook  ${head.title}`),
+    remark(`instance ${instance.name}${into}`),
+    remark(`state    ${head.at}`),
+    remark(`written  ${formatTime(head.writtenAt.toISOString())} UTC`),
+    '#',
+    '# Use it when lifeboat, its machine or its keychain is gone. As long as lifeboat can go on, let it:',
+    remark(`  lifeboat resume ${head.runId}`),
+    '# Never use both at once: that is how a call is made twice.',
+    '#',
+    remark(`To run it:     bash ${quoted(head.path)}`),
+    '# By hand:       start bash, paste everything down to "the steps", then the steps one by one.',
+    '#                The comment above each call is the same call with nothing but curl.',
+    '# It needs bash, curl, openssl, gunzip and tar; for applications cf, logged in.',
+    '# It asks before every step. It holds no secret: token and keys are asked for, and are not shown.',
+    '#',
+    ...(steps.length === 0
+      ? ['# Nothing is left to be done.']
+      : [
+          '# What is left:',
+          ...steps.map(({ title }, index) => remark(`${String(index + 1).padStart(4)}. ${title}`)),
+        ]),
+  ];
+}
+
+/** What the person's own environment happens to call by the same name is not taken for an answer. */
+function clearing(body: readonly string[]): readonly string[] {
+  const asked = body.flatMap((line) =>
+    [...line.matchAll(/^\s*(?:ask|ask_secret|choose_key|keep) ([A-Z][A-Z0-9_]*)\b/gu)].map(
+      ([, name]) => name,
+    ),
+  );
+  return asked.length === 0 ? [] : [`unset -v ${[...new Set(asked)].join(' ')}`];
+}
+
+function siteLines(prefix: 'INSTANCE' | 'TARGET', site: PaperSite): readonly string[] {
+  const { v1, v0 } = basesOf(site);
+  return [
+    remark(`${site.name}, interface ${site.revision === 'v0' ? 'V0' : `V1 of revision ${site.revision}`}`),
+    `${prefix}_V1=${quoted(v1)}`,
+    `${prefix}_V0=${quoted(v0)}`,
+    `${prefix}_CA=${quoted(site.ca ?? '')}`,
+    `${prefix}_TOKEN=${quoted(site.tokenHow)}`,
+  ];
+}
+
+function renderStep(step: PaperStep, number: number, sites: PaperSites, runId: string): readonly string[] {
+  const opening = [`if step ${number} ${quoted(step.title)}`, ...step.notes.map(quoted)].join(' \\\n  ');
+  const lines = step.actions.flatMap((action) => renderAction(action, sites, runId));
+  const indented = lines.map((line) => `  ${line.replaceAll('\n', '\n  ')}`);
+  return [`${opening}; then`, ...(indented.length === 0 ? ['  :'] : indented), 'fi', ''];
+}

@@ -1,0 +1,91 @@
+import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
+import { show } from '../text.ts';
+import { metaAt } from './build-run-view.ts';
+
+/** The instances of a run, as its context or its flags name them. */
+export interface PlanNames {
+  readonly instance: string;
+  readonly target?: string | undefined;
+}
+
+/** A call of the service before it is made. */
+export interface PlannedCallView {
+  readonly method: PlannedCall['method'];
+  /** The instance that it goes to, by its name in the config. */
+  readonly on: string;
+  /** Below that instance's address. */
+  readonly path: string;
+  readonly what: string;
+  readonly changes: boolean;
+  /** What has to hold before it is made. */
+  readonly needs?: string;
+  /** What cannot be undone once it is made. */
+  readonly forever?: string;
+}
+
+/** What a run without trouble does in one state. Printable. */
+export interface PlannedStep {
+  readonly state: string;
+  /** The id of the step of the rail that the state belongs to. */
+  readonly step: string;
+  readonly title: string;
+  readonly calls: readonly PlannedCallView[];
+  /** What happens outside the service, at the platform for instance. */
+  readonly does: readonly string[];
+  /** Whether anything is changed, at the service or outside. */
+  readonly changes: boolean;
+  /** Whether the operator's typed name stands before it. */
+  readonly destructive: boolean;
+  /** What the operator is asked. */
+  readonly asks?: string;
+  readonly wayBack?: string;
+}
+
+/**
+ * The states of a run without trouble that ask, call or do anything, in order. `path` are their names; the runbook's main path by default.
+ * Pure: nothing is sent.
+ */
+export function plannedSteps(
+  runbook: Runbook,
+  names: PlanNames,
+  path: readonly string[] = runbook.mainPath,
+): PlannedStep[] {
+  return path.flatMap((state): PlannedStep[] => {
+    const meta = metaAt(runbook, state);
+    if (meta === undefined) return [];
+    const calls = (meta.calls ?? []).map((call) => viewCall(call, names));
+    const does = (meta.does ?? []).map((text) => show(text));
+    const asks = meta.question !== undefined;
+    if (!asks && calls.length === 0 && does.length === 0) return [];
+    return [
+      {
+        state,
+        step: meta.step,
+        title: meta.title,
+        calls,
+        does,
+        // What only looks needs no way back.
+        changes: calls.some(({ changes }) => changes) || (does.length > 0 && meta.wayBack !== undefined),
+        destructive: runbook.machine.states[state]?.tags.includes('destructive') ?? false,
+        ...(asks ? { asks: meta.title } : {}),
+        ...(meta.wayBack === undefined ? {} : { wayBack: meta.wayBack }),
+      },
+    ];
+  });
+}
+
+function viewCall(
+  { method, path, what, on, needs, forever }: PlannedCall,
+  names: PlanNames,
+): PlannedCallView {
+  const name = on === 'target' ? (names.target ?? 'the target') : names.instance;
+  return {
+    method,
+    on: show(name, 80),
+    path,
+    what,
+    changes: method !== 'GET',
+    ...(needs === undefined ? {} : { needs }),
+    ...(forever === undefined ? {} : { forever }),
+  };
+}

@@ -1,0 +1,13 @@
+import type { QuestionView } from './run-view.ts';
+
+/**
+ * Two views ask the same question when everything that is promised and could be answered is the same. Only what the passing of
+ * time changes may differ: the sentence why an option is disabled (it may count down), how long something has been owed.
+ */
+export function questionKey(question: QuestionView | undefined): string {
+  if (question === undefined) return '';
+  const options = question.options.map((option) => ({ ...option, disabled: option.disabled !== undefined }));
+  if (question.kind !== 'obligations') return JSON.stringify({ ...question, options });
+  const open = question.open.map(({ age: _, left: __, ...owed }) => owed);
+  return JSON.stringify({ ...question, options, open });
+}

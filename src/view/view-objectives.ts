@@ -1,0 +1,71 @@
+import type { Obligation } from '../../machines/parts/obligation.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { type Measures, measure } from '../evidence/measure/measure.ts';
+import type { RecoveryPoint } from '../evidence/measure/recovery-point.ts';
+import { SLICES } from '../evidence/measure/slices.ts';
+import { slicesOf } from '../evidence/measure/slices-of.ts';
+import { formatSeconds, formatTime } from '../format.ts';
+import type { Entry } from '../journal/journal.ts';
+import type { ObjectiveView, Tone } from './run-view.ts';
+
+/** The share of the recovery time from which on a responder should know that little is left. */
+const SHARE_TO_WARN = 0.8;
+
+/** Recovery time and recovery point so far; empty for a run that recovers nothing. */
+export function viewObjectives(
+  runbook: Pick<Runbook, 'machine'>,
+  entries: readonly Entry[],
+  obligations: readonly Obligation[],
+  now: Date,
+): ObjectiveView[] {
+  const sliceOf = slicesOf(runbook);
+  const measures = sliceOf === undefined ? undefined : measure(entries, { sliceOf, obligations, now });
+  return measures === undefined ? [] : [recoveryTimeView(measures), recoveryPointView(measures)];
+}
+
+function recoveryTimeView({ time, objectives, meetsRto }: Measures): ObjectiveView {
+  const seconds = time.totalMs / 1000;
+  const limit = objectives.rtoSeconds;
+  const isShort = limit !== undefined && seconds > limit * SHARE_TO_WARN;
+  return {
+    name: 'RTO',
+    limit,
+    value: seconds,
+    running: time.status === 'running',
+    tone: toneOf(meetsRto, meetsRto === undefined && isShort ? 'warn' : 'plain'),
+    detail: SLICES.filter((slice) => time.slicesMs[slice] > 0)
+      .map((slice) => `${slice} ${formatSeconds(time.slicesMs[slice] / 1000)}`)
+      .join(' · '),
+  };
+}
+
+function recoveryPointView({ point, time, objectives, meetsRpo }: Measures): ObjectiveView {
+  return {
+    name: 'RPO',
+    limit: objectives.rpoSeconds,
+    value: point === undefined ? undefined : point.lostMs / 1000,
+    running: point === undefined && time.status === 'running',
+    tone: toneOf(meetsRpo, 'plain'),
+    detail: point === undefined ? 'not measured yet' : `${howMeasured(point)}${rows(point)}`,
+  };
+}
+
+/** From the newest record that is there again to the moment up to which there was data. */
+function howMeasured({ by, recoveredTo, lostAt, lostBy }: RecoveryPoint): string {
+  const source = {
+    data: 'by the data',
+    restored_from: 'by what the service restored',
+    'chosen-time': 'by the chosen time',
+  }[by];
+  return `${source}: ${formatTime(recoveredTo)} to ${formatTime(lostAt)} UTC (${lostBy})`;
+}
+
+function rows({ rowsBefore, rowsAfter }: RecoveryPoint): string {
+  return rowsBefore === undefined || rowsAfter === undefined
+    ? ''
+    : `, ${rowsBefore} rows before, ${rowsAfter} after`;
+}
+
+function toneOf(isMet: boolean | undefined, otherwise: Tone): Tone {
+  return isMet === undefined ? otherwise : isMet ? 'good' : 'bad';
+}

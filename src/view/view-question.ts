@@ -1,0 +1,63 @@
+import { stillOwed } from '../../machines/parts/obligation.ts';
+import {
+  type QuestionOption as MachineOption,
+  optionKey,
+  type Question,
+} from '../../machines/parts/question.ts';
+import { show } from '../text.ts';
+import type { QuestionOption, QuestionView } from './run-view.ts';
+import { viewObligation } from './view-obligations.ts';
+
+/** Who is asked, and when. */
+export interface Asked {
+  readonly operator: string;
+  readonly now: Date;
+}
+
+/** A machine's question for every renderer: cleaned, with what it leaves open filled in. */
+export function viewQuestion(question: Question, { operator, now }: Asked): QuestionView {
+  const prompt = show(question.prompt);
+  const options = question.options.map(viewOption);
+  switch (question.kind) {
+    case 'choice':
+    case 'typed-name':
+    case 'secret':
+      return { ...question, prompt, options };
+    case 'text': {
+      const { kind, event, pattern } = question;
+      const cleaned = pattern && { pattern: { source: pattern.source, says: show(pattern.says) } };
+      return { kind, prompt, event, ...cleaned, options };
+    }
+    case 'time': {
+      const { kind, event, earliest, latest, suggested = latest } = question;
+      return { kind, prompt, event, options, ...insideRange(earliest, latest, suggested) };
+    }
+    case 'obligations': {
+      const { kind, settle, skip, pay } = question;
+      const open = stillOwed(question.obligations).map((owed) => viewObligation(owed, operator, now));
+      return { kind, prompt, open, settle, skip, pay, options };
+    }
+    default:
+      return question satisfies never;
+  }
+}
+
+/** What is suggested can be chosen, whatever was suggested. */
+function insideRange(earliest: string, latest: string, suggested: string) {
+  const at = Date.parse(suggested);
+  const inside = at >= Date.parse(earliest) && at <= Date.parse(latest) ? suggested : latest;
+  return { earliest: show(earliest, 40), latest: show(latest, 40), suggested: show(inside, 40) };
+}
+
+function viewOption(option: MachineOption): QuestionOption {
+  return {
+    event: optionKey(option.event),
+    label: show(option.label, 80),
+    recommended: option.recommended ?? false,
+    ...(option.hint === undefined ? {} : { hint: show(option.hint) }),
+    ...(option.needs === undefined
+      ? {}
+      : { needs: { what: option.needs.what, prompt: show(option.needs.prompt) } }),
+    ...(option.disabled === undefined ? {} : { disabled: show(option.disabled) }),
+  };
+}

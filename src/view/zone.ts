@@ -1,0 +1,95 @@
+/** A date and time as a clock on the wall shows it, without a zone. Month from 1. */
+export interface WallTime {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  readonly millisecond: number;
+}
+
+/** An IANA name such as `Europe/Berlin`, or a fixed offset east of UTC in minutes. */
+export type Zone = string | number;
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** The zone of this machine. */
+export function localZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/**
+ * The instants at which a clock of the zone shows this time, in milliseconds since 1970, earliest first: one on most days, none in the
+ * hour that is left out when clocks go forward, two in the hour that comes twice when they go back.
+ */
+export function instantsOf(wall: WallTime, zone: Zone): number[] {
+  const { year, month, day, hour, minute, second, millisecond } = wall;
+  const asUtc = Date.UTC(year, month - 1, day, hour, minute, second, millisecond);
+  // A clock is changed at most once within two days, so the offsets around it are the only ones it can have had. A time comes twice only
+  // where the later offset is the smaller one, so the instants are in order.
+  const offsets = new Set([asUtc - DAY_MS, asUtc + DAY_MS].map((near) => offsetAt(near, zone)));
+  return [...offsets]
+    .filter((offset) => offsetAt(asUtc - offset * MINUTE_MS, zone) === offset)
+    .map((offset) => asUtc - offset * MINUTE_MS);
+}
+
+/** What a clock of the zone shows at an instant. */
+export function wallOf(instantMs: number, zone: Zone): WallTime {
+  const shifted = new Date(instantMs + offsetAt(instantMs, zone) * MINUTE_MS);
+  return {
+    year: shifted.getUTCFullYear(),
+    month: shifted.getUTCMonth() + 1,
+    day: shifted.getUTCDate(),
+    hour: shifted.getUTCHours(),
+    minute: shifted.getUTCMinutes(),
+    second: shifted.getUTCSeconds(),
+    millisecond: shifted.getUTCMilliseconds(),
+  };
+}
+
+/** Minutes east of UTC at an instant. Throws a RangeError for a zone that is none. */
+export function offsetAt(instantMs: number, zone: Zone): number {
+  if (typeof zone === 'number') return zone;
+  const parts = formatter(zone).formatToParts(instantMs);
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign, hours = '0', minutes = '0'] = /^GMT([+-])(\d{2}):(\d{2})/u.exec(name) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) || 0;
+}
+
+/** `2026-03-01 03:59:00 +01:00`; with milliseconds when there are any. */
+export function formatIn(instantMs: number, zone: Zone): string {
+  const offset = offsetAt(instantMs, zone);
+  return `${digits(instantMs + offset * MINUTE_MS)} ${formatOffset(offset)}`;
+}
+
+/** `2026-03-01 02:59:00 UTC`; with milliseconds when there are any. */
+export function formatUtc(instantMs: number): string {
+  return `${digits(instantMs)} UTC`;
+}
+
+/** `+01:00`. */
+export function formatOffset(minutes: number): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const size = Math.abs(minutes);
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
+
+function digits(ms: number): string {
+  return new Date(ms)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/(?:\.000)?Z$/u, '');
+}
+
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** Making one costs far more than using it. */
+function formatter(zone: string): Intl.DateTimeFormat {
+  const known = formatters.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+  formatters.set(zone, made);
+  return made;
+}

@@ -1,0 +1,88 @@
+import { assign, createMachine } from 'xstate';
+import { z } from 'zod';
+import type { Obligation } from '../../machines/parts/obligation.ts';
+import type { Question } from '../../machines/parts/question.ts';
+import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
+
+export interface OwingContext {
+  readonly obligations: readonly Obligation[];
+  readonly question: Question;
+}
+
+type Meta = StateMeta<OwingContext, never>;
+
+const asking: Meta = {
+  step: 'ask',
+  title: 'what now',
+  slice: 'rebind',
+  question: ({ question }) => question as Question<never>,
+};
+const restoring: Meta = {
+  step: 'restore',
+  title: 'restore it',
+  slice: 'execute',
+  calls: [
+    {
+      method: 'POST',
+      path: '/restores',
+      what: 'the restore',
+      on: 'target',
+      needs: 'the name was typed',
+      forever: 'what is there now is overwritten',
+    },
+    { method: 'GET', path: '/restores', what: 'what became of it', on: 'target' },
+  ],
+  wayBack: 'restore the backup that was taken before',
+};
+const rebinding: Meta = {
+  step: 'rebind',
+  title: 'bind the applications again',
+  slice: 'rebind',
+  does: ['platform: unbind, bind and restage'],
+  wayBack: 'bind them to the old one',
+};
+const looking: Meta = {
+  step: 'look',
+  title: 'look at it',
+  calls: [{ method: 'GET', path: '', what: 'its state' }],
+};
+const weighing: Meta = { step: 'look', title: 'weigh it' };
+
+/** A small recovery: it asks what its input says, and owes what its input says. */
+const machine = createMachine({
+  id: 'owing',
+  version: '1',
+  types: {} as { context: OwingContext; input: OwingContext },
+  context: ({ input }) => input,
+  initial: 'owing',
+  states: {
+    looking: { meta: looking },
+    weighing: { meta: weighing },
+    owing: { meta: asking, on: { 'operator.go': 'restoring', 'operator.end': 'done' } },
+    restoring: { meta: restoring, tags: ['destructive'], entry: assign({}) },
+    rebinding: { meta: rebinding },
+    done: { type: 'final', meta: { step: 'rebind', title: 'done' } },
+  },
+});
+
+const owing: Runbook<OwingContext, unknown> = {
+  id: 'owing',
+  title: 'restore and rebind',
+  version: '1',
+  machine,
+  input: z.unknown(),
+  steps: [
+    { id: 'look', title: 'look' },
+    { id: 'ask', title: 'ask' },
+    { id: 'restore', title: 'restore' },
+    { id: 'rebind', title: 'rebind' },
+  ],
+  mainPath: ['looking', 'weighing', 'owing', 'restoring', 'rebinding', 'done'],
+  facts: () => [{ label: 'backup', value: 7 }],
+  failure: () => undefined,
+  skipped: () => [],
+  obligations: ({ obligations }) => obligations,
+  closing: () => ({ outcome: 'done', proven: true, title: 'restored', summary: [], deviations: [] }),
+};
+
+export const owingRunbook = owing as Runbook;

@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { proseOf, runbookNamed } from '../../src/commands/runbook-files.ts';
+import { layOver, proseByState } from '../../src/view/prose.ts';
+
+const RUNBOOK = proseByState(`# A runbook
+
+An introduction that only readers of the file see.
+
+## Confirm by name
+<!-- state: confirming -->
+
+Type the name.
+
+## Wait
+<!-- state: waiting, looking -->
+
+It takes a while.
+`);
+
+describe("a team's own text", () => {
+  it('stands above what the runbook says of that state, and hides none of it', () => {
+    const laid = layOver(
+      RUNBOOK,
+      proseByState('## Ask Ana\n<!-- state: confirming -->\n\nAna must agree: 555-0100.\n'),
+    );
+    expect(laid.get('confirming')).toEqual({
+      title: 'Confirm by name',
+      markdown: 'Ana must agree: 555-0100.\n\nType the name.',
+    });
+    expect(laid.get('waiting')).toEqual(RUNBOOK.get('waiting'));
+  });
+
+  it('stands below every state where it is marked with a star, and is no state itself', () => {
+    const laid = layOver(RUNBOOK, proseByState('## Who to call\n<!-- state: * -->\n\nOn call: 555-0199.\n'));
+    expect([...laid.keys()]).toEqual(['confirming', 'waiting', 'looking']);
+    for (const [state, { title, markdown }] of laid) {
+      expect(title).toBe(RUNBOOK.get(state)?.title);
+      expect(markdown).toBe(`${RUNBOOK.get(state)?.markdown}\n\nOn call: 555-0199.`);
+    }
+  });
+
+  it('speaks for itself where the runbook says nothing', () => {
+    const laid = layOver(new Map(), proseByState('## Ours\n<!-- state: owing -->\n\nCall the shop.\n'));
+    expect(laid.get('owing')).toEqual({ title: 'Ours', markdown: 'Call the shop.' });
+  });
+
+  it('leaves the runbook as it is where the team has none', () => {
+    expect(layOver(RUNBOOK, new Map())).toEqual(RUNBOOK);
+  });
+
+  it('is read from the folder of the config, for the runbook whose name the file has', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lifeboat-prose-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'rotate-key.md'), '## Ours\n<!-- state: confirming -->\n\nCall Ana first.\n');
+    const runbook = runbookNamed('rotate-key');
+    const own = await proseOf(runbook);
+    const laid = await proseOf(runbook, folder);
+    expect(laid.get('confirming')?.markdown).toBe(`Call Ana first.\n\n${own.get('confirming')?.markdown}`);
+    expect(laid.get('done')).toEqual(own.get('done'));
+    expect((await proseOf(runbookNamed('restore-backup'), folder)).get('confirming')?.markdown).not.toContain(
+      'Ana',
+    );
+  });
+
+  it('may be missing as a folder: a recovery goes on with what comes along', async () => {
+    const runbook = runbookNamed('rotate-key');
+    expect(await proseOf(runbook, join(tmpdir(), 'lifeboat-no-such-folder'))).toEqual(await proseOf(runbook));
+  });
+});
+
+describe('the sections of a runbook', () => {
+  it('are those with a mark, by each state that the mark names', () => {
+    expect([...RUNBOOK]).toEqual([
+      ['confirming', { title: 'Confirm by name', markdown: 'Type the name.' }],
+      ['waiting', { title: 'Wait', markdown: 'It takes a while.' }],
+      ['looking', { title: 'Wait', markdown: 'It takes a while.' }],
+    ]);
+  });
+});
