@@ -1,9 +1,14 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { formatSpan } from '../format.ts';
 import { Secret } from '../secret.ts';
 import { show } from '../text.ts';
+import type { MomentReader } from '../view/moment-reader.ts';
+import { waysOf } from '../view/owed.ts';
 import type { RunAnswer } from '../view/run-port.ts';
-import type { QuestionOption, QuestionView } from '../view/run-view.ts';
+import type { ObligationView, QuestionOption, QuestionView } from '../view/run-view.ts';
+import { formatIn, formatUtc, localZone } from '../view/zone.ts';
+import { describeOwed } from './describe-owed.ts';
 import type { Streams } from './terminal.ts';
 
 /** Reads lines from the operator, one at a time. */
@@ -78,21 +83,74 @@ function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
 }
 
+/** What a question may need besides its words. */
+export interface AskingHelp {
+  /** The run's clock. */
+  readonly now: () => Date;
+  /** The paper lifeboat, row by row, printable. */
+  readonly paper: () => readonly string[];
+  readonly readMoment: MomentReader;
+}
+
 /** Asks until there is an answer, the operator leaves, or the question is gone. */
-export async function askLine(question: QuestionView, asker: Asker): Promise<RunAnswer | 'leave' | 'gone'> {
+export async function askLine(
+  question: QuestionView,
+  asker: Asker,
+  help: AskingHelp,
+): Promise<RunAnswer | 'leave' | 'gone'> {
   for (;;) {
     const line = await asker.line(
       question.kind === 'secret' ? 'secret: ' : '> ',
       question.kind === 'secret' ? 'hidden' : 'shown',
     );
     if (line === undefined) return 'gone';
-    const command = question.kind === 'choice' ? line.trim() : /^\/(\w+)$/u.exec(line)?.[1];
+    const command = isNumbered(question) ? line.trim() : /^\/(\w+)$/u.exec(line)?.[1];
     if (command === 'q') return 'leave';
-    const option = command === undefined ? undefined : question.options[Number(command) - 1];
+    if (command === 'p') {
+      for (const row of help.paper()) asker.say(row);
+      continue;
+    }
+    const row = command === undefined ? undefined : rowsOf(question)[Number(command) - 1];
     const answer =
-      option === undefined ? await direct(question, line, asker) : await withOption(option, asker);
+      row === undefined
+        ? await direct(question, line, asker, help)
+        : row.kind === 'option'
+          ? await withOption(row.option, asker)
+          : await settle(row.question, row.owed, asker);
     if (answer !== undefined) return answer;
   }
+}
+
+/** Whether a number alone is an answer; where words are typed, it takes a slash before it. */
+function isNumbered({ kind }: QuestionView): boolean {
+  return kind === 'choice' || kind === 'obligations';
+}
+
+/** What the numbers stand for, in their order: what is owed, then the options. */
+function rowsOf(question: QuestionView) {
+  const owed =
+    question.kind === 'obligations'
+      ? question.open.map((one) => ({ kind: 'owed' as const, question, owed: one }))
+      : [];
+  return [...owed, ...question.options.map((option) => ({ kind: 'option' as const, option }))];
+}
+
+/** One obligation: all about it, then its ways by number; an empty line leads back. */
+async function settle(
+  question: QuestionView & { kind: 'obligations' },
+  owed: ObligationView,
+  asker: Asker,
+): Promise<RunAnswer | undefined> {
+  const ways = waysOf(question, owed);
+  for (const row of describeOwed(owed, ways)) asker.say(row);
+  const line = (await asker.line('which way (Enter goes back)? '))?.trim() ?? '';
+  const way = ways[Number(line) - 1];
+  if (way === undefined) {
+    asker.say('nothing was chosen');
+    return undefined;
+  }
+  const answer = await withOption(way, asker);
+  return answer === undefined ? undefined : { ...answer, id: owed.id };
 }
 
 async function withOption(option: QuestionOption, asker: Asker): Promise<RunAnswer | undefined> {
@@ -107,11 +165,54 @@ async function withOption(option: QuestionOption, asker: Asker): Promise<RunAnsw
   return undefined;
 }
 
-async function direct(question: QuestionView, line: string, asker: Asker): Promise<RunAnswer | undefined> {
+async function direct(
+  question: QuestionView,
+  line: string,
+  asker: Asker,
+  help: AskingHelp,
+): Promise<RunAnswer | undefined> {
+  if (question.kind === 'time' && line.trim() !== '') return momentAnswer(question, line, asker, help);
+  if (question.kind === 'text' && line.trim() !== '') return wordAnswer(question, line.trim(), asker);
   if (question.kind === 'typed-name' && line === question.expected)
     return { event: question.event, typed: line };
   if (question.kind === 'secret' && line !== '') return secretAnswer(question, line, asker);
   asker.say(question.kind === 'typed-name' ? 'that is not the name: nothing happens' : 'nothing was chosen');
+  return undefined;
+}
+
+/** What was typed is only read; the moment is taken by a word of its own, after it was shown in both zones. */
+async function momentAnswer(
+  question: QuestionView & { kind: 'time' },
+  line: string,
+  asker: Asker,
+  help: AskingHelp,
+): Promise<RunAnswer | undefined> {
+  const now = help.now();
+  const read = await help.readMoment(line, { question, now });
+  if ('problem' in read) {
+    asker.say(show(read.problem));
+    return undefined;
+  }
+  const at = read.time.getTime();
+  const ago = formatSpan(Math.max(0, now.getTime() - at) / 1000);
+  asker.say(`  ${formatIn(at, localZone())}`);
+  asker.say(`  ${formatUtc(at)}`);
+  if (at <= now.getTime()) asker.say(`  ${ago} ago: what was written in these ${ago} is lost`);
+  const word = (await asker.line('take this moment? y takes it: '))?.trim();
+  if (word === 'y') return { event: question.event, time: read.time.toISOString() };
+  asker.say('not taken, so nothing happens');
+  return undefined;
+}
+
+function wordAnswer(
+  question: QuestionView & { kind: 'text' },
+  text: string,
+  asker: Asker,
+): RunAnswer | undefined {
+  const { pattern } = question;
+  if (pattern === undefined || new RegExp(`^(?:${pattern.source})$`).test(text))
+    return { event: question.event, text };
+  asker.say(show(pattern.says));
   return undefined;
 }
 

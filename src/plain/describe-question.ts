@@ -1,5 +1,7 @@
 import { show } from '../text.ts';
 import type { QuestionOption, QuestionView } from '../view/run-view.ts';
+import { formatIn, formatUtc, localZone } from '../view/zone.ts';
+import { owedLine } from './describe-owed.ts';
 
 /**
  * A question as lines. For an operator: with the numbers to type. For nobody: with what would have answered it, so that
@@ -10,12 +12,27 @@ export function describeQuestion(
   runId: string,
   reader: 'operator' | 'nobody',
 ): string[] {
-  const options = question.options.flatMap((option, at) => describeOption(option, at, reader));
+  const owed = question.kind === 'obligations' ? question.open : [];
+  const options = question.options.flatMap((option, at) => describeOption(option, owed.length + at, reader));
   return [
     `question: ${show(question.prompt)}`,
+    ...(question.kind === 'time' ? describeRange(question) : []),
+    ...owed.map((one, at) => `  ${reader === 'operator' ? `${at + 1}` : '-'} ${owedLine(one)}`),
     ...options,
     ...(reader === 'operator' ? howToType(question) : howToAnswer(question, runId)),
   ];
+}
+
+/** Both edges in both zones. */
+function describeRange({ earliest, latest }: QuestionView & { kind: 'time' }): string[] {
+  return [
+    ['from', earliest],
+    ['to', latest],
+  ].map(([word = '', edge = '']) => {
+    const at = Date.parse(edge);
+    const shown = Number.isNaN(at) ? show(edge) : `${formatIn(at, localZone())} (${formatUtc(at)})`;
+    return `  ${word.padEnd(4)} ${shown}`;
+  });
 }
 
 function describeOption(option: QuestionOption, at: number, reader: 'operator' | 'nobody'): string[] {
@@ -29,13 +46,25 @@ function describeOption(option: QuestionOption, at: number, reader: 'operator' |
 }
 
 function howToType(question: QuestionView): string[] {
-  const leave = 'q leaves the run open';
-  if (question.kind === 'choice') return [`type a number and Enter; ${leave}`];
-  if (question.kind === 'secret')
-    return [`type the secret (it is not shown) and Enter; /1 takes the first of the others, /q leaves`];
-  return [
-    `type ${show(question.expected)} and Enter to confirm; /1 takes the first of the others, /q leaves the run open`,
-  ];
+  const others = '/1 takes the first of the others, /q leaves the run open, /p prints the paper lifeboat';
+  switch (question.kind) {
+    case 'choice':
+      return ['type a number and Enter; q leaves the run open, p prints the paper lifeboat'];
+    case 'obligations':
+      return [
+        'type a number and Enter to see what it takes; q leaves the run open, p prints the paper lifeboat',
+      ];
+    case 'secret':
+      return [`type the secret (it is not shown) and Enter; ${others}`];
+    case 'time':
+      return [`type a time such as 14:32, 14:32 UTC or 10 minutes ago, and Enter; ${others}`];
+    case 'text': {
+      const pattern = question.pattern === undefined ? '' : ` (${show(question.pattern.says)})`;
+      return [`type it and Enter${pattern}; ${others}`];
+    }
+    case 'typed-name':
+      return [`type ${show(question.expected)} and Enter to confirm; ${others}`];
+  }
 }
 
 function howToAnswer(question: QuestionView, runId: string): string[] {
@@ -45,10 +74,23 @@ function howToAnswer(question: QuestionView, runId: string): string[] {
   if (question.kind === 'secret') {
     return ['a secret comes from the keychain, a file or stdin, never from the command line', inTerminal];
   }
+  if (question.kind === 'time') return ['--to TIME answers this', inTerminal];
+  if (question.kind === 'text') return ['--guid WORD answers this', inTerminal];
+  if (question.kind === 'obligations') {
+    return [
+      ...question.open.map(({ id }) => `lifeboat owe settle ${show(id)} --proof TEXT settles it by hand`),
+      ...flagFor(question),
+      inTerminal,
+    ];
+  }
+  const flag = flagFor(question);
+  return [...(flag.length === 0 ? ['no flag answers this'] : flag), inTerminal];
+}
+
+/** What `--yes` would answer, if it answers anything. */
+function flagFor(question: QuestionView): string[] {
   const recommended = question.options.find((option) => option.recommended && option.disabled === undefined);
-  const flag =
-    recommended === undefined || recommended.needs !== undefined
-      ? 'no flag answers this'
-      : `--yes answers this with: ${show(recommended.label)}`;
-  return [flag, inTerminal];
+  return recommended === undefined || recommended.needs !== undefined
+    ? []
+    : [`--yes answers this with: ${show(recommended.label)}`];
 }

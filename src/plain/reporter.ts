@@ -1,6 +1,8 @@
 import { formatBytes, formatSpan } from '../format.ts';
 import { show } from '../text.ts';
-import type { LogLine, RunView, Tone } from '../view/run-view.ts';
+import { stillOpen } from '../view/owed.ts';
+import type { LogLine, ObligationView, RunView, Tone } from '../view/run-view.ts';
+import { owedLine } from './describe-owed.ts';
 import { columnsOf, type Streams, wantsColour } from './terminal.ts';
 import { cells, cutText } from './width.ts';
 
@@ -62,6 +64,7 @@ export function createReporter(
       const word = entry.tone === 'bad' ? '' : WORDS[entry.tone];
       line(`${show(entry.at)} ${word}${show(entry.text)}`, entry.tone);
     }
+    for (const text of newsOfDebts(last?.obligations, view.obligations)) line(text);
     if (view.banner !== undefined && view.banner.text !== last?.banner?.text) {
       line(`${WORDS[view.banner.tone]}${show(view.banner.text)}`, view.banner.tone);
       for (const hint of view.banner.hints) line(`  hint: ${show(hint)}`);
@@ -76,6 +79,21 @@ export function createReporter(
     for (const text of texts) line(text);
   };
   return { report, end, lines };
+}
+
+/** What has come to be owed and what was settled since the last look, and how much is left of it. */
+function newsOfDebts(
+  before: readonly ObligationView[] | undefined,
+  after: readonly ObligationView[],
+): string[] {
+  const news = after.flatMap((owed) => {
+    const known = before?.find(({ id }) => id === owed.id);
+    if (owed.settled === undefined) return known === undefined ? [`owed: ${owedLine(owed)}`] : [];
+    if (before === undefined || known?.settled !== undefined) return [];
+    return [`settled: ${show(owed.what)} (${show(owed.settled.text)})`];
+  });
+  const left = stillOpen(after).length;
+  return news.length === 0 ? [] : [...news, left === 0 ? 'nothing is owed any more' : `owing ${left}`];
 }
 
 /** The tone as a word, since a line may be read without its colour. */

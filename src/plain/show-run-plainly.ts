@@ -1,10 +1,14 @@
 import process from 'node:process';
 import { failureOf } from '../errors.ts';
 import { show } from '../text.ts';
+import { type MomentReader, momentReader, nowOf } from '../view/moment-reader.ts';
+import { waysOf } from '../view/owed.ts';
+import { questionKey } from '../view/question-key.ts';
 import type { RunAnswer, RunEnd, RunPort } from '../view/run-port.ts';
 import type { QuestionView } from '../view/run-view.ts';
-import { askLine, openAsking } from './ask.ts';
+import { type AskingHelp, askLine, openAsking } from './ask.ts';
 import { describeQuestion } from './describe-question.ts';
+import { paperLines } from './paper.ts';
 import { createReporter } from './reporter.ts';
 import { formatSummary } from './summary.ts';
 import type { Streams } from './terminal.ts';
@@ -18,6 +22,8 @@ export interface PlainOptions {
   readonly answer?: (question: QuestionView) => RunAnswer | undefined;
   /** Whether an operator is there to be asked, on a terminal at stdin and stderr. Default: no. */
   readonly interactive?: boolean;
+  /** Reads what was typed for a moment. Default: the parser of this program. */
+  readonly readMoment?: MomentReader;
 }
 
 /**
@@ -37,13 +43,18 @@ export async function showRunPlainly(
   const leave = () => void port.detach().catch(broken.reject);
   for (const signal of SIGNALS) process.once(signal, leave);
 
+  const help: AskingHelp = {
+    now: () => nowOf(port.view()),
+    paper: () => paperLines(port.paper()),
+    readMoment: options.readMoment ?? momentReader,
+  };
   let asked = '';
   let asking = new AbortController();
   let waiting: { readonly question: QuestionView; readonly since: number } | undefined;
   const onView = () => {
     const view = port.view();
     reporter.report(view);
-    const key = view.question === undefined ? '' : JSON.stringify(view.question);
+    const key = questionKey(view.question);
     if (key === asked) return;
     asked = key;
     asking.abort();
@@ -68,7 +79,7 @@ export async function showRunPlainly(
       reporter.lines(describeQuestion(question, port.view().runId, 'operator'));
       try {
         for (;;) {
-          const answer = await askLine(question, asker);
+          const answer = await askLine(question, asker, help);
           if (answer === 'gone') return;
           if (answer === 'leave') return leave();
           asker.pause();
@@ -85,8 +96,7 @@ export async function showRunPlainly(
   const give = async (question: QuestionView, answer: RunAnswer): Promise<boolean> => {
     try {
       await port.answer(answer);
-      const label = question.options.find((option) => option.event === answer.event)?.label ?? 'given';
-      reporter.lines([`answered: ${show(label)}`]);
+      reporter.lines([`answered: ${show(labelOf(question, answer))}`]);
       return true;
     } catch (error) {
       const { shortMessage, hints } = failureOf(error);
@@ -116,6 +126,15 @@ export async function showRunPlainly(
     clearInterval(tick);
     for (const signal of SIGNALS) process.off(signal, leave);
   }
+}
+
+/** What an answer is called: its option, its way to settle what is owed, or just that it was given. */
+function labelOf(question: QuestionView, { event, id }: RunAnswer): string {
+  const owed = question.kind === 'obligations' ? question.open.find((one) => one.id === id) : undefined;
+  const options =
+    question.kind === 'obligations' && owed !== undefined ? waysOf(question, owed) : question.options;
+  const label = options.find((option) => option.event === event)?.label ?? 'given';
+  return owed === undefined ? label : `${owed.subject}: ${label}`;
 }
 
 /** How long somebody else has to answer a question before it is described. */

@@ -1,20 +1,46 @@
+import { formatSpan } from '../format.ts';
 import { show } from '../text.ts';
+import { stillOpen } from '../view/owed.ts';
 import type { RunEnd } from '../view/run-port.ts';
-import type { RunView } from '../view/run-view.ts';
+import type { ObjectiveView, RunView } from '../view/run-view.ts';
+import { owedLine } from './describe-owed.ts';
 
 /** The last words about a run, for stdout: how it ended, what it was, how to go on. Plain text, one fact a line. */
 export function formatSummary(view: RunView, end: RunEnd): string {
   const about = `run ${show(view.runId)}: ${show(view.title)}, ${show(view.instance)}, ${view.mode}`;
   const { outcome } = view;
+  const open = stillOpen(view.obligations);
+  const clocks = view.objectives.map(objectiveWords);
+  const debts =
+    open.length === 0
+      ? []
+      : [
+          `still owing ${open.length}: \`lifeboat owe\` lists it`,
+          ...open.map((owed) => `  ${owedLine(owed)}`),
+        ];
   if (end.how === 'ended') {
     const title =
       outcome === undefined
         ? `ended with exit code ${end.exitCode}`
         : `${WORDS[outcome.tone]}: ${show(outcome.title)}`;
-    return lines(title, ...(outcome?.lines ?? []).map((line) => `  ${show(line)}`), about);
+    return lines(
+      title,
+      ...(outcome?.lines ?? []).map((line) => `  ${show(line)}`),
+      about,
+      ...clocks,
+      ...debts,
+    );
   }
   const title = end.how === 'paused' ? 'paused: the run waits for credentials' : 'left open: nothing is lost';
-  return lines(title, about, `resume with: lifeboat resume ${show(view.runId)}`);
+  return lines(title, about, ...clocks, ...debts, `resume with: lifeboat resume ${show(view.runId)}`);
+}
+
+/** `RTO: 28 min 4 s of 30 min`, with the word of its tone. */
+function objectiveWords({ name, value, limit, tone, detail }: ObjectiveView): string {
+  const word = tone === 'bad' ? 'missed: ' : tone === 'warn' ? 'attention: ' : '';
+  const shown = value === undefined ? 'not known' : formatSpan(value);
+  const of = limit === undefined ? '' : ` of ${formatSpan(limit)}`;
+  return `${name}: ${word}${shown}${of}${detail === '' ? '' : ` (${show(detail)})`}`;
 }
 
 const WORDS = {

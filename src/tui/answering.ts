@@ -2,8 +2,9 @@ import { Secret } from '../secret.ts';
 import type { RunAnswer } from '../view/run-port.ts';
 import type { QuestionOption, QuestionView } from '../view/run-view.ts';
 import { takeText } from './entry.ts';
-import type { Intent } from './keymap.ts';
-import { isTyping, type QuestionState, rowsOf } from './question-state.ts';
+import type { Intent } from './key-binding.ts';
+import { isPickable, movePicker } from './picking.ts';
+import { inputOf, openedOf, type QuestionState, rowsOf } from './question-state.ts';
 import type { Step, UiState } from './screen-state.ts';
 
 /** Adds text to the field, in whatever pieces it comes. It never submits. */
@@ -13,8 +14,7 @@ export function typeText(state: UiState, raw: string): Step {
   const isReason = question.option !== undefined;
   const entry = takeText(raw, question.text, isReason ? 'reason' : 'exact');
   if ('problem' in entry) return refuse(state, question, entry.problem);
-  const { problem: _, ...rest } = question;
-  return [{ ...state, question: { ...rest, text: entry.text } }];
+  return [{ ...state, question: withText(question, entry.text) }];
 }
 
 /** What an intent does to the question on the screen, and the answer it gives. */
@@ -28,38 +28,66 @@ export function answerQuestion(state: UiState, intent: Intent): Step {
     case 'down':
       return [moveTo(state, question, view, question.row + 1)];
     case 'choose': {
-      const row = rowsOf(view)[question.row];
+      const row = rowsOf(view, question.opened)[question.row];
+      if (row?.kind === 'obligation') return [openObligation(state, question, row.obligation.id)];
       return row?.kind === 'option' ? choose(state, question, row.option) : [state];
     }
-    case 'submit':
-      return isTyping(view, question) ? submit(state, question, view) : [state];
+    case 'submit': {
+      const input = inputOf(view, question);
+      return input === 'input' || input === 'picker' ? submit(state, question, view) : [state];
+    }
     case 'erase':
-      return [
-        {
-          ...state,
-          question: { ...question, text: withoutLast(question.text) },
-        },
-      ];
+      return [{ ...state, question: withText(question, withoutLast(question.text)) }];
     case 'clear':
-      return [{ ...state, question: { ...question, text: '' } }];
+      return [{ ...state, question: withText(question, '') }];
     case 'back':
-      return [goBack(state, question)];
+      return [goBack(state, question, view)];
     default:
-      return [state];
+      return [pick(state, question, view, intent)];
   }
 }
 
-/** Out of an option's field to the options; out of a filled field to the empty one; then towards the exit. */
-function goBack(state: UiState, question: QuestionState): UiState {
-  const { option, first, problem: _, ...rest } = question;
-  if (option === undefined && first === undefined && question.text === '') {
-    return { ...state, overlay: 'leave', leaveRow: 0 };
+/** The field with another text. A text that is being read then answers to nobody. */
+function withText(question: QuestionState, text: string): QuestionState {
+  const { problem: _, picker, ...rest } = question;
+  if (picker === undefined) return { ...rest, text };
+  const { reading: __, ...idle } = picker;
+  return { ...rest, text, picker: idle };
+}
+
+/** Moves the picker; from the finest unit downwards the cursor goes on to the other answers. */
+function pick(state: UiState, question: QuestionState, view: QuestionView, intent: Intent): UiState {
+  const { picker } = question;
+  if (view.kind !== 'time' || picker === undefined) return state;
+  const moved = movePicker(view, picker, intent);
+  if (moved !== undefined) {
+    const { problem: _, ...rest } = question;
+    return { ...state, question: { ...rest, picker: moved } };
   }
-  return { ...state, question: { ...rest, text: '' } };
+  return intent === 'finer' ? moveTo(state, question, view, question.row + 1) : state;
+}
+
+function openObligation(state: UiState, question: QuestionState, id: string): UiState {
+  const { problem: _, ...rest } = question;
+  return { ...state, scroll: 0, question: { ...rest, opened: id, row: 0 } };
+}
+
+/**
+ * Out of an option's field to the options; out of a filled field to the empty one; out of what is owed to the list of it; then
+ * towards the exit.
+ */
+function goBack(state: UiState, question: QuestionState, view: QuestionView): UiState {
+  const { option, first, ...kept } = question;
+  const hasField = option !== undefined || first !== undefined || question.text !== '';
+  if (hasField) return { ...state, question: withText(kept, '') };
+  const { opened, problem: _, ...rest } = kept;
+  const owed = openedOf(view, opened);
+  if (owed === undefined || view.kind !== 'obligations') return { ...state, overlay: 'leave', leaveRow: 0 };
+  return { ...state, scroll: 0, question: { ...rest, row: view.open.indexOf(owed) } };
 }
 
 function moveTo(state: UiState, question: QuestionState, view: QuestionView, row: number): UiState {
-  if (question.option !== undefined || row < 0 || row >= rowsOf(view).length) return state;
+  if (question.option !== undefined || row < 0 || row >= rowsOf(view, question.opened).length) return state;
   const { problem: _, ...rest } = question;
   return { ...state, question: { ...rest, row } };
 }
@@ -70,7 +98,12 @@ function choose(state: UiState, question: QuestionState, option: QuestionOption)
     const { problem: _, first: __, ...rest } = question;
     return [{ ...state, question: { ...rest, option, text: '' } }];
   }
-  return send(state, question, { event: option.event });
+  return send(state, question, { event: option.event, ...about(question) });
+}
+
+/** Which obligation an answer is about. */
+function about({ opened }: QuestionState): { readonly id?: string } {
+  return opened === undefined ? {} : { id: opened };
 }
 
 function submit(state: UiState, question: QuestionState, view: QuestionView): Step {
@@ -83,7 +116,7 @@ function submit(state: UiState, question: QuestionState, view: QuestionView): St
         question,
         `type ${option.needs.what === 'reason' ? 'a reason' : 'the evidence'} first, or go back with Esc`,
       );
-    return send(state, question, { event: option.event, text: given });
+    return send(state, question, { event: option.event, ...about(question), text: given });
   }
   if (view.kind === 'typed-name') {
     if (text === '') return refuse(state, question, 'nothing was typed, so nothing happens');
@@ -92,7 +125,31 @@ function submit(state: UiState, question: QuestionState, view: QuestionView): St
     return send(state, question, { event: view.event, typed: text });
   }
   if (view.kind === 'secret') return submitSecret(state, question, view);
+  if (view.kind === 'text') return submitWord(state, question, view);
+  if (view.kind === 'time') return submitMoment(state, question, view);
   return [state];
+}
+
+function submitWord(state: UiState, question: QuestionState, view: QuestionView & { kind: 'text' }): Step {
+  const text = question.text.trim();
+  if (text === '') return refuse(state, question, 'nothing was typed, so nothing happens');
+  const { pattern } = view;
+  if (pattern !== undefined && !new RegExp(`^(?:${pattern.source})$`).test(text))
+    return refuse(state, question, pattern.says);
+  return send(state, question, { event: view.event, text });
+}
+
+/** Typing alone never sends: what stands in the field is read into the picker, and only the picker answers. */
+function submitMoment(state: UiState, question: QuestionState, view: QuestionView & { kind: 'time' }): Step {
+  const { picker, text, problem: _, ...rest } = question;
+  if (picker === undefined) return [state];
+  if (text.trim() !== '') {
+    const asked = { ...state, question: { ...rest, text, picker: { ...picker, reading: text } } };
+    return [asked, { type: 'read-moment', text }];
+  }
+  if (!isPickable(view, picker))
+    return refuse(state, question, 'this moment cannot be reached: move it first');
+  return send(state, question, { event: view.event, time: new Date(picker.at).toISOString() });
 }
 
 function submitSecret(

@@ -1,5 +1,6 @@
 import { useApp, useInput, usePaste, useWindowSize } from 'ink';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import type { Mode } from './key-binding.ts';
 import { intentOf } from './keymap.ts';
 import { keyOf } from './keys.ts';
 import { isTooSmall, layOut } from './layout.ts';
@@ -14,6 +15,9 @@ export interface AppProps {
   /** Gets the function that gives the terminal away for a while, as soon as there is one. */
   readonly onReady?: (suspend: ReturnType<typeof useApp>['suspendTerminal']) => void;
 }
+
+/** Where a key may answer a question. */
+const ANSWERS: ReadonlySet<Mode> = new Set<Mode>(['choice', 'ways', 'input', 'picker']);
 
 /** The only component with a life of its own: it connects the store, the keyboard and the size of the window. */
 export function App({ store, look, onReady }: AppProps) {
@@ -32,10 +36,7 @@ export function App({ store, look, onReady }: AppProps) {
     if (stroke.kind === 'chunk') return typeText(stroke.text);
     const mode = modeOf(store.state());
     // What cannot be read cannot be answered, but it can be left.
-    const intent = intentOf(
-      isTooSmall(size) && (mode === 'choice' || mode === 'input') ? 'watch' : mode,
-      stroke.key,
-    );
+    const intent = intentOf(isTooSmall(size) && ANSWERS.has(mode) ? 'watch' : mode, stroke.key);
     if (intent !== undefined) store.dispatch({ type: 'intent', intent, page: layout.page });
     else if (stroke.text !== undefined) typeText(stroke.text);
   });

@@ -19,6 +19,10 @@ export function keyOf(input: string, key: Key): Stroke | undefined {
 const NAMED = [
   ['upArrow', 'up'],
   ['downArrow', 'down'],
+  ['leftArrow', 'left'],
+  ['rightArrow', 'right'],
+  ['home', 'home'],
+  ['end', 'end'],
   ['pageUp', 'pageup'],
   ['pageDown', 'pagedown'],
   ['return', 'enter'],

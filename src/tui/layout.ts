@@ -1,4 +1,5 @@
 import { cells, cutText } from '../plain/width.ts';
+import { nowOf } from '../view/moment-reader.ts';
 import { cutLine, ruleLine } from './line.ts';
 import { activityLines } from './parts/activity.ts';
 import { bannerLines } from './parts/banner.ts';
@@ -8,10 +9,14 @@ import { headerLine } from './parts/header.ts';
 import { helpLines } from './parts/help.ts';
 import { leaveLines } from './parts/leave.ts';
 import { logLines } from './parts/log.ts';
+import { objectiveLine, objectiveLines } from './parts/objectives.ts';
 import { outcomeLines } from './parts/outcome.ts';
+import { owedLines, owedPanel } from './parts/owed.ts';
+import { paperLines } from './parts/paper.ts';
 import { questionLines } from './parts/question.ts';
 import { railLine, railLines, railWidth } from './parts/rail.ts';
 import { proseLines } from './prose.ts';
+import { openedOf } from './question-state.ts';
 import type { Page, UiState } from './screen-state.ts';
 import { BLANK, type Line, type Look, span } from './span.ts';
 import { modeOf } from './ui-state.ts';
@@ -55,14 +60,17 @@ export function layOut(state: UiState, size: Size, look: Look): Layout {
   const header = headerLine(view, columns, look, cells, (text, width) =>
     cutText(text, width, look.glyphs.ellipsis),
   );
-  const footer = footerLine(view, modeOf(state), columns, look);
+  const footer = footerLine(view, modeOf(state), columns, look, state.question?.picker?.unit);
   const banner = bannerLines(view.banner, columns, rows < 24 ? 2 : 4, look);
   const rail = columns < MIDDLE && view.rail.length > 0 ? [railLine(view.rail, columns, look)] : [];
-  const top = [header, ...banner, ...rail];
+  const over = textOver(state, columns, look);
+  const objectives =
+    columns < WIDE || over !== undefined ? objectiveLine(view.objectives, columns, look) : [];
+  const top = [header, ...banner, ...rail, ...objectives];
   const free = rows - top.length - 1;
 
   const middle =
-    state.overlay === 'help' ? help(state, columns, free, look) : run(state, columns, free, look);
+    over === undefined ? run(state, columns, free, look) : overRun(state, over, columns, free, look);
   return {
     page: middle.page,
     bands: [band(top, columns), ...middle.bands, band([footer], columns)].filter(({ height }) => height > 0),
@@ -87,15 +95,28 @@ function tooSmall(state: UiState, { columns, rows }: Size, look: Look): Layout {
   return { page: { height: 1, last: 0 }, bands: [band(lines, columns, rows)] };
 }
 
-function help(state: UiState, width: number, height: number, look: Look): Layout {
-  const { shown, page } = scrolled(helpLines(width, look), state.scroll, width, height, look);
-  return { page, bands: [band(shown, width, height)] };
+/** A text that takes the place of the run: the help, the paper lifeboat, or all about one obligation above its ways. */
+function textOver(state: UiState, width: number, look: Look): Line[] | undefined {
+  const { view, question, overlay, paper } = state;
+  if (overlay === 'help') return helpLines(width, look);
+  if (overlay === 'paper') return paperLines(paper, view.question !== undefined, width, look);
+  const owed = openedOf(view.question, question?.opened);
+  return owed === undefined ? undefined : owedLines(owed, width, look);
+}
+
+function overRun(state: UiState, text: readonly Line[], width: number, height: number, look: Look): Layout {
+  const covers = state.overlay === 'help' || state.overlay === 'paper';
+  const bottom = covers
+    ? []
+    : askedLines(state, width, height - Math.min(height < 10 ? 3 : 5, text.length), look);
+  const { shown, page } = scrolled(text, state.scroll, width, height - bottom.length, look);
+  return { page, bands: [band(shown, width, height - bottom.length), band(bottom, width)] };
 }
 
 /** The run itself: the body with the prose on top, below it what goes on or is asked, below that the log. */
 function run(state: UiState, columns: number, free: number, look: Look): Layout {
   const { view } = state;
-  const leastBody = free < 18 ? 3 : 6;
+  const leastBody = free < 9 ? 1 : free < 18 ? 3 : 6;
   const bottom = bottomLines(state, columns, free - leastBody, look);
   const left = free - bottom.length;
   const isWide = columns >= WIDE;
@@ -167,7 +188,7 @@ function askedLines(
     return limitRows(leaveLines(view.runId, leaveRow, width, look), limit, width, look);
   if (view.outcome !== undefined) return outcomeLines(view.outcome, width, limit, look);
   if (view.question === undefined || question === undefined) return [];
-  return questionLines(view.question, question, width, limit, look);
+  return questionLines(view.question, question, width, limit, look, nowOf(view).getTime());
 }
 
 function logHeight({ view, logGrown }: UiState, left: number, leastBody: number, wantedBody: number): number {
@@ -187,7 +208,7 @@ function proseOverFacts(
   height: number,
   look: Look,
 ) {
-  if (facts.length === 0) return scrolled(prose, scroll, width, height, look);
+  if (facts.length === 0 || height < 3) return scrolled(prose, scroll, width, height, look);
   const factRows = Math.min(facts.length, Math.max(Math.floor((height - 1) / 2), height - 1 - prose.length));
   const text = scrolled(prose, scroll, width, height - factRows - 1, look);
   return {
@@ -196,11 +217,15 @@ function proseOverFacts(
   };
 }
 
-/** The column beside the prose: facts, below them the log. */
+/** The column beside the prose: the clock against the objectives and what is owed, the facts, below them the log. */
 function side(state: UiState, facts: readonly Line[], width: number, height: number, look: Look): Line[] {
   const { view, logGrown } = state;
   const most = logGrown ? Math.floor(height / 3) : Math.floor((height * 2) / 3);
-  const shown = facts.slice(0, view.log.length === 0 ? height : most);
+  const owed = owedPanel(view.obligations, width, Math.max(3, Math.floor(height / 3)), look);
+  const clocks = [objectiveLines(view.objectives, width, look), owed]
+    .filter((lines) => lines.length > 0)
+    .flatMap((lines) => [...lines, BLANK]);
+  const shown = [...clocks, ...facts].slice(0, view.log.length === 0 ? height : most);
   const gap = shown.length > 0 ? [BLANK] : [];
   return [...shown, ...gap, ...logLines(view.log, width, height - shown.length - gap.length, look)];
 }

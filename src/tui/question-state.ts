@@ -1,4 +1,6 @@
-import type { QuestionOption, QuestionView } from '../view/run-view.ts';
+import { waysOf } from '../view/owed.ts';
+import { questionKey } from '../view/question-key.ts';
+import type { ObligationView, QuestionOption, QuestionView } from '../view/run-view.ts';
 
 /** What the operator has done about the question on the screen. */
 export interface QuestionState {
@@ -12,6 +14,10 @@ export interface QuestionState {
   readonly text: string;
   /** The first of two entries of a secret. */
   readonly first?: string;
+  /** Where the picker of a moment stands. */
+  readonly picker?: Picker;
+  /** The obligation whose ways are shown. */
+  readonly opened?: string;
   readonly problem?: {
     readonly text: string;
     readonly hints: readonly string[];
@@ -20,38 +26,59 @@ export interface QuestionState {
   readonly sending: boolean;
 }
 
-export type Row = { readonly kind: 'field' } | { readonly kind: 'option'; readonly option: QuestionOption };
-
-/** The rows the cursor can stand on: the field first, then the options. */
-export function rowsOf(question: QuestionView): readonly Row[] {
-  const options = question.options.map((option): Row => ({ kind: 'option', option }));
-  return question.kind === 'choice' ? options : [{ kind: 'field' }, ...options];
+export interface Picker {
+  /** Milliseconds since 1970; not a number when the question names no moment that can be read. */
+  readonly at: number;
+  readonly unit: Unit;
+  /** The text that is being read at this moment. */
+  readonly reading?: string;
 }
 
-/**
- * Two views ask the same question when everything that is promised and could be answered is the same. Only the sentence
- * why an option is disabled may change (it may count down).
- */
-export function questionKey(question: QuestionView | undefined): string {
-  if (question === undefined) return '';
-  const options = question.options.map((option) => ({
-    ...option,
-    disabled: option.disabled !== undefined,
-  }));
-  return JSON.stringify({ ...question, options });
+/** What the arrows move by, from fine to coarse. */
+export const UNITS = ['second', 'minute', 'hour'] as const;
+export type Unit = (typeof UNITS)[number];
+
+export type Row =
+  | { readonly kind: 'field' }
+  | { readonly kind: 'obligation'; readonly obligation: ObligationView }
+  | { readonly kind: 'option'; readonly option: QuestionOption };
+
+/** The rows the cursor can stand on: the field or what is owed, then the options. An opened obligation has only its ways. */
+export function rowsOf(question: QuestionView, opened?: string): readonly Row[] {
+  const options = question.options.map((option): Row => ({ kind: 'option', option }));
+  if (question.kind === 'choice') return options;
+  if (question.kind !== 'obligations') return [{ kind: 'field' }, ...options];
+  const owed = openedOf(question, opened);
+  if (owed !== undefined) return waysOf(question, owed).map((option): Row => ({ kind: 'option', option }));
+  return [...question.open.map((obligation): Row => ({ kind: 'obligation', obligation })), ...options];
+}
+
+/** The obligation whose ways are shown, if one is. */
+export function openedOf(question: QuestionView | undefined, opened: string | undefined) {
+  if (question?.kind !== 'obligations' || opened === undefined) return undefined;
+  return question.open.find(({ id }) => id === opened);
 }
 
 /** A question nobody has touched yet: the cursor on the field, or on the recommended option. */
 export function freshQuestion(question: QuestionView): QuestionState {
   const rows = rowsOf(question);
-  const open = (row: Row) => row.kind === 'field' || row.option.disabled === undefined;
+  const open = (row: Row) => row.kind !== 'option' || row.option.disabled === undefined;
   const recommended = rows.findIndex((row) => row.kind === 'option' && row.option.recommended && open(row));
   const first = rows.findIndex(open);
-  const row = question.kind === 'choice' && recommended >= 0 ? recommended : Math.max(0, first);
-  return { key: questionKey(question), row, text: '', sending: false };
+  const leads = question.kind === 'choice' || question.kind === 'obligations';
+  const row = leads && recommended >= 0 ? recommended : Math.max(0, first);
+  const state: QuestionState = { key: questionKey(question), row, text: '', sending: false };
+  if (question.kind !== 'time') return state;
+  return { ...state, picker: { at: Date.parse(question.suggested), unit: 'minute' } };
 }
 
-/** Whether keys type text now. */
-export function isTyping(question: QuestionView, state: QuestionState): boolean {
-  return state.option !== undefined || rowsOf(question)[state.row]?.kind === 'field';
+/** What the keyboard does to a question: type text, move a moment, settle something owed, or choose. */
+export function inputOf(
+  question: QuestionView,
+  state: QuestionState,
+): 'input' | 'picker' | 'ways' | 'choice' {
+  if (state.option !== undefined) return 'input';
+  const row = rowsOf(question, state.opened)[state.row];
+  if (row?.kind === 'field') return question.kind === 'time' && state.text === '' ? 'picker' : 'input';
+  return openedOf(question, state.opened) === undefined ? 'choice' : 'ways';
 }

@@ -1,12 +1,14 @@
 import type { RunAnswer } from '../view/run-port.ts';
 import type { RunView } from '../view/run-view.ts';
-import type { Intent } from './keymap.ts';
+import type { Intent } from './key-binding.ts';
 import type { QuestionState } from './question-state.ts';
 
 /** Everything the screen depends on, apart from its size. */
 export interface UiState {
   readonly view: RunView;
-  readonly overlay: 'none' | 'help' | 'leave';
+  readonly overlay: 'none' | 'help' | 'leave' | 'paper';
+  /** The paper lifeboat, while it is shown. */
+  readonly paper?: string;
   readonly leaveRow: number;
   readonly logGrown: boolean;
   /** First row of the text that is shown. */
@@ -32,6 +34,14 @@ export type Action =
     }
   | { readonly type: 'text'; readonly text: string; readonly now: number }
   | { readonly type: 'answered'; readonly now: number }
+  | { readonly type: 'paper'; readonly text: string; readonly now: number }
+  | {
+      readonly type: 'moment';
+      /** What was read. */
+      readonly text: string;
+      readonly moment: { readonly time: Date } | { readonly problem: string };
+      readonly now: number;
+    }
   | {
       readonly type: 'rejected';
       readonly text: string;
@@ -42,6 +52,10 @@ export type Action =
 /** What has to happen in the world after an action. */
 export type Effect =
   | { readonly type: 'answer'; readonly answer: RunAnswer }
+  /** What a field holds is to be read as a moment; a `moment` action brings the result. */
+  | { readonly type: 'read-moment'; readonly text: string }
+  /** The paper lifeboat is to be fetched; a `paper` action brings it. */
+  | { readonly type: 'paper' }
   | { readonly type: 'wake' }
   | { readonly type: 'leave' }
   | { readonly type: 'close' };

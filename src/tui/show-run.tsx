@@ -1,6 +1,7 @@
 import { render } from 'ink';
 import { formatSummary } from '../plain/summary.ts';
 import { type Streams, wantsColour } from '../plain/terminal.ts';
+import { type MomentReader, momentReader } from '../view/moment-reader.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { App, type AppProps } from './app.tsx';
 import { GIVE_SCREEN_BACK } from './first-frame.ts';
@@ -25,12 +26,13 @@ const CLEAR_FIRST_FRAME = '\u001b[?2026h\u001b[?1049h\u001b[H\u001b[J';
 export async function showRun(
   port: RunPort,
   streams: Streams,
-  options: { readonly now?: () => number } = {},
+  options: { readonly now?: () => number; readonly readMoment?: MomentReader } = {},
 ): Promise<RunEnd> {
   const { stdin, stdout, stderr, env } = streams;
   const done = Promise.withResolvers<'left' | 'closed' | 'lost'>();
   const store = createStore(port, {
     now: options.now ?? (() => performance.now()),
+    readMoment: options.readMoment ?? momentReader,
     onLeave: () => done.resolve('left'),
     onClose: () => done.resolve('closed'),
   });

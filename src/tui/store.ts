@@ -1,6 +1,7 @@
 import { failureOf } from '../errors.ts';
+import { type MomentReader, nowOf } from '../view/moment-reader.ts';
+import { questionKey } from '../view/question-key.ts';
 import type { RunPort } from '../view/run-port.ts';
-import { questionKey } from './question-state.ts';
 import type { Action, Effect, UiState } from './screen-state.ts';
 import { firstState, update } from './ui-state.ts';
 
@@ -19,6 +20,8 @@ type ActionWithoutTime = Action extends infer One ? (One extends Action ? Omit<O
 export interface StoreOptions {
   /** Milliseconds that only go forward. */
   readonly now: () => number;
+  /** Reads what was typed for a moment. */
+  readonly readMoment: MomentReader;
   readonly onLeave: () => void;
   readonly onClose: () => void;
 }
@@ -47,12 +50,21 @@ export function createStore(port: RunPort, options: StoreOptions): Store {
     pending = undefined;
     lookedAt = now();
     dispatch({ type: 'view', view: port.view() });
+    if (state.overlay === 'paper') perform({ type: 'paper' });
   };
   const lookSoon = () => {
     if (pending !== undefined) return;
     const wait = LOOK_MS - (now() - lookedAt);
     if (wait <= 0) look();
     else pending = setTimeout(look, wait);
+  };
+  const readMoment = async (text: string) => {
+    const view = port.view();
+    const { question } = view;
+    if (question?.kind !== 'time') return;
+    // The run's own clock says what `10 minutes ago` means.
+    const moment = await options.readMoment(text, { question, now: nowOf(view) });
+    dispatch({ type: 'moment', text, moment });
   };
   const perform = (effect: Effect) => {
     switch (effect.type) {
@@ -62,6 +74,10 @@ export function createStore(port: RunPort, options: StoreOptions): Store {
         return options.onClose();
       case 'wake':
         return port.wake();
+      case 'paper':
+        return dispatch({ type: 'paper', text: paperOf(port) });
+      case 'read-moment':
+        return void readMoment(effect.text);
       case 'answer':
         // What stands on the screen may be a moment old. An answer goes only to the question it was given to.
         if (questionKey(port.view().question) !== state.question?.key) return look();
@@ -93,4 +109,13 @@ export function createStore(port: RunPort, options: StoreOptions): Store {
       clearTimeout(pending);
     },
   };
+}
+
+/** The paper has to come up when little else works, so a failure to write it is told in its place. */
+function paperOf(port: RunPort): string {
+  try {
+    return port.paper();
+  } catch (error) {
+    return `the paper lifeboat cannot be written now: ${failureOf(error).shortMessage}`;
+  }
 }

@@ -1,8 +1,10 @@
+import { questionKey } from '../view/question-key.ts';
 import type { RunView } from '../view/run-view.ts';
 import { answerQuestion, typeText } from './answering.ts';
-import type { Intent, Mode } from './keymap.ts';
+import type { Intent, Mode } from './key-binding.ts';
 import { LEAVE_CHOICES } from './parts/leave.ts';
-import { freshQuestion, isTyping, questionKey } from './question-state.ts';
+import { withMoment } from './picking.ts';
+import { freshQuestion, inputOf } from './question-state.ts';
 import type { Action, Page, Step, UiState } from './screen-state.ts';
 
 /**
@@ -30,7 +32,7 @@ export function modeOf(state: UiState): Mode {
   if (state.view.outcome !== undefined) return 'over';
   const { question } = state.view;
   if (question === undefined || state.question === undefined || state.question.sending) return 'watch';
-  return isTyping(question, state.question) ? 'input' : 'choice';
+  return inputOf(question, state.question);
 }
 
 /** The next state, and what has to be done. Pure: time comes in with the action. */
@@ -57,16 +59,29 @@ export function update(state: UiState, action: Action): Step {
         },
       ];
     }
-    case 'text':
-      if (modeOf(state) !== 'input' || isUnsettled(state, action.now)) return [state];
+    case 'paper':
+      // Closed before it came.
+      return [state.overlay === 'paper' ? { ...state, paper: action.text } : state];
+    case 'moment': {
+      const { question } = state;
+      if (question === undefined) return [state];
+      // The picker shows another moment now: keys pressed before it could be read do not answer with it.
+      return [{ ...state, question: withMoment(question, action.text, action.moment), appeared: action.now }];
+    }
+    case 'text': {
+      const mode = modeOf(state);
+      if ((mode !== 'input' && mode !== 'picker') || isUnsettled(state, action.now)) return [state];
       return typeText(state, action.text);
+    }
     case 'intent':
       return onIntent(state, action.intent, action.page, action.now);
   }
 }
 
 function withView(state: UiState, view: RunView, now: number): UiState {
-  const scroll = view.prose.title === state.view.prose.title ? state.scroll : 0;
+  // A text laid over the prose keeps its place, whatever the run does below it.
+  const isCovered = state.overlay !== 'none' || view.prose.title === state.view.prose.title;
+  const scroll = isCovered ? state.scroll : 0;
   const next = { ...state, view, scroll };
   const sameQuestion = questionKey(view.question) === (state.question?.key ?? '');
   if (!sameQuestion) return withFreshQuestion(next, now);
@@ -88,7 +103,7 @@ function isUnsettled(state: UiState, now: number): boolean {
 
 function onIntent(state: UiState, intent: Intent, page: Page, now: number): Step {
   const mode = modeOf(state);
-  const asks = mode === 'choice' || mode === 'input' || mode === 'over';
+  const asks = mode !== 'watch' && mode !== 'leave' && mode !== 'help' && mode !== 'paper';
   if (asks && isUnsettled(state, now) && intent !== 'ask-leave') return [state];
 
   switch (intent) {
@@ -96,6 +111,17 @@ function onIntent(state: UiState, intent: Intent, page: Page, now: number): Step
       return [{ ...state, overlay: 'help', scroll: 0 }];
     case 'close-help':
       return [{ ...state, overlay: 'none', scroll: 0 }];
+    case 'paper':
+      return [{ ...state, overlay: 'paper', scroll: 0 }, { type: 'paper' }];
+    case 'close-paper': {
+      const { paper: _, ...rest } = state;
+      // What was below it can be read only now.
+      return [{ ...rest, overlay: 'none', scroll: 0, appeared: now }];
+    }
+    case 'line-down':
+      return [{ ...state, scroll: Math.min(page.last, state.scroll + 1) }];
+    case 'line-up':
+      return [{ ...state, scroll: Math.max(0, Math.min(state.scroll, page.last) - 1) }];
     case 'ask-leave':
       return [{ ...state, overlay: 'leave', leaveRow: 0 }];
     case 'stay':

@@ -4,7 +4,7 @@ import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { createFakeRun } from '../tui/fake-run.ts';
 import { CHOICE, RUN_ID, SECRET, TYPED_NAME, VIEWS } from '../tui/fake-views.ts';
-import { FORBIDDEN, HOSTILE, hostileView } from '../tui/hostile-views.ts';
+import { FORBIDDEN, HOSTILE, HOSTILE_KINDS, hostileView } from '../tui/hostile-views.ts';
 import { createFakeStreams } from './fake-streams.ts';
 
 const asking = (question: QuestionView): RunView => ({ ...VIEWS.choice, question });
@@ -191,7 +191,7 @@ describe('showRunPlainly', () => {
 
   it('lets no byte of a hostile text act on the terminal', async () => {
     for (const text of HOSTILE) {
-      for (const kind of ['choice', 'typed-name', 'secret', 'outcome'] as const) {
+      for (const kind of HOSTILE_KINDS) {
         const io = createFakeStreams({ isTTY: true, env: { NO_COLOR: '1' } });
         const run = createFakeRun(hostileView(text, kind));
         const shown = showRunPlainly(run, io.streams, nobody);

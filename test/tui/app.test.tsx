@@ -16,6 +16,7 @@ function show(view: keyof typeof VIEWS) {
       clock += 1_000;
       return clock;
     },
+    readMoment: async () => ({ problem: 'not asked' }),
     onLeave: () => undefined,
     onClose: () => undefined,
   });

@@ -12,6 +12,16 @@ export interface FakeRun extends RunPort {
   finish(end: RunEnd): void;
 }
 
+/** What the fake run has as its paper lifeboat. */
+export const PAPER = [
+  '#!/bin/sh',
+  '# kept at /srv/lifeboat/paper/run.sh',
+  '',
+  'read -r TOKEN',
+  'curl -fsS -X POST -H "Authorization: bearer $TOKEN" -H \'Content-Type: application/json\' -d \'{"backup_id": 41,  "why": "dr"}\' https://dashboard.example.com/v1/instances/4a1f77e0/restore',
+  ...Array.from({ length: 60 }, (_, at) => `echo "step ${at + 1}"`),
+].join('\n');
+
 export function createFakeRun(
   first: RunView,
   onAnswer: (answer: RunAnswer, run: FakeRun) => void = () => {},
@@ -25,6 +35,7 @@ export function createFakeRun(
     calls: [],
     ended: ended.promise,
     view: () => ({ ...view }),
+    paper: () => PAPER,
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

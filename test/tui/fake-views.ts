@@ -1,4 +1,5 @@
-import type { QuestionView, RunView } from '../../src/view/run-view.ts';
+import type { ObligationView, QuestionView, RunView } from '../../src/view/run-view.ts';
+import { OBJECTIVES, OBLIGATIONS, OWED, TEXT, TIME } from './fake-recovery.ts';
 
 /** Views of one invented run, one for each thing a screen has to show. */
 
@@ -21,6 +22,8 @@ See [the runbook](runbooks/rotate-key.md) for the whole story, and leave the run
 
 const base: RunView = {
   paused: false,
+  obligations: [],
+  objectives: [],
   runId: RUN_ID,
   runbook: 'rotate-key',
   title: 'Rotate the encryption key',
@@ -113,6 +116,29 @@ export const VIEWS = {
     ],
     activity: { title: 'reading what the service knows about orders', seconds: 3 },
     log: base.log.slice(0, 2),
+  },
+  time: { ...base, mode: 'LIVE', question: TIME, objectives: OBJECTIVES.slice(0, 1) },
+  text: { ...base, mode: 'LIVE', question: TEXT },
+  owed: {
+    ...base,
+    mode: 'LIVE',
+    question: OBLIGATIONS,
+    obligations: [
+      ...OWED,
+      {
+        ...(OWED[0] as ObligationView),
+        id: 'rebind-billing',
+        subject: 'billing',
+        settled: { tone: 'good', text: 'by the platform, job 77' },
+      },
+    ],
+    objectives: OBJECTIVES,
+  },
+  owing: {
+    ...base,
+    obligations: OWED,
+    objectives: OBJECTIVES,
+    activity: { title: 'restaging orders-api', seconds: 12 },
   },
   empty: { ...base, rail: [], facts: [], log: [], prose: { title: '', markdown: '' } },
   choice: { ...base, question: CHOICE },

@@ -1,4 +1,4 @@
-import type { RunView } from '../../src/view/run-view.ts';
+import type { ObligationView, RunView } from '../../src/view/run-view.ts';
 
 /** Texts that act on a terminal, hide, or lie. Each carries a marker that proves that it was drawn. */
 export const HOSTILE: readonly string[] = [
@@ -32,8 +32,19 @@ export function withoutOurSequences(bytes: string): string {
   );
 }
 
+export const HOSTILE_KINDS = [
+  'choice',
+  'typed-name',
+  'secret',
+  'time',
+  'text',
+  'obligations',
+  'outcome',
+] as const;
+type HostileKind = (typeof HOSTILE_KINDS)[number];
+
 /** A view with one text in every place that can hold one. */
-export function hostileView(text: string, kind: 'choice' | 'typed-name' | 'secret' | 'outcome'): RunView {
+export function hostileView(text: string, kind: HostileKind): RunView {
   const option = {
     event: 'A',
     label: text,
@@ -42,7 +53,20 @@ export function hostileView(text: string, kind: 'choice' | 'typed-name' | 'secre
     needs: { what: 'reason', prompt: text },
   } as const;
   const options = [option, { ...option, event: 'B', disabled: text }];
+  const owed: ObligationView = {
+    id: text,
+    what: text,
+    subject: text,
+    owner: text,
+    age: 1,
+    left: -1,
+    commands: [text],
+    payable: 'cf',
+    settled: undefined,
+  };
   return {
+    obligations: [owed, { ...owed, settled: { tone: 'good', text } }],
+    objectives: [{ name: 'RTO', limit: 1, value: 2, running: true, tone: 'bad', detail: text }],
     runId: text,
     runbook: text,
     title: text,
@@ -64,6 +88,15 @@ export function hostileView(text: string, kind: 'choice' | 'typed-name' | 'secre
     ...(kind === 'typed-name' && { question: { kind, prompt: text, expected: text, event: 'A', options } }),
     ...(kind === 'secret' && {
       question: { kind, prompt: text, event: 'A', twice: false, minLength: 1, options },
+    }),
+    ...(kind === 'time' && {
+      question: { kind, prompt: text, event: 'A', earliest: text, latest: text, suggested: text, options },
+    }),
+    ...(kind === 'text' && {
+      question: { kind, prompt: text, event: 'A', pattern: { source: '.', says: text }, options },
+    }),
+    ...(kind === 'obligations' && {
+      question: { kind, prompt: text, open: [owed], settle: 'A', skip: 'B', pay: 'C', options },
     }),
     ...(kind === 'outcome' && { outcome: { tone: 'bad', title: text, lines: [text] } }),
   };

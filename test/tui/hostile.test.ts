@@ -3,23 +3,26 @@ import { firstFrame } from '../../src/tui/first-frame.ts';
 import { showRun } from '../../src/tui/show-run.tsx';
 import { createFakeRun } from './fake-run.ts';
 import { createFakeTerminal, KEYS } from './fake-terminal.ts';
-import { FORBIDDEN, HOSTILE, hostileView, withoutOurSequences } from './hostile-views.ts';
+import { FORBIDDEN, HOSTILE, HOSTILE_KINDS, hostileView, withoutOurSequences } from './hostile-views.ts';
 
 describe('text that acts on terminals', () => {
   it.each(HOSTILE.map((text) => [JSON.stringify(text), text]))(
     '%s does nothing in any place of the screen',
     async (_, text) => {
-      for (const kind of ['choice', 'typed-name', 'secret', 'outcome'] as const) {
+      for (const kind of HOSTILE_KINDS) {
         const view = hostileView(text, kind);
         const terminal = createFakeTerminal(140, 60);
         const run = createFakeRun(view);
+        run.paper = () => `${text}\n${text}`;
         let now = 0;
         const shown = showRun(run, terminal.streams, { now: () => (now += 1000) });
         await terminal.until((screen) => screen.includes('LIVE') && screen.includes('HURT'));
-        if (kind === 'choice') {
+        if (kind === 'choice' || kind === 'obligations') {
           await terminal.type(KEYS.enter);
           await terminal.paste(text.replaceAll('\n', ''));
         }
+        await terminal.type('\u0010');
+        await terminal.until('paper lifeboat');
         await terminal.type(KEYS.escape);
         await run.detach();
         await shown;

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { footerBindings, helpBindings, intentOf, KEYMAP, type Mode } from '../../src/tui/keymap.ts';
+import type { Mode } from '../../src/tui/key-binding.ts';
+import { footerBindings, helpBindings, intentOf, KEYMAP } from '../../src/tui/keymap.ts';
 
-const MODES: readonly Mode[] = ['watch', 'choice', 'input', 'over', 'leave', 'help'];
+const MODES: readonly Mode[] = [
+  'watch',
+  'choice',
+  'ways',
+  'input',
+  'picker',
+  'over',
+  'leave',
+  'help',
+  'paper',
+];
 
 describe('the keymap', () => {
   it.each(MODES)('gives every key one meaning in mode %s', (mode) => {
@@ -15,7 +26,9 @@ describe('the keymap', () => {
   });
 
   it('binds no printable character while text is typed', () => {
-    const keys = KEYMAP.filter(({ modes }) => modes.includes('input')).flatMap((binding) => binding.keys);
+    const keys = KEYMAP.filter(({ modes }) => modes.includes('input') || modes.includes('picker')).flatMap(
+      (binding) => binding.keys,
+    );
     expect(keys.filter((key) => key.length === 1)).toEqual([]);
   });
 
@@ -27,7 +40,7 @@ describe('the keymap', () => {
 
   it('answers a question with Enter only', () => {
     const answering = KEYMAP.filter(({ intent }) => intent === 'choose' || intent === 'submit');
-    expect(answering.flatMap(({ keys }) => keys)).toEqual(['enter', 'enter']);
+    expect(answering.flatMap(({ keys }) => keys)).toEqual(['enter', 'enter', 'enter']);
   });
 
   it('shows the key for waking a run only while something is announced', () => {
@@ -39,7 +52,7 @@ describe('the keymap', () => {
   it('explains every key that works outside of dialogues', () => {
     const explained = helpBindings().map(({ intent }) => intent);
     for (const { intent, modes, shown } of KEYMAP) {
-      if (shown === '' || modes.every((mode) => mode === 'leave' || mode === 'help')) continue;
+      if (shown === '' || modes.every((mode) => ['leave', 'help', 'paper'].includes(mode))) continue;
       expect(explained).toContain(intent);
     }
   });

@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { type Layout, layOut } from '../../src/tui/layout.ts';
 import { lineWidth } from '../../src/tui/line.ts';
+import type { QuestionState } from '../../src/tui/question-state.ts';
 import type { UiState } from '../../src/tui/screen-state.ts';
 import type { Look } from '../../src/tui/span.ts';
 import { firstState } from '../../src/tui/ui-state.ts';
-import type { RunView } from '../../src/view/run-view.ts';
+import type { QuestionView, RunView } from '../../src/view/run-view.ts';
+import { OBLIGATIONS, OWED, TEXT, TIME } from './fake-recovery.ts';
+import { PAPER } from './fake-run.ts';
 import { VIEWS, type ViewName } from './fake-views.ts';
 
 const SIZES = [
@@ -33,6 +36,10 @@ const STATES: Readonly<Record<string, (state: UiState) => UiState>> = {
   scrolled: (state) => ({ ...state, scroll: 7 }),
   'with a grown log': (state) => ({ ...state, logGrown: true }),
   'with help': (state) => ({ ...state, overlay: 'help' }),
+  'with the paper lifeboat': (state) => ({ ...state, overlay: 'paper', paper: PAPER }),
+  'with a paper that is not there yet': (state) => ({ ...state, overlay: 'paper' }),
+  'with something owed opened': (state) => withQuestion(state, { opened: 'rebind-orders-api' }),
+  'with a moment being typed': (state) => withQuestion(state, { text: '10 minutes ago '.repeat(20) }),
   'about to leave': (state) => ({ ...state, overlay: 'leave', leaveRow: 1 }),
   'with a problem': (state) =>
     state.question === undefined
@@ -42,6 +49,10 @@ const STATES: Readonly<Record<string, (state: UiState) => UiState>> = {
           question: { ...state.question, problem: { text: 'no '.repeat(60), hints: ['do '.repeat(40)] } },
         },
 };
+
+function withQuestion(state: UiState, change: Partial<QuestionState>): UiState {
+  return state.question === undefined ? state : { ...state, question: { ...state.question, ...change } };
+}
 
 function textOf(layout: Layout): string {
   return layout.bands
@@ -98,6 +109,36 @@ describe('the screen', () => {
     for (const [columns, rows] of SIZES) {
       for (const look of LOOKS)
         expectFit(layOut(firstState(view, 0), { columns, rows }, look), columns, rows);
+    }
+  });
+
+  it('holds long texts in every place of the questions of a recovery, with anything over them', () => {
+    const long = '実行 '.repeat(40) + 'x'.repeat(200);
+    const option = { event: 'A', label: long, hint: long, recommended: false } as const;
+    const common = { prompt: long, options: [option, { ...option, disabled: long }] };
+    const open = OWED.map((one) => ({ ...one, subject: long, what: long, owner: long, commands: [long] }));
+    const questions: readonly QuestionView[] = [
+      { ...TIME, ...common },
+      { ...TEXT, ...common, pattern: { source: '.', says: long } },
+      { ...OBLIGATIONS, ...common, open },
+    ];
+    for (const question of questions) {
+      const first = firstState(
+        {
+          ...VIEWS.paused,
+          question,
+          obligations: open,
+          objectives: VIEWS.owed.objectives.map((one) => ({ ...one, value: 1e9, limit: 1e9, detail: long })),
+        },
+        0,
+      );
+      const opened = withQuestion(first, { opened: 'rebind-orders-api' });
+      const paper: UiState = { ...first, overlay: 'paper', paper: `${long}\n# ${long}` };
+      for (const state of [first, opened, paper]) {
+        for (const [columns, rows] of SIZES) {
+          for (const look of LOOKS) expectFit(layOut(state, { columns, rows }, look), columns, rows);
+        }
+      }
     }
   });
 

@@ -1,14 +1,17 @@
 import { formatElapsed } from '../../format.ts';
+import { owingWords } from '../../view/owed.ts';
 import type { RunView } from '../../view/run-view.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
+import { tokenOf } from './tones.ts';
 
 /** What the header shows; a run that has not been read yet may lack its times. */
 export type HeaderData = Pick<RunView, 'instance' | 'title'> &
-  Partial<Pick<RunView, 'mode' | 'clock' | 'elapsed'>>;
+  Partial<Pick<RunView, 'mode' | 'clock' | 'elapsed' | 'obligations'>>;
 
 /**
  * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that nobody
- * mistakes the real thing for a rehearsal. On a narrow screen the date, the running time and the title go first.
+ * mistakes the real thing for a rehearsal. On a narrow screen the date, the running time and the title go first, what is owed
+ * never.
  *
  * `measure` and `cut` come from the caller because the first frame is written before the width tables are loaded.
  */
@@ -25,18 +28,23 @@ export function headerLine(
   const elapsed = data.elapsed === undefined ? '' : formatElapsed(data.elapsed);
   const badge = span(` ${data.mode ?? 'lifeboat'} `, data.mode === 'LIVE' ? 'badge.live' : 'badge.rehearsal');
   const lead = measure(badge.text) + 6;
+  const owing = owingWords(data.obligations ?? []);
 
-  for (const [title, times] of [
-    [data.title, [clock, elapsed]],
-    [data.title, [time, elapsed]],
-    [data.title, [time]],
-    ['', [time]],
-    ['', []],
+  for (const [title, owed, times] of [
+    [data.title, owing.long, [clock, elapsed]],
+    [data.title, owing.long, [time, elapsed]],
+    [data.title, owing.long, [time]],
+    [data.title, owing.short, [time]],
+    ['', owing.short, [time]],
+    ['', owing.short, []],
   ] as const) {
     const named = span(data.instance, 'text.strong');
     const titled = span(title);
     const timed = span(times.filter((text) => text !== '').join('  '), 'text.dim');
-    const names = measure(named.text) + (title === '' ? 0 : measure(titled.text) + 2);
+    const debt = span(owed, tokenOf(owing.tone));
+    const names = [title === '' ? '' : titled.text, owed]
+      .filter((text) => text !== '')
+      .reduce((sum, text) => sum + measure(text) + 2, measure(named.text));
     const right = timed.text === '' ? 0 : measure(timed.text) + 4;
     const fill = width - lead - names - right;
     if (fill < 1) continue;
@@ -47,13 +55,16 @@ export function headerLine(
       span(' '),
       named,
       ...(title === '' ? [] : [span('  '), titled]),
+      ...(owed === '' ? [] : [span('  '), debt]),
       span(' '),
       { ...rule, text: rule.text.repeat(fill) },
       ...(timed.text === '' ? [] : [span(' '), timed, span(' '), { ...rule, text: rule.text.repeat(2) }]),
     ];
   }
+  const debt = span(owing.short === '' ? '' : ` ${owing.short}`, tokenOf(owing.tone));
   const name = span(` ${data.instance}`, 'text.strong');
-  return [badge, { ...name, text: cut(name.text, Math.max(0, width - measure(badge.text))) }];
+  const room = Math.max(0, width - measure(badge.text) - measure(debt.text));
+  return [badge, { ...name, text: cut(name.text, room) }, ...(owing.short === '' ? [] : [debt])];
 }
 
 /** The rule that frames the screen: loud and double when live. */

@@ -1,13 +1,16 @@
 import { splitAt } from '../../plain/width.ts';
 import type { QuestionOption, QuestionView } from '../../view/run-view.ts';
 import { cutLine, lineWidth, ruleLine, wrapLine } from '../line.ts';
-import { type QuestionState, type Row, rowsOf } from '../question-state.ts';
+import { openedOf, type QuestionState, type Row, rowsOf } from '../question-state.ts';
 import { type Line, type Look, span } from '../span.ts';
 import { limitRows } from './facts.ts';
+import { momentLines } from './moment.ts';
+import { owedDetail, owedRow } from './owed.ts';
 
 /**
  * The question, its rows and what the operator has typed, in at most `limit` rows. When they are scarce, hints go first
- * (all but the one under the cursor), then rows far from the cursor, then the end of the prompt.
+ * (all but the one under the cursor), then rows far from the cursor, then the end of the prompt. The picker of a moment and the
+ * details of what is owed take what the others leave. `now` is the run's clock in milliseconds.
  */
 export function questionLines(
   question: QuestionView,
@@ -15,12 +18,25 @@ export function questionLines(
   width: number,
   limit: number,
   look: Look,
+  now: number,
 ): Line[] {
-  const head = [ruleLine(nameOf(question), width, look, 'accent'), ...promptLines(question, width)];
+  const head = [
+    ruleLine(nameOf(question, state), width, look, 'accent'),
+    ...promptLines(question, state, width),
+  ];
   const tail = tailLines(state, width);
-  const rows = rowsOf(question);
-  const drawn = (withHints: boolean) =>
-    rows.map((row, at) => rowLines(row, at === state.row, withHints, question, state, width, look));
+  const rows = rowsOf(question, state.opened);
+  const drawn = (withHints: boolean) => {
+    const fixed = rows.map((row, at) =>
+      rowLines(row, at === state.row, withHints, question, state, width, look),
+    );
+    return fixed.map((lines, at) => {
+      const row = rows[at];
+      const room = limit - count(head, tail, ...fixed) + lines.length;
+      if (row === undefined) return lines;
+      return growLines(row, lines, at === state.row, room, question, state, width, look, now);
+    });
+  };
   const all = drawn(true);
   if (count(head, tail, ...all) <= limit) return [...head, ...all.flat(), ...tail];
 
@@ -47,12 +63,23 @@ function count(...groups: readonly (readonly Line[])[]): number {
   return groups.reduce((sum, group) => sum + group.length, 0);
 }
 
-function nameOf(question: QuestionView): string {
-  if (question.kind === 'choice') return 'question';
-  return question.kind === 'secret' ? 'secret' : 'confirmation';
+function nameOf(question: QuestionView, state: QuestionState): string {
+  if (openedOf(question, state.opened) !== undefined) return 'how is it settled?';
+  return NAMES[question.kind];
 }
 
-function promptLines(question: QuestionView, width: number): Line[] {
+const NAMES = {
+  choice: 'question',
+  'typed-name': 'confirmation',
+  secret: 'secret',
+  time: 'a moment',
+  text: 'question',
+  obligations: 'owed',
+} as const;
+
+function promptLines(question: QuestionView, state: QuestionState, width: number): Line[] {
+  // What is owed stands in full above its ways.
+  if (openedOf(question, state.opened) !== undefined) return [];
   const prompt = wrapLine([span(question.prompt, 'text.strong')], width);
   if (question.kind !== 'typed-name') return prompt;
   return [
@@ -86,7 +113,13 @@ function rowLines(
   if (row.kind === 'field') {
     if (question.kind === 'secret')
       return [cutLine([cursor, ...secretField(question, state, focused, look)], width, look)];
-    return [field(cursor, [], state.text, focused && state.option === undefined, width)];
+    const lines = [field(cursor, [], state.text, focused && state.option === undefined, width)];
+    if (question.kind !== 'text' || question.pattern === undefined) return lines;
+    return [...lines, ...wrapLine([span(`    ${question.pattern.says}`, 'text.dim')], width, 4)];
+  }
+  if (row.kind === 'obligation') {
+    const all = question.kind === 'obligations' ? question.open : [];
+    return [owedRow(row.obligation, focused, all, width, look)];
   }
   const { option } = row;
   const label = wrapLine([span(option.label, labelToken(option, focused)), ...remark(option)], width - 2, 2);
@@ -94,7 +127,7 @@ function rowLines(
   const below =
     option.disabled !== undefined
       ? `not now: ${option.disabled}`
-      : withHints || focused
+      : withHints || (focused && state.option === undefined)
         ? (option.hint ?? '')
         : '';
   if (below !== '') {
@@ -106,6 +139,39 @@ function rowLines(
     );
   }
   return lines;
+}
+
+/** What a row shows besides where there is room for it; never more rows than that. */
+function growLines(
+  row: Row,
+  lines: readonly Line[],
+  focused: boolean,
+  room: number,
+  question: QuestionView,
+  state: QuestionState,
+  width: number,
+  look: Look,
+  now: number,
+): Line[] {
+  if (row.kind === 'obligation' && focused) {
+    return limitRows([...lines, ...owedDetail(row.obligation, width)], Math.max(2, room), width, look);
+  }
+  const { picker } = state;
+  if (row.kind !== 'field' || question.kind !== 'time' || picker === undefined) return [...lines];
+  const typing = focused && state.option === undefined;
+  const hint = state.text === '' ? 'or type 14:32, -5m, 10 minutes ago' : 'Enter reads it: ';
+  const typed =
+    state.text === ''
+      ? [span(`  ${hint}`, 'text.dim')]
+      : field(span('  '), [span(hint, 'accent')], state.text, typing, width);
+  return momentLines(
+    question,
+    { ...state, picker },
+    { focused: focused && state.text === '', now, field: typed },
+    width,
+    Math.max(3, room),
+    look,
+  );
 }
 
 function labelToken(option: QuestionOption, focused: boolean) {

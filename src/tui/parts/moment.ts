@@ -1,0 +1,142 @@
+import { formatSpan } from '../../format.ts';
+import type { TimeQuestion } from '../../view/moment-reader.ts';
+import { formatIn, formatUtc, localZone } from '../../view/zone.ts';
+import { cutLine, lineWidth, wrapLine } from '../line.ts';
+import { edgesOf } from '../picking.ts';
+import { type Picker, type QuestionState, UNITS } from '../question-state.ts';
+import { type Line, type Look, type Span, span } from '../span.ts';
+import type { Token } from '../theme.ts';
+import { largeDigits } from './large-digits.ts';
+
+/**
+ * The picker of a moment in at most `room` rows: the moment in both zones, what it costs, where it lies in its range, what the
+ * arrows move by, and the field. Where rows are scarce, the moment itself stays longest. `field` draws what is typed.
+ */
+export function momentLines(
+  question: TimeQuestion,
+  state: QuestionState & { readonly picker: Picker },
+  about: { readonly focused: boolean; readonly now: number; readonly field: Line },
+  width: number,
+  room: number,
+  look: Look,
+): Line[] {
+  const { at, unit } = state.picker;
+  const { earliest, latest } = edgesOf(question);
+  if (Number.isNaN(at) || !(earliest <= latest)) {
+    return wrapLine([span('  the range that can be chosen from cannot be read', 'status.warn')], width, 2);
+  }
+  const cursor = span(about.focused ? `${look.glyphs.cursor} ` : '  ', 'selected');
+  const typed = state.text !== '';
+  const parts: Part[] = [
+    { worth: typed ? 9 : 2, lines: [about.field] },
+    ...shownMoment(at, cursor, typed ? 'text' : 'selected'),
+    { worth: 5, lines: wrapLine([span(`  ${costOf(at, latest, about.now)}`)], width, 2) },
+    { worth: 6, lines: [barLine((at - earliest) / (latest - earliest || 1), width, look)] },
+    { worth: 4, lines: edgeLines(earliest, latest, width) },
+    { worth: 3, lines: [unitLine(unit)] },
+  ];
+  const lines = parts.flatMap((part) => part.lines);
+  const large = typed || width < LARGE_WIDTH ? [] : largeMoment(at, cursor);
+  if (large.length > 0 && lines.length + large.length - 2 <= room) {
+    const [field, , , ...others] = parts;
+    const whole = [...(field?.lines ?? []), ...large, ...others.flatMap((part) => part.lines)];
+    return whole.map((line) => cutLine(line, width, look));
+  }
+  return fitting(parts, room).map((line) => cutLine(line, width, look));
+}
+
+/** From here on the clock has room beside the two zones. */
+const LARGE_WIDTH = 72;
+
+function shownMoment(at: number, cursor: Span, token: Token): Part[] {
+  const { local, utc } = inBothZones(at);
+  return [
+    { worth: 8, lines: [[cursor, span(local, token)]] },
+    { worth: 7, lines: [[span('  '), span(utc, token === 'selected' ? 'text.strong' : token)]] },
+  ];
+}
+
+/** The same with the local time of the day in large digits before it. */
+function largeMoment(at: number, cursor: Span): Line[] {
+  const { local, utc } = inBothZones(at);
+  const time = /\d\d:\d\d:\d\d/u.exec(local)?.[0] ?? '';
+  const [top, middle, bottom] = largeDigits(time);
+  return [
+    [span('  '), span(top, 'selected')],
+    [cursor, span(middle, 'selected'), span('   '), span(local, 'selected')],
+    [span('  '), span(bottom, 'selected'), span('   '), span(utc, 'text.strong')],
+  ];
+}
+
+interface Part {
+  readonly worth: number;
+  readonly lines: readonly Line[];
+}
+
+/** The parts in their order, without those of least worth as long as there are too many rows. */
+function fitting(parts: readonly Part[], room: number): Line[] {
+  const lines = parts.flatMap((part) => part.lines);
+  if (lines.length <= room || parts.length <= 1) return lines.slice(0, Math.max(0, room));
+  const least = Math.min(...parts.map(({ worth }) => worth));
+  return fitting(
+    parts.filter(({ worth }) => worth > least),
+    room,
+  );
+}
+
+function inBothZones(at: number): { readonly local: string; readonly utc: string } {
+  return { local: formatIn(at, localZone()), utc: formatUtc(at) };
+}
+
+/** What choosing this moment means: whatever came after it is gone. */
+function costOf(at: number, latest: number, now: number): string {
+  const before = latest - at;
+  const reach =
+    before < 1000 ? 'the latest there is' : `${formatSpan(before / 1000)} before the latest there is`;
+  if (Number.isNaN(now) || now < at) return `${reach}; what was written after it is lost`;
+  const ago = formatSpan(Math.floor((now - at) / 1000));
+  return `${ago} ago: what was written in these ${ago} is lost; ${reach}`;
+}
+
+function barLine(part: number, width: number, look: Look): Line {
+  const { wall, rule, full } = look.glyphs;
+  const track = Math.max(1, width - 4);
+  const at = Math.round(Math.min(1, Math.max(0, part)) * (track - 1));
+  return [
+    span(`  ${wall}`, 'text.dim'),
+    span(rule.repeat(at), 'text.dim'),
+    span(full, 'selected'),
+    span(rule.repeat(track - 1 - at), 'text.dim'),
+    span(wall, 'text.dim'),
+  ];
+}
+
+/** Both edges in both zones: below the ends of the bar, or one after the other where that is too narrow. */
+function edgeLines(earliest: number, latest: number, width: number): Line[] {
+  const [from, to] = [inBothZones(earliest), inBothZones(latest)];
+  if (width < 60) {
+    return [
+      [span(`  from ${from.local}`, 'text.dim')],
+      [span(`       ${from.utc}`, 'text.dim')],
+      [span(`    to ${to.local}`, 'text.dim')],
+      [span(`       ${to.utc}`, 'text.dim')],
+    ];
+  }
+  return [
+    [from.local, to.local],
+    [from.utc, to.utc],
+  ].map(([left = '', right = '']): Line => {
+    const gap = width - 3 - lineWidth([span(left), span(right)]);
+    return [span(`  ${left}${' '.repeat(Math.max(1, gap))}${right}`, 'text.dim')];
+  });
+}
+
+function unitLine(unit: Picker['unit']): Line {
+  const names = [...UNITS]
+    .reverse()
+    .flatMap((name) => [
+      span(' '),
+      name === unit ? span(`[${name}]`, 'selected') : span(` ${name} `, 'text.dim'),
+    ]);
+  return [span('  the arrows move it by', 'text.dim'), ...names];
+}

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { freshQuestion } from '../../src/tui/question-state.ts';
+import { SETTLE_MS } from '../../src/tui/ui-state.ts';
+import { drive } from './drive.ts';
+import { TIME } from './fake-recovery.ts';
+import { VIEWS } from './fake-views.ts';
+
+const view = VIEWS.time;
+const chosen = (ui: ReturnType<typeof drive>) => {
+  const at = ui.state().question?.picker?.at;
+  return at === undefined ? undefined : new Date(at).toISOString();
+};
+
+describe('the picker of a moment', () => {
+  it('stands on the suggested moment first, and Enter answers with it', () => {
+    const ui = drive(view);
+    ui.press('enter');
+    expect(ui.answers()).toEqual([{ event: 'operator.time', time: '2026-11-21T03:00:00.000Z' }]);
+  });
+
+  it('is moved by left and right, by the unit that up and down choose', () => {
+    const ui = drive(view);
+    ui.press('left', 'left', 'right');
+    expect(chosen(ui)).toBe('2026-11-21T02:59:00.000Z');
+    ui.press('up', 'left');
+    expect(chosen(ui)).toBe('2026-11-21T01:59:00.000Z');
+    ui.press('down', 'down', 'right');
+    expect(chosen(ui)).toBe('2026-11-21T01:59:01.000Z');
+  });
+
+  it('jumps to the edges and never leaves them', () => {
+    const ui = drive(view);
+    ui.press('end', 'right', 'up', 'right');
+    expect(chosen(ui)).toBe('2026-11-21T03:10:00.000Z');
+    ui.press('home', 'left');
+    expect(chosen(ui)).toBe('2026-11-20T02:00:07.000Z');
+  });
+
+  it('stays in its range whatever is pressed, and answers only with a moment of it', () => {
+    const key = fc.constantFrom('left', 'right', 'up', 'down', 'home', 'end', 'enter', 'backspace');
+    fc.assert(
+      fc.property(fc.array(key, { maxLength: 60 }), (keys) => {
+        const ui = drive(view);
+        ui.press(...keys);
+        const at = Date.parse(chosen(ui) ?? '');
+        expect(at).toBeGreaterThanOrEqual(Date.parse(TIME.earliest));
+        expect(at).toBeLessThanOrEqual(Date.parse(TIME.latest));
+        for (const { event, time } of ui.answers()) {
+          if (event === TIME.event) expect(Date.parse(time ?? '')).toBe(at);
+        }
+      }),
+    );
+  });
+
+  it('has the other answers below its finest unit', () => {
+    const ui = drive(view);
+    ui.press('down', 'down', 'enter');
+    expect(ui.answers()).toEqual([{ event: 'STOP' }]);
+  });
+
+  it('never answers from what was typed: the first Enter reads it, the second takes what is shown', () => {
+    const ui = drive(view);
+    ui.press(...'10 minutes ago', 'enter');
+    expect(ui.effects).toEqual([{ type: 'read-moment', text: '10 minutes ago' }]);
+    ui.read('10 minutes ago', { time: new Date('2026-11-21T02:50:00Z') });
+    expect(ui.answers()).toEqual([]);
+    expect(ui.mode()).toBe('picker');
+    ui.press('enter');
+    expect(ui.answers()).toEqual([{ event: 'operator.time', time: '2026-11-21T02:50:00.000Z' }]);
+  });
+
+  it('does not answer to an Enter that came before the moment could be read on the screen', () => {
+    const ui = drive(view);
+    ui.at(10_000);
+    ui.press('4', 'enter');
+    ui.read('4', { time: new Date('2026-11-21T02:50:00Z') });
+    ui.at(10_000 + SETTLE_MS - 1);
+    ui.press('enter', 'enter');
+    expect(ui.answers()).toEqual([]);
+  });
+
+  it('says why a text cannot be read, and keeps it', () => {
+    const ui = drive(view);
+    ui.press(...'noon', 'enter');
+    ui.read('noon', { problem: 'that is not a time that can be read' });
+    expect(ui.state().question).toMatchObject({
+      text: 'noon',
+      problem: { text: 'that is not a time that can be read' },
+    });
+    expect(chosen(ui)).toBe('2026-11-21T03:00:00.000Z');
+  });
+
+  it('forgets a reading when something else was typed meanwhile', () => {
+    const ui = drive(view);
+    ui.press('4', 'enter', '5');
+    ui.read('4', { time: new Date('2026-11-21T02:50:00Z') });
+    expect(ui.state().question?.text).toBe('45');
+    expect(chosen(ui)).toBe('2026-11-21T03:00:00.000Z');
+  });
+
+  it('types letters that are commands elsewhere, and takes a paste without sending it', () => {
+    const ui = drive(view);
+    ui.press('q', 'p', 'j', '?');
+    expect(ui.state()).toMatchObject({ overlay: 'none', question: { text: 'qpj?' } });
+    ui.press('ctrl+u');
+    ui.type('14:32\r\n');
+    expect(ui.state().question?.text).toBe('14:32');
+    expect(ui.effects).toEqual([]);
+  });
+
+  it('leads out by Escape: first out of the field, then towards the exit', () => {
+    const ui = drive(view);
+    ui.press('1', 'escape');
+    expect(ui.mode()).toBe('picker');
+    ui.press('escape');
+    expect(ui.mode()).toBe('leave');
+  });
+
+  it('ignores what was pressed before it could be read', () => {
+    const ui = drive(view);
+    ui.at(SETTLE_MS - 1);
+    const before = ui.state();
+    ui.press('left', '1', 'home', 'enter');
+    expect(ui.state()).toEqual(before);
+    expect(ui.effects).toEqual([]);
+  });
+
+  it('takes no moment when the range cannot be read', () => {
+    const ui = drive({ ...view, question: { ...TIME, earliest: 'soon', latest: 'never', suggested: '?' } });
+    ui.press('right', 'home', 'end', 'enter');
+    expect(ui.answers()).toEqual([]);
+  });
+
+  it('stays where it was moved to when the view comes again', () => {
+    const ui = drive(view);
+    ui.press('left');
+    ui.show({ ...view, clock: '2026-11-21 03:12:46' });
+    expect(chosen(ui)).toBe('2026-11-21T02:59:00.000Z');
+    expect(freshQuestion(TIME).picker?.unit).toBe('minute');
+  });
+});

@@ -1,0 +1,97 @@
+import type { ObligationView, QuestionView, RunView } from '../../src/view/run-view.ts';
+
+/** What a recovery asks and owes, invented. */
+
+export const TIME: QuestionView & { kind: 'time' } = {
+  kind: 'time',
+  prompt: 'To which moment shall orders be taken back?',
+  event: 'operator.time',
+  earliest: '2026-11-20T02:00:07Z',
+  latest: '2026-11-21T03:10:00Z',
+  suggested: '2026-11-21T03:00:00Z',
+  options: [{ event: 'STOP', label: 'stop the run', hint: 'nothing has been changed', recommended: false }],
+};
+
+export const TEXT: QuestionView & { kind: 'text' } = {
+  kind: 'text',
+  prompt: 'The backup guid of the instance that is lost',
+  event: 'operator.guid',
+  pattern: { source: '[0-9a-f]{8}', says: 'a backup guid has eight digits from 0 to f' },
+  options: [{ event: 'STOP', label: 'stop the run', recommended: false }],
+};
+
+export const OWED: readonly ObligationView[] = [
+  {
+    id: 'rebind-orders-api',
+    what: 'unbind, bind and restage orders-api',
+    subject: 'orders-api',
+    owner: 'mira',
+    age: 840,
+    left: 720,
+    commands: [
+      'cf unbind-service orders-api orders-dr',
+      'cf bind-service orders-api orders-dr -c \'{"role":  "readwrite"}\' --binding-name the-binding-that-had-a-long-name-before',
+      'cf restage orders-api --strategy rolling',
+    ],
+    payable: 'platform',
+    settled: undefined,
+  },
+  {
+    id: 'fresh-backup',
+    what: 'make a backup of the new timeline',
+    subject: 'orders',
+    owner: 'mira',
+    age: 900,
+    left: -180,
+    commands: ['lifeboat run back-up-and-verify --instance orders'],
+    payable: 'run',
+    settled: undefined,
+  },
+  {
+    id: 'retire-key',
+    what: 'retire the key 3fe1b0c2d4a5',
+    subject: '3fe1b0c2d4a5',
+    owner: 'custodian',
+    age: undefined,
+    left: undefined,
+    commands: [],
+    payable: undefined,
+    settled: undefined,
+  },
+];
+
+export const OBLIGATIONS: QuestionView & { kind: 'obligations' } = {
+  kind: 'obligations',
+  prompt: 'The data is restored. These are still owed:',
+  open: OWED,
+  settle: 'operator.settle',
+  skip: 'operator.skip',
+  pay: 'operator.pay',
+  options: [
+    {
+      event: 'ALL',
+      label: 'let the platform do what it can',
+      hint: 'one after the other',
+      recommended: false,
+    },
+  ],
+};
+
+export const OBJECTIVES: RunView['objectives'] = [
+  {
+    name: 'RTO',
+    limit: 1800,
+    value: 1684,
+    running: true,
+    tone: 'warn',
+    detail: 'decide 2m10s · queue 4s · execute 14m · human 9m · rebind 2m50s',
+  },
+  {
+    name: 'RPO',
+    limit: 3600,
+    value: 720,
+    running: false,
+    tone: 'good',
+    detail: 'from the data: newest order',
+  },
+];

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { layOut } from '../../src/tui/layout.ts';
+import { showRun } from '../../src/tui/show-run.tsx';
+import { firstState } from '../../src/tui/ui-state.ts';
+import type { RunEnd } from '../../src/view/run-port.ts';
+import type { RunView } from '../../src/view/run-view.ts';
+import { OWED } from './fake-recovery.ts';
+import { createFakeRun, type FakeRun } from './fake-run.ts';
+import { createFakeTerminal, KEYS } from './fake-terminal.ts';
+import { VIEWS } from './fake-views.ts';
+
+const running: { run: FakeRun; shown: Promise<RunEnd> }[] = [];
+
+async function open(view: RunView, columns = 80, rows = 24) {
+  const terminal = createFakeTerminal(columns, rows);
+  const run = createFakeRun(view);
+  let now = 0;
+  // Each look at the clock is well past the time in which a question just shown ignores keys.
+  const shown = showRun(run, terminal.streams, { now: () => (now += 1000) });
+  running.push({ run, shown });
+  await terminal.until((screen) => screen.includes(view.instance));
+  return { terminal, run };
+}
+
+afterEach(async () => {
+  for (const { run, shown } of running.splice(0)) {
+    await run.detach();
+    await shown;
+  }
+});
+
+const SIZES = [
+  [40, 12],
+  [80, 24],
+  [100, 30],
+  [160, 50],
+] as const;
+const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
+
+function textAt(view: RunView, columns: number, rows: number, overlay: 'none' | 'help' | 'paper' = 'none') {
+  const { bands } = layOut({ ...firstState(view, 0), overlay }, { columns, rows }, look);
+  return bands
+    .flatMap(({ panes }) =>
+      panes.flatMap(({ lines }) => lines.map((line) => line.map((part) => part.text).join(''))),
+    )
+    .join('\n');
+}
+
+describe.each(SIZES)('at %i x %i', (columns, rows) => {
+  it('the moment is always there in both zones, and the other answer too', () => {
+    const text = textAt(VIEWS.time, columns, rows);
+    expect(text).toMatch(/2026-11-2\d \d\d:\d0:00 [+-]\d\d:\d\d/u);
+    expect(text).toContain('2026-11-21 03:00:00 UTC');
+    expect(text).toContain('stop the run');
+  });
+
+  it.each(['none', 'help', 'paper'] as const)(
+    'what is owed and the clock against the objectives are there with %s over the run',
+    (overlay) => {
+      const text = textAt(VIEWS.owing, columns, rows, overlay);
+      expect(text).toContain('owing 3');
+      expect(text).toMatch(/RTO ! 0:28:04/u);
+      expect(text).toMatch(/RPO ✓ 12 min/u);
+    },
+  );
+
+  it('what is owed under the cursor is there', () => {
+    expect(textAt(VIEWS.owed, columns, rows)).toMatch(/❯ orders-api\s+due in 12m/u);
+  });
+});
+
+describe('a moment', () => {
+  it('is typed, read into the picker and taken, with the parser of the product', async () => {
+    const { terminal, run } = await open(VIEWS.time);
+    await terminal.until('a moment');
+    await terminal.type(...'2026-11-21 02:30 UTC', KEYS.enter);
+    await terminal.until('2026-11-21 02:30:00 UTC');
+    expect(run.answers).toEqual([]);
+    await terminal.type(KEYS.enter);
+    await expect
+      .poll(() => run.answers)
+      .toEqual([{ event: 'operator.time', time: '2026-11-21T02:30:00.000Z' }]);
+  });
+
+  it('outside the range is refused with both edges', async () => {
+    const { terminal, run } = await open(VIEWS.time, 120, 40);
+    await terminal.until('a moment');
+    await terminal.type(...'2026-11-19 02:30 UTC', KEYS.enter);
+    await terminal.until('before the earliest');
+    expect(terminal.screen()).toContain('2026-11-20 02:00:07 UTC');
+    await terminal.type(KEYS.enter);
+    expect(run.answers).toEqual([]);
+  });
+
+  it('says how long ago it is and what is lost', async () => {
+    const { terminal } = await open(VIEWS.time);
+    await terminal.until('12 min 45 s ago: what was written in these 12 min 45 s is lost; 10 min before');
+  });
+
+  it('is moved by the arrows, and the footer says by what', async () => {
+    const { terminal } = await open(VIEWS.time);
+    await terminal.until('left/right 1 minute');
+    await terminal.type('\u001b[D');
+    await terminal.until('02:59:00 UTC');
+    await terminal.type(KEYS.up);
+    await terminal.until('left/right 1 hour');
+    await terminal.type('\u001b[H');
+    await terminal.until((screen) => screen.split('2026-11-20 02:00:07 UTC').length === 3);
+  });
+});
+
+describe('what is owed', () => {
+  it('has each command on rows of its own from the first column, exact to the blank, and nothing beside it', async () => {
+    const { terminal } = await open(VIEWS.owed, 160, 50);
+    await terminal.until('The data is restored');
+    await terminal.type(KEYS.enter);
+    await terminal.until('how is it settled?');
+    for (const command of OWED[0]?.commands ?? []) expect(terminal.rows()).toContain(command);
+  });
+
+  it('breaks a command that does not fit at a blank and loses nothing of it', async () => {
+    const { terminal } = await open(VIEWS.owed);
+    await terminal.until('The data is restored');
+    await terminal.type(KEYS.enter);
+    await terminal.until('how is it settled?');
+    const at = terminal.rows().findIndex((row) => row.startsWith('cf bind-service'));
+    const [first = '', second = ''] = terminal.rows().slice(at);
+    expect(second).toMatch(/^ {4}\S/u);
+    expect(`${first} ${second.trimStart()}`).toBe(OWED[0]?.commands[1]);
+  });
+
+  it('says what is overdue in words', async () => {
+    const { terminal } = await open(VIEWS.owed);
+    await terminal.until('! overdue by 3m');
+  });
+});
+
+describe('the paper lifeboat', () => {
+  it('comes up while something runs, follows the run, scrolls to its end and goes away by Escape', async () => {
+    const { terminal, run } = await open(VIEWS.task);
+    await terminal.type('p');
+    await terminal.until('# kept at /srv/lifeboat/paper/run.sh');
+    run.paper = () => '# the rest is shorter now\necho end';
+    run.show(VIEWS.bytes);
+    await terminal.until('the rest is shorter now');
+    await terminal.type(KEYS.escape);
+    await terminal.until('45 %');
+    expect(terminal.screen()).not.toContain('paper lifeboat');
+  });
+
+  it('says why when it cannot be written, and the run goes on', async () => {
+    const { terminal, run } = await open(VIEWS.choice);
+    run.paper = () => {
+      throw new Error('no such step');
+    };
+    await terminal.type('p');
+    await terminal.until('the paper lifeboat cannot be written now');
+    await terminal.type(KEYS.escape);
+    await terminal.until('Set the new key');
+  });
+});

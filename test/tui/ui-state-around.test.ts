@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { modeOf } from '../../src/tui/ui-state.ts';
+import type { QuestionView, RunView } from '../../src/view/run-view.ts';
+import { drive } from './drive.ts';
+import { SECRET, VIEWS } from './fake-views.ts';
+
+const asking = (question: QuestionView): RunView => ({ ...VIEWS.choice, question });
+
+describe('leaving', () => {
+  it('asks first, and Enter alone stays', () => {
+    const ui = drive(VIEWS.choice);
+    ui.press('q', 'enter');
+    expect(ui.effects).toEqual([]);
+    expect(modeOf(ui.state())).toBe('choice');
+  });
+
+  it('leaves when it is chosen', () => {
+    const ui = drive(VIEWS.choice);
+    ui.press('q', 'down', 'enter');
+    expect(ui.effects).toEqual([{ type: 'leave' }]);
+  });
+
+  it.each([
+    ['watching', VIEWS.task],
+    ['a choice', VIEWS.choice],
+    ['a field', asking(SECRET)],
+  ])('takes two Ctrl-C from %s', (_, view) => {
+    const ui = drive(view);
+    ui.press('ctrl+c');
+    expect(ui.effects).toEqual([]);
+    ui.press('ctrl+c');
+    expect(ui.effects).toEqual([{ type: 'leave' }]);
+  });
+
+  it('works while an answer is on its way', () => {
+    const ui = drive(VIEWS.choice);
+    ui.press('enter', 'q', 'down', 'enter');
+    expect(ui.effects.map(({ type }) => type)).toEqual(['answer', 'leave']);
+  });
+});
+
+describe('the rest of the keyboard', () => {
+  it('wakes a paused run', () => {
+    const ui = drive(VIEWS.paused);
+    ui.press('r');
+    expect(ui.effects).toEqual([{ type: 'wake' }]);
+  });
+
+  it('ignores several characters at once unless a field is open', () => {
+    const ui = drive(VIEWS.choice);
+    const before = ui.state();
+    ui.type('q');
+    ui.type('y\r');
+    ui.type('\r\r\r');
+    expect(ui.state()).toEqual(before);
+  });
+
+  it('turns the pages of the text and begins again after the last', () => {
+    const ui = drive(VIEWS.choice);
+    ui.press('tab', 'tab', 'tab', 'tab');
+    expect(ui.state().scroll).toBe(20);
+    ui.press('tab');
+    expect(ui.state().scroll).toBe(0);
+    ui.press('tab', 'pageup', 'pageup');
+    expect(ui.state().scroll).toBe(0);
+  });
+
+  it('shows a new text from its beginning', () => {
+    const ui = drive(VIEWS.choice);
+    ui.press('tab');
+    ui.show({ ...VIEWS.choice, prose: { title: 'another', markdown: '' } });
+    expect(ui.state().scroll).toBe(0);
+  });
+});
