@@ -10,9 +10,15 @@ export interface Policy {
   /** Give the recommended answer wherever there is one. */
   readonly yes: boolean;
   /** The name that confirms a destructive step, once in this process. */
-  readonly confirm: string | undefined;
+  readonly confirm?: string | undefined;
   /** The new key, instead of a generated one. */
-  readonly key: Secret | undefined;
+  readonly key?: Secret | undefined;
+  /** The point in time to restore to, RFC 3339. */
+  readonly time?: string | undefined;
+  /** The word that a question asks for, such as a guid. */
+  readonly word?: string | undefined;
+  /** An answer to the question that the run stands at, given before anything else. */
+  readonly first?: Answer | undefined;
 }
 
 /**
@@ -24,6 +30,8 @@ export async function autopilot(
   policy: Policy,
 ): Promise<{ exitCode: ExitCode; why: string | undefined }> {
   let confirmed = false;
+  let { first } = policy;
+  const given = new Set<string>();
   let left: { exitCode: ExitCode; why: string } | undefined;
   let busy = false;
 
@@ -33,12 +41,21 @@ export async function autopilot(
     if (question === undefined || busy || left !== undefined) return;
     busy = true;
     try {
-      const answer = answerTo(question, policy, confirmed);
+      const answer = first ?? answerTo(question, policy, confirmed);
+      first = undefined;
       if (typeof answer === 'string') {
         left = { exitCode: exitCodeAt(snapshot), why: answer };
         await run.detach();
         return;
       }
+      // The same answer to the same question a second time: it did not help, and would not for ever.
+      const again = JSON.stringify([question, answer.event, answer.id]);
+      if (given.has(again)) {
+        left = { exitCode: exitCodeAt(snapshot), why: `it was tried and is not settled: ${question.prompt}` };
+        await run.detach();
+        return;
+      }
+      given.add(again);
       confirmed ||= answer.typed !== undefined;
       await run.answer(answer);
     } catch (thrown) {
@@ -57,7 +74,16 @@ export async function autopilot(
 }
 
 /** The answer that the flags determine, or the sentence that says which flag would. */
-function answerTo(question: Question, { yes, confirm, key }: Policy, confirmed: boolean): Answer | string {
+function answerTo(question: Question, policy: Policy, confirmed: boolean): Answer | string {
+  const { yes, confirm, key } = policy;
+  if (question.kind === 'time') {
+    if (policy.time === undefined) return `it needs a point in time: --to TIME`;
+    return { event: question.event, time: policy.time };
+  }
+  if (question.kind === 'text') {
+    if (policy.word === undefined) return `it needs an entry: ${question.prompt}`;
+    return { event: question.event, text: policy.word };
+  }
   if (question.kind === 'typed-name') {
     if (confirm === undefined) return `it needs the name of the target: --confirm ${question.expected}`;
     if (confirmed) return 'it was confirmed once, and something has changed since: a person has to look';

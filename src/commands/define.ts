@@ -15,6 +15,7 @@ export type Define = <Options>(
   description: string,
   load: () => Promise<Action<Options>>,
   options?: readonly Option[],
+  how?: { readonly hidden?: boolean },
 ) => Command;
 
 /** A command that only holds others. */

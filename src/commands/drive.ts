@@ -1,19 +1,20 @@
-import { join } from 'node:path';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry } from '../journal/journal.ts';
 import { canDraw } from '../plain/terminal.ts';
+import type { Answer } from '../runner/answer.ts';
 import type { Run } from '../runner/run.ts';
 import type { RunSummary } from '../runner/runs.ts';
 import type { Secret } from '../secret.ts';
 import { show } from '../text.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
+import { depsFor } from './activity-deps.ts';
 import { autopilot } from './autopilot.ts';
 import type { CommandContext } from './context.ts';
 import { printJson } from './print-json.ts';
+import { type Paper, paperFor } from './run-paper.ts';
 import { portOf } from './run-port.ts';
 import { proseOf, runbookNamed } from './runbook-files.ts';
-import type { OpenInstance } from './service-of.ts';
-import { expiryOf } from './token-expiry.ts';
+import type { Sites } from './sites.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface DriveOptions {
@@ -23,7 +24,19 @@ export interface DriveOptions {
   readonly json: boolean;
   /** Lines instead of the full screen, also in a terminal. */
   readonly plain: boolean;
+  /** The point in time, RFC 3339, and the word that a question of that kind takes. */
+  readonly time?: string | undefined;
+  readonly word?: string | undefined;
+  /** An answer to the question that the run stands at, given before anything else. */
+  readonly first?: Answer | undefined;
+  /** Folder with a team's own text for the runbooks. */
+  readonly overlay?: string | undefined;
 }
+
+/** What is needed of a run to drive it. */
+export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'version'> & {
+  readonly target?: string | undefined;
+};
 
 /**
  * Drives a run to its end, to a question that nobody here can answer, or until the operator leaves; gives the exit code. In a terminal it
@@ -31,20 +44,20 @@ export interface DriveOptions {
  */
 export async function drive(
   context: CommandContext,
-  instance: OpenInstance,
+  sites: Sites,
   workspace: Workspace,
-  summary: Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'version'>,
+  summary: DrivenRun,
   options: DriveOptions,
 ): Promise<number> {
   const runbook = runbookNamed(summary.runbook);
   if (runbook.version !== summary.version) throw otherVersion(summary, runbook.version);
   const manner = mannerOf(context, options);
-  const stopPrinting = options.json
-    ? await printEntries(context, workspace, summary.runId, summary.instance)
-    : undefined;
+  const stopPrinting = options.json ? await printEntries(context, workspace, summary) : undefined;
   try {
-    const run = await takeUpRun(workspace, summary, instance, manner === 'by-flags');
-    const port = portOf(run, runbook, await proseOf(runbook));
+    const paper = paperFor(summary, runbook, sites, workspace.home);
+    const run = await takeUpRun(workspace, summary, sites, paper, manner === 'by-flags');
+    paper.write(run.state());
+    const port = portOf(run, runbook, await proseOf(runbook, options.overlay), paper.text);
     if (manner === 'screen') return (await showOnScreen(port, context)).exitCode;
     if (manner === 'lines') return (await showInLines(port, context)).exitCode;
     return await driveByFlags(context, run, port, options);
@@ -56,9 +69,9 @@ export async function drive(
 /** How a run is shown and who answers: a full screen, lines with questions (a dumb terminal, a screen reader), or the flags. */
 function mannerOf(
   context: CommandContext,
-  { json, plain, yes }: DriveOptions,
+  { json, plain, yes, first }: DriveOptions,
 ): 'screen' | 'lines' | 'by-flags' {
-  if (json || yes) return 'by-flags';
+  if (json || yes || first !== undefined) return 'by-flags';
   if (!plain && canDraw(context)) return 'screen';
   return context.stdin.isTTY === true && context.stderr.isTTY === true ? 'lines' : 'by-flags';
 }
@@ -80,21 +93,23 @@ async function showInLines(port: RunPort, context: CommandContext): Promise<RunE
 
 async function takeUpRun(
   workspace: Workspace,
-  { runId, runbook, instance: name }: Pick<RunSummary, 'runId' | 'runbook' | 'instance'>,
-  instance: OpenInstance,
+  { runId, runbook, instance, target }: DrivenRun,
+  sites: Sites,
+  paper: Paper,
   leaveWhenPaused: boolean,
 ): Promise<Run> {
   const { takeUp } = await import('../runner/take-up.ts');
   const { activitiesFor } = await import('../activities/index.ts');
   const { refuseCutTail } = await import('../evidence/tail.ts');
-  const { foldEpochs, currentKey } = await import('../keys/fold-epochs.ts');
   const { journal, keyring, sealer, home } = workspace;
   const shelf = new Map<string, Secret>();
+  const ground = { home, keyring, journal, platform: sites.platform, shelf };
   return takeUp({
     journal,
     runbook: runbookNamed(runbook),
     runId,
-    instance: name,
+    instance,
+    target,
     now: () => new Date(),
     leaveWhenPaused,
     seal: async (stream, reason) => void (await sealer.sealNow(stream, reason)),
@@ -106,14 +121,10 @@ async function takeUpRun(
       return { fingerprint, length: key.length };
     },
     activities: activitiesFor({
-      service: instance.service,
-      keyring,
-      folder: join(home, 'backups', name),
-      settleMs: instance.config.settle,
-      currentKey: async () => currentKey(foldEpochs(await journal.read(`instance/${name}`)))?.fingerprint,
-      tokenExpires: async () => expiryOf(await instance.token()),
-      inHand: (fingerprint) => shelf.get(fingerprint),
+      instance: depsFor(sites.instance, ground),
+      target: sites.target && depsFor(sites.target, ground),
     }),
+    stepped: paper.write,
   });
 }
 
@@ -127,8 +138,7 @@ async function driveByFlags(
   const { showRunPlainly } = await import('../plain/show-run-plainly.ts');
   const shown = options.json ? undefined : showRunPlainly(port, context);
   try {
-    const policy = { yes: options.yes, confirm: options.confirm, key: options.key };
-    const { exitCode, why } = await autopilot(run, policy);
+    const { exitCode, why } = await autopilot(run, options);
     await shown;
     if (why !== undefined) {
       context.stderr.write(`lifeboat: the run waits: ${show(why)}\n`);
@@ -153,10 +163,9 @@ function onSignals(act: () => void): () => void {
 async function printEntries(
   context: CommandContext,
   workspace: Workspace,
-  runId: string,
-  instance: string,
+  { runId, instance, target }: DrivenRun,
 ): Promise<() => void> {
-  const streams = new Set<string>([`run/${runId}`, `instance/${instance}`]);
+  const streams = new Set<string>([`run/${runId}`, `instance/${instance}`, `instance/${target ?? instance}`]);
   const print = (entries: readonly Entry[]) => {
     for (const entry of entries) if (streams.has(entry.stream)) printJson(context, entry);
   };

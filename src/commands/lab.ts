@@ -2,6 +2,7 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import type { LabOptions } from '../lab/lab.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
+import { queryCommand } from './lab-query.ts';
 import { wholeNumber } from './numbers.ts';
 import { printTable } from './print-table.ts';
 
@@ -14,6 +15,7 @@ interface LabFlags {
   readonly workers?: string;
   readonly backupEvery?: string;
   readonly sso: boolean;
+  readonly platform: boolean;
 }
 
 /** `lifeboat lab`: runs the service until Ctrl-C. The config goes to stdout, everything else to stderr. */
@@ -27,6 +29,7 @@ export async function lab(context: CommandContext, _: readonly string[], flags: 
   try {
     const started = await startLab({
       ...options,
+      queryCommand,
       signal: stop.signal,
       log: (line) => stderr.write(`${line}\n`),
     });
@@ -60,6 +63,7 @@ async function optionsOf(flags: LabFlags): Promise<LabOptions> {
   return {
     revision: flags.revision === '61' ? 61 : 62,
     sso: flags.sso,
+    ...(flags.platform ? {} : { platform: false as const }),
     ...(port === undefined ? {} : { port: portNumber(port) }),
     ...(folder === undefined ? {} : { folder }),
     ...(instance === undefined ? {} : { instances: instance.map(instanceWish) }),

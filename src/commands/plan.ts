@@ -1,139 +1,168 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import type { PreflightFacts } from '../../machines/parts/verbs.ts';
 import { homeFolder, loadConfig } from '../config/load.ts';
-import { EXIT, errorFrom, exitOf } from '../errors.ts';
-import { currentKey, foldEpochs } from '../keys/fold-epochs.ts';
-import type { Keyring } from '../keys/key-store.ts';
+import { EXIT } from '../errors.ts';
 import { printableJson, show } from '../text.ts';
-import { metaAt, viewFact } from '../view/build-run-view.ts';
+import { viewFact } from '../view/build-run-view.ts';
+import { type PlannedStep, plannedSteps } from '../view/plan-view.ts';
+import { depsFor } from './activity-deps.ts';
 import type { CommandContext } from './context.ts';
+import { type DryWalk, dryWalk } from './dry-walk.ts';
+import { stopSignal } from './lab.ts';
 import { printTable } from './print-table.ts';
 import { openJournalIfAny } from './reading.ts';
-import { refuseUnsupported } from './refuse-unsupported.ts';
+import { pathOf, refuseUnsupported } from './refuse-unsupported.ts';
+import { inputFrom, type RunFlags } from './run-input.ts';
 import { runbookNamed } from './runbook-files.ts';
-import { type OpenInstance, openInstance } from './service-of.ts';
-import { expiryOf } from './token-expiry.ts';
+import { openSites, type Sites } from './sites.ts';
 import { openKeys } from './workspace.ts';
 
-interface PlannedStep {
-  readonly step: string;
-  readonly title: string;
-  readonly call?: string;
-  readonly what?: string;
-  readonly changes: boolean;
-  readonly asks?: string;
-  readonly wayBack?: string;
-}
-
-/** `lifeboat plan RUNBOOK`: the calls of a run in order, and what the instance looks like now. Sends nothing but GETs. */
+/**
+ * `lifeboat plan RUNBOOK`: what a run would do, call by call, and what it finds now. Sends nothing but GETs and leaves nothing behind. Exit 1
+ * when something is in the way.
+ */
 export async function plan(
   context: CommandContext,
   [name = '']: readonly string[],
-  flags: { readonly instance: string; readonly tokenFile?: string; readonly json?: boolean },
+  flags: RunFlags & { readonly tokenFile?: string; readonly json?: boolean },
 ): Promise<number> {
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
+  const input = await inputFrom(runbook, flags, new Date(), false);
   const keyring = await openKeys(context);
-  const instance = await openInstance(config, flags.instance, {
-    store: async () => keyring.store,
-    tokenFile: flags.tokenFile,
-    found: (line) => context.stderr.write(`${line}\n`),
-  });
+  await using sites = await openSites(
+    context,
+    config,
+    { keyring },
+    {
+      instance: flags.instance,
+      target: flags.target,
+      tokenFile: flags.tokenFile,
+      sourceIsGone: input['mode'] === 'perform',
+    },
+  );
+  refuseUnsupported(runbook, sites, input);
+  const walk = await lookAround(context, runbook, input, sites, keyring);
+  const names = { instance: flags.instance, target: flags.target };
+  const steps = plannedSteps(runbook, names, pathOf(runbook, input));
+  if (flags.json) printJsonPlan(context, runbook, names, steps, walk);
+  else print(context, runbook, names, steps, walk);
+  return walk.failure === undefined ? EXIT.closed : EXIT.failed;
+}
+
+interface Names {
+  readonly instance: string;
+  readonly target: string | undefined;
+}
+
+async function lookAround(
+  context: CommandContext,
+  runbook: Runbook,
+  input: unknown,
+  sites: Sites,
+  keyring: Awaited<ReturnType<typeof openKeys>>,
+): Promise<DryWalk> {
+  const { activitiesFor } = await import('../activities/index.ts');
+  const journal = await openJournalIfAny(homeFolder(context.env));
+  const stop = stopSignal();
+  // What a look keeps for later, such as the parameters of bindings, is not wanted here.
+  const folder = await mkdtemp(join(tmpdir(), 'lifeboat-plan-'));
   try {
-    refuseUnsupported(runbook, instance);
-    const facts = await look(context, instance, keyring);
-    const steps = stepsOf(runbook);
-    if (flags.json)
-      context.stdout.write(
-        `${printableJson({ runbook: runbook.id, instance: flags.instance, steps, facts })}\n`,
-      );
-    else print(context, runbook, flags.instance, steps, facts);
-    return facts.blockers.length === 0 ? EXIT.closed : EXIT.failed;
+    const ground = { home: folder, keyring, journal, platform: sites.platform };
+    const activities = activitiesFor({
+      instance: depsFor(sites.instance, ground),
+      target: sites.target && depsFor(sites.target, ground),
+    });
+    return await dryWalk(runbook, input, activities, { instance: sites.instance.name, signal: stop.signal });
   } finally {
-    await instance.service.close();
+    stop.release();
+    await journal?.close();
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** The states of a run without trouble, with the calls each of them makes. Pure. */
-export function stepsOf(runbook: Runbook): PlannedStep[] {
-  return runbook.mainPath.flatMap((state): PlannedStep[] => {
-    const meta = metaAt(runbook, state);
-    if (meta === undefined) return [];
-    const base = { step: meta.step, title: meta.title, changes: false };
-    if (meta.question !== undefined) return [{ ...base, asks: meta.title }];
-    const wayBack = meta.wayBack === undefined ? {} : { wayBack: meta.wayBack };
-    return (meta.calls ?? []).map(({ method, path, what }) => ({
-      ...base,
-      call: `${method} …${path}`,
-      what,
-      changes: method !== 'GET',
-      ...(method === 'GET' ? {} : wayBack),
-    }));
-  });
-}
-
-async function look(
+function printJsonPlan(
   context: CommandContext,
-  instance: OpenInstance,
-  keyring: Keyring,
-): Promise<PreflightFacts> {
-  const { preflight } = await import('../activities/preflight.ts');
-  const journal = await openJournalIfAny(homeFolder(context.env));
-  const ledger = journal === undefined ? [] : await journal.read(`instance/${instance.name}`);
-  await journal?.close();
-  const verb = preflight({
-    service: instance.service,
-    keyring,
-    folder: '',
-    settleMs: instance.config.settle,
-    currentKey: async () => currentKey(foldEpochs(ledger))?.fingerprint,
-    tokenExpires: async () => expiryOf(await instance.token()),
-    inHand: () => undefined,
-  });
-  const result = await verb.run(
-    { instance: instance.name },
-    {
-      runId: 'plan',
-      instance: instance.name,
-      signal: new AbortController().signal,
-      now: () => new Date(),
-      report: () => undefined,
-    },
+  runbook: Runbook,
+  names: Names,
+  steps: readonly PlannedStep[],
+  walk: DryWalk,
+): void {
+  const found = {
+    state: walk.state,
+    facts: runbook.facts(walk.context as never),
+    inTheWay: walk.failure ?? null,
+  };
+  context.stdout.write(
+    `${printableJson({ runbook: runbook.id, version: runbook.version, ...names, steps, found })}\n`,
   );
-  if (result.ok) return result.output;
-  throw errorFrom(result.failure, exitOf(result.failure));
 }
 
 function print(
   context: CommandContext,
   runbook: Runbook,
-  instance: string,
+  { instance, target }: Names,
   steps: readonly PlannedStep[],
-  facts: PreflightFacts,
+  walk: DryWalk,
 ): void {
   const { stdout } = context;
-  const rows = steps.map((step, index) => [
-    String(index + 1),
-    step.call ?? 'asks you',
-    step.changes ? 'CHANGES' : '',
-    step.what ?? step.asks ?? '',
-    step.wayBack ?? '',
-  ]);
-  stdout.write(`${runbook.title}\ninstance: ${instance}\n\n`);
+  stdout.write(
+    `${runbook.title}\ninstance: ${instance}\n${target === undefined ? '' : `target: ${target}\n`}\n`,
+  );
   const columns = [
     { title: '#', align: 'right' as const },
     { title: 'call' },
+    { title: 'on', gives: true },
     { title: 'effect' },
     { title: 'what', gives: true },
-    { title: 'way back', gives: true },
   ];
-  printTable(context, columns, rows);
+  printTable(
+    context,
+    columns,
+    steps.flatMap(rowsOf).map((row, at) => [String(at + 1), ...row]),
+  );
+  printWords(
+    context,
+    'what has to hold',
+    steps.flatMap(({ calls }) => calls.map(({ needs }) => needs)),
+  );
+  printWords(
+    context,
+    'what cannot be undone',
+    steps.flatMap(({ calls }) => calls.map(({ forever }) => forever)),
+  );
+  printWords(
+    context,
+    'the way back',
+    steps.map(({ title, wayBack }) => wayBack && `${title}: ${wayBack}`),
+  );
   stdout.write('\nwhat it finds now\n');
-  const shown = runbook.facts({ ...START, instance, facts } as never).map(viewFact);
-  for (const { label, value } of shown) stdout.write(`  ${label}: ${value}\n`);
-  for (const blocker of facts.blockers) stdout.write(`  in the way: ${show(blocker.shortMessage)}\n`);
+  for (const { label, value } of runbook.facts(walk.context as never).map(viewFact))
+    stdout.write(`  ${label}: ${value}\n`);
+  if (walk.failure !== undefined) stdout.write(`  in the way: ${show(walk.failure.shortMessage)}\n`);
   context.stderr.write('nothing was changed\n');
 }
 
-/** A run before its first step, as far as the facts of a plan need it. */
-const START = { drift: [], keyOrigin: 'generated', intents: 1, absences: 0, proven: false, skipped: [] };
+function rowsOf(step: PlannedStep): string[][] {
+  if (step.asks !== undefined) return [['asks you', '', '', step.asks]];
+  const calls = step.calls.map(({ method, path, on, changes, what }) => [
+    `${method} …${path}`,
+    on,
+    changes ? (step.destructive ? 'DESTROYS' : 'CHANGES') : '',
+    what,
+  ]);
+  return [...calls, ...step.does.map((words) => outside(words, step.changes))];
+}
+
+/** What happens beside the service; words that begin with `platform:` say where. */
+function outside(words: string, changes: boolean): string[] {
+  const [, what] = /^platform: (.*)$/.exec(words) ?? [];
+  return [what === undefined ? 'command' : 'platform', '', changes ? 'CHANGES' : '', what ?? words];
+}
+
+function printWords({ stdout }: CommandContext, title: string, words: readonly (string | undefined)[]): void {
+  const said = [...new Set(words)].filter((word) => word !== undefined && word !== '');
+  if (said.length > 0) stdout.write(`\n${title}\n${said.map((word) => `  ${word}\n`).join('')}`);
+}

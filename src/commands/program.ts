@@ -2,6 +2,8 @@ import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../errors.ts';
 import type { CommandContext } from './context.ts';
 import { type Define, group, json } from './define.ts';
+import { HELP, LAB_HELP, RUNBOOKS } from './help-texts.ts';
+import { about, driving, labOptions, settling } from './run-options.ts';
 import { defineService } from './service/define-service.ts';
 
 /** Parses a command line and runs the command. Gives the exit code; usage errors are 2. */
@@ -32,8 +34,8 @@ function build(version: string, finish: (code: number) => void): Command {
     .addHelpText('after', HELP)
     .exitOverride();
 
-  const command: Define = (parent, nameAndArgs, description, load, options = []) => {
-    const made = parent.command(nameAndArgs).description(description).exitOverride();
+  const command: Define = (parent, nameAndArgs, description, load, options = [], { hidden = false } = {}) => {
+    const made = parent.command(nameAndArgs, { hidden }).description(description).exitOverride();
     for (const option of options) made.addOption(option);
     return made.action(async (...given: unknown[]) => {
       const self = given.at(-1) as Command;
@@ -48,42 +50,70 @@ function build(version: string, finish: (code: number) => void): Command {
   command(
     program,
     'run <runbook>',
-    'walk a runbook: rotate-key',
+    'walk a runbook, one safe step at a time',
     async () => (await import('./run.ts')).run,
-    [
-      new Option('--instance <name>', 'the instance, as lifeboat.yaml names it').makeOptionMandatory(),
-      new Option('--reason <text>', 'why, for the record'),
-      ...driving(),
-    ],
-  );
+    [...about(), ...driving()],
+  ).addHelpText('after', RUNBOOKS);
   command(
     program,
     'plan <runbook>',
     'every call that a run would make, in order; sends nothing but GETs',
     async () => (await import('./plan.ts')).plan,
     [
-      new Option('--instance <name>', 'the instance, as lifeboat.yaml names it').makeOptionMandatory(),
+      ...about(),
       new Option('--token-file <file>', 'read the access token from this file'),
       json('the plan as JSON'),
     ],
-  );
+  ).addHelpText('after', RUNBOOKS);
   command(
     program,
     'resume [run]',
     'carry on with a run; asks the service first what has happened',
     async () => (await import('./resume.ts')).resume,
-    [new Option('--abandon <reason>', 'give the run up instead; its record stays'), ...driving()],
+    [
+      new Option('--abandon <reason>', 'give the run up instead; its record stays'),
+      new Option('--to <time>', 'the point in time, for a run that asks for one'),
+      ...driving(),
+    ],
   );
   command(program, 'runs', 'runs and where they stand', async () => (await import('./runs.ts')).runs, [
     new Option('--open', 'only those that are not closed'),
     json('one JSON object a line'),
   ]);
+  const owe = command(
+    program,
+    'owe',
+    'what is still owed after a recovery, by whom and until when',
+    async () => (await import('./owe.ts')).owe,
+    [new Option('--all', 'also what is settled'), json('one JSON object a line')],
+  );
+  command(
+    owe,
+    'settle <id>',
+    'say that it was done, with a proof; then its run goes on',
+    async () => (await import('./owe.ts')).oweSettle,
+    [new Option('--proof <text>', 'what shows that it was done').makeOptionMandatory(), ...settling()],
+  );
+  command(
+    owe,
+    'skip <id>',
+    'leave it undone, with a reason that stays in the report',
+    async () => (await import('./owe.ts')).oweSkip,
+    [new Option('--reason <text>', 'why it is not done').makeOptionMandatory(), ...settling()],
+  );
+  command(
+    owe,
+    'pay <id>',
+    'have it done from here: by the platform, or by a backup',
+    async () => (await import('./owe.ts')).owePay,
+    settling(),
+  );
   program.commandsGroup('Rehearsal:');
   command(
     program,
     'drill [runbook]',
-    'rehearse on a lab: rotate, verify, restore, compare; leaves nothing behind but the report',
-    async () => (await import('./drill.ts')).drill,
+    'rehearse on a lab: rotate, lose a region, recover, undo a mishap; compare every row',
+    async () => (await import('./drill/drill.ts')).drill,
     [
       new Option('--auto', 'by itself, also in a terminal'),
       new Option('--report <dir>', 'where report and journal are kept (default: below LIFEBOAT_HOME)'),
@@ -104,6 +134,14 @@ function build(version: string, finish: (code: number) => void): Command {
       ...labOptions(),
     ],
   ).addHelpText('after', LAB_HELP);
+  command(
+    program,
+    'lab-query <instance>',
+    'what the shop of a running lab holds',
+    async () => (await import('./lab-query.ts')).labQuery,
+    [new Option('--folder <dir>', 'the folder of the lab').makeOptionMandatory()],
+    { hidden: true },
+  );
   program.commandsGroup('Keys and proof:');
   command(
     program,
@@ -180,63 +218,7 @@ function build(version: string, finish: (code: number) => void): Command {
   return program;
 }
 
-/** What a lab is made of and what goes wrong on it. */
-function labOptions(): Option[] {
-  return [
-    new Option(
-      '--instance <name[:kind]>',
-      'an instance to make, again for more; kind: standard, archiving, empty',
-    ).argParser((value: string, all: string[] | undefined) => [...(all ?? []), value]),
-    new Option('--scenario <name>', 'what goes wrong, by name or as a YAML file; `list` shows the names'),
-    new Option('--workers <n>', 'tasks that the Backup Manager works on at once (default: 4)'),
-    new Option('--backup-every <seconds>', 'make scheduled backups'),
-    new Option('--no-sso', 'serve V0 pages without the redirect that sets their session cookie'),
-  ];
-}
-
-/** Flags of commands that drive a run. */
-function driving(): Option[] {
-  return [
-    new Option('--yes', 'give the recommended answer wherever there is one'),
-    new Option(
-      '--confirm <name>',
-      'the typed name for the destructive step, when no one is there to type it',
-    ),
-    new Option('--key-file <file>', 'take the new key from this file (- for standard input)'),
-    new Option('--token-file <file>', 'read the access token from this file'),
-    new Option('--plain', 'lines instead of the full screen'),
-    json('journal entries on stdout, one a line, as they are written'),
-  ];
-}
-
 function contextFor(version: string, configPath: string | undefined): CommandContext {
   const { stdin, stdout, stderr, env } = process;
   return { stdin, stdout, stderr, env, version, configPath };
 }
-
-const LAB_HELP = `
-While it runs, everything can be turned over HTTP, with the token in the folder that it names:
-  GET    /lab                            what runs, and what goes wrong
-  GET    /lab/calls                      every change that the service carried out
-  POST   /lab/faults                     {"method":"POST","path":"/backups","effect":{"kind":"drop","when":"after"}}
-  DELETE /lab/faults                     nothing goes wrong any more
-  POST   /lab/scenario                   {"name":"lost-answers"}
-  POST   /lab/instances/NAME/disaster    {"lost":true}
-  POST   /lab/instances/NAME/bindings    {"app":"orders-api"}
-  POST   /lab/clock                      {"advance":"30d"}, {"rate":60}, {"skew":"-10m"}
-  POST   /lab/tokens                     {"expire":true}
-  GET    /openapi.json                   the service in OpenAPI 3.1`;
-
-const HELP = `
-Environment:
-  LIFEBOAT_HOME             journal, checkpoints and downloads (default: the XDG state folder)
-  LIFEBOAT_CONFIG           lifeboat.yaml to use
-  LIFEBOAT_KEYCHAIN         os (default) or vault, a file under a passphrase
-  LIFEBOAT_PASSPHRASE_FILE  file with the passphrase of the vault
-  LIFEBOAT_PGBIN            folder of another PostgreSQL for the lab
-
-Exit codes:
-  0 closed · 1 failed · 2 usage or config · 3 waiting for a person · 4 credentials refused
-  5 in doubt · 130 interrupted, resumable
-
-Try it: lifeboat drill`;

@@ -1,20 +1,27 @@
+import { stillOwed } from '../../machines/parts/obligation.ts';
 import { loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { abandonRun, findRun } from '../runner/runs.ts';
 import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
+import { owedBy } from './open-obligations.ts';
 import { type DrivingFlags, drivingOptions } from './run.ts';
-import { openForRun } from './service-of.ts';
+import { momentFrom } from './run-input.ts';
+import { openSites } from './sites.ts';
 import { openWorkspace } from './workspace.ts';
 
 /** `lifeboat resume [RUN]`: carries on with a run where its journal ends, or gives it up with `--abandon REASON`. */
 export async function resume(
   context: CommandContext,
   [word]: readonly string[],
-  flags: DrivingFlags & { readonly abandon?: string },
+  flags: DrivingFlags & { readonly abandon?: string; readonly to?: string },
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
-  const options = await drivingOptions(context, flags);
+  const options = {
+    ...(await drivingOptions(context, flags)),
+    time: flags.to === undefined ? undefined : await momentFrom(flags.to, '--to', new Date()),
+    overlay: config.runbooks,
+  };
   const workspace = await openWorkspace(context, {
     operator: config.operator.name,
     checkpoints: config.checkpoints,
@@ -28,13 +35,22 @@ export async function resume(
       });
     }
     if (flags.abandon !== undefined) {
-      await abandonRun(workspace.journal, summary, flags.abandon);
+      const owed = stillOwed(await owedBy(workspace.journal, summary));
+      await abandonRun(workspace.journal, summary, flags.abandon, owed);
       await workspace.sealer.sealNow(`run/${summary.runId}`, 'closed');
       context.stdout.write(`run ${summary.runId} is given up; its record stays\n`);
+      if (owed.length > 0)
+        context.stdout.write(`what it owed (${owed.length}) is still owed: lifeboat owe\n`);
       return EXIT.closed;
     }
-    await using instance = await openForRun(context, config, workspace, summary.instance, flags.tokenFile);
-    return await drive(context, instance, workspace, summary, options);
+    await using sites = await openSites(context, config, workspace, {
+      instance: summary.instance,
+      target: summary.target,
+      tokenFile: flags.tokenFile,
+      // Which of the two a recovery into another instance needs is known when it goes on; until then the source may be gone.
+      sourceIsGone: summary.target !== undefined,
+    });
+    return await drive(context, sites, workspace, summary, options);
   } finally {
     await workspace.close();
   }

@@ -1,11 +1,13 @@
-import { instanceNamed, loadConfig } from '../config/load.ts';
+import { instanceNamed, type LoadedConfig, loadConfig } from '../config/load.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
 import { startRun } from '../runner/runs.ts';
 import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
 import { readSecretFile } from './hidden-prompt.ts';
 import { refuseUnsupported } from './refuse-unsupported.ts';
+import { inputFrom, type RunFlags } from './run-input.ts';
 import { runbookNamed } from './runbook-files.ts';
-import { openForRun } from './service-of.ts';
+import { openSites } from './sites.ts';
 import { openWorkspace } from './workspace.ts';
 
 /** Flags that `run` and `resume` share. */
@@ -14,6 +16,7 @@ export interface DrivingFlags {
   readonly confirm?: string;
   readonly keyFile?: string;
   readonly tokenFile?: string;
+  readonly guid?: string;
   readonly plain?: boolean;
   readonly json?: boolean;
 }
@@ -22,11 +25,12 @@ export interface DrivingFlags {
 export async function run(
   context: CommandContext,
   [name = '']: readonly string[],
-  flags: DrivingFlags & { readonly instance: string; readonly reason?: string },
+  flags: DrivingFlags & RunFlags,
 ): Promise<number> {
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
-  instanceNamed(config, flags.instance);
+  const { objectives, rehearsal } = changedInstance(config, flags);
+  const input = await inputFrom(runbook, flags, new Date(), rehearsal);
   const options = await drivingOptions(context, flags);
   const workspace = await openWorkspace(context, {
     operator: config.operator.name,
@@ -34,21 +38,62 @@ export async function run(
   });
   try {
     // Everything that can be wrong with the config shows before there is a run that it would leave open.
-    await using instance = await openForRun(context, config, workspace, flags.instance, flags.tokenFile);
-    refuseUnsupported(runbook, instance);
-    const runId = await startRun(workspace.journal, {
-      runbook,
+    await using sites = await openSites(context, config, workspace, {
       instance: flags.instance,
-      input: { instance: flags.instance, ...(flags.reason === undefined ? {} : { reason: flags.reason }) },
-      mode: instance.config.rehearsal ? 'REHEARSAL' : 'LIVE',
+      target: flags.target,
+      tokenFile: flags.tokenFile,
+      sourceIsGone: input['mode'] === 'perform',
+    });
+    refuseUnsupported(runbook, sites, input);
+    const started = { instance: flags.instance, target: flags.target };
+    const runId = await startRun(workspace.journal, {
+      ...started,
+      runbook,
+      input,
+      mode: rehearsal ? 'REHEARSAL' : 'LIVE',
+      objectives: inSeconds(objectives),
       operator: workspace.operator,
       tool: { name: 'lifeboat', version: context.version, node: process.version },
     });
-    const summary = { runId, runbook: runbook.id, instance: flags.instance, version: runbook.version };
-    return await drive(context, instance, workspace, summary, options);
+    const summary = { ...started, runId, runbook: runbook.id, version: runbook.version };
+    return await drive(context, sites, workspace, summary, {
+      ...options,
+      time: typeof input['time'] === 'string' ? input['time'] : undefined,
+      overlay: config.runbooks,
+    });
   } finally {
     await workspace.close();
   }
+}
+
+/** The instance that a run changes: a recovery into a target changes that one, and is a rehearsal when that one is for rehearsals. */
+function changedInstance(config: LoadedConfig, { instance, target }: RunFlags) {
+  const source = instanceNamed(config, instance);
+  if (target === undefined) return source;
+  if (target === instance) {
+    throw new LifeboatError('usage.target', `the target is ${instance} itself`, {
+      hints: [
+        'to restore in place: lifeboat run restore-backup, or restore-point-in-time',
+        'nothing was begun',
+      ],
+      exitCode: EXIT.usage,
+    });
+  }
+  // What the recovery is measured against is what the lost instance promised.
+  return { objectives: source.objectives, rehearsal: instanceNamed(config, target).rehearsal };
+}
+
+export function inSeconds({
+  rto,
+  rpo,
+}: {
+  readonly rto?: number | undefined;
+  readonly rpo?: number | undefined;
+}) {
+  return {
+    ...(rto === undefined ? {} : { rtoSeconds: rto / 1000 }),
+    ...(rpo === undefined ? {} : { rpoSeconds: rpo / 1000 }),
+  };
 }
 
 /** What the flags say about driving; reads the key file once. */
@@ -57,6 +102,7 @@ export async function drivingOptions(context: CommandContext, flags: DrivingFlag
     yes: flags.yes ?? false,
     confirm: flags.confirm,
     key: flags.keyFile === undefined ? undefined : await readSecretFile(flags.keyFile, context),
+    word: flags.guid,
     json: flags.json ?? false,
     plain: flags.plain ?? false,
   };

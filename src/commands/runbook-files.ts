@@ -4,7 +4,7 @@ import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
-import { type ProseSection, proseByState } from '../view/prose.ts';
+import { layOver, type ProseSection, proseByState } from '../view/prose.ts';
 import { packageRoot } from './package-root.ts';
 
 /** The runbook of that name; an unknown one names the known. */
@@ -17,10 +17,22 @@ export function runbookNamed(name: string): Runbook {
   });
 }
 
-/** What a responder reads in each state. A missing file is no reason to refuse a recovery: the prose is then empty. */
-export async function proseOf(runbook: Runbook): Promise<ReadonlyMap<string, ProseSection>> {
+/**
+ * What a responder reads in each state, a team's own text (`overlay`, a folder) laid over what comes along. A missing file is no reason to refuse
+ * a recovery: the prose is then empty.
+ */
+export async function proseOf(
+  runbook: Runbook,
+  overlay?: string,
+): Promise<ReadonlyMap<string, ProseSection>> {
+  const file = `${runbook.id}.md`;
+  const own = await proseIn(join(packageRoot(), 'runbooks', file));
+  return overlay === undefined ? own : layOver(own, await proseIn(join(overlay, file)));
+}
+
+async function proseIn(path: string): Promise<ReadonlyMap<string, ProseSection>> {
   try {
-    return proseByState(await readFile(join(packageRoot(), 'runbooks', `${runbook.id}.md`), 'utf8'));
+    return proseByState(await readFile(path, 'utf8'));
   } catch {
     return new Map();
   }

@@ -1,8 +1,11 @@
+import { stillOwed } from '../../machines/parts/obligation.ts';
 import { homeFolder } from '../config/load.ts';
 import { EXIT } from '../errors.ts';
 import { formatTime } from '../format.ts';
-import { listRuns } from '../runner/runs.ts';
+import type { JournalReader } from '../journal/journal.ts';
+import { listRuns, type RunSummary } from '../runner/runs.ts';
 import type { CommandContext } from './context.ts';
+import { owedBy } from './open-obligations.ts';
 import { printJson } from './print-json.ts';
 import { printTable } from './print-table.ts';
 import { openJournalIfAny } from './reading.ts';
@@ -15,8 +18,12 @@ export async function runs(
 ): Promise<number> {
   const journal = await openJournalIfAny(homeFolder(context.env));
   const all = journal === undefined ? [] : await listRuns(journal);
+  const wanted = await Promise.all(
+    all
+      .filter((run) => !flags.open || run.status === 'open')
+      .map(async (run) => ({ ...run, owes: await owesOf(journal, run) })),
+  );
   await journal?.close();
-  const wanted = flags.open ? all.filter((run) => run.status === 'open') : all;
   if (flags.json) {
     for (const run of wanted) printJson(context, run);
     return EXIT.closed;
@@ -28,10 +35,11 @@ export async function runs(
   const rows = wanted.map((run) => [
     run.runId,
     run.runbook,
-    run.instance,
+    run.target === undefined ? run.instance : `${run.instance} -> ${run.target}`,
     run.mode,
     formatTime(run.startedAt),
     run.status === 'closed' && run.proven ? 'proven' : run.status,
+    run.owes === 0 ? '' : String(run.owes),
     run.where,
   ]);
   printTable(
@@ -43,9 +51,16 @@ export async function runs(
       { title: 'mode' },
       { title: 'begun (UTC)' },
       { title: 'status' },
+      { title: 'owes', align: 'right' },
       { title: 'where', gives: true },
     ],
     rows,
   );
   return EXIT.closed;
+}
+
+/** How much an open run still owes; a closed one owes nothing that is not in a ledger. */
+async function owesOf(journal: JournalReader | undefined, run: RunSummary): Promise<number> {
+  if (journal === undefined || run.status !== 'open') return 0;
+  return stillOwed(await owedBy(journal, run)).length;
 }

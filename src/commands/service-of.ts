@@ -14,6 +14,8 @@ export interface OpenInstance extends AsyncDisposable {
   readonly config: InstanceConfig;
   readonly service: ServiceClient;
   readonly token: TokenReader;
+  /** Variables with tokens, which no command of the config needs to see. */
+  readonly hideEnv: readonly string[];
 }
 
 /** The account under which the access token of an instance rests, when its config says `token: {keychain: true}`. */
@@ -45,9 +47,10 @@ export async function openInstance(
       exitCode: EXIT.usage,
     });
   }
+  const hideEnv = tokenVariables(config);
   const token = tokenReader(source, {
     keychain: async () => (await (await options.store()).get(tokenAccount(name))) ?? missing(name),
-    hideEnv: tokenVariables(config),
+    hideEnv,
   });
   const network = { token, caFile: instance.ca };
   const revision =
@@ -58,7 +61,7 @@ export async function openInstance(
   if (address.insecure)
     options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
   const service = openService(address, { ...network, downloadOrder: instance.downloads });
-  return { name, config: instance, service, token, [Symbol.asyncDispose]: () => service.close() };
+  return { name, config: instance, service, token, hideEnv, [Symbol.asyncDispose]: () => service.close() };
 }
 
 /** `revision: auto`: asks the instance itself, by GETs. */
@@ -85,21 +88,21 @@ function missing(instance: string): never {
 export function openForRun(
   context: CommandContext,
   config: LoadedConfig,
-  workspace: Workspace,
+  keys: Pick<Workspace, 'keyring'>,
   name: string,
   tokenFile?: string,
 ): Promise<OpenInstance> {
   return openInstance(config, name, {
-    store: async () => workspace.keyring.store,
+    store: async () => keys.keyring.store,
     tokenFile,
     warn: (line) => context.stderr.write(`${line}\n`),
     found: (line) => context.stderr.write(`${line}\n`),
   });
 }
 
-/** Variables that hold tokens: no token command needs to see another instance's. */
-function tokenVariables(config: LoadedConfig): string[] {
-  return Object.values(config.instances).flatMap(({ token }) =>
-    token !== undefined && 'env' in token ? [token.env] : [],
-  );
+/** Variables that hold tokens: no token command needs to see another's. */
+export function tokenVariables({ instances, platform }: LoadedConfig): string[] {
+  const tokens = Object.values(instances).map(({ token }) => token);
+  if (typeof platform !== 'string') tokens.push(platform.token);
+  return tokens.flatMap((token) => (token !== undefined && 'env' in token ? [token.env] : []));
 }

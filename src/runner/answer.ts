@@ -12,6 +12,10 @@ export interface Answer {
   readonly typed?: string;
   readonly secret?: Secret;
   readonly text?: string;
+  /** Which obligation is meant. */
+  readonly id?: string;
+  /** RFC 3339. */
+  readonly time?: string;
 }
 
 /** An answer that was found valid: the machine's event, and what the record says about the decision. */
@@ -69,7 +73,52 @@ export async function decide(
       text: undefined,
     };
   }
+  if (question.kind === 'time' && answer.event === question.event) return moment(question, answer);
+  if (question.kind === 'text' && answer.event === question.event) return word(question, answer);
+  if (question.kind === 'obligations') {
+    const settled = settlement(question, answer);
+    if (settled !== undefined) return settled;
+  }
   return chosen(question, answer);
+}
+
+/** The moment in UTC, as the machine and the service take it. */
+function moment(question: Question & { kind: 'time' }, { time = '' }: Answer): Decision {
+  const at = ZONED.test(time) ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(at)) throw misfit('this question takes a date and time with a zone');
+  if (at < Date.parse(question.earliest) || at > Date.parse(question.latest)) {
+    throw new LifeboatError('time.out-of-range', `the time is not between the edges of what can be reached`, {
+      hints: [`the earliest is ${question.earliest}, the latest ${question.latest}`, 'nothing was sent'],
+    });
+  }
+  const chosenTime = new Date(at).toISOString();
+  return { event: { type: question.event, time: chosenTime }, label: `chose ${chosenTime}`, text: undefined };
+}
+
+const ZONED = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i;
+
+function word(question: Question & { kind: 'text' }, answer: Answer): Decision {
+  const text = answer.text?.trim() ?? '';
+  const { pattern } = question;
+  if (text === '') throw misfit('nothing was entered');
+  if (pattern !== undefined && !new RegExp(`^(?:${pattern.source})$`).test(text)) throw misfit(pattern.says);
+  return { event: { type: question.event, text }, label: `entered ${text}`, text: undefined };
+}
+
+/** What an answer does about one obligation; undefined when it is about all of them. */
+function settlement(question: Question & { kind: 'obligations' }, answer: Answer): Decision | undefined {
+  const { settle, skip, pay } = question;
+  if (![settle, skip, pay].includes(answer.event as never)) return undefined;
+  const owed = question.obligations.find(({ id, settled }) => id === answer.id && settled === undefined);
+  if (owed === undefined) throw misfit(`nothing is owed by the id ${answer.id ?? '(none given)'}`);
+  if (answer.event === pay) {
+    if (owed.payable === undefined) throw misfit(`"${owed.what}" can only be done by hand`);
+    return { event: { type: pay, id: owed.id }, label: `do it: ${owed.what}`, text: undefined };
+  }
+  const text = answer.text?.trim();
+  if (!text) throw misfit(`"${owed.what}" needs a ${answer.event === skip ? 'reason' : 'proof'}`);
+  const word = answer.event === skip ? 'skipped' : 'done by hand';
+  return { event: { type: answer.event, id: owed.id, text }, label: `${word}: ${owed.what}`, text };
 }
 
 function chosen(question: Question, answer: Answer): Decision {

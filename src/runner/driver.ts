@@ -179,12 +179,18 @@ export class Driver implements Run {
     const body = { event, to: statePath(next.snapshot), ...(title === undefined ? {} : { title }) };
     await this.#append([...notes, { type: 'event', body: body as unknown as Json }], ledger);
     this.#folded = next;
+    this.#deps.stepped?.(this.state());
     this.#tell();
   }
 
   async #append(notes: readonly Note[], ledger: readonly LedgerFact[]): Promise<void> {
     const own = notes.map((note): NewEntry => ({ stream: this.#stream, ...note }));
-    const facts = ledger.map((fact): NewEntry => ({ stream: `instance/${this.#deps.instance}`, ...fact }));
+    const facts = ledger.map(
+      ({ instance = this.#deps.instance, ...fact }): NewEntry => ({
+        stream: `instance/${instance}`,
+        ...fact,
+      }),
+    );
     const written = await this.#deps.journal.append([...own, ...facts], [this.#head()]);
     this.#entries.push(...written.filter((entry) => entry.stream === this.#stream));
     this.#tell();
@@ -201,7 +207,9 @@ export class Driver implements Run {
     const { snapshot } = this.#folded;
     const closing = runbook.closing(snapshot.context as never, statePath(snapshot));
     if (!this.#entries.some((entry) => entry.type === 'run.closed')) {
-      await this.#append([{ type: 'run.closed', body: closing as unknown as Json }], []);
+      const obligations = runbook.obligations?.(snapshot.context as never);
+      const body = { ...closing, ...(obligations === undefined ? {} : { obligations }) };
+      await this.#append([{ type: 'run.closed', body: body as unknown as Json }], []);
     }
     await this.#deps.seal(this.#stream, 'closed');
     return { how: 'ended', exitCode: closing.proven ? EXIT.closed : EXIT.failed };

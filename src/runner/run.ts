@@ -29,6 +29,8 @@ export interface RunDeps {
   readonly runbook: Runbook;
   readonly runId: string;
   readonly instance: string;
+  /** The instance that a recovery goes into, when it is another one; its ledger is held as well. */
+  readonly target?: string | undefined;
   readonly activities: Readonly<Record<string, AnyActivity>>;
   readonly take: TakeSecret;
   readonly now: () => Date;
@@ -40,6 +42,8 @@ export interface RunDeps {
   readonly leaveWhenPaused: boolean;
   /** How long a call that is under way may take to answer when the operator leaves. Milliseconds. */
   readonly leaveGraceMs?: number;
+  /** Told after each step that is durable; what it throws is not the run's concern. */
+  readonly stepped?: (state: RunState) => void;
 }
 
 /** A run in this process. Everything it shows is the fold of its journal; everything it does is written before. */

@@ -1,4 +1,5 @@
 import { ulid } from 'ulid';
+import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry, Journal, JournalReader, Json, StreamName } from '../journal/journal.ts';
@@ -9,6 +10,8 @@ export interface RunSummary {
   readonly runbook: string;
   readonly version: string;
   readonly instance: string;
+  /** The instance that a recovery goes into, when it is another one. */
+  readonly target?: string;
   readonly mode: 'LIVE' | 'REHEARSAL';
   readonly startedAt: string;
   readonly lastAt: string;
@@ -21,8 +24,11 @@ export interface RunSummary {
 export interface Start {
   readonly runbook: Runbook;
   readonly instance: string;
+  readonly target?: string | undefined;
   readonly input: Json;
   readonly mode: 'LIVE' | 'REHEARSAL';
+  /** What the recovery is measured against, as the config had it when the run began. Seconds. */
+  readonly objectives?: { readonly rtoSeconds?: number; readonly rpoSeconds?: number };
   readonly operator: string;
   readonly tool: { readonly name: string; readonly version: string; readonly node: string };
 }
@@ -32,29 +38,30 @@ export interface Start {
  * because two recoveries of one instance would not see each other's changes.
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
+  const touched = [start.instance, start.target];
   const open = (await listRuns(journal)).find(
-    (run) => run.status === 'open' && run.instance === start.instance,
+    (run) =>
+      run.status === 'open' && [run.instance, run.target].some((name) => name && touched.includes(name)),
   );
   if (open !== undefined) {
-    throw new LifeboatError(
-      'run.open',
-      `run ${open.runId} on ${start.instance} is still open: ${open.where}`,
-      {
-        hints: [
-          `carry on with it: lifeboat resume ${open.runId}`,
-          `or give it up: lifeboat resume ${open.runId} --abandon REASON`,
-        ],
-        exitCode: EXIT.usage,
-      },
-    );
+    const shared = [open.instance, open.target].find((name) => touched.includes(name));
+    throw new LifeboatError('run.open', `run ${open.runId} on ${shared} is still open: ${open.where}`, {
+      hints: [
+        `carry on with it: lifeboat resume ${open.runId}`,
+        `or give it up: lifeboat resume ${open.runId} --abandon REASON`,
+      ],
+      exitCode: EXIT.usage,
+    });
   }
   const runId = ulid();
   const body = {
     runbook: start.runbook.id,
     version: start.runbook.version,
     instance: start.instance,
+    ...(start.target === undefined ? {} : { target: start.target }),
     input: start.input,
     mode: start.mode,
+    ...(start.objectives === undefined ? {} : { objectives: start.objectives }),
     operator: start.operator,
     tool: start.tool,
   };
@@ -95,13 +102,35 @@ export async function findRun(journal: JournalReader, word?: string): Promise<Ru
   );
 }
 
-/** Gives up a run that can or shall not be carried on. The instance is free again; the record stays. */
-export async function abandonRun(journal: Journal, run: RunSummary, reason: string): Promise<void> {
-  const hold = await journal.hold(`run/${run.runId}`);
+/**
+ * Gives up a run that can or shall not be carried on. The instance is free again; the record stays, and what the run still owed is handed to the
+ * ledger of the instance that it changed, in the same transaction.
+ */
+export async function abandonRun(
+  journal: Journal,
+  run: RunSummary,
+  reason: string,
+  owed: readonly Obligation[] = [],
+): Promise<void> {
+  const changed: StreamName = `instance/${run.target ?? run.instance}`;
+  const holds = [await journal.hold(`run/${run.runId}`)];
   try {
-    await journal.append([{ stream: `run/${run.runId}`, type: 'run.abandoned', body: { reason } }]);
+    if (owed.length > 0) holds.push(await journal.hold(changed));
+    // Several runs may owe the same thing: in the ledger each has an id of its own.
+    const handed = owed.map((obligation) => ({
+      stream: changed,
+      type: 'obligation.opened',
+      body: {
+        obligation: { ...obligation, id: `${obligation.id}-${run.runId.slice(-6).toLowerCase()}` },
+        run: run.runId,
+      } as unknown as Json,
+    }));
+    await journal.append([
+      { stream: `run/${run.runId}`, type: 'run.abandoned', body: { reason } },
+      ...handed,
+    ]);
   } finally {
-    hold.release();
+    for (const hold of holds) hold.release();
   }
 }
 
@@ -120,6 +149,7 @@ function summarise(stream: StreamName, entries: readonly Entry[]): RunSummary | 
     runbook: started.runbook,
     version: started.version,
     instance: started.instance,
+    ...(started.target === undefined ? {} : { target: started.target }),
     mode: started.mode,
     startedAt: first.at,
     lastAt: last.at,

@@ -3,14 +3,16 @@ import { Driver } from './driver.ts';
 import type { Run, RunDeps } from './run.ts';
 
 /**
- * Takes a run up where its journal ends and drives it. The exclusive hold on the run and on its instance's ledger is taken
+ * Takes a run up where its journal ends and drives it. The exclusive hold on the run and on the ledgers of its instances is taken
  * before anything is read; it rejects with `journal.held` when another process drives the run.
  */
 export async function takeUp(deps: RunDeps): Promise<Run> {
   const holds: Hold[] = [];
   try {
     holds.push(await deps.journal.hold(`run/${deps.runId}`));
-    holds.push(await deps.journal.hold(`instance/${deps.instance}`));
+    // In the order of their names: two runs over the same two instances must not each hold one and wait for the other.
+    for (const name of [...new Set([deps.instance, deps.target ?? deps.instance])].sort())
+      holds.push(await deps.journal.hold(`instance/${name}`));
     const stream: StreamName = `run/${deps.runId}`;
     const entries = [...(await deps.journal.read(stream))];
     const head = await deps.journal.head(stream);

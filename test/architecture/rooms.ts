@@ -17,6 +17,9 @@ const REDACT = 'src/redact.ts';
 const SECRET = 'src/secret.ts';
 const TEXT = 'src/text.ts';
 
+/** What every renderer says and asks alike; it needs no snapshot and no parser until a time is typed. */
+const VIEW_WORDS = ['moment-reader', 'owed', 'question-key', 'zone'].map((name) => `src/view/${name}.ts`);
+
 /** Who may import what. `src/commands` is the only place where everything meets. */
 export const ROOMS: readonly Room[] = [
   {
@@ -83,17 +86,28 @@ export const ROOMS: readonly Room[] = [
     why: 'keys are kept apart from whoever sends them: the key room never reaches the network',
   },
   {
+    files: 'src/platform/**',
+    packages: ['type undici', 'zod'],
+    node: ['child_process', 'fs', 'os', 'path', 'timers'],
+    rooms: ['src/service', 'type machines/parts', ERRORS, REDACT, SECRET, TEXT],
+    why: 'the platform is the world around the service: it knows applications and nothing of runs',
+  },
+  {
     files: 'src/activities/**',
     packages: ['zod'],
-    node: ['crypto', 'fs', 'path', 'timers'],
+    node: ['child_process', 'crypto', 'fs', 'path', 'timers'],
     rooms: [
       'type src/service',
+      'src/service/parachute.ts',
+      'type src/platform',
       'src/backup',
       'src/keys',
       'type machines/parts',
+      'machines/parts/recovery-verbs.ts',
       'type src/journal/journal.ts',
       'type src/secret.ts',
       ERRORS,
+      REDACT,
       TEXT,
     ],
     why: 'an activity is one verb on the world; it neither decides the flow nor writes the journal',
@@ -122,16 +136,27 @@ export const ROOMS: readonly Room[] = [
     files: 'src/evidence/**',
     packages: ['write-file-atomic', 'zod'],
     node: ['crypto', 'fs', 'path', 'type sqlite', 'timers'],
-    rooms: ['src/journal', 'type src/secret.ts', ERRORS, FORMAT, TEXT],
+    rooms: [
+      'src/journal',
+      'type machines/parts',
+      'machines/parts/obligation.ts',
+      'type src/secret.ts',
+      ERRORS,
+      FORMAT,
+      TEXT,
+    ],
     why: 'evidence is computed from the journal alone, so that an auditor can do it again',
   },
   {
     files: 'src/view/**',
-    packages: ['type xstate'],
+    packages: ['chrono-node', 'type xstate'],
     node: [],
     rooms: [
       'type machines/parts',
+      'machines/parts/obligation.ts',
       'machines/parts/question.ts',
+      'src/evidence/measure',
+      ERRORS,
       'type src/journal',
       'src/journal/sentence.ts',
       'type src/secret.ts',
@@ -144,7 +169,7 @@ export const ROOMS: readonly Room[] = [
     files: 'src/plain/**',
     packages: ['string-width'],
     node: ['process', 'readline', 'stream'],
-    rooms: ['type src/view', ERRORS, FORMAT, SECRET, TEXT],
+    rooms: ['type src/view', ...VIEW_WORDS, ERRORS, FORMAT, SECRET, TEXT],
     why: 'a renderer shows the view and gives answers back; it never touches what it shows',
   },
   {
@@ -153,6 +178,7 @@ export const ROOMS: readonly Room[] = [
     node: ['process'],
     rooms: [
       'type src/view',
+      ...VIEW_WORDS,
       'src/plain/summary.ts',
       'src/plain/terminal.ts',
       'src/plain/width.ts',

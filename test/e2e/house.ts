@@ -80,7 +80,7 @@ export async function openHouse(product: Product, options: HouseOptions = {}): P
     settle: ${options.settle ?? '1s'}
 `,
   );
-  writeFileSync(config, `operator: { name: Robin }\ninstances:\n${instances.join('')}`);
+  writeFileSync(config, `operator: { name: Robin }\nplatform: none\ninstances:\n${instances.join('')}`);
   const env = {
     HOME: folder,
     TMPDIR: tmpdir(),

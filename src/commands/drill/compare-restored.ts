@@ -1,10 +1,10 @@
-import type { DownloadedFile, Verification } from '../../machines/parts/verbs.ts';
-import { openContent } from '../backup/open-content.ts';
-import { LifeboatError } from '../errors.ts';
-import type { Entry } from '../journal/journal.ts';
-import type { Lab, Scratch } from '../lab/lab.ts';
-import { type ShopTable, shopDigest } from '../lab/shop/digest.ts';
-import type { Workspace } from './workspace.ts';
+import type { DownloadedFile, Verification } from '../../../machines/parts/verbs.ts';
+import { openContent } from '../../backup/open-content.ts';
+import { LifeboatError } from '../../errors.ts';
+import type { Entry } from '../../journal/journal.ts';
+import type { Lab, Scratch } from '../../lab/lab.ts';
+import { type ShopTable, shopDigest } from '../../lab/shop/digest.ts';
+import type { Workspace } from '../workspace.ts';
 
 /** What a drill has shown. Times in seconds. */
 export interface DrillProof {
@@ -17,6 +17,8 @@ export interface DrillProof {
   readonly rows: number;
   /** Everything committed before the backup was asked for is in it, and nothing from after it was done. */
   readonly withinBackupTime: boolean;
+  /** Every order is the sum of its lines: no transaction came apart. */
+  readonly balanced: boolean;
   readonly rtoSeconds: number;
   readonly rpoSeconds: number;
   readonly files: readonly { readonly name: string; readonly sha256: string }[];
@@ -73,6 +75,7 @@ export async function restoreAndCompare(
       tables,
       rows: tables.reduce((sum, table) => sum + table.rows, 0),
       withinBackupTime,
+      balanced,
       rtoSeconds,
       rpoSeconds: Math.max(0, (newestBefore.getTime() - newestRestored.getTime()) / 1000),
       files: [{ name: file.path, sha256: file.sha256 }],

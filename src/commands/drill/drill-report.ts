@@ -1,53 +1,91 @@
-import { formatSeconds } from '../format.ts';
-import type { DrillProof } from './drill-restore.ts';
+import { formatSeconds } from '../../format.ts';
+import type { ChapterProof } from './chapter.ts';
 
-/** What the config asks for, in milliseconds. */
-export interface Objectives {
-  readonly rto?: number | undefined;
-  readonly rpo?: number | undefined;
-}
+/** What the config asks for, in milliseconds, by instance. */
+type Promised = Readonly<
+  Record<
+    string,
+    { readonly objectives: { readonly rto?: number | undefined; readonly rpo?: number | undefined } }
+  >
+>;
 
-/** The drill's part of the report, Markdown. */
-export function drillReport(proof: DrillProof, objectives: Objectives): string {
+/** A chapter's part of the report, Markdown. */
+export function drillReport(proof: ChapterProof, instances: Promised): string {
+  const objectives = instances[proof.instance]?.objectives ?? {};
   const tables = proof.tables.map(
     ({ name, rows, equal }) => `| ${name} | ${rows} | ${equal ? 'equal' : 'DIFFERENT'} |`,
   );
   return [
-    '## Restored and compared',
+    `## Looked at from the outside: ${proof.title}`,
     '',
-    `Backup ${proof.backup} was decrypted with key ${proof.key}, brought back in a scratch database, and every row was compared with the`,
-    'source, up to the newest order that the backup holds.',
+    'What the databases themselves say, asked by the drill and not by the run.',
     '',
-    '| table | rows | compared with the source |',
-    '|---|---|---|',
-    ...tables,
-    '',
-    `- verdict: ${proof.verdict}`,
-    `- everything from before the backup is in it, nothing from after it: ${proof.withinBackupTime ? 'yes' : 'NO'}`,
-    `- RTO, from the start of the restore to the first answer: ${measured(proof.rtoSeconds, objectives.rto)}`,
-    `- RPO, the age of the newest restored order when the restore began: ${measured(proof.rpoSeconds, objectives.rpo)}`,
+    ...(tables.length === 0
+      ? []
+      : ['| table | rows | compared with what was expected |', '|---|---|---|', ...tables, '']),
+    ...proof.checks.map(({ what, holds }) => `- ${what}: ${holds ? 'yes' : 'NO'}`),
+    ...measureLines(proof, objectives).map((line) => `- ${line}`),
+    `- verdict: ${verdictOf(proof)}`,
     '',
   ].join('\n');
 }
 
 /** What a drill prints at its end. */
 export function drillSummary(
-  proof: DrillProof & { readonly report: string; readonly journal: string },
-  objectives: Objectives,
+  proofs: readonly ChapterProof[],
+  {
+    proven,
+    report,
+    journal,
+  }: { readonly proven: boolean; readonly report: string; readonly journal: string },
+  instances: Promised,
 ): string {
-  const tables = proof.tables
-    .map(({ name, rows, equal }) => `${name} ${rows}${equal ? '' : ' (DIFFERENT)'}`)
-    .join(', ');
   return [
-    proof.equal ? 'drill: proven' : 'drill: NOT PROVEN',
-    `  verdict: ${proof.verdict}: backup ${proof.backup}, opened with key ${proof.key}`,
-    `  rows compared with the source: ${proof.rows} (${tables})`,
-    `  RTO: ${measured(proof.rtoSeconds, objectives.rto)}, from the start of the restore to the first answer`,
-    `  RPO: ${measured(proof.rpoSeconds, objectives.rpo)}, between the newest restored order and the newest at the source`,
-    `  report: ${proof.report}`,
-    `  journal: ${proof.journal} (run ${proof.runId})`,
+    proven ? 'drill: proven' : 'drill: NOT PROVEN',
+    ...proofs.flatMap((proof) => chapterLines(proof, instances)),
+    `  report: ${report}`,
+    `  journal: ${journal}`,
     '',
   ].join('\n');
+}
+
+/** The data's verdict, where everything that was checked holds. */
+function verdictOf({ proven, verdict }: ChapterProof): string {
+  return proven ? verdict : 'differs, NOT PROVEN';
+}
+
+function chapterLines(proof: ChapterProof, instances: Promised): string[] {
+  const rows = proof.tables.reduce((sum, table) => sum + table.rows, 0);
+  const tables = proof.tables
+    .map(({ name, rows: count, equal }) => `${name} ${count}${equal ? '' : ' (DIFFERENT)'}`)
+    .join(', ');
+  const broken = proof.checks.filter(({ holds }) => !holds).map(({ what }) => `    NOT TRUE: ${what}`);
+  return [
+    `  ${proof.title}: ${verdictOf(proof)}`,
+    ...(proof.tables.length === 0 ? [] : [`    rows compared: ${rows} (${tables})`]),
+    ...broken,
+    ...measureLines(proof, instances[proof.instance]?.objectives ?? {}).map((line) => `    ${line}`),
+    `    run ${proof.runIds.join(', ')}`,
+  ];
+}
+
+function measureLines(
+  { measures }: ChapterProof,
+  objectives: { readonly rto?: number | undefined; readonly rpo?: number | undefined },
+): string[] {
+  const line = (
+    name: string,
+    seconds: number | undefined,
+    limit: number | undefined,
+    how: string | undefined,
+  ) =>
+    seconds === undefined
+      ? []
+      : [`${name}: ${measured(seconds, limit)}${how === undefined ? '' : `, ${how}`}`];
+  return [
+    ...line('RTO', measures.rtoSeconds, objectives.rto, measures.rtoHow),
+    ...line('RPO', measures.rpoSeconds, objectives.rpo, measures.rpoHow),
+  ];
 }
 
 /** A measured time against its objective, where there is one. */

@@ -1,22 +1,19 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { homeFolder, instanceNamed, parseConfig } from '../config/load.ts';
-import { EXIT } from '../errors.ts';
-import { memoryStore } from '../keys/memory-store.ts';
-import type { Lab } from '../lab/lab.ts';
-import { canDraw } from '../plain/terminal.ts';
-import { startRun } from '../runner/runs.ts';
-import { Secret } from '../secret.ts';
-import { printableJson } from '../text.ts';
-import type { CommandContext } from './context.ts';
+import { homeFolder } from '../../config/load.ts';
+import { EXIT } from '../../errors.ts';
+import { DEFAULT_INSTANCES, type InstanceWish } from '../../lab/instance-plan.ts';
+import type { LabOptions } from '../../lab/lab.ts';
+import { findRun } from '../../runner/runs.ts';
+import { printableJson } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { scenarioFor, stopSignal } from '../lab.ts';
+import { writeReport } from '../run-report.ts';
+import { runbookNamed } from '../runbook-files.ts';
+import type { Chapter, ChapterProof } from './chapter.ts';
+import { chaptersFor } from './chapters.ts';
 import { drillReport, drillSummary } from './drill-report.ts';
-import { type DrillProof, restoreAndCompare } from './drill-restore.ts';
-import { drive } from './drive.ts';
-import { scenarioFor, stopSignal } from './lab.ts';
-import { writeReport } from './run-report.ts';
-import { runbookNamed } from './runbook-files.ts';
-import { openForRun } from './service-of.ts';
-import { openWorkspace, type Workspace } from './workspace.ts';
+import { type Stage, setStage } from './stage.ts';
 
 interface DrillFlags {
   readonly auto?: boolean;
@@ -26,107 +23,101 @@ interface DrillFlags {
   readonly json?: boolean;
 }
 
-const INSTANCE = 'orders';
-
 /**
- * `lifeboat drill`: starts the lab, walks the rotation on it, restores the proven backup into a scratch database, compares its rows with the
- * source's, and says what was proven. Lab, databases and keys are gone afterwards, whatever ends it; report and journal stay.
+ * `lifeboat drill`: a whole story on a lab, or one runbook of it: things happen to real databases, runs bring them back, every row is compared,
+ * and it says what was proven. Lab, databases and keys are gone afterwards, whatever ends it; reports and journal stay.
  */
 export async function drill(
   context: CommandContext,
-  [name = 'rotate-key']: readonly string[],
+  [name]: readonly string[],
   flags: DrillFlags,
 ): Promise<number> {
-  const runbook = runbookNamed(name);
   const scenario = flags.scenario === undefined ? undefined : await scenarioFor(flags.scenario);
+  const runbook = name === undefined ? undefined : runbookNamed(name).id;
+  const chapters = chaptersFor({ runbook, scenario: scenario?.name, revision: flags.revision });
   const folder = flags.report === undefined ? defaultFolder(context) : resolve(flags.report);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const stop = stopSignal();
   const say = (line: string) => context.stderr.write(`${line}\n`);
   say('starting the lab: the service on this machine, on real PostgreSQL');
-  let screenIsTaken = false;
-  // A line of the lab in the middle of the screen would shift what stands there.
-  const labSays = (line: string) => {
-    if (!screenIsTaken) say(line);
-  };
-  let lab: Lab | undefined;
-  let workspace: Workspace | undefined;
   try {
-    const { startLab } = await import('../lab/lab.ts');
-    lab = await startLab({
-      revision: flags.revision === '61' ? 61 : 62,
-      ...(scenario === undefined ? {} : { scenario }),
-      signal: stop.signal,
-      log: labSays,
-    });
-    const config = parseConfig(lab.configYaml, join(lab.folder, 'lifeboat.yaml'));
-    const here = { ...context, env: { ...context.env, LIFEBOAT_HOME: folder } };
-    workspace = await openWorkspace(here, { store: memoryStore() });
-    await takeLabKey(lab, workspace);
-    const runId = await startRun(workspace.journal, {
-      runbook,
-      instance: INSTANCE,
-      input: { instance: INSTANCE, reason: 'drill' },
-      mode: 'REHEARSAL',
-      operator: workspace.operator,
-      tool: { name: 'lifeboat', version: context.version, node: process.version },
-    });
-    const summary = { runId, runbook: runbook.id, version: runbook.version, instance: INSTANCE };
-    const auto = flags.auto === true || flags.json === true || !canDraw(context);
-    await using instance = await openForRun(here, config, workspace, INSTANCE);
-    screenIsTaken = !auto;
-    const exitCode = await drive(here, instance, workspace, summary, {
-      yes: auto,
-      confirm: auto ? INSTANCE : undefined,
+    await using stage = await setStage(context, {
+      folder,
+      auto: flags.auto ?? false,
       json: flags.json ?? false,
-      plain: auto,
+      signal: stop.signal,
+      lab: {
+        revision: flags.revision === '61' ? 61 : 62,
+        instances: instancesFor(chapters),
+        ...(scenario === undefined ? {} : { scenario }),
+      },
     });
-    screenIsTaken = false;
+    const proofs = await playAll(stage, chapters);
     if (stop.signal.aborted) return EXIT.interrupted;
-    if (exitCode !== EXIT.closed) {
+    if (stage.ended !== undefined) {
       say(`the drill ends here: the run was not proven; its journal is in ${folder}`);
-      return exitCode;
+      return stage.ended;
     }
-    const { objectives } = instanceNamed(config, INSTANCE);
-    say('restoring the proven backup into a scratch database');
-    const proof = await restoreAndCompare(lab, workspace, runId, INSTANCE);
-    await workspace.journal.append([
-      { stream: `instance/${INSTANCE}`, type: 'backup.restored', body: provenFact(proof) },
-    ]);
-    const report = await writeReport(workspace.journal, folder, summary, proof.files);
-    await writeFile(join(folder, 'report.md'), `${report}\n${drillReport(proof, objectives)}`, {
-      mode: 0o600,
-    });
-    const result = { ...proof, report: join(folder, 'report.md'), journal: join(folder, 'lifeboat.db') };
-    context.stdout.write(
-      flags.json ? `${printableJson({ drill: result })}\n` : drillSummary(result, objectives),
-    );
-    return proof.equal ? EXIT.closed : EXIT.failed;
+    return await conclude(context, stage, proofs, flags.json ?? false);
   } catch (thrown) {
     if (stop.signal.aborted) return EXIT.interrupted;
     throw thrown;
   } finally {
-    await workspace?.close();
-    await lab?.close();
     stop.release();
   }
 }
 
-/** What the ledger keeps of a drill. */
-function provenFact({ runId, backup, key, verdict, rows, rtoSeconds, rpoSeconds }: DrillProof) {
-  return { run: runId, backup: { id: backup }, key, verdict, rows, rtoSeconds, rpoSeconds };
+/** One chapter after the other; the first whose run is not closed ends the drill. */
+async function playAll(stage: Stage, chapters: readonly Chapter[]): Promise<ChapterProof[]> {
+  const proofs: ChapterProof[] = [];
+  for (const [at, chapter] of chapters.entries()) {
+    if (chapters.length > 1) stage.say(`chapter ${at + 1}/${chapters.length}: ${chapter.title}`);
+    const proof = await chapter.play(stage);
+    if (proof === undefined || stage.signal.aborted) return proofs;
+    proofs.push(proof);
+  }
+  return proofs;
+}
+
+/** Writes the reports and says what was shown. */
+async function conclude(
+  context: CommandContext,
+  stage: Stage,
+  proofs: readonly ChapterProof[],
+  json: boolean,
+): Promise<number> {
+  const { folder, workspace, config } = stage;
+  const path = join(folder, 'report.md');
+  const parts: string[] = [];
+  for (const proof of proofs) {
+    for (const runId of proof.runIds) {
+      const run = await findRun(workspace.journal, runId);
+      parts.push(await writeReport(workspace.journal, folder, run, proof.files));
+    }
+    parts.push(drillReport(proof, config.instances));
+  }
+  await writeFile(path, parts.join('\n'), { mode: 0o600 });
+  const proven = proofs.every((proof) => proof.proven);
+  const ended = { proven, report: path, journal: join(folder, 'lifeboat.db') };
+  context.stdout.write(
+    json
+      ? `${printableJson({ drill: { ...ended, chapters: proofs } })}\n`
+      : drillSummary(proofs, ended, config.instances),
+  );
+  return proven ? EXIT.closed : EXIT.failed;
+}
+
+/** The two that every lab has, and those that only a chapter needs. */
+function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptions['instances']> {
+  const known = new Set(DEFAULT_INSTANCES.map(({ name }) => name));
+  const further = new Set(chapters.map(({ instance }) => instance).filter((name) => !known.has(name)));
+  const made = [...further].map(
+    (name): InstanceWish => ({ name, backupType: 'continuous_archiving', shop: true, key: true }),
+  );
+  return [...DEFAULT_INSTANCES, ...made];
 }
 
 function defaultFolder(context: CommandContext): string {
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
   return join(homeFolder(context.env), 'drills', stamp);
-}
-
-/** The lab hands out the key that its first backup was made with, as a team would have it in its key store. */
-async function takeLabKey(lab: Lab, { keyring, journal }: Workspace): Promise<void> {
-  const key = new Secret((await readFile(lab.keyFile, 'utf8')).trim());
-  journal.guard(key);
-  const fingerprint = await keyring.add(INSTANCE, key);
-  const body = { fingerprint, note: 'the key that the lab began with' };
-  await journal.append([{ stream: `instance/${INSTANCE}`, type: 'key.added', body }]);
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AnyActivity, Progress } from '../../activities/activity.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -8,11 +7,11 @@ import type { Caller } from '../../runner/call.ts';
 import type { Secret } from '../../secret.ts';
 import type { Operation } from '../../service/revisions.ts';
 import { show } from '../../text.ts';
+import { depsFor, noPlatform } from '../activity-deps.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
 import { printJson } from '../print-json.ts';
 import { type OpenInstance, openForRun } from '../service-of.ts';
-import { expiryOf } from '../token-expiry.ts';
 import { openLedger, openWorkspace, type Workspace } from '../workspace.ts';
 import { listenTo } from './answers.ts';
 import { type Output, outputOf } from './call-outcome.ts';
@@ -106,15 +105,7 @@ async function activitiesOf(
 ): Promise<Readonly<Record<string, AnyActivity>>> {
   const { activitiesFor } = await import('../../activities/index.ts');
   const { instance, workspace } = scene;
-  return activitiesFor({
-    service: instance.service,
-    keyring: workspace.keyring,
-    folder: join(workspace.home, 'backups', instance.name),
-    settleMs: instance.config.settle,
-    currentKey: scene.currentKey,
-    tokenExpires: async () => expiryOf(await instance.token()),
-    inHand: (fingerprint) => shelf.get(fingerprint),
-  });
+  return activitiesFor({ instance: depsFor(instance, { ...workspace, platform: noPlatform, shelf }) });
 }
 
 async function takeCaller(

@@ -1,0 +1,38 @@
+import type { Json } from '../../journal/journal.ts';
+import type { Stage } from './stage.ts';
+
+/** What one chapter of a drill has shown. */
+export interface ChapterProof extends Pick<Chapter, 'runbook' | 'title' | 'instance'> {
+  readonly runIds: readonly string[];
+  readonly proven: boolean;
+  /** What was shown of the data, when it is proven. */
+  readonly verdict: 'restored' | 'readable' | 'unchanged';
+  /** What was checked from the outside, by asking the databases themselves. */
+  readonly checks: readonly { readonly what: string; readonly holds: boolean }[];
+  readonly tables: readonly { readonly name: string; readonly rows: number; readonly equal: boolean }[];
+  readonly measures: {
+    readonly rtoSeconds?: number;
+    readonly rpoSeconds?: number;
+    /** How each was measured, in a few words. */
+    readonly rtoHow?: string;
+    readonly rpoHow?: string;
+  };
+  /** Further facts for whoever reads the JSON. */
+  readonly facts: Readonly<Record<string, Json>>;
+  readonly files: readonly { readonly name: string; readonly sha256: string }[];
+}
+
+/** A part of the rehearsal: something happens to the lab, and a run brings it back. */
+export interface Chapter {
+  readonly runbook: string;
+  readonly title: string;
+  /** The instance whose objectives it is measured against. */
+  readonly instance: string;
+  /** Undefined when a run was not closed: then the stage knows with which exit code it ended. */
+  play(stage: Stage): Promise<ChapterProof | undefined>;
+}
+
+/** Whether everything that a chapter checked holds. */
+export function allHold(proof: Pick<ChapterProof, 'checks' | 'tables'>): boolean {
+  return proof.checks.every(({ holds }) => holds) && proof.tables.every(({ equal }) => equal);
+}

@@ -1,0 +1,52 @@
+import { EXIT, LifeboatError } from '../../errors.ts';
+import type { Chapter } from './chapter.ts';
+import { inPlace } from './in-place.ts';
+import { mishap } from './mishap.ts';
+import { regionLoss } from './region-loss.ts';
+import { rotation } from './rotation.ts';
+
+/** The lab's instances as the story uses them. */
+const SHOP = 'orders';
+const TARGET = 'orders-dr';
+const OTHER = 'billing';
+
+/** Every runbook has a chapter, in the order of the story; `story` says which are told when nothing is asked for. */
+const CHAPTERS: readonly { readonly chapter: Chapter; readonly story: boolean }[] = [
+  { chapter: rotation(SHOP), story: true },
+  { chapter: regionLoss(SHOP, TARGET), story: true },
+  { chapter: mishap(OTHER), story: true },
+  { chapter: inPlace(SHOP, 'restore-backup'), story: false },
+  { chapter: inPlace(SHOP, 'back-up-and-verify'), story: false },
+  { chapter: inPlace(SHOP, 'change-instance'), story: false },
+];
+
+/** Scenarios that are about more than a rotation: what is learned there shows in another runbook. */
+const SCENARIO_RUNBOOK: Readonly<Record<string, string>> = {
+  'region-loss': 'disaster-recovery',
+  storm: 'disaster-recovery',
+  'disk-pressure': 'restore-backup',
+};
+
+/**
+ * What a drill plays: the chapter of one runbook; with a scenario and no runbook the one that the scenario is about; else the whole story.
+ * Rejects, with exit 2, what the lab's revision does not document.
+ */
+export function chaptersFor(wish: {
+  readonly runbook: string | undefined;
+  readonly scenario: string | undefined;
+  readonly revision: '61' | '62';
+}): readonly Chapter[] {
+  const { runbook, scenario, revision } = wish;
+  const wanted =
+    runbook ?? (scenario === undefined ? undefined : (SCENARIO_RUNBOOK[scenario] ?? 'rotate-key'));
+  const chapters = CHAPTERS.filter(({ chapter, story }) =>
+    wanted === undefined ? story : chapter.runbook === wanted,
+  ).map(({ chapter }) => chapter);
+  if (revision === '62') return chapters;
+  const possible = chapters.filter(({ runbook: one }) => one !== 'restore-point-in-time');
+  if (possible.length > 0) return possible;
+  throw new LifeboatError('usage.revision', 'revision 61 documents no restore to a point in time', {
+    hints: ['rehearse it with --revision 62'],
+    exitCode: EXIT.usage,
+  });
+}

@@ -1,0 +1,77 @@
+import type { RestoreFacts } from '../../../machines/parts/verbs.ts';
+import { shopDigest } from '../../lab/shop/digest.ts';
+import { allHold, type Chapter, type ChapterProof } from './chapter.ts';
+import { appsRunning } from './region-loss.ts';
+import { compareTables, newestOrder } from './rows.ts';
+import { outputOf, recoveryTimeOf } from './run-facts.ts';
+import { queryOf, type Stage } from './stage.ts';
+
+type InPlace = 'restore-backup' | 'back-up-and-verify' | 'change-instance';
+
+const TITLES: Readonly<Record<InPlace, string>> = {
+  'restore-backup': 'restore a backup in place',
+  'back-up-and-verify': 'take a backup and read it to its last byte',
+  'change-instance': 'restart the instance',
+};
+
+const VERDICTS = {
+  'restore-backup': 'restored',
+  'back-up-and-verify': 'readable',
+  'change-instance': 'unchanged',
+} as const;
+
+/** A runbook on one instance that stays where it is; its rows are compared with what they were before. */
+export function inPlace(instance: string, runbook: InPlace): Chapter {
+  const title = TITLES[runbook];
+  return {
+    runbook,
+    title,
+    instance,
+    async play(stage) {
+      const query = queryOf(stage.lab, instance);
+      const before = await shopDigest(query);
+      const flags = runbook === 'change-instance' ? { action: 'restart' } : backupFlag(stage, runbook);
+      const { runId, exitCode } = await stage.walk(runbook, { instance, ...flags }, instance);
+      if (exitCode !== 0) return undefined;
+      const entries = await stage.workspace.journal.read(`run/${runId}`);
+      const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
+      const until = restore?.restoredFrom;
+      const newest = await newestOrder(
+        query,
+        until === undefined ? undefined : stage.lab.clock.toReal(new Date(until)),
+      );
+      const upTo = Math.min(before.tables.orders.maxId, newest?.id ?? 0);
+      const after = await shopDigest(query, upTo);
+      const apps = await appsRunning(stage, instance);
+      const checks = [
+        { what: 'every order is the sum of its lines', holds: after.unbalancedOrders === 0 },
+        {
+          what: `its applications (${apps.length}) run`,
+          holds: apps.length > 0 && apps.every(({ ok }) => ok),
+        },
+      ];
+      // What was there before is taken up to the same order: a backup is older than the present.
+      const tables = restore === undefined ? compareTables(after, before) : [];
+      const proof: ChapterProof = {
+        runbook,
+        title,
+        instance,
+        runIds: [runId],
+        proven: allHold({ checks, tables }),
+        verdict: VERDICTS[runbook],
+        checks,
+        tables,
+        measures: recoveryTimeOf(runbook, entries),
+        facts: { restore: restore?.id ?? null },
+        files: [],
+      };
+      return proof;
+    },
+  };
+}
+
+/** By itself a drill restores the first backup; a team chooses. */
+function backupFlag({ auto }: Stage, runbook: InPlace): { readonly backup?: string } {
+  // The lab begins with one backup of each instance that has a key.
+  return runbook === 'restore-backup' && auto ? { backup: '1' } : {};
+}

@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RestoreFacts } from '../../../machines/parts/verbs.ts';
+import type { Query } from '../../lab/engine/engine.ts';
+import { type ShopDigest, shopDigest } from '../../lab/shop/digest.ts';
+import { allHold, type Chapter } from './chapter.ts';
+import { appsRunning } from './region-loss.ts';
+import { compareTables, newestOrder } from './rows.ts';
+import { outputOf, recoveryTimeOf } from './run-facts.ts';
+import { queryOf } from './stage.ts';
+
+const TITLE = 'an accidental DELETE; back by point in time';
+/** Without an order before the last good moment, and a while after it: the service's times have milliseconds, the database's have more. */
+const QUIET_SECONDS = 0.05;
+const PAST_SECONDS = 10;
+const NOTICED_MS = 2_500;
+
+/** Somebody deletes all orders. The instance is brought back to the moment before, exact to the transaction. */
+export function mishap(instance: string): Chapter {
+  return {
+    runbook: 'restore-point-in-time',
+    title: TITLE,
+    instance,
+    async play(stage) {
+      const query = queryOf(stage.lab, instance);
+      stage.say(`letting the shop of ${instance} go on for a while, so that there is a past to go back to`);
+      while (!(await hasPast(query)) && !stage.signal.aborted) await pause(200);
+      const { expected, lastGood, deletedAt } = await deleteAllOrders(query);
+      const service = stage.lab.clock.fromReal(lastGood).toISOString();
+      await stage.pause(
+        `somebody has deleted every order of ${instance}; the last good moment was ${service}`,
+      );
+      const to = stage.auto ? { to: service } : {};
+      const { runId, exitCode } = await stage.walk(
+        'restore-point-in-time',
+        { instance, ...to, incident: deletedAt.toISOString() },
+        instance,
+      );
+      if (exitCode !== 0) return undefined;
+      const entries = await stage.workspace.journal.read(`run/${runId}`);
+      const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
+      // What was ordered since then has higher numbers.
+      const restored = await shopDigest(query, expected.tables.orders.maxId);
+      const newest = await newestOrder(query);
+      const tables = compareTables(restored, expected);
+      const apps = await appsRunning(stage, instance);
+      const checks = [
+        {
+          what: 'every deleted order is back, none lost and none from after that moment',
+          holds: tables.every(({ equal }) => equal),
+        },
+        { what: 'every order is the sum of its lines', holds: restored.unbalancedOrders === 0 },
+        {
+          what: `its applications (${apps.length}) run again`,
+          holds: apps.length > 0 && apps.every(({ ok }) => ok),
+        },
+      ];
+      return {
+        runbook: 'restore-point-in-time',
+        title: TITLE,
+        instance,
+        runIds: [runId],
+        proven: allHold({ checks, tables }),
+        verdict: 'restored',
+        checks,
+        tables,
+        measures: {
+          ...recoveryTimeOf('restore-point-in-time', entries),
+          rpoSeconds: Math.max(0, (deletedAt.getTime() - lastGood.getTime()) / 1000),
+          rpoHow: 'from the chosen moment to the DELETE',
+        },
+        facts: {
+          time: service,
+          restore: restore?.id ?? null,
+          restoredFrom: restore?.restoredFrom ?? null,
+          newest: newest?.id ?? null,
+        },
+        files: [],
+      };
+    },
+  };
+}
+
+/**
+ * Deletes every order in one transaction. Whoever places orders waits for its lock, so what is digested meanwhile is what is deleted, and there is
+ * a stretch without an order in which the last good moment lies.
+ */
+async function deleteAllOrders(
+  query: Query,
+): Promise<{ readonly expected: ShopDigest; readonly lastGood: Date; readonly deletedAt: Date }> {
+  await query('create table mishap (go boolean)');
+  const deleting = query(DELETE_WHEN_TOLD);
+  deleting.catch(() => undefined);
+  while (!(await isLocked(query))) await pause(20);
+  await query(`select pg_sleep(${QUIET_SECONDS})`);
+  const lastGood = await clockOf(query);
+  const expected = await shopDigest(query);
+  await query('insert into mishap values (true)');
+  await deleting;
+  const deletedAt = await clockOf(query);
+  // Nobody notices at once; and the newest moment of the range is not taken for safe.
+  while ((await clockOf(query)).getTime() - deletedAt.getTime() < NOTICED_MS) await pause(100);
+  return { expected, lastGood, deletedAt };
+}
+
+/* One statement is one transaction; each turn of the loop sees what has been committed meanwhile. */
+const DELETE_WHEN_TOLD = `
+  do $$ begin
+    lock table orders, order_lines in share row exclusive mode;
+    while not exists (select from mishap) loop perform pg_sleep(0.02); end loop;
+    delete from order_lines;
+    delete from orders;
+  end $$`;
+
+/** The margins that a run keeps from the edges of the range have to fit into the life of the database. */
+async function hasPast(query: Query): Promise<boolean> {
+  const [row] = await query<{ old: boolean }>(
+    `select clock_timestamp() - min(created_at) > interval '${PAST_SECONDS} s' as old from orders`,
+  );
+  return row?.old === true;
+}
+
+async function isLocked(query: Query): Promise<boolean> {
+  const rows = await query(
+    `select from pg_locks where relation = 'order_lines'::regclass and mode = 'ShareRowExclusiveLock' and granted`,
+  );
+  return rows.length > 0;
+}
+
+async function clockOf(query: Query): Promise<Date> {
+  const [row] = await query<{ now: Date }>('select clock_timestamp() as now');
+  return new Date(row?.now ?? 0);
+}

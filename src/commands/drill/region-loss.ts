@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RestoreFacts } from '../../../machines/parts/verbs.ts';
+import type { Query } from '../../lab/engine/engine.ts';
+import type { AppState } from '../../lab/foundry/app-state.ts';
+import { allHold, type Chapter } from './chapter.ts';
+import { compareShops, newestOrder } from './rows.ts';
+import { outputOf, recoveryTimeOf } from './run-facts.ts';
+import { queryOf, type Stage } from './stage.ts';
+
+const MOMENT_MS = 5_000;
+const LOST_ORDERS = 10;
+const TITLE = 'the region is lost; perform recovery into the target';
+
+/**
+ * In peace time a recovery card is made. Then the instance is gone while its shop keeps writing, and its data is brought back in the target;
+ * its applications are bound to that one. The lost region is looked at once more at the end, to compare every row with it.
+ */
+export function regionLoss(instance: string, target: string): Chapter {
+  return {
+    runbook: 'disaster-recovery',
+    title: TITLE,
+    instance,
+    async play(stage) {
+      const { lab } = stage;
+      const source = queryOf(lab, instance);
+      const prepared = await stage.walk('disaster-recovery', { instance, prepare: true }, instance);
+      if (prepared.exitCode !== 0) return undefined;
+      stage.say(`the shop of ${instance} goes on; no backup holds what it writes now`);
+      const newestPrepared = await newestOrder(source);
+      while (!(await hasWritten(source, newestPrepared?.id ?? 0)) && !stage.signal.aborted) await pause(100);
+      await stage.pause(`now the region of ${instance} is lost, while its shop keeps writing`);
+      const newestBefore = await newestOrder(source);
+      const lostAt = new Date();
+      await lab.disaster(instance, true);
+      const performed = await stage.walk(
+        'disaster-recovery',
+        { instance, target, perform: true, incident: lostAt.toISOString() },
+        target,
+      );
+      if (performed.exitCode !== 0) return undefined;
+      const entries = await stage.workspace.journal.read(`run/${performed.runId}`);
+      const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
+      stage.say(`looking at the lost ${instance} once more, to compare its rows`);
+      await lab.disaster(instance, false);
+      const restored = queryOf(lab, target);
+      // Orders placed since then at the target are of its own; those at the source are lost by definition.
+      const newestRestored = await newestOrder(restored, realTime(stage, restore?.restoredFrom));
+      const upTo = newestRestored?.id ?? 0;
+      const { tables, balanced } = await compareShops(restored, source, upTo);
+      const apps = await appsRunning(stage, target);
+      const lost =
+        newestBefore === undefined || newestRestored === undefined
+          ? undefined
+          : newestBefore.at.getTime() - newestRestored.at.getTime();
+      const checks = [
+        { what: 'orders came back', holds: upTo > 0 },
+        { what: 'every order is the sum of its lines', holds: balanced },
+        {
+          what: `applications run on ${target} (${apps.length}) and place orders there`,
+          holds: apps.length > 0 && apps.every(({ ok }) => ok),
+        },
+      ];
+      return {
+        runbook: 'disaster-recovery',
+        title: TITLE,
+        instance,
+        runIds: [prepared.runId, performed.runId],
+        proven: allHold({ checks, tables }),
+        verdict: 'restored',
+        checks,
+        tables,
+        measures: {
+          ...recoveryTimeOf('disaster-recovery', entries),
+          ...(lost === undefined
+            ? {}
+            : {
+                rpoSeconds: Math.max(0, lost / 1000),
+                rpoHow: 'from the newest restored order to the newest lost one',
+              }),
+        },
+        facts: {
+          restore: restore?.id ?? null,
+          restoredFrom: restore?.restoredFrom ?? null,
+          apps: apps.map(({ name }) => name),
+        },
+        files: [],
+      };
+    },
+  };
+}
+
+/** Something has to be lost, for the recovery point to tell anything. */
+async function hasWritten(source: Query, since: number): Promise<boolean> {
+  return ((await newestOrder(source))?.id ?? 0) >= since + LOST_ORDERS;
+}
+
+/** The service's clock may be wrong on purpose; rows carry the database's own. */
+function realTime({ lab }: Stage, at: string | undefined): Date | undefined {
+  return at === undefined ? undefined : lab.clock.toReal(new Date(at));
+}
+
+/**
+ * The sample applications that are bound to an instance, and whether each of them says that it works. One that has just been started gets a
+ * moment to say so.
+ */
+export async function appsRunning(
+  { lab, signal }: Stage,
+  instance: string,
+): Promise<readonly { readonly name: string; readonly ok: boolean }[]> {
+  const { platform } = lab;
+  if (platform === undefined) return [];
+  const ours = (apps: readonly AppState[]) => apps.filter((app) => app.bound.includes(instance));
+  const allWork = (apps: readonly AppState[]) => ours(apps).every(({ state }) => state === 'ok');
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(MOMENT_MS)]);
+  const apps = await platform.appsReach(allWork, patience).catch(() => platform.appStates());
+  return ours(apps).map(({ name, state }) => ({ name, ok: state === 'ok' }));
+}

@@ -1,0 +1,46 @@
+import type { Chapter } from './chapter.ts';
+import { restoreAndCompare } from './compare-restored.ts';
+
+/** The key is rotated, and the backup that proves it is brought back in a scratch database and compared row by row. */
+export function rotation(instance: string): Chapter {
+  return {
+    runbook: 'rotate-key',
+    title: 'rotate the key and prove a backup',
+    instance,
+    async play(stage) {
+      const { runId, exitCode } = await stage.walk('rotate-key', { instance }, instance);
+      if (exitCode !== 0) return undefined;
+      stage.say('restoring the proven backup into a scratch database');
+      const proof = await restoreAndCompare(stage.lab, stage.workspace, runId, instance);
+      const { backup, key, verdict, rows, rtoSeconds, rpoSeconds } = proof;
+      const body = { run: runId, backup: { id: backup }, key, verdict, rows, rtoSeconds, rpoSeconds };
+      await stage.workspace.journal.append([
+        { stream: `instance/${instance}`, type: 'backup.restored', body },
+      ]);
+      return {
+        runbook: 'rotate-key',
+        title: 'rotate the key and prove a backup',
+        instance,
+        runIds: [runId],
+        proven: proof.equal,
+        verdict: 'restored',
+        checks: [
+          {
+            what: 'everything from before the backup is in it, nothing from after it',
+            holds: proof.withinBackupTime,
+          },
+          { what: 'every order is the sum of its lines', holds: proof.balanced },
+        ],
+        tables: proof.tables,
+        measures: {
+          rtoSeconds,
+          rtoHow: 'from the start of the restore to the first answer',
+          rpoSeconds,
+          rpoHow: 'between the newest restored order and the newest at the source',
+        },
+        facts: { backup, key, rows, withinBackupTime: proof.withinBackupTime },
+        files: proof.files,
+      };
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { Query } from '../../lab/engine/engine.ts';
+import { type ShopDigest, type ShopTable, shopDigest } from '../../lab/shop/digest.ts';
+
+/** Tables compared with what was expected of them: how many rows, and whether every one is the same. */
+export function compareTables(restored: ShopDigest, expected: ShopDigest) {
+  return (Object.keys(restored.tables) as ShopTable[]).map((name) => ({
+    name,
+    rows: restored.tables[name].rows,
+    equal:
+      restored.tables[name].md5 === expected.tables[name].md5 &&
+      restored.tables[name].rows === expected.tables[name].rows,
+  }));
+}
+
+/** The newest order of a shop, up to and including a moment where one is given; undefined for an empty one. */
+export async function newestOrder(
+  query: Query,
+  until?: Date,
+): Promise<{ readonly id: number; readonly at: Date } | undefined> {
+  const [row] = await query<{ id: string; created_at: Date }>(
+    'select id, created_at from orders where created_at <= coalesce($1::timestamptz, $2) order by id desc limit 1',
+    [until?.toISOString() ?? null, 'infinity'],
+  );
+  return row === undefined ? undefined : { id: Number(row.id), at: new Date(row.created_at) };
+}
+
+/** The rows of two shops up to the same order, and whether no transaction came apart in the first. */
+export async function compareShops(restored: Query, expected: Query, upTo: number) {
+  const [ours, theirs] = [await shopDigest(restored, upTo), await shopDigest(expected, upTo)];
+  return { tables: compareTables(ours, theirs), balanced: ours.unbalancedOrders === 0 };
+}

@@ -1,0 +1,22 @@
+import type { Entry } from '../../journal/journal.ts';
+import { measuresOfRun, slicesInWords } from '../measure-run.ts';
+import type { ChapterProof } from './chapter.ts';
+
+/** What the last activity of that name in a run gave. */
+export function outputOf<Output>(entries: readonly Entry[], activity: string): Output | undefined {
+  const wanted = `xstate.done.actor.${activity}`;
+  const found = entries.findLast(
+    ({ type, body }) => type === 'event' && (body as { event?: { type?: string } }).event?.type === wanted,
+  );
+  return (found?.body as { event?: { output?: Output } } | undefined)?.event?.output;
+}
+
+/** How long a recovery took, in its slices. */
+export function recoveryTimeOf(
+  runbook: string,
+  entries: readonly Entry[],
+): Pick<ChapterProof['measures'], 'rtoSeconds' | 'rtoHow'> {
+  const measures = measuresOfRun(runbook, entries);
+  if (measures === undefined) return {};
+  return { rtoSeconds: measures.time.totalMs / 1000, rtoHow: slicesInWords(measures) };
+}

@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stillOwed } from '../../../machines/parts/obligation.ts';
+import { type LoadedConfig, parseConfig } from '../../config/load.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { memoryStore } from '../../keys/memory-store.ts';
+import type { Query } from '../../lab/engine/engine.ts';
+import type { Lab, LabOptions } from '../../lab/lab.ts';
+import { canDraw } from '../../plain/terminal.ts';
+import { findRun, startRun } from '../../runner/runs.ts';
+import { Secret } from '../../secret.ts';
+import type { CommandContext } from '../context.ts';
+import { drive } from '../drive.ts';
+import { queryCommand } from '../lab-query.ts';
+import { owedBy } from '../open-obligations.ts';
+import { inSeconds } from '../run.ts';
+import { inputFrom, type RunFlags } from '../run-input.ts';
+import { runbookNamed } from '../runbook-files.ts';
+import { openSites } from '../sites.ts';
+import { openWorkspace, type Workspace } from '../workspace.ts';
+
+/** Where a drill takes place: a lab, a journal of its own, and a key store that lives as long as the drill. */
+export interface Stage extends AsyncDisposable {
+  readonly lab: Lab;
+  readonly config: LoadedConfig;
+  readonly workspace: Workspace;
+  readonly folder: string;
+  /** Whether it goes by itself. */
+  readonly auto: boolean;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  say(line: string): void;
+  /** In a guided drill it waits until the team is ready. */
+  pause(line: string): Promise<void>;
+  /** Begins a run and drives it: by itself, or with whoever sits there. Gives its id and exit code. */
+  walk(runbook: string, flags: RunFlags, confirm: string): Promise<{ runId: string; exitCode: number }>;
+  /** The exit code of the last run that did not close. */
+  readonly ended: number | undefined;
+}
+
+/** What a run into a target of a drill owes at its end, and why it is settled: the lab goes, whatever happens. */
+const LAB_GOES = {
+  event: 'operator.settle',
+  id: 'remove-target',
+  text: 'the lab removes all its instances when this drill ends',
+} as const;
+
+export interface StageOptions {
+  readonly folder: string;
+  readonly auto: boolean;
+  readonly json: boolean;
+  readonly lab: LabOptions;
+  readonly signal: AbortSignal;
+}
+
+/** Sets the stage. Everything is gone after its disposal, whatever ended it; journal and reports stay in the folder. */
+export async function setStage(context: CommandContext, options: StageOptions): Promise<Stage> {
+  const { folder, signal, json } = options;
+  await using opened = new AsyncDisposableStack();
+  const say = (line: string) => context.stderr.write(`${line}\n`);
+  let screenIsTaken = false;
+  const { startLab } = await import('../../lab/lab.ts');
+  const lab = await startLab({
+    ...options.lab,
+    queryCommand,
+    // A broker whose instance is gone for good forgets its bindings; one that does not is what a person has to see to.
+    platform: { unbindLost: true },
+    signal,
+    // A line of the lab in the middle of the screen would shift what stands there.
+    log: (line) => (screenIsTaken ? undefined : say(line)),
+  });
+  opened.defer(() => lab.close());
+  const here = { ...context, env: { ...context.env, LIFEBOAT_HOME: folder } };
+  const workspace = await openWorkspace(here, { store: memoryStore() });
+  opened.defer(() => workspace.close());
+  await takeLabKeys(lab, workspace);
+  const config = parseConfig(lab.configYaml, join(lab.folder, 'lifeboat.yaml'));
+  const auto = options.auto || json || !canDraw(context);
+  let ended: number | undefined;
+
+  const walk: Stage['walk'] = async (name, flags, confirm) => {
+    const runbook = runbookNamed(name);
+    const input = await inputFrom(runbook, { reason: 'drill', ...flags }, new Date(), true);
+    const { instance, target } = flags;
+    const runId = await startRun(workspace.journal, {
+      runbook,
+      instance,
+      target,
+      input,
+      mode: 'REHEARSAL',
+      objectives: inSeconds(config.instances[instance]?.objectives ?? {}),
+      operator: workspace.operator,
+      tool: { name: 'lifeboat', version: context.version, node: process.version },
+    });
+    const wish = { instance, target, sourceIsGone: input['mode'] === 'perform' };
+    await using sites = await openSites(here, config, workspace, wish);
+    screenIsTaken = !auto;
+    try {
+      const run = { runId, runbook: runbook.id, version: runbook.version, instance, target };
+      const options = {
+        yes: auto,
+        confirm: auto ? confirm : undefined,
+        json,
+        plain: auto,
+        time: typeof input['time'] === 'string' ? input['time'] : undefined,
+      };
+      const left = await drive(here, sites, workspace, run, options);
+      const goesOn = left === EXIT.waiting && (await owesOnlyTarget(workspace, runId));
+      const exitCode = goesOn
+        ? await drive(here, sites, workspace, run, { ...options, first: LAB_GOES })
+        : left;
+      if (exitCode !== EXIT.closed) ended = exitCode;
+      return { runId, exitCode };
+    } finally {
+      screenIsTaken = false;
+    }
+  };
+
+  const kept = opened.move();
+  return {
+    lab,
+    config,
+    workspace,
+    folder,
+    auto,
+    signal,
+    say,
+    pause: async (line) => {
+      say(line);
+      if (!auto) await enterPressed(context, signal);
+    },
+    walk,
+    get ended() {
+      return ended;
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+async function owesOnlyTarget({ journal }: Workspace, runId: string): Promise<boolean> {
+  const owed = stillOwed(await owedBy(journal, await findRun(journal, runId)));
+  return owed.length > 0 && owed.every(({ id }) => id === LAB_GOES.id);
+}
+
+/** The lab hands out the keys that its first backups were made with, as a team would have them in its key store. */
+async function takeLabKeys(lab: Lab, { keyring, journal }: Workspace): Promise<void> {
+  for (const { name, keyFile } of lab.instances) {
+    if (keyFile === undefined) continue;
+    const key = new Secret((await readFile(keyFile, 'utf8')).trim());
+    journal.guard(key);
+    const fingerprint = await keyring.add(name, key);
+    const body = { fingerprint, note: 'the key that the lab began with' };
+    await journal.append([{ stream: `instance/${name}`, type: 'key.added', body }]);
+  }
+}
+
+async function enterPressed({ stdin, stderr }: CommandContext, signal: AbortSignal): Promise<void> {
+  const { createInterface } = await import('node:readline/promises');
+  const reader = createInterface({ input: stdin, output: stderr });
+  try {
+    await reader.question('press Enter when the team is ready ', { signal });
+  } catch {
+    // Left by Ctrl-C or a closed terminal; whoever asked looks at the signal.
+  } finally {
+    reader.close();
+  }
+}
+
+/** The database of an instance, as its superuser. */
+export function queryOf(lab: Lab, name: string): Query {
+  const found = lab.instances.find((instance) => instance.name === name);
+  if (found !== undefined) return found.query;
+  throw new LifeboatError('drill.broken', `the lab of this drill has no instance ${name}`);
+}

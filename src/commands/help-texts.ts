@@ -1,0 +1,38 @@
+/** What `run` and `plan` print after their flags. */
+export const RUNBOOKS = `
+Runbooks:
+  rotate-key              a new encryption key, proven by a backup that it opens
+  back-up-and-verify      a backup now, read to its last byte
+  restore-backup          a backup back into its own instance      [--backup ID]
+  restore-point-in-time   the instance as it was at a moment       [--to TIME]
+  disaster-recovery       a lost instance's data into another one  --target NAME [--prepare | --perform] [--backup BACKUP_ID]
+  change-instance         restart, recreate or update              --action WORD`;
+
+/** What `lab` prints after its flags. */
+export const LAB_HELP = `
+While it runs, everything can be turned over HTTP, with the token in the folder that it names:
+  GET    /lab                            what runs, and what goes wrong
+  GET    /lab/calls                      every change that the service carried out
+  POST   /lab/faults                     {"method":"POST","path":"/backups","effect":{"kind":"drop","when":"after"}}
+  DELETE /lab/faults                     nothing goes wrong any more
+  POST   /lab/scenario                   {"name":"lost-answers"}
+  POST   /lab/instances/NAME/disaster    {"lost":true}
+  POST   /lab/instances/NAME/bindings    {"app":"orders-api"}
+  POST   /lab/clock                      {"advance":"30d"}, {"rate":60}, {"skew":"-10m"}
+  POST   /lab/tokens                     {"expire":true}
+  GET    /openapi.json                   the service in OpenAPI 3.1`;
+
+/** What `lifeboat --help` prints at its end. */
+export const HELP = `
+Environment:
+  LIFEBOAT_HOME             journal, checkpoints and downloads (default: the XDG state folder)
+  LIFEBOAT_CONFIG           lifeboat.yaml to use
+  LIFEBOAT_KEYCHAIN         os (default) or vault, a file under a passphrase
+  LIFEBOAT_PASSPHRASE_FILE  file with the passphrase of the vault
+  LIFEBOAT_PGBIN            folder of another PostgreSQL for the lab
+
+Exit codes:
+  0 closed · 1 failed · 2 usage or config · 3 waiting for a person · 4 credentials refused
+  5 in doubt · 130 interrupted, resumable
+
+Try it: lifeboat drill`;

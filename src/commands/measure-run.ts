@@ -1,0 +1,22 @@
+import { type Measures, measure } from '../evidence/measure/measure.ts';
+import { SLICES } from '../evidence/measure/slices.ts';
+import { slicesOf } from '../evidence/measure/slices-of.ts';
+import { formatSeconds } from '../format.ts';
+import type { Entry } from '../journal/journal.ts';
+import { obligationsOf } from '../runner/run-obligations.ts';
+import { runbookNamed } from './runbook-files.ts';
+
+/** What a run's journal tells of its times; undefined for a runbook that recovers nothing. */
+export function measuresOfRun(runbook: string, entries: readonly Entry[], now?: Date): Measures | undefined {
+  const known = runbookNamed(runbook);
+  const sliceOf = slicesOf(known);
+  if (sliceOf === undefined) return undefined;
+  return measure(entries, { sliceOf, obligations: obligationsOf(known, entries), now });
+}
+
+/** `decide 12 s, queue 1 s`: the slices that took any time. */
+export function slicesInWords({ time }: Measures): string {
+  return SLICES.filter((slice) => time.slicesMs[slice] > 0)
+    .map((slice) => `${slice} ${formatSeconds(time.slicesMs[slice] / 1000)}`)
+    .join(', ');
+}

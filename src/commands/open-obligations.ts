@@ -1,0 +1,62 @@
+import { runbooks } from '../../machines/index.ts';
+import type { Obligation } from '../../machines/parts/obligation.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { foldObligations } from '../evidence/obligations.ts';
+import type { JournalReader } from '../journal/journal.ts';
+import { obligationsOf } from '../runner/run-obligations.ts';
+import { listRuns, type RunSummary } from '../runner/runs.ts';
+import { show } from '../text.ts';
+
+/** Something owed, and where it is written: in an open run, or in the ledger of an instance once its run is over. */
+export interface Owed {
+  readonly obligation: Obligation;
+  readonly instance: string;
+  readonly run: RunSummary | undefined;
+}
+
+/** Everything that is owed or was, in open runs and in ledgers; of runs that this version cannot read, nothing. */
+export async function gatherObligations(journal: JournalReader): Promise<readonly Owed[]> {
+  const found: Owed[] = [];
+  for (const run of await listRuns(journal)) {
+    if (run.status !== 'open') continue;
+    for (const obligation of await owedBy(journal, run))
+      found.push({ obligation, instance: run.target ?? run.instance, run });
+  }
+  for (const { stream } of await journal.streams('instance/')) {
+    for (const { instance, ...obligation } of foldObligations(await journal.read(stream)))
+      found.push({ obligation, instance, run: undefined });
+  }
+  return found;
+}
+
+/** What an open run owes. A journal of another version of its runbook says nothing that could be trusted here. */
+export async function owedBy(journal: JournalReader, run: RunSummary): Promise<readonly Obligation[]> {
+  const runbook = Object.hasOwn(runbooks, run.runbook) ? runbooks[run.runbook] : undefined;
+  if (runbook?.obligations === undefined || runbook.version !== run.version) return [];
+  return obligationsOf(runbook, await journal.read(`run/${run.runId}`));
+}
+
+/** The one open obligation that a person means: by its id, after the run's own (`RUN:ID`) where several have the same. */
+export function obligationNamed(all: readonly Owed[], word: string): Owed {
+  const open = all.filter(({ obligation }) => obligation.settled === undefined);
+  const fits = open.filter(({ obligation, run, instance }) =>
+    [obligation.id, `${run?.runId ?? ''}:${obligation.id}`, `${instance}:${obligation.id}`].includes(word),
+  );
+  const [first, second] = fits;
+  if (first !== undefined && second === undefined) return first;
+  throw new LifeboatError(
+    first === undefined ? 'owe.unknown' : 'owe.ambiguous',
+    first === undefined
+      ? `nothing is owed by the id ${show(word, 60)}`
+      : `${show(word, 60)} is owed more than once`,
+    {
+      hints: [
+        '`lifeboat owe` lists what is owed',
+        ...fits
+          .slice(0, 5)
+          .map(({ obligation, run, instance }) => `${run?.runId ?? instance}:${obligation.id}`),
+      ],
+      exitCode: EXIT.usage,
+    },
+  );
+}

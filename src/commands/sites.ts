@@ -1,0 +1,47 @@
+import type { ActivityDeps } from '../activities/deps.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { CommandContext } from './context.ts';
+import { lazyPlatform } from './platform-of.ts';
+import { type OpenInstance, openForRun } from './service-of.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What a run acts on: its instance, the one that a recovery goes into, and the platform around them. */
+export interface Sites extends AsyncDisposable {
+  readonly instance: OpenInstance;
+  readonly target: OpenInstance | undefined;
+  /** Opened when it is first asked for. */
+  readonly platform: ActivityDeps['platform'];
+}
+
+/**
+ * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and in a recovery whose source may be gone (`sourceIsGone`) nothing
+ * is sent to the source at all. Rejects with a usage error when the config lacks something.
+ */
+export async function openSites(
+  context: CommandContext,
+  config: LoadedConfig,
+  keys: Pick<Workspace, 'keyring'>,
+  wish: {
+    readonly instance: string;
+    readonly target?: string | undefined;
+    readonly tokenFile?: string | undefined;
+    readonly sourceIsGone?: boolean;
+  },
+): Promise<Sites> {
+  await using opened = new AsyncDisposableStack();
+  const open = (name: string, silent = false) =>
+    openForRun(context, silent ? withoutAsking(config, name) : config, keys, name, wish.tokenFile);
+  const instance = opened.use(await open(wish.instance, wish.sourceIsGone));
+  const target = wish.target === undefined ? undefined : opened.use(await open(wish.target));
+  const { platform, close } = lazyPlatform(context, config);
+  opened.defer(close);
+  const kept = opened.move();
+  return { instance, target, platform, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** `revision: auto` would ask an instance that may be gone; which revision it had does not matter for what is never called. */
+function withoutAsking(config: LoadedConfig, name: string): LoadedConfig {
+  const instance = config.instances[name];
+  if (instance === undefined || instance.revision !== 'auto') return config;
+  return { ...config, instances: { ...config.instances, [name]: { ...instance, revision: 62 } } };
+}

@@ -1,0 +1,15 @@
+import type { Obligation } from '../../machines/parts/obligation.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import type { Entry, Json } from '../journal/journal.ts';
+import { fold } from './fold.ts';
+
+/**
+ * What a run owes, settled or not, as its journal tells it; empty for a runbook that leaves nothing owed. Throws `run.diverged` for a
+ * journal that this machine did not write.
+ */
+export function obligationsOf(runbook: Runbook, entries: readonly Entry[]): readonly Obligation[] {
+  if (runbook.obligations === undefined) return [];
+  const [started] = entries;
+  const { input = {} } = (started?.body ?? {}) as { readonly input?: Json };
+  return runbook.obligations(fold(runbook, input, entries).snapshot.context as never);
+}

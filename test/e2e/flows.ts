@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { House } from './house.ts';
+
+/** A recovery with everything answered by flags. */
+export interface Flow {
+  readonly name: string;
+  readonly revisions: readonly (61 | 62)[];
+  /** What the flow stands on, made before it. */
+  readonly before?: readonly (readonly string[])[];
+  /** Resolves when the flow can be walked. */
+  ready?(house: House): Promise<void>;
+  args(house: House): readonly string[];
+  readonly confirm: string;
+}
+
+/** Every recovery, for a service that knows nothing of this program. */
+const FLOWS: readonly Flow[] = [
+  {
+    name: 'back-up-and-verify',
+    revisions: [61, 62],
+    args: () => ['back-up-and-verify', '--instance', 'orders'],
+    confirm: 'orders',
+  },
+  {
+    name: 'restore-backup',
+    revisions: [61, 62],
+    args: ({ server }) => ['restore-backup', '--instance', 'orders', '--backup', `${server.backups[0]?.id}`],
+    confirm: 'orders',
+  },
+  {
+    name: 'restore-point-in-time',
+    revisions: [62],
+    ready: hasPast,
+    args: () => ['restore-point-in-time', '--instance', 'orders', '--to', inRange()],
+    confirm: 'orders',
+  },
+  {
+    name: 'disaster-recovery --prepare',
+    revisions: [61, 62],
+    args: () => ['disaster-recovery', '--instance', 'orders', '--prepare'],
+    confirm: 'orders',
+  },
+  {
+    name: 'disaster-recovery --perform',
+    revisions: [61, 62],
+    before: [['run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes']],
+    args: () => ['disaster-recovery', '--instance', 'orders', '--target', 'orders-dr', '--perform'],
+    confirm: 'orders-dr',
+  },
+  ...(['restart', 'recreate', 'update'] as const).map(
+    (action): Flow => ({
+      name: `change-instance --action ${action}`,
+      revisions: [61, 62],
+      args: () => ['change-instance', '--instance', 'orders', '--action', action],
+      confirm: 'orders',
+    }),
+  ),
+];
+
+/** What can be reached begins when the service does, and a run keeps its distance from both edges. */
+async function hasPast({ run }: House): Promise<void> {
+  for (;;) {
+    const { stdout } = await run('pitr', 'show', '--instance', 'orders', '--json');
+    const { start_time, end_time } = JSON.parse(stdout) as { start_time: string; end_time: string };
+    if (Date.parse(end_time) - Date.parse(start_time) > 10_000) return;
+    await pause(250);
+  }
+}
+
+function inRange(): string {
+  return new Date(Date.now() - 3_000).toISOString();
+}
+
+export const CASES = FLOWS.flatMap((flow) => flow.revisions.map((revision) => ({ ...flow, revision })));
+
+/** What stands before it goes in peace; then the flow itself. */
+export async function walk(house: House, { before = [], ready, args, confirm }: Flow, arm?: () => void) {
+  await ready?.(house);
+  for (const words of before) {
+    const { code, stderr } = await house.run(...words);
+    if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
+  }
+  arm?.();
+  const from = house.server.calls.filter(isChange).length;
+  const end = await house.run('run', ...args(house), '--yes', '--confirm', confirm);
+  return { end, sent: () => house.server.calls.filter(isChange).slice(from) };
+}
+
+/** Whether a call is there to change something. */
+export function isChange({ method }: { readonly method: string }): boolean {
+  return method !== 'GET';
+}

@@ -1,0 +1,99 @@
+import { describe, test } from 'vitest';
+import { type LabHouse, useLabs } from './lab-house.ts';
+import { statesOf } from './scene.ts';
+
+const RESTORE = ['run', 'restore-backup', '--instance', 'orders', '--backup', '1'] as const;
+const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
+const RESTORES = 'orders POST /backups/:id/restore';
+
+describe('a backup restored in place', () => {
+  const house = useLabs();
+
+  test('is over when every application runs on it again and nothing is owed', async (context) => {
+    const { expect } = context;
+    const { lab, run, good, did, query } = await house(context);
+    const { code, stdout, stderr } = await run(...RESTORE, ...ANSWERED);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('orders is restored, and nothing is owed');
+    expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
+    const apps = await lab.platform?.appsReach((states) => states.every(({ state }) => state === 'ok'));
+    expect(apps?.map(({ name }) => name).toSorted()).toEqual(['orders-api', 'orders-report']);
+    const [before] = await query('orders')<{ n: string }>('select count(*) n from orders');
+    await expect
+      .poll(async () => (await query('orders')<{ n: string }>('select count(*) n from orders'))[0]?.n)
+      .not.toBe(before?.n);
+    expect(await good('audit', 'verify')).toContain('nothing was changed, removed or reordered');
+    expect(await run('owe')).toMatchObject({ code: 0, stdout: '' });
+    const report = await good('report', await runIdOf(good));
+    for (const word of ['## Objectives', 'RTO', 'RPO', 'rebind', 'unbind, bind and restage orders-api'])
+      expect(report).toContain(word);
+  });
+
+  test('without a platform waits for a person, shows what to type, and closes when all is said', async (context) => {
+    const { expect } = context;
+    const { lab, run, good } = await house(context, {
+      config: (yaml) => yaml.replace(/^platform: .*$/m, 'platform: none'),
+    });
+    const { code, stderr } = await run(...RESTORE, ...ANSWERED);
+    expect(code, stderr).toBe(3);
+    const owed = await run('owe');
+    expect(owed.code).toBe(3);
+    expect(owed.stdout).toMatch(/cf unbind-service orders-api \S+/);
+    expect(owed.stdout).toMatch(/cf restage orders-api --strategy rolling/);
+    expect((await run('runs')).stdout).toMatch(/open +\d+ +what is still owed/);
+    const ids = await owedIds({ good, run });
+    expect(ids).toContain('rebind-orders-api');
+    const refused = await run('owe', 'settle', 'rebind-nobody', '--proof', 'seen');
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toContain('nothing is owed by the id rebind-nobody');
+    for (const id of ids.filter((one) => one !== 'fresh-backup' && one !== 'renew-card')) {
+      const settled = await run('owe', 'settle', id, '--proof', `done by hand, ticket 7 (${id})`);
+      expect([0, 3], settled.stderr).toContain(settled.code);
+    }
+    expect((await run('owe')).stdout).toBe('');
+    expect((await run('runs')).stdout).toContain('proven');
+    expect(await good('report', await runIdOf(good))).toContain('ticket 7');
+    expect(lab.platform?.appStates().find(({ name }) => name === 'orders-api')?.state).toBe('failing');
+  });
+
+  test.for(['/backups', '/backups/:id/restore', '/disaster-recovery/prepare'])(
+    'a lost answer to POST %s is settled by asking, and nothing is sent twice',
+    async (path, context) => {
+      const { expect } = context;
+      const { lab, run, did, entries } = await house(context);
+      lab.fault({ method: 'POST', path, effect: { kind: 'drop', when: 'after' } });
+      const { code, stderr } = await run(...RESTORE, ...ANSWERED);
+      expect(code, stderr).toBe(0);
+      const calls = did();
+      expect(calls.filter((call) => call === RESTORES)).toHaveLength(1);
+      expect(calls.filter((call) => call === 'orders POST /backups')).toHaveLength(2);
+      expect(statesOf(await entries('runs'))).toContain('recording');
+    },
+  );
+
+  test('a lost request to restore is never sent again without a name typed anew', async (context) => {
+    const { expect } = context;
+    const { lab, run, did, entries } = await house(context);
+    lab.fault({ method: 'POST', path: '/backups/:id/restore', effect: { kind: 'drop', when: 'before' } });
+    const { code } = await run(...RESTORE, ...ANSWERED);
+    expect([1, 5]).toContain(code);
+    expect(did().filter((call) => call === RESTORES)).toHaveLength(0);
+    const again = await run('resume', ...ANSWERED);
+    expect([1, 3, 5], again.stderr).toContain(again.code);
+    expect(did().filter((call) => call === RESTORES)).toHaveLength(0);
+    expect(statesOf(await entries('runs')).at(-1)).toMatch(/restoreFailed|restoreInDoubt/);
+  });
+});
+
+async function runIdOf(good: LabHouse['good']): Promise<string> {
+  const [first = '{}'] = (await good('runs', '--json')).trim().split('\n');
+  return (JSON.parse(first) as { runId: string }).runId;
+}
+
+async function owedIds({ run }: Pick<LabHouse, 'run' | 'good'>): Promise<string[]> {
+  const { stdout } = await run('owe', '--json');
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { id: string }).id);
+}

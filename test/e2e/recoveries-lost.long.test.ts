@@ -1,0 +1,66 @@
+import { describe, test } from 'vitest';
+import { CASES, isChange, walk } from './flows.ts';
+import type { Call, Trouble } from './foreign/call.ts';
+import { statesOf, useHouses } from './scene.ts';
+
+const LOST: Trouble = { answer: 'lost' };
+
+describe.concurrent('a recovery with a lost answer, against a service that a stranger wrote', () => {
+  const house = useHouses();
+
+  test.for(CASES)(
+    '$name in revision $revision: a lost answer to any of its changes is asked about, and none is made twice',
+    { timeout: 240_000 },
+    async (flow, context) => {
+      const { expect } = context;
+      const calm = await house(context, { revision: flow.revision });
+      const { sent } = await walk(calm, flow);
+      const wanted = sent().map(nameOf);
+      expect(wanted.length).toBeGreaterThan(0);
+      for (const [index] of wanted.entries()) {
+        const { trouble, arm } = losing(index);
+        const opened = await house(context, { revision: flow.revision, trouble });
+        const { end, sent: seen } = await walk(opened, flow, arm);
+        const did = seen()
+          .filter((call) => call.did)
+          .map(nameOf);
+        const states = statesOf(await opened.entries());
+        const told = `${wanted[index]} (${index}) of ${flow.name}: ${end.code} at ${states.at(-1)}: ${end.stderr.slice(-600)}`;
+        // An action of the instance whose answer is lost leaves no trace that could be told from somebody else's.
+        expect([0, 5], told).toContain(end.code);
+        for (const call of new Set(wanted))
+          expect(count(did, call), told).toBeLessThanOrEqual(count(wanted, call) + harmless(call));
+        if (end.code === 0) for (const call of wanted) expect(did, told).toContain(call);
+      }
+    },
+  );
+});
+
+/** How often more than in calm weather a call may be made: what changes nothing when it is made again, once for its lost answer. */
+function harmless(call: string): number {
+  return /prepare|backups-config|edit/.test(call) ? 1 : 0;
+}
+
+function count(calls: readonly string[], wanted: string): number {
+  return calls.filter((call) => call === wanted).length;
+}
+
+function nameOf({ method, path }: Call): string {
+  return `${method} ${path.replace(/[0-9a-f-]{20,}|\d+/g, ':id')}`;
+}
+
+/** Loses the answer to the n-th change after it was armed. */
+function losing(index: number) {
+  let isArmed = false;
+  let seen = 0;
+  return {
+    arm: () => {
+      isArmed = true;
+    },
+    trouble: (call: { readonly method: string }): Trouble | undefined => {
+      if (!isArmed || !isChange(call)) return undefined;
+      seen += 1;
+      return seen === index + 1 ? LOST : undefined;
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { setup } from 'xstate';
+import type { Obligation } from '../../machines/parts/obligation.ts';
+import type { Question } from '../../machines/parts/question.ts';
+import type { StateMeta } from '../../machines/parts/runbook.ts';
+import { type Answer, decide } from '../../src/runner/answer.ts';
+
+const noSecret = () => Promise.reject(new Error('nothing secret is asked for'));
+
+/** What an answer to a question becomes; a machine that asks nothing else is enough for that. */
+function answering(question: Question) {
+  const machine = setup({ types: { meta: {} as StateMeta<unknown, never> } }).createMachine({
+    initial: 'asking',
+    states: { asking: { meta: { step: 'one', title: 'asking', question: () => question as never } } },
+  });
+  const snapshot = machine.getInitialSnapshot({} as never);
+  return (answer: Answer) => decide(machine.resolveState({ value: snapshot.value }), answer, noSecret);
+}
+
+describe('a question for a moment', () => {
+  const answer = answering({
+    kind: 'time',
+    prompt: 'when?',
+    event: 'operator.chooseTime',
+    earliest: '2026-03-01T02:00:00Z',
+    latest: '2026-03-01T03:00:00.500Z',
+    options: [],
+  });
+  const at = (time: string) => answer({ event: 'operator.chooseTime', time });
+
+  test('hands the machine the moment in UTC, whatever zone it was given in', async () => {
+    const { event } = await at('2026-03-01T03:30:00+01:00');
+    expect(event).toEqual({ type: 'operator.chooseTime', time: '2026-03-01T02:30:00.000Z' });
+  });
+
+  test('takes both edges and nothing beside them', async () => {
+    await at('2026-03-01T02:00:00Z');
+    await at('2026-03-01T03:00:00.500Z');
+    for (const time of ['2026-03-01T01:59:59.999Z', '2026-03-01T03:00:00.501Z'])
+      await expect(at(time)).rejects.toMatchObject({ code: 'time.out-of-range' });
+  });
+
+  test.each(['2026-03-01T02:30:00', '2026-03-01', 'now', ''])(
+    'refuses what names no moment or no zone: %s',
+    async (time) => {
+      await expect(at(time)).rejects.toMatchObject({ code: 'answer.misfit' });
+    },
+  );
+});
+
+describe('a question for a word', () => {
+  const answer = answering({
+    kind: 'text',
+    prompt: 'which guid?',
+    event: 'operator.provideGuid',
+    pattern: { source: '[0-9a-f-]{36}', says: 'a guid has 36 characters' },
+    options: [],
+  });
+
+  test('takes it trimmed, and refuses what does not fit with the sentence that says what does', async () => {
+    const guid = '3a2e59ee-40cb-472a-91d0-502ab259918c';
+    const { event } = await answer({ event: 'operator.provideGuid', text: ` ${guid}\n` });
+    expect(event).toEqual({ type: 'operator.provideGuid', text: guid });
+    for (const text of [`${guid}x`, `x\n${guid}`])
+      await expect(answer({ event: 'operator.provideGuid', text })).rejects.toThrow(
+        'a guid has 36 characters',
+      );
+    await expect(answer({ event: 'operator.provideGuid', text: '  ' })).rejects.toThrow(
+      'nothing was entered',
+    );
+  });
+});
+
+describe('a question about what is owed', () => {
+  const owed = (id: string, more: Partial<Obligation> = {}): Obligation => ({
+    id,
+    kind: 'rebind',
+    subject: id,
+    what: `rebind ${id}`,
+    commands: [],
+    ...more,
+  });
+  const answer = answering({
+    kind: 'obligations',
+    prompt: 'restored, still owing 2',
+    obligations: [
+      owed('api', { payable: 'platform' }),
+      owed('report'),
+      owed('paid', { settled: { how: 'hand', text: 'seen', evidence: {} } }),
+    ],
+    settle: 'operator.settle',
+    skip: 'operator.skip',
+    pay: 'operator.pay',
+    options: [],
+  });
+
+  test('takes a proof, a reason or an order, each for one obligation', async () => {
+    const settled = await answer({ event: 'operator.settle', id: 'report', text: ' it runs, see ticket 7 ' });
+    expect(settled.event).toEqual({ type: 'operator.settle', id: 'report', text: 'it runs, see ticket 7' });
+    const skipped = await answer({ event: 'operator.skip', id: 'api', text: 'retired' });
+    expect(skipped.event).toEqual({ type: 'operator.skip', id: 'api', text: 'retired' });
+    const paid = await answer({ event: 'operator.pay', id: 'api' });
+    expect(paid.event).toEqual({ type: 'operator.pay', id: 'api' });
+  });
+
+  test('settles nothing without words, nothing that is unknown and nothing twice', async () => {
+    const refused: Answer[] = [
+      { event: 'operator.settle', id: 'api', text: '  ' },
+      { event: 'operator.skip', id: 'api' },
+      { event: 'operator.settle', id: 'nobody', text: 'seen' },
+      { event: 'operator.settle', text: 'seen' },
+      { event: 'operator.settle', id: 'paid', text: 'seen' },
+      { event: 'operator.pay', id: 'report' },
+    ];
+    for (const one of refused) await expect(answer(one)).rejects.toMatchObject({ code: 'answer.misfit' });
+  });
+});
