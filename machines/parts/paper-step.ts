@@ -80,6 +80,11 @@ export type PaperAction =
   /** The person types a name before anything is destroyed. */
   | { readonly do: 'confirm-name'; readonly name: string; readonly what: string }
   /** A command of the platform's own tool or another one: the program and each of its arguments, so that none becomes code. */
-  | { readonly do: 'run'; readonly command: readonly string[] }
+  | {
+      readonly do: 'run';
+      readonly command: readonly string[];
+      /** Another one to take when it fails for the reason that `when` tells, in one sentence. */
+      readonly otherwise?: { readonly when: string; readonly command: readonly string[] };
+    }
   /** Something only a person can do, and lines to copy where there are some; the script waits for Enter. */
   | { readonly do: 'by-hand'; readonly what: string; readonly copy?: readonly string[] };

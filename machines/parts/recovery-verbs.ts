@@ -147,6 +147,8 @@ export const BoundApp = z.object({
       parametersSha256: z.string().optional(),
     })
     .optional(),
+  /** As the config names whoever sees to it. */
+  owner: z.string().optional(),
   from: z.enum(['config', 'platform', 'both']),
 });
 export type BoundApp = z.infer<typeof BoundApp>;

@@ -97,6 +97,7 @@ function rebinding(context: RecoveryContext, app: BoundApp): Obligation {
     id: rebindId(app.key),
     kind: 'rebind',
     subject: app.key,
+    ...(app.owner === undefined ? {} : { owner: app.owner }),
     what: isStopped
       ? `unbind and bind ${app.key} (it is stopped, so it is not restaged)`
       : `unbind, bind and restage ${app.key}`,

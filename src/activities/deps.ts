@@ -27,6 +27,7 @@ export interface ActivityDeps {
     readonly name: string;
     readonly space?: string | undefined;
     readonly org?: string | undefined;
+    readonly owner?: string | undefined;
   }[];
   /** The service's dashboard address of this instance, by which the platform knows it. */
   readonly dashboardUrl: string;

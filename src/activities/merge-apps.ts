@@ -23,7 +23,11 @@ export function mergeApps(
   const isMeant = (app: FoundApp) => named.some((one) => isSame(one, app));
   const unknown = named.filter((one) => !found.some((app) => isSame(one, app)));
   const apps: FoundApp[] = [
-    ...found.map((app) => ({ ...app, from: isMeant(app) ? ('both' as const) : ('platform' as const) })),
+    ...found.map((app) => ({
+      ...app,
+      ...ownerOf(named, app),
+      from: isMeant(app) ? ('both' as const) : ('platform' as const),
+    })),
     ...unknown.map((one) => fromConfig(one)),
   ];
   const notes = asked
@@ -77,12 +81,18 @@ function isSame(one: NamedApp, app: FoundApp): boolean {
   return one.name === app.name && agrees(one.space, app.space) && agrees(one.org, app.org);
 }
 
-function fromConfig({ name, space, org }: NamedApp): FoundApp {
+function ownerOf(named: readonly NamedApp[], app: FoundApp): { readonly owner?: string } {
+  const owner = named.find((one) => isSame(one, app))?.owner;
+  return owner === undefined ? {} : { owner };
+}
+
+function fromConfig({ name, space, org, owner }: NamedApp): FoundApp {
   return {
     key: name,
     name,
     ...(space === undefined ? {} : { space }),
     ...(org === undefined ? {} : { org }),
+    ...(owner === undefined ? {} : { owner }),
     from: 'config',
   };
 }

@@ -22,7 +22,7 @@ const SHOWN = 2_000;
  * so. That the command fails or takes too long is data, since the source of a recovery may be gone; only a stop of the run fails this.
  * If the process dies inside, the command may go on by itself until its end; it is a query, so it is asked again.
  */
-export function reconcile(deps: ActivityDeps): ReadActivity<Input, Reconciliation> {
+export function reconcile(deps: Pick<ActivityDeps, 'reconcile'>): ReadActivity<Input, Reconciliation> {
   return {
     kind: 'read',
     async run({ when }, { instance, signal, now }) {

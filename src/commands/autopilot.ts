@@ -1,6 +1,8 @@
+import { stillOwed } from '../../machines/parts/obligation.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import { optionKey } from '../../machines/parts/question.ts';
 import { EXIT, type ExitCode } from '../errors.ts';
+import { formatSeconds } from '../format.ts';
 import { type Answer, questionOf } from '../runner/answer.ts';
 import type { Run } from '../runner/run.ts';
 import type { Secret } from '../secret.ts';
@@ -19,6 +21,10 @@ export interface Policy {
   readonly word?: string | undefined;
   /** An answer to the question that the run stands at, given before anything else. */
   readonly first?: Answer | undefined;
+  /** Proofs for what is owed, by its id: given when nothing is left that could be done from here. */
+  readonly settles?: Readonly<Record<string, string>> | undefined;
+  /** Leave when nothing has been written for so long. Milliseconds; for ever without it. */
+  readonly patienceMs?: number | undefined;
 }
 
 /**
@@ -67,10 +73,39 @@ export async function autopilot(
     void look();
   };
 
-  const unsubscribe = run.subscribe(() => void look());
+  const watch = watchFor(policy.patienceMs, run, (why) => {
+    left ??= { exitCode: EXIT.waiting, why };
+    void run.detach();
+  });
+  const unsubscribe = run.subscribe(() => {
+    watch.look();
+    void look();
+  });
   void look();
-  const end = await run.ended.finally(unsubscribe);
+  const end = await run.ended.finally(() => {
+    watch.stop();
+    unsubscribe();
+  });
   return { exitCode: left?.exitCode ?? end.exitCode, why: left?.why };
+}
+
+/** Calls back when the journal has stood still for so long. */
+function watchFor(patienceMs: number | undefined, run: Run, tell: (why: string) => void) {
+  if (patienceMs === undefined) return { look: () => undefined, stop: () => undefined };
+  const why = `nothing has moved for ${formatSeconds(patienceMs / 1000)}`;
+  const start = () => setTimeout(() => tell(why), patienceMs);
+  let written = run.state().entries.length;
+  let timer = start();
+  return {
+    look: () => {
+      const now = run.state().entries.length;
+      if (now === written) return;
+      written = now;
+      clearTimeout(timer);
+      timer = start();
+    },
+    stop: () => clearTimeout(timer),
+  };
 }
 
 /** The answer that the flags determine, or the sentence that says which flag would. */
@@ -95,10 +130,19 @@ function answerTo(question: Question, policy: Policy, confirmed: boolean): Answe
   const enter = question.options.find((option) => option.event.type === 'operator.enterKey');
   if (key !== undefined && enter !== undefined) return { event: optionKey(enter.event) };
   const recommended = question.options.find((option) => option.recommended && option.disabled === undefined);
+  const settled = recommended === undefined ? settlementFor(question, policy) : undefined;
+  if (settled !== undefined) return settled;
   if (recommended === undefined) return `it needs a decision: ${question.prompt}`;
   return yes
     ? { event: optionKey(recommended.event) }
     : `it needs a decision (--yes takes the recommended one): ${question.prompt}`;
+}
+
+/** The proof that the flags give for one of the things owed. */
+function settlementFor(question: Question, { settles = {} }: Policy): Answer | undefined {
+  if (question.kind !== 'obligations') return undefined;
+  const owed = stillOwed(question.obligations).find(({ id }) => Object.hasOwn(settles, id));
+  return owed && { event: question.settle, id: owed.id, text: settles[owed.id] ?? '' };
 }
 
 function exitCodeAt(snapshot: ReturnType<Run['state']>['snapshot']): ExitCode {

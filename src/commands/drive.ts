@@ -1,14 +1,13 @@
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry } from '../journal/journal.ts';
 import { canDraw } from '../plain/terminal.ts';
-import type { Answer } from '../runner/answer.ts';
 import type { Run } from '../runner/run.ts';
 import type { RunSummary } from '../runner/runs.ts';
 import type { Secret } from '../secret.ts';
 import { show } from '../text.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { depsFor } from './activity-deps.ts';
-import { autopilot } from './autopilot.ts';
+import { autopilot, type Policy } from './autopilot.ts';
 import type { CommandContext } from './context.ts';
 import { printJson } from './print-json.ts';
 import { type Paper, paperFor } from './run-paper.ts';
@@ -17,18 +16,10 @@ import { proseOf, runbookNamed } from './runbook-files.ts';
 import type { Sites } from './sites.ts';
 import type { Workspace } from './workspace.ts';
 
-export interface DriveOptions {
-  readonly yes: boolean;
-  readonly confirm?: string | undefined;
-  readonly key?: Secret | undefined;
+export interface DriveOptions extends Policy {
   readonly json: boolean;
   /** Lines instead of the full screen, also in a terminal. */
   readonly plain: boolean;
-  /** The point in time, RFC 3339, and the word that a question of that kind takes. */
-  readonly time?: string | undefined;
-  readonly word?: string | undefined;
-  /** An answer to the question that the run stands at, given before anything else. */
-  readonly first?: Answer | undefined;
   /** Folder with a team's own text for the runbooks. */
   readonly overlay?: string | undefined;
 }

@@ -1,8 +1,10 @@
 import { runbooks } from '../../machines/index.ts';
+import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { foldObligations } from '../evidence/obligations.ts';
 import type { JournalReader } from '../journal/journal.ts';
+import { promisedBy } from '../journal/promised.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
 import { listRuns, type RunSummary } from '../runner/runs.ts';
 import { show } from '../text.ts';
@@ -33,7 +35,8 @@ export async function gatherObligations(journal: JournalReader): Promise<readonl
 export async function owedBy(journal: JournalReader, run: RunSummary): Promise<readonly Obligation[]> {
   const runbook = Object.hasOwn(runbooks, run.runbook) ? runbooks[run.runbook] : undefined;
   if (runbook?.obligations === undefined || runbook.version !== run.version) return [];
-  return obligationsOf(runbook, await journal.read(`run/${run.runId}`));
+  const entries = await journal.read(`run/${run.runId}`);
+  return withDeadlines(obligationsOf(runbook, entries), promisedBy(entries[0]));
 }
 
 /** The one open obligation that a person means: by its id, after the run's own (`RUN:ID`) where several have the same. */

@@ -9,7 +9,7 @@ import { gatherObligations, type Owed, obligationNamed } from './open-obligation
 import { printJson } from './print-json.ts';
 import { openJournalIfAny } from './reading.ts';
 import { drivingOptions } from './run.ts';
-import { openSites } from './sites.ts';
+import { openSites, sitesOfRun } from './sites.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
 interface SettleFlags {
@@ -83,12 +83,8 @@ async function settle(context: CommandContext, id: string, word: Word, flags: Se
     const owed = obligationNamed(await gatherObligations(workspace.journal), id);
     const { run } = owed;
     if (run === undefined) return await settleInLedger(context, workspace, owed, word);
-    await using sites = await openSites(context, config, workspace, {
-      instance: run.instance,
-      target: run.target,
-      tokenFile: flags.tokenFile,
-      sourceIsGone: run.target !== undefined,
-    });
+    const wish = await sitesOfRun(workspace.journal, run, flags.tokenFile);
+    await using sites = await openSites(context, config, workspace, wish);
     return await drive(context, sites, workspace, run, {
       ...(await drivingOptions(context, flags)),
       first: { ...word, id: owed.obligation.id },

@@ -212,7 +212,7 @@ function build(version: string, finish: (code: number) => void): Command {
     program,
     'doctor',
     'check config, token, rights, key store, clock, disk',
-    async () => (await import('./doctor.ts')).doctor,
+    async () => (await import('./doctor/doctor.ts')).doctor,
     [json('as JSON')],
   );
   return program;

@@ -7,7 +7,7 @@ import { drive } from './drive.ts';
 import { owedBy } from './open-obligations.ts';
 import { type DrivingFlags, drivingOptions } from './run.ts';
 import { momentFrom } from './run-input.ts';
-import { openSites } from './sites.ts';
+import { openSites, sitesOfRun } from './sites.ts';
 import { openWorkspace } from './workspace.ts';
 
 /** `lifeboat resume [RUN]`: carries on with a run where its journal ends, or gives it up with `--abandon REASON`. */
@@ -43,13 +43,8 @@ export async function resume(
         context.stdout.write(`what it owed (${owed.length}) is still owed: lifeboat owe\n`);
       return EXIT.closed;
     }
-    await using sites = await openSites(context, config, workspace, {
-      instance: summary.instance,
-      target: summary.target,
-      tokenFile: flags.tokenFile,
-      // Which of the two a recovery into another instance needs is known when it goes on; until then the source may be gone.
-      sourceIsGone: summary.target !== undefined,
-    });
+    const wish = await sitesOfRun(workspace.journal, summary, flags.tokenFile);
+    await using sites = await openSites(context, config, workspace, wish);
     return await drive(context, sites, workspace, summary, options);
   } finally {
     await workspace.close();

@@ -1,5 +1,7 @@
 import type { ActivityDeps } from '../activities/deps.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { JournalReader } from '../journal/journal.ts';
+import type { RunSummary } from '../runner/runs.ts';
 import type { CommandContext } from './context.ts';
 import { lazyPlatform } from './platform-of.ts';
 import { type OpenInstance, openForRun } from './service-of.ts';
@@ -37,6 +39,17 @@ export async function openSites(
   opened.defer(close);
   const kept = opened.move();
   return { instance, target, platform, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** What a run that is taken up again acts on. In a run that only performs, the source may be gone. */
+export async function sitesOfRun(
+  journal: JournalReader,
+  { runId, instance, target }: Pick<RunSummary, 'runId' | 'instance' | 'target'>,
+  tokenFile: string | undefined,
+) {
+  const [started] = await journal.read(`run/${runId}`);
+  const { input } = (started?.body ?? {}) as { readonly input?: { readonly mode?: unknown } };
+  return { instance, target, tokenFile, sourceIsGone: input?.mode === 'perform' };
 }
 
 /** `revision: auto` would ask an instance that may be gone; which revision it had does not matter for what is never called. */

@@ -45,7 +45,15 @@ export const InstanceConfig = z.strictObject({
   role: z.enum(['source', 'target']).default('source'),
   objectives: z.strictObject({ rto: Duration.optional(), rpo: Duration.optional() }).default({}),
   apps: z
-    .array(z.strictObject({ name: z.string(), space: z.string().optional(), org: z.string().optional() }))
+    .array(
+      z.strictObject({
+        name: z.string(),
+        space: z.string().optional(),
+        org: z.string().optional(),
+        /** Who sees to it that it is bound again; whoever runs the recovery without it. */
+        owner: z.string().optional(),
+      }),
+    )
     .default([]),
   /** How long a lost request may still be under way in the router (15 minutes by default, section 8). */
   settle: Duration.default(15 * 60_000),

@@ -97,6 +97,8 @@ export interface Lab {
   /** Lets something go wrong; throws `lab.fault` for a fault that could never happen. */
   fault(fault: Fault): void;
   clearFaults(): void;
+  /** Resolves when no task of the service is at work. */
+  atRest(): Promise<void>;
   /** Begins a scenario in the place of the one before; throws `lab.scenario` or `lab.fault` for one that cannot happen. */
   play(scenario: Scenario): void;
   /** Mutating calls that the service carried out, in order: what a crash test counts. */
@@ -284,6 +286,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     },
     fault: (fault) => state.fault(fault),
     clearFaults: () => state.clearFaults(),
+    atRest: () => queue.atRest(),
     play: (scenario) => playScenario(scenario, state, ending),
     calls: () => [...state.calls],
     openScratch: async (content, { name }) => {

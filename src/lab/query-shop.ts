@@ -16,8 +16,8 @@ export async function writeSockets(folder: string, sockets: z.infer<typeof Socke
 
 /**
  * Asks the database of a running lab, from any process of the user who started it, for its newest order and the number of orders:
- * `2026-08-20T14:32:00.123Z 124`, or `0` when there are none. It may read and nothing else. Rejects with `lab.folder`,
- * `lab.instance`, and with `lab.down` while the database is down or holds no shop.
+ * `2026-08-20T14:32:00.123Z 124`, or `0` when there are none, as in a database without a shop. It may read and nothing else. Rejects with
+ * `lab.folder`, `lab.instance`, and with `lab.down` while the database is down.
  */
 export async function queryShop(folder: string, instance: string): Promise<string> {
   const host = await socketOf(folder, instance);
@@ -39,9 +39,11 @@ export async function queryShop(folder: string, instance: string): Promise<strin
     const { newest, count } = rows[0] ?? { newest: null, count: '0' };
     return newest === null ? count : `${newest.toISOString()} ${count}`;
   } catch (cause) {
+    // A target that nothing was recovered into yet.
+    if ((cause as { readonly code?: unknown }).code === UNDEFINED_TABLE) return '0';
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new LifeboatError('lab.down', `the database of ${show(instance, 60)} does not tell its orders`, {
-      hints: ['is the instance lost, being restored, or without a shop?'],
+      hints: ['is the instance lost, or being restored?'],
       evidence: { error: show(why, 200) },
       cause,
     });
@@ -51,6 +53,7 @@ export async function queryShop(folder: string, instance: string): Promise<strin
 }
 
 const PATIENCE_MS = 10_000;
+const UNDEFINED_TABLE = '42P01';
 
 async function socketOf(folder: string, instance: string): Promise<string> {
   const text = await readFile(join(folder, FILE), 'utf8').catch((cause: unknown) => {

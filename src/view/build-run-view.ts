@@ -1,9 +1,11 @@
 import type { AnyMachineSnapshot } from 'xstate';
+import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { formatTime, formatValue } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
+import { promisedBy } from '../journal/promised.ts';
 import { sentenceOf } from '../journal/sentence.ts';
 import { show } from '../text.ts';
 import type { ProseSection } from './prose.ts';
@@ -18,7 +20,7 @@ import type {
 } from './run-view.ts';
 import { viewObjectives } from './view-objectives.ts';
 import { viewObligation, viewOwing } from './view-obligations.ts';
-import { viewQuestion } from './view-question.ts';
+import { type Asked, viewQuestion } from './view-question.ts';
 
 /** What the runner knows of a run; everything below is computed from it and the clock. */
 export interface RunFacts {
@@ -52,8 +54,9 @@ export function buildRunView(facts: RunFacts): RunView {
   const meta = metaAt(runbook, state);
   const section = facts.prose.get(state);
   const operator = head.operator ?? started?.by ?? 'the operator';
-  const obligations = runbook.obligations?.(snapshot.context as never) ?? [];
-  const question = askedNow(facts, meta, operator);
+  const promised = promisedBy(started);
+  const obligations = withDeadlines(runbook.obligations?.(snapshot.context as never) ?? [], promised);
+  const question = askedNow(facts, meta, { operator, now, promised });
   const activity = viewActivity(facts, meta);
   const banner = viewBanner(facts);
   const outcome = viewOutcome(runbook, snapshot, state);
@@ -121,13 +124,9 @@ function isFinal(runbook: Runbook, state: string): boolean {
   return runbook.machine.states[state]?.type === 'final';
 }
 
-function askedNow(
-  { snapshot, now }: RunFacts,
-  meta: Meta | undefined,
-  operator: string,
-): QuestionView | undefined {
+function askedNow({ snapshot }: RunFacts, meta: Meta | undefined, asked: Asked): QuestionView | undefined {
   const question = snapshot.status === 'active' ? meta?.question?.(snapshot.context) : undefined;
-  return question && viewQuestion(question, { operator, now });
+  return question && viewQuestion(question, asked);
 }
 
 /** What the runbook tells, and, unless it does so itself, that something is owed. */

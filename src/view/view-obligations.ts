@@ -62,7 +62,8 @@ export function viewOwing(
   };
 }
 
-function viewSettled({ how, text, at }: Settled): NonNullable<ObligationView['settled']> {
+/** How it was settled, in one line. */
+export function viewSettled({ how, text, at }: Settled): NonNullable<ObligationView['settled']> {
   const { word, tone } = WAYS[how] ?? { word: how, tone: 'plain' };
   const when = at === undefined ? '' : ` at ${formatTime(at)}`;
   return { tone, text: show(`${word}${when}: ${text}`) };

@@ -1,3 +1,4 @@
+import { type Promised, withDeadlines } from '../../machines/parts/deadlines.ts';
 import { stillOwed } from '../../machines/parts/obligation.ts';
 import {
   type QuestionOption as MachineOption,
@@ -12,10 +13,12 @@ import { viewObligation } from './view-obligations.ts';
 export interface Asked {
   readonly operator: string;
   readonly now: Date;
+  /** What sets the deadlines of what is owed. */
+  readonly promised: Promised;
 }
 
 /** A machine's question for every renderer: cleaned, with what it leaves open filled in. */
-export function viewQuestion(question: Question, { operator, now }: Asked): QuestionView {
+export function viewQuestion(question: Question, { operator, now, promised }: Asked): QuestionView {
   const prompt = show(question.prompt);
   const options = question.options.map(viewOption);
   switch (question.kind) {
@@ -34,7 +37,8 @@ export function viewQuestion(question: Question, { operator, now }: Asked): Ques
     }
     case 'obligations': {
       const { kind, settle, skip, pay } = question;
-      const open = stillOwed(question.obligations).map((owed) => viewObligation(owed, operator, now));
+      const dated = withDeadlines(stillOwed(question.obligations), promised);
+      const open = dated.map((owed) => viewObligation(owed, operator, now));
       return { kind, prompt, open, settle, skip, pay, options };
     }
     default:

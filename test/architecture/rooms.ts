@@ -153,11 +153,13 @@ export const ROOMS: readonly Room[] = [
     node: [],
     rooms: [
       'type machines/parts',
+      'machines/parts/deadlines.ts',
       'machines/parts/obligation.ts',
       'machines/parts/question.ts',
       'src/evidence/measure',
       ERRORS,
       'type src/journal',
+      'src/journal/promised.ts',
       'src/journal/sentence.ts',
       'type src/secret.ts',
       FORMAT,

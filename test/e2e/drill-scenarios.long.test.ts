@@ -20,6 +20,22 @@ describe('a drill in which something goes wrong', () => {
     },
   );
 
+  test.each(['region-loss', 'disk-pressure'])(
+    'is about the recovery that its scenario asks for, and comes to its proof: %s',
+    async (name) => {
+      const { code, stdout, stderr } = await drill(name);
+      expect(code, stderr).toBe(0);
+      expect(stdout).toMatch(/recover an instance without it|restore a backup into the same instance/);
+      expect(stdout).toContain('drill: proven');
+    },
+  );
+
+  test('tells that no key which is held opens the newest backup: wrong-key', async () => {
+    const { code, stderr } = await drill('wrong-key');
+    expect(stderr).toContain('keys held here opens backup 2');
+    expect(code).toBe(1);
+  });
+
   test('stops where only a person can decide, and says so: colleague', async () => {
     const { code, stderr } = await drill('colleague');
     expect(stderr).toContain('the answer was lost, and the service shows 2 new backups');

@@ -105,10 +105,7 @@ function event(type: string, fields: Readonly<Record<string, unknown>>): AnyEven
   return { type, ...fields };
 }
 
-function metaAt(
-  runbook: Runbook,
-  snapshot: AnyMachineSnapshot,
-): StateMeta<unknown, never> | undefined {
+function metaAt(runbook: Runbook, snapshot: AnyMachineSnapshot): StateMeta<unknown, never> | undefined {
   return runbook.machine.states[String(snapshot.value)]?.meta as StateMeta<unknown, never> | undefined;
 }
 

@@ -55,21 +55,17 @@ function rebindStep(context: RecoveryContext, app: BoundApp, state: string): Pap
   const { order } = context.duties ?? { order: 'replace' as const };
   const { from, to } = namesOf(context);
   const { name, binding, running } = app;
-  const given = [
-    ...(binding?.name === undefined ? [] : ['--binding-name', binding.name]),
-    ...(binding?.parametersFile === undefined ? [] : ['-c', binding.parametersFile]),
-  ];
+  const named = binding?.name === undefined ? [] : ['--binding-name', binding.name];
+  const parameters = binding?.parametersFile === undefined ? [] : ['-c', binding.parametersFile];
   const beside = order === 'no-downtime';
   const guid = beside && binding !== undefined ? ['--guid', binding.guid] : [];
   const unbind = cf('unbind-service', name, from, ...guid, '--wait');
-  const bind = cf(
-    'bind-service',
-    name,
-    to,
-    ...given,
-    ...(beside ? ['--strategy', 'multiple'] : []),
-    '--wait',
-  );
+  const ending = [...parameters, ...(beside ? ['--strategy', 'multiple'] : []), '--wait'];
+  const bind = cf('bind-service', name, to, ...named, ...ending);
+  const otherwise = {
+    when: `An old binding that could not be removed keeps the name ${binding?.name}, and no second one may have it: then bind without a name, and tell whoever looks after ${name}, because the application may look for it.`,
+    command: ['cf', 'bind-service', name, to, ...ending],
+  };
   const restage = running === false ? [] : [cf('restage', name, '--strategy', 'rolling')];
   return {
     state,
@@ -82,9 +78,14 @@ function rebindStep(context: RecoveryContext, app: BoundApp, state: string): Pap
         : []),
       ...(from === to
         ? []
-        : [`It was bound to ${from}. When that is gone for good, unbinding may fail: go on.`]),
+        : [`It was bound to ${from}. When that is gone for good, unbinding may fail: answer on.`]),
     ],
-    actions: [...targeting(app), ...(beside ? [bind, ...restage, unbind] : [unbind, bind, ...restage])],
+    actions: [
+      ...targeting(app),
+      ...(beside
+        ? [bind, ...restage, unbind]
+        : [unbind, from === to || named.length === 0 ? bind : { ...bind, otherwise }, ...restage]),
+    ],
   };
 }
 
@@ -96,8 +97,9 @@ function keyStep(context: RecoveryContext, { name }: ServiceKey, state: string):
     notes: ['Whoever uses it needs its new credentials: cf service-key shows them.'],
     actions: [
       ...targeting(context.duties?.to),
-      cf('delete-service-key', from, name, '-f'),
-      cf('create-service-key', to, name),
+      // Without waiting, the new one meets the old one, which is still there, and is refused.
+      cf('delete-service-key', from, name, '-f', '--wait'),
+      cf('create-service-key', to, name, '--wait'),
     ],
   };
 }
@@ -193,6 +195,6 @@ function sideOf(context: RecoveryContext): PaperSide {
   return restoredSide(context) === 'target' ? 'target' : 'instance';
 }
 
-function cf(...args: readonly string[]): PaperAction {
+function cf(...args: readonly string[]): Extract<PaperAction, { readonly do: 'run' }> {
   return { do: 'run', command: ['cf', ...args] };
 }

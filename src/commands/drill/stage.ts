@@ -1,18 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stillOwed } from '../../../machines/parts/obligation.ts';
 import { type LoadedConfig, parseConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { memoryStore } from '../../keys/memory-store.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab, LabOptions } from '../../lab/lab.ts';
 import { canDraw } from '../../plain/terminal.ts';
-import { findRun, startRun } from '../../runner/runs.ts';
+import { startRun } from '../../runner/runs.ts';
 import { Secret } from '../../secret.ts';
 import type { CommandContext } from '../context.ts';
 import { drive } from '../drive.ts';
 import { queryCommand } from '../lab-query.ts';
-import { owedBy } from '../open-obligations.ts';
 import { inSeconds } from '../run.ts';
 import { inputFrom, type RunFlags } from '../run-input.ts';
 import { runbookNamed } from '../runbook-files.ts';
@@ -39,11 +37,10 @@ export interface Stage extends AsyncDisposable {
 }
 
 /** What a run into a target of a drill owes at its end, and why it is settled: the lab goes, whatever happens. */
-const LAB_GOES = {
-  event: 'operator.settle',
-  id: 'remove-target',
-  text: 'the lab removes all its instances when this drill ends',
-} as const;
+const LAB_GOES = { 'remove-target': 'the lab removes all its instances when this drill ends' };
+
+/** By itself, a drill is over when nothing has moved for so long; what sits there then is for people. */
+const PATIENCE_MS = 60_000;
 
 export interface StageOptions {
   readonly folder: string;
@@ -70,6 +67,8 @@ export async function setStage(context: CommandContext, options: StageOptions): 
     log: (line) => (screenIsTaken ? undefined : say(line)),
   });
   opened.defer(() => lab.close());
+  // What a scenario begins with is the state of things that the team finds.
+  await lab.atRest();
   const here = { ...context, env: { ...context.env, LIFEBOAT_HOME: folder } };
   const workspace = await openWorkspace(here, { store: memoryStore() });
   opened.defer(() => workspace.close());
@@ -103,12 +102,10 @@ export async function setStage(context: CommandContext, options: StageOptions): 
         json,
         plain: auto,
         time: typeof input['time'] === 'string' ? input['time'] : undefined,
+        settles: LAB_GOES,
+        patienceMs: auto ? PATIENCE_MS : undefined,
       };
-      const left = await drive(here, sites, workspace, run, options);
-      const goesOn = left === EXIT.waiting && (await owesOnlyTarget(workspace, runId));
-      const exitCode = goesOn
-        ? await drive(here, sites, workspace, run, { ...options, first: LAB_GOES })
-        : left;
+      const exitCode = await drive(here, sites, workspace, run, options);
       if (exitCode !== EXIT.closed) ended = exitCode;
       return { runId, exitCode };
     } finally {
@@ -135,11 +132,6 @@ export async function setStage(context: CommandContext, options: StageOptions): 
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
-}
-
-async function owesOnlyTarget({ journal }: Workspace, runId: string): Promise<boolean> {
-  const owed = stillOwed(await owedBy(journal, await findRun(journal, runId)));
-  return owed.length > 0 && owed.every(({ id }) => id === LAB_GOES.id);
 }
 
 /** The lab hands out the keys that its first backups were made with, as a team would have them in its key store. */

@@ -67,6 +67,11 @@ export class TaskQueue {
     this.recheck();
   }
 
+  /** Resolves when no worker is at work. What is stuck, or may not start yet, is not waited for. */
+  async atRest(): Promise<void> {
+    while (this.#running.size > 0) await Promise.race(this.#running);
+  }
+
   newTask(what: string): Task {
     this.#tasks += 1;
     const now = this.#now();

@@ -96,6 +96,25 @@ run() {
   done
 }
 
+# run_or WHEN COUNT COMMAND ARGUMENT... OTHER ARGUMENT...: the same; when the first COUNT words fail, the others can be taken.
+run_or() {
+  local when=$1 count=$2
+  shift 2
+  while :; do
+    printf '$'; printf ' %q' "${'$'}{@:1:count}"; say ''
+    "${'$'}{@:1:count}" < /dev/null && return 0
+    say 'The command failed.' "$when"
+    printf 'other: this instead:'; printf ' %q' "${'$'}{@:count+1}"; say ''
+    say 'again: try once more.  on: go on without it.  stop: leave the paper.'
+    answer
+    case $ANSWER in
+      other) shift "$count"; run "$@"; return ;;
+      on) return 1 ;;
+      stop) stop ;;
+    esac
+  done
+}
+
 # by_hand WHAT LINE...: something that only a person can do.
 by_hand() { say "$@" 'Enter when it is done.'; answer; }
 

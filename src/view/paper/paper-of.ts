@@ -1,4 +1,6 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { viewFact } from '../build-run-view.ts';
+import { viewSettled } from '../view-obligations.ts';
 import { renderPaper } from './render-paper.ts';
 import type { PaperSites } from './site.ts';
 
@@ -31,9 +33,22 @@ export function paperOf({ runbook, state, context, runId, path, sites, now, rehe
     at: meta?.title ?? state,
     writtenAt: now,
     path,
+    known: knownBy(runbook, context),
     ...(rehearsal === undefined ? {} : { rehearsal }),
   };
   return renderPaper(head, steps, sites);
+}
+
+/** Facts first, then what was owed and is settled, so that nobody does it again. */
+function knownBy(runbook: Runbook, context: unknown): string[] {
+  const facts = runbook.facts(context as never).map(viewFact);
+  const obligations = runbook.obligations?.(context as never) ?? [];
+  return [
+    ...facts.map(({ label, value }) => `${label}: ${value}`),
+    ...obligations.flatMap(({ what, settled }) =>
+      settled === undefined ? [] : [`settled: ${what} (${viewSettled(settled).text})`],
+    ),
+  ];
 }
 
 /** Better than a paper that claims that nothing is left. */

@@ -34,7 +34,7 @@ function linesOf(action: PaperAction, sites: PaperSites, runId: string): readonl
     case 'confirm-name':
       return [`confirm_name ${quoted(action.name)} ${quoted(action.what)}`];
     case 'run':
-      return [`run ${action.command.map(plain).join(' ')}`];
+      return [renderRun(action)];
     case 'by-hand':
       return [
         [`by_hand ${quoted(action.what)}`, ...(action.copy ?? []).map((line) => quoted(`  ${line}`))].join(
@@ -42,6 +42,13 @@ function linesOf(action: PaperAction, sites: PaperSites, runId: string): readonl
         ),
       ];
   }
+}
+
+function renderRun({ command, otherwise }: Of<'run'>): string {
+  const words = command.map(plain).join(' ');
+  if (otherwise === undefined) return `run ${words}`;
+  const other = otherwise.command.map(plain).join(' ');
+  return [`run_or ${quoted(otherwise.when)} ${command.length} ${words}`, other].join(' \\\n  ');
 }
 
 function needsOf(action: PaperAction): readonly string[] {

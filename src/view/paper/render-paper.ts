@@ -16,7 +16,12 @@ export interface PaperHead {
   /** Where the paper lies. */
   readonly path: string;
   readonly rehearsal?: boolean;
+  /** What the run has found and done so far, a sentence or a fact each: whoever goes on has to know it. */
+  readonly known?: readonly string[];
 }
+
+/** More than any run knows; the rest of the paper must not be pushed out of sight. */
+const MOST_KNOWN = 60;
 
 /**
  * The rest of a run as one script for bash: readable, runnable (`bash FILE`), and to be followed line by line. It holds no secret.
@@ -70,6 +75,7 @@ function headLines(head: PaperHead, steps: readonly PaperStep[], sites: PaperSit
     '# It needs bash, curl, openssl, gunzip and tar; for applications cf, logged in.',
     '# It asks before every step. It holds no secret: token and keys are asked for, and are not shown.',
     '#',
+    ...knownLines(head.known ?? []),
     ...(steps.length === 0
       ? ['# Nothing is left to be done.']
       : [
@@ -77,6 +83,15 @@ function headLines(head: PaperHead, steps: readonly PaperStep[], sites: PaperSit
           ...steps.map(({ title }, index) => remark(`${String(index + 1).padStart(4)}. ${title}`)),
         ]),
   ];
+}
+
+function knownLines(known: readonly string[]): readonly string[] {
+  if (known.length === 0) return [];
+  return ['# What the run has found and done:', ...known.slice(0, MOST_KNOWN).map(sayKnown), '#'];
+}
+
+function sayKnown(line: string): string {
+  return remark(`  ${line}`);
 }
 
 /** What the person's own environment happens to call by the same name is not taken for an answer. */

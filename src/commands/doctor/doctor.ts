@@ -1,26 +1,19 @@
 import { constants } from 'node:fs';
 import { access, mkdir, statfs } from 'node:fs/promises';
-import { homeFolder, type LoadedConfig, loadConfig } from '../config/load.ts';
-import { EXIT, failureOf } from '../errors.ts';
-import { formatBytes } from '../format.ts';
-import type { KeyStore } from '../keys/key-store.ts';
-import type { Skew } from '../service/clock-skew.ts';
-import { show } from '../text.ts';
-import type { CommandContext } from './context.ts';
-import { printJson } from './print-json.ts';
-import { printTable } from './print-table.ts';
-import { type OpenInstance, openInstance } from './service-of.ts';
-import { expiryOf } from './token-expiry.ts';
-import { openKeys } from './workspace.ts';
-
-interface Check {
-  readonly what: string;
-  readonly state: 'ok' | 'warn' | 'bad';
-  readonly found: string;
-  readonly hints: readonly string[];
-  /** Set for a check that failed because of the credentials alone. */
-  readonly credentials?: boolean;
-}
+import { homeFolder, type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { EXIT } from '../../errors.ts';
+import { formatBytes } from '../../format.ts';
+import type { KeyStore } from '../../keys/key-store.ts';
+import type { Skew } from '../../service/clock-skew.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { printJson } from '../print-json.ts';
+import { printTable } from '../print-table.ts';
+import { type OpenInstance, openInstance } from '../service-of.ts';
+import { expiryOf } from '../token-expiry.ts';
+import { openKeys } from '../workspace.ts';
+import { attempt, type Check, good } from './check.ts';
+import { surroundings } from './surroundings.ts';
 
 const LITTLE_ROOM = 1024 ** 3;
 
@@ -38,7 +31,7 @@ export async function doctor(
   checks.push(keyCheck, await labEngine());
   const config = await attempt('config', () => loadConfig(context.env, context.configPath));
   if ('check' in config) checks.push(config.check);
-  else checks.push(...(await configChecks(config.value, store)));
+  else checks.push(...(await configChecks(context, config.value, store)));
   print(context, checks, flags.json ?? false);
   const bad = checks.filter((check) => check.state === 'bad');
   if (bad.length === 0) return EXIT.closed;
@@ -72,17 +65,21 @@ async function keyStore(context: CommandContext): Promise<{ check: Check; store:
 }
 
 async function labEngine(): Promise<Check> {
-  const { locatePackage } = await import('../lab/engine/binaries.ts');
+  const { locatePackage } = await import('../../lab/engine/binaries.ts');
   const found = await attempt('lab', async () => process.env['LIFEBOAT_PGBIN'] ?? locatePackage());
   if ('check' in found) return { ...found.check, state: 'warn' };
   return good('lab', 'PostgreSQL is here: `lifeboat drill` can run');
 }
 
-async function configChecks(config: LoadedConfig, store: KeyStore | undefined): Promise<Check[]> {
+async function configChecks(
+  context: CommandContext,
+  config: LoadedConfig,
+  store: KeyStore | undefined,
+): Promise<Check[]> {
   const names = Object.keys(config.instances);
   const head = good('config', `${config.path}, ${names.length} instances`);
   const found = await Promise.all(names.map((name) => instanceChecks(config, name, store)));
-  return [head, ...found.flat()];
+  return [head, ...found.flat(), ...(await surroundings(context, config))];
 }
 
 async function instanceChecks(
@@ -148,33 +145,6 @@ function clock(name: string, measured: Skew | undefined): Check {
   const text = Math.abs(skew) <= 2 ? 'agrees with the service' : `the service is ${skew} s ahead`;
   if (Math.abs(skew) <= 60) return good(what, text);
   return { what, state: 'warn', found: text, hints: ['times in the evidence will differ: set this clock'] };
-}
-
-async function attempt<T>(
-  what: string,
-  act: () => Promise<T>,
-): Promise<{ readonly value: T } | { readonly check: Check }> {
-  try {
-    return { value: await act() };
-  } catch (thrown) {
-    const failure = failureOf(thrown);
-    const cause = failure.evidence['error'];
-    const found = typeof cause === 'string' ? `${failure.shortMessage}: ${cause}` : failure.shortMessage;
-    const credentials = failure.code.startsWith('credentials.') || failure.code === 'service.forbidden';
-    return {
-      check: {
-        what,
-        state: 'bad',
-        found: show(found),
-        hints: failure.hints.map((hint) => show(hint)),
-        credentials,
-      },
-    };
-  }
-}
-
-function good(what: string, found: string): Check {
-  return { what, state: 'ok', found, hints: [] };
 }
 
 function print(context: CommandContext, checks: readonly Check[], json: boolean): void {

@@ -1,0 +1,41 @@
+import { failureOf } from '../../errors.ts';
+import { show } from '../../text.ts';
+
+/** One thing that a recovery leans on, and how it was found. */
+export interface Check {
+  readonly what: string;
+  readonly state: 'ok' | 'warn' | 'bad';
+  readonly found: string;
+  readonly hints: readonly string[];
+  /** Set for a check that failed because of the credentials alone. */
+  readonly credentials?: boolean;
+}
+
+/** Does something that only looks; what it throws becomes a check that is bad. */
+export async function attempt<T>(
+  what: string,
+  act: () => Promise<T>,
+): Promise<{ readonly value: T } | { readonly check: Check }> {
+  try {
+    return { value: await act() };
+  } catch (thrown) {
+    const failure = failureOf(thrown);
+    const cause = failure.evidence['error'];
+    const found = typeof cause === 'string' ? `${failure.shortMessage}: ${cause}` : failure.shortMessage;
+    const credentials = failure.code.startsWith('credentials.') || failure.code === 'service.forbidden';
+    return {
+      check: {
+        what,
+        state: 'bad',
+        found: show(found),
+        hints: failure.hints.map((hint) => show(hint)),
+        credentials,
+      },
+    };
+  }
+}
+
+/** A check that found what it should. */
+export function good(what: string, found: string): Check {
+  return { what, state: 'ok', found, hints: [] };
+}

@@ -1,0 +1,108 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runbooks } from '../../../machines/index.ts';
+import { reconcile } from '../../activities/reconcile.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { lazyPlatform } from '../platform-of.ts';
+import { tokenVariables } from '../service-of.ts';
+import { attempt, type Check, good } from './check.ts';
+
+/** What a recovery leans on besides the service: the platform, the reconciliation commands, a team's own texts. Only looks. */
+export async function surroundings(context: CommandContext, config: LoadedConfig): Promise<Check[]> {
+  const asked = Object.keys(config.instances).map((name) => reconciliation(config, name));
+  const found = await Promise.all([platform(context, config), teamTexts(config), ...asked]);
+  return found.filter((check) => check !== undefined);
+}
+
+/** Whether the applications could be bound again from here; by hand it always goes. */
+async function platform(context: CommandContext, config: LoadedConfig): Promise<Check> {
+  const { platform: open, close } = lazyPlatform(context, config);
+  const what = 'platform';
+  try {
+    const found = await attempt(what, async () => {
+      const platform = await open();
+      if ('none' in platform) return platform;
+      const [first] = Object.values(config.instances);
+      const known = first && (await platform.find(first.url, AbortSignal.timeout(LOOK_MS)));
+      return { said: platform.description, apps: known?.apps.length };
+    });
+    if ('check' in found) return { ...found.check, state: config.platform === 'cf' ? 'warn' : 'bad' };
+    if ('none' in found.value)
+      return {
+        what,
+        state: 'warn',
+        found: show(found.value.none),
+        hints: ['applications are bound again by hand'],
+      };
+    const { said, apps } = found.value;
+    return good(
+      what,
+      `${show(said)}${apps === undefined ? '' : `; the first instance has ${apps} bound apps`}`,
+    );
+  } finally {
+    await close();
+  }
+}
+
+const LOOK_MS = 20_000;
+
+/** Runs the command once: in the night it is too late to find out that `psql` is missing. */
+async function reconciliation(config: LoadedConfig, name: string): Promise<Check | undefined> {
+  const wanted = config.instances[name]?.reconcile;
+  if (wanted === undefined) return undefined;
+  const what = `${name}: reconcile`;
+  const verb = reconcile({
+    reconcile: { command: wanted.command, timeoutMs: wanted.timeout, hideEnv: tokenVariables(config) },
+  });
+  const result = await verb.run(
+    { when: 'before' },
+    {
+      runId: 'doctor',
+      instance: name,
+      signal: new AbortController().signal,
+      now: () => new Date(),
+      report: () => undefined,
+    },
+  );
+  const failure = result.ok ? result.output.failure : result.failure;
+  if (!result.ok || failure !== undefined) {
+    const hints = failure?.hints ?? [];
+    return {
+      what,
+      state: 'warn',
+      found: show(failure?.shortMessage ?? 'it failed'),
+      hints: hints.map((hint) => show(hint)),
+    };
+  }
+  const { newest, count } = result.output;
+  if (newest === undefined && count === undefined)
+    return { what, state: 'warn', found: 'its output names no date and time and no number', hints: [] };
+  return good(what, `newest ${newest ?? 'not told'}, ${count ?? 'no'} records`);
+}
+
+/** A folder that the config names and that holds no runbook would leave the phone numbers out without a word. */
+async function teamTexts(config: LoadedConfig): Promise<Check | undefined> {
+  const folder = config.runbooks;
+  if (folder === undefined) return undefined;
+  const there = await Promise.all(
+    Object.keys(runbooks).map(async (id) => {
+      const path = join(folder, `${id}.md`);
+      return (await access(path).then(
+        () => true,
+        () => false,
+      ))
+        ? [id]
+        : [];
+    }),
+  );
+  const found = there.flat();
+  if (found.length > 0) return good('runbooks', `${show(folder)}: ${found.join(', ')}`);
+  return {
+    what: 'runbooks',
+    state: 'warn',
+    found: `${show(folder)} holds none of them`,
+    hints: [`files are named like the runbooks, for instance ${Object.keys(runbooks)[0]}.md`],
+  };
+}
