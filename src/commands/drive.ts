@@ -2,7 +2,6 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry } from '../journal/journal.ts';
 import { canDraw } from '../plain/terminal.ts';
 import type { Run } from '../runner/run.ts';
-import type { RunSummary } from '../runner/runs.ts';
 import type { Secret } from '../secret.ts';
 import { show } from '../text.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
@@ -13,7 +12,7 @@ import { printJson } from './print-json.ts';
 import { type Paper, paperFor } from './run-paper.ts';
 import { portOf } from './run-port.ts';
 import { proseOf, runbookNamed } from './runbook-files.ts';
-import type { Sites } from './sites.ts';
+import type { DrivenRun, Sites } from './sites.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface DriveOptions extends Policy {
@@ -23,11 +22,6 @@ export interface DriveOptions extends Policy {
   /** Folder with a team's own text for the runbooks. */
   readonly overlay?: string | undefined;
 }
-
-/** What is needed of a run to drive it. */
-export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'version'> & {
-  readonly target?: string | undefined;
-};
 
 /**
  * Drives a run to its end, to a question that nobody here can answer, or until the operator leaves; gives the exit code. In a terminal it

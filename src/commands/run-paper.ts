@@ -5,9 +5,8 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../runner/fold.ts';
 import type { RunState } from '../runner/run.ts';
 import { type PaperSite, paperOf } from '../view/paper/paper-of.ts';
-import type { DrivenRun } from './drive.ts';
 import type { OpenInstance } from './service-of.ts';
-import type { Sites } from './sites.ts';
+import type { DrivenRun, Sites } from './sites.ts';
 
 /** The paper lifeboat of a run: its text now, and its copy on disk. */
 export interface Paper {

@@ -15,6 +15,11 @@ export interface Sites extends AsyncDisposable {
   readonly platform: ActivityDeps['platform'];
 }
 
+/** What is needed of a run to drive it. */
+export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'version'> & {
+  readonly target?: string | undefined;
+};
+
 /**
  * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and in a recovery whose source may be gone (`sourceIsGone`) nothing
  * is sent to the source at all. Rejects with a usage error when the config lacks something.

@@ -4,10 +4,10 @@ import { evidence, type RecordProof, timeline } from './report/chain.ts';
 import { changes } from './report/changes.ts';
 import { decisions, deviations, facts } from './report/decided.ts';
 import { heading, outcome } from './report/head.ts';
-import { identity } from './report/identity.ts';
+import { identity, source } from './report/identity.ts';
 import { section } from './report/layout.ts';
 import { objectives } from './report/objectives.ts';
-import { obligationList, type WrittenObligation } from './report/obligations.ts';
+import { obligationList, owedBy, type WrittenObligation } from './report/obligations.ts';
 import { reconciliation, recovered } from './report/recovered.ts';
 
 export interface ReportOptions extends RecordProof {
@@ -25,17 +25,19 @@ export interface ReportOptions extends RecordProof {
  */
 export function runReport(entries: readonly Entry[], options: ReportOptions): string {
   const ledger = options.ledger ?? [];
+  const owed = owedBy(entries, options.obligations);
   const sections = [
     heading(entries),
-    outcome(entries),
+    outcome(entries, owed),
     options.measures === undefined ? '' : section('Objectives', objectives(options.measures)),
     section('Facts proven', facts(entries)),
     optional('Recovery point', recovered(entries, options.measures?.point)),
+    optional('Where the data came from', source(entries)),
     optional('Identity of what was changed', identity(entries)),
     optional('Reconciliation', reconciliation(entries)),
-    optional('Obligations', obligationList(entries, options.obligations)),
+    optional('Obligations', obligationList(entries, owed)),
     section('Decisions', decisions(entries)),
-    section('Deviations', deviations(entries)),
+    section('Deviations', deviations(entries, owed)),
     section('Changes', changes(entries)),
     section('Timeline (UTC)', timeline(entries)),
     ledger.length === 0 ? '' : section('Written to the ledger of the instance', timeline(ledger)),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from './journal.ts';
-import type { Sentence } from './sentence.ts';
+import type { Sentence } from './said.ts';
 
 /**
  * A fact of a recovery in the ledger of an instance as a sentence: a card, what was recovered, what is owed (bodies in

@@ -2,12 +2,7 @@ import { show } from '../text.ts';
 import type { Entry } from './journal.ts';
 import { recoverySentence } from './recovery-sentence.ts';
 import { type RunEntry, readRunEntry } from './run-entries.ts';
-
-/** What an entry says to a person, printable, without a stop; `tone` says how a renderer may stress it. */
-export interface Sentence {
-  readonly text: string;
-  readonly tone: 'plain' | 'good' | 'warn' | 'bad' | 'dim';
-}
+import type { Sentence } from './said.ts';
 
 /** One entry as a sentence. Unknown types are shown with their fields. */
 export function sentenceOf(entry: Pick<Entry, 'type' | 'body'>): Sentence {

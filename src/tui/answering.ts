@@ -34,7 +34,7 @@ export function answerQuestion(state: UiState, intent: Intent): Step {
     }
     case 'submit': {
       const input = inputOf(view, question);
-      return input === 'input' || input === 'picker' ? submit(state, question, view) : [state];
+      return input === 'choice' || input === 'ways' ? [state] : submit(state, question, view);
     }
     case 'erase':
       return [{ ...state, question: withText(question, withoutLast(question.text)) }];

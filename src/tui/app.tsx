@@ -17,7 +17,7 @@ export interface AppProps {
 }
 
 /** Where a key may answer a question. */
-const ANSWERS: ReadonlySet<Mode> = new Set<Mode>(['choice', 'ways', 'input', 'picker']);
+const ANSWERS: ReadonlySet<Mode> = new Set<Mode>(['choice', 'ways', 'input', 'reason', 'reading', 'picker']);
 
 /** The only component with a life of its own: it connects the store, the keyboard and the size of the window. */
 export function App({ store, look, onReady }: AppProps) {

@@ -1,5 +1,19 @@
 /** What the keyboard talks to at a moment; found from the state by `modeOf`. */
-export type Mode = 'watch' | 'choice' | 'ways' | 'input' | 'picker' | 'over' | 'leave' | 'help' | 'paper';
+export type Mode =
+  | 'watch'
+  | 'choice'
+  | 'ways'
+  /** A field that answers the question. */
+  | 'input'
+  /** The field of an answer that needs words. */
+  | 'reason'
+  | 'picker'
+  /** The field of a picker, with something in it. */
+  | 'reading'
+  | 'over'
+  | 'leave'
+  | 'help'
+  | 'paper';
 
 /** What the operator wants. */
 export type Intent =

@@ -14,10 +14,19 @@ export const ANSWERING: readonly Binding[] = [
   {
     intent: 'submit',
     keys: ['enter'],
-    modes: ['input'],
+    modes: ['input', 'reason'],
     shown: 'Enter',
     label: 'confirm',
     description: 'give what was typed; an empty line gives nothing',
+    onScreen: 'always',
+  },
+  {
+    intent: 'submit',
+    keys: ['enter'],
+    modes: ['reading'],
+    shown: 'Enter',
+    label: 'read it',
+    description: 'read what was typed into the picker; Enter once more takes it',
     onScreen: 'always',
   },
   {
@@ -50,7 +59,7 @@ export const ANSWERING: readonly Binding[] = [
   {
     intent: 'up',
     keys: ['up'],
-    modes: ['input'],
+    modes: ['input', 'reading'],
     shown: '',
     label: 'up',
     description: 'move out of the field, upwards',
@@ -59,7 +68,7 @@ export const ANSWERING: readonly Binding[] = [
   {
     intent: 'down',
     keys: ['down'],
-    modes: ['input'],
+    modes: ['input', 'reading'],
     shown: 'down',
     label: 'other answers',
     description: 'move out of the field to the other answers',
@@ -68,7 +77,7 @@ export const ANSWERING: readonly Binding[] = [
   {
     intent: 'erase',
     keys: ['backspace'],
-    modes: ['input'],
+    modes: ['input', 'reason', 'reading'],
     shown: 'Backspace',
     label: 'erase',
     description: 'take back the last character',
@@ -77,7 +86,7 @@ export const ANSWERING: readonly Binding[] = [
   {
     intent: 'clear',
     keys: ['ctrl+u'],
-    modes: ['input'],
+    modes: ['input', 'reason', 'reading'],
     shown: 'Ctrl-U',
     label: 'clear',
     description: 'empty the field',
@@ -86,7 +95,7 @@ export const ANSWERING: readonly Binding[] = [
   {
     intent: 'back',
     keys: ['escape'],
-    modes: ['input', 'ways'],
+    modes: ['input', 'reason', 'reading', 'ways'],
     shown: 'Esc',
     label: 'back',
     description: 'leave the field, or what is owed for the list of it; then ask whether to leave the run',

@@ -23,7 +23,7 @@ export const AROUND: readonly Binding[] = [
   {
     intent: 'page-down',
     keys: ['tab', 'pagedown'],
-    modes: ['watch', 'choice', 'ways', 'input', 'picker', 'over', 'help', 'paper'],
+    modes: ['watch', 'choice', 'ways', 'input', 'reason', 'reading', 'picker', 'over', 'help', 'paper'],
     shown: 'Tab',
     label: 'more text',
     description: 'the next page of the text; after the last, the first again',
@@ -32,7 +32,7 @@ export const AROUND: readonly Binding[] = [
   {
     intent: 'page-up',
     keys: ['pageup'],
-    modes: ['watch', 'choice', 'ways', 'input', 'picker', 'over', 'help', 'paper'],
+    modes: ['watch', 'choice', 'ways', 'input', 'reason', 'reading', 'picker', 'over', 'help', 'paper'],
     shown: 'PgUp',
     label: 'back in the text',
     description: 'the page before in the text',
@@ -113,7 +113,7 @@ export const AROUND: readonly Binding[] = [
   {
     intent: 'ask-leave',
     keys: ['ctrl+c'],
-    modes: ['input', 'help', 'paper'],
+    modes: ['input', 'reason', 'reading', 'help', 'paper'],
     shown: 'Ctrl-C',
     label: 'leave',
     description: 'leave the run behind, from a field too; twice leaves at once',
@@ -140,7 +140,7 @@ export const AROUND: readonly Binding[] = [
   {
     intent: 'paper',
     keys: ['ctrl+p'],
-    modes: ['input', 'picker'],
+    modes: ['input', 'reason', 'reading', 'picker'],
     shown: 'Ctrl-P',
     label: 'paper',
     description: 'the paper lifeboat, from a field',

@@ -63,7 +63,7 @@ export function layOut(state: UiState, size: Size, look: Look): Layout {
   const footer = footerLine(view, modeOf(state), columns, look, state.question?.picker?.unit);
   const banner = bannerLines(view.banner, columns, rows < 24 ? 2 : 4, look);
   const rail = columns < MIDDLE && view.rail.length > 0 ? [railLine(view.rail, columns, look)] : [];
-  const over = textOver(state, columns, look);
+  const over = textOver(state, columns, rows, look);
   const objectives =
     columns < WIDE || over !== undefined ? objectiveLine(view.objectives, columns, look) : [];
   const top = [header, ...banner, ...rail, ...objectives];
@@ -95,17 +95,24 @@ function tooSmall(state: UiState, { columns, rows }: Size, look: Look): Layout {
   return { page: { height: 1, last: 0 }, bands: [band(lines, columns, rows)] };
 }
 
-/** A text that takes the place of the run: the help, the paper lifeboat, or all about one obligation above its ways. */
-function textOver(state: UiState, width: number, look: Look): Line[] | undefined {
+/**
+ * A text that takes the place of the run: the help, the paper lifeboat, all about one obligation above its ways, or an outcome that
+ * is too long to stand below the run.
+ */
+function textOver(state: UiState, width: number, rows: number, look: Look): Line[] | undefined {
   const { view, question, overlay, paper } = state;
   if (overlay === 'help') return helpLines(width, look);
   if (overlay === 'paper') return paperLines(paper, view.question !== undefined, width, look);
+  if (view.outcome !== undefined && overlay === 'none' && !state.logGrown) {
+    const outcome = outcomeLines(view.outcome, width, Number.POSITIVE_INFINITY, look);
+    return outcome.length > rows / 2 ? outcome : undefined;
+  }
   const owed = openedOf(view.question, question?.opened);
   return owed === undefined ? undefined : owedLines(owed, width, look);
 }
 
 function overRun(state: UiState, text: readonly Line[], width: number, height: number, look: Look): Layout {
-  const covers = state.overlay === 'help' || state.overlay === 'paper';
+  const covers = state.overlay === 'help' || state.overlay === 'paper' || state.view.outcome !== undefined;
   const bottom = covers
     ? []
     : askedLines(state, width, height - Math.min(height < 10 ? 3 : 5, text.length), look);
@@ -141,19 +148,22 @@ function run(state: UiState, columns: number, free: number, look: Look): Layout 
   const logRows = isWide ? 0 : logHeight(state, left, leastBody, wanted);
   const bodyRows = left - logRows;
 
+  const beside = isWide ? side(state, facts, sideWidth, bodyRows, look) : undefined;
+  // What the column beside it has no room for stands at the end of the text.
+  const rest = beside?.isCut ? [BLANK, ...factLines(view.facts, proseWidth, look)] : [];
   const main = isWide
-    ? scrolled(prose, state.scroll, proseWidth, bodyRows, look)
+    ? scrolled([...prose, ...rest], state.scroll, proseWidth, bodyRows, look)
     : proseOverFacts(prose, facts, state.scroll, proseWidth, bodyRows, look);
   const panes: Pane[] = [{ width: proseWidth, height: bodyRows, lines: main.shown }];
   if (railCells > 0) {
     const lines = railLines(view.rail, railCells, bodyRows, look);
     panes.unshift({ width: railCells, height: bodyRows, lines }, wall(bodyRows, look));
   }
-  if (sideWidth > 0) {
+  if (beside !== undefined) {
     panes.push(wall(bodyRows, look), {
       width: sideWidth,
       height: bodyRows,
-      lines: side(state, facts, sideWidth, bodyRows, look),
+      lines: beside.lines,
     });
   }
   return {
@@ -199,7 +209,7 @@ function logHeight({ view, logGrown }: UiState, left: number, leastBody: number,
   return height < 2 ? 0 : height;
 }
 
-/** Facts keep at most half of the rows when the prose needs its own; all of them then follow at the end of the text. */
+/** Facts keep at most half of the rows when the prose needs its own; when that is too little, all follow at the end of the text. */
 function proseOverFacts(
   prose: readonly Line[],
   facts: readonly Line[],
@@ -208,26 +218,36 @@ function proseOverFacts(
   height: number,
   look: Look,
 ) {
-  if (facts.length === 0 || height < 3) return scrolled(prose, scroll, width, height, look);
+  if (facts.length === 0) return scrolled(prose, scroll, width, height, look);
+  const whole = [...prose, BLANK, ...facts];
+  if (height < 3) return scrolled(whole, scroll, width, height, look);
   const factRows = Math.min(facts.length, Math.max(Math.floor((height - 1) / 2), height - 1 - prose.length));
-  const text = scrolled(prose, scroll, width, height - factRows - 1, look);
-  return {
-    page: text.page,
-    shown: [...text.shown, BLANK, ...facts.slice(0, factRows)],
-  };
+  const isCut = factRows < facts.length;
+  const text = scrolled(isCut ? whole : prose, scroll, width, height - factRows - 1, look);
+  return { page: text.page, shown: [...text.shown, BLANK, ...counted(facts, factRows, width, look)] };
+}
+
+/** As many rows of facts as there is room for; the last says how many are missing. */
+function counted(facts: readonly Line[], room: number, width: number, look: Look): Line[] {
+  if (facts.length <= room) return [...facts];
+  const shown = facts.slice(0, Math.max(0, room - 1));
+  const note = `${look.glyphs.more} ${facts.length - shown.length} more rows of facts: Tab, at the end`;
+  return [...shown, cutLine([span(note, 'text.dim')], width, look)].slice(0, Math.max(0, room));
 }
 
 /** The column beside the prose: the clock against the objectives and what is owed, the facts, below them the log. */
-function side(state: UiState, facts: readonly Line[], width: number, height: number, look: Look): Line[] {
+function side(state: UiState, facts: readonly Line[], width: number, height: number, look: Look) {
   const { view, logGrown } = state;
   const most = logGrown ? Math.floor(height / 3) : Math.floor((height * 2) / 3);
   const owed = owedPanel(view.obligations, width, Math.max(3, Math.floor(height / 3)), look);
   const clocks = [objectiveLines(view.objectives, width, look), owed]
     .filter((lines) => lines.length > 0)
     .flatMap((lines) => [...lines, BLANK]);
-  const shown = [...clocks, ...facts].slice(0, view.log.length === 0 ? height : most);
+  const room = Math.max(0, (view.log.length === 0 ? height : most) - clocks.length);
+  const shown = [...clocks, ...counted(facts, room, width, look)].slice(0, height);
   const gap = shown.length > 0 ? [BLANK] : [];
-  return [...shown, ...gap, ...logLines(view.log, width, height - shown.length - gap.length, look)];
+  const log = logLines(view.log, width, height - shown.length - gap.length, look);
+  return { isCut: facts.length > room, lines: [...shown, ...gap, ...log].slice(0, height) };
 }
 
 function wall(height: number, look: Look): Pane {

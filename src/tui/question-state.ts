@@ -76,9 +76,10 @@ export function freshQuestion(question: QuestionView): QuestionState {
 export function inputOf(
   question: QuestionView,
   state: QuestionState,
-): 'input' | 'picker' | 'ways' | 'choice' {
-  if (state.option !== undefined) return 'input';
+): 'input' | 'reason' | 'picker' | 'reading' | 'ways' | 'choice' {
+  if (state.option !== undefined) return 'reason';
   const row = rowsOf(question, state.opened)[state.row];
-  if (row?.kind === 'field') return question.kind === 'time' && state.text === '' ? 'picker' : 'input';
+  if (row?.kind === 'field' && question.kind === 'time') return state.text === '' ? 'picker' : 'reading';
+  if (row?.kind === 'field') return 'input';
   return openedOf(question, state.opened) === undefined ? 'choice' : 'ways';
 }

@@ -13,6 +13,9 @@ import type { Action, Page, Step, UiState } from './screen-state.ts';
  */
 export const SETTLE_MS = 150;
 
+/** Where text can be typed. */
+const TYPES: ReadonlySet<Mode> = new Set<Mode>(['input', 'reason', 'reading', 'picker']);
+
 /** The state before anything was pressed. */
 export function firstState(view: RunView, now: number): UiState {
   const state: UiState = {
@@ -70,7 +73,7 @@ export function update(state: UiState, action: Action): Step {
     }
     case 'text': {
       const mode = modeOf(state);
-      if ((mode !== 'input' && mode !== 'picker') || isUnsettled(state, action.now)) return [state];
+      if (!TYPES.has(mode) || isUnsettled(state, action.now)) return [state];
       return typeText(state, action.text);
     }
     case 'intent':
@@ -86,7 +89,7 @@ function withView(state: UiState, view: RunView, now: number): UiState {
   const sameQuestion = questionKey(view.question) === (state.question?.key ?? '');
   if (!sameQuestion) return withFreshQuestion(next, now);
   const isNewOutcome = view.outcome !== undefined && state.view.outcome === undefined;
-  return isNewOutcome ? { ...next, appeared: now } : next;
+  return isNewOutcome ? { ...next, scroll: 0, appeared: now } : next;
 }
 
 function withFreshQuestion(state: UiState, now: number): UiState {

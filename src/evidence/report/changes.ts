@@ -1,5 +1,6 @@
 import type { Entry } from '../../journal/journal.ts';
 import { code, plain, table } from '../markdown.ts';
+import { fieldsOf } from '../measure/timeline.ts';
 import { findAll } from './found.ts';
 import { time } from './layout.ts';
 
@@ -11,7 +12,7 @@ export function changes(entries: readonly Entry[]): string {
   const rows = [...onceRows(entries), ...repeatableRows(entries)].sort((a, b) => a.seq - b.seq);
   if (rows.length === 0) return 'None.';
   return table(
-    ['Begun', 'Step', 'Intent', 'Answer', 'Found at the service'],
+    ['Begun', 'Step', 'Intent, or what it was about', 'Answer', 'Found at the service'],
     rows.map(({ cells }) => cells),
   );
 }
@@ -34,10 +35,24 @@ function onceRows(entries: readonly Entry[]): ChangeRow[] {
 function repeatableRows(entries: readonly Entry[]): ChangeRow[] {
   return findAll(entries, 'activity.begun')
     .filter(({ body }) => body.kind === 'repeatable')
-    .map(({ entry, body: { activity, verb } }) => ({
+    .map(({ entry, body: { activity, verb, input } }) => ({
       seq: entry.seq,
-      cells: [time(entry.at), plain(verb), '', plain(answerOf(entries, entry.seq, activity)), ''],
+      cells: [
+        time(entry.at),
+        plain(verb),
+        subjectOf(input),
+        plain(answerOf(entries, entry.seq, activity)),
+        '',
+      ],
     }));
+}
+
+/** The application or service key that a step was about. */
+function subjectOf(input: unknown): string {
+  const { app, key } = fieldsOf(input);
+  const { key: appKey, name } = { ...fieldsOf(key), ...fieldsOf(app) };
+  const subject = appKey ?? name;
+  return typeof subject === 'string' ? plain(subject, 80) : '';
 }
 
 /** How an activity that began at `seq` ended: its own word for it, the failure, or nothing on record. */

@@ -3,11 +3,13 @@ import type { Entry } from '../../journal/journal.ts';
 import { plain, table } from '../markdown.ts';
 import { findAll, findLast } from './found.ts';
 import { time } from './layout.ts';
+import type { WrittenObligation } from './obligations.ts';
 
 /** What the run says of itself at its end. */
 export function facts(entries: readonly Entry[]): string {
   const closed = findLast(entries, 'run.closed')?.body;
-  if (closed === undefined || closed.summary.length === 0) return 'None.';
+  if (closed === undefined) return 'None: a run says what it proved when it is closed.';
+  if (closed.summary.length === 0) return 'None.';
   return table(
     ['Fact', 'Value'],
     closed.summary.map(({ label, value, unit }) => [plain(label), plain(formatValue(value, unit))]),
@@ -29,9 +31,19 @@ export function decisions(entries: readonly Entry[]): string {
   );
 }
 
-/** What was not done as the runbook has it, and why. */
-export function deviations(entries: readonly Entry[]): string {
+/** What was not done as the runbook has it, and why: by its steps, and by people in its place or not at all. */
+export function deviations(entries: readonly Entry[], owed: readonly WrittenObligation[]): string {
   const closed = findLast(entries, 'run.closed')?.body;
-  if (closed === undefined || closed.deviations.length === 0) return 'None.';
-  return closed.deviations.map(({ step, reason }) => `- ${plain(step)}: ${plain(reason)}`).join('\n');
+  const steps = (closed?.deviations ?? []).map(({ step, reason }) => `- ${plain(step)}: ${plain(reason)}`);
+  const settled = owed.flatMap(({ what, settled: by }) =>
+    by?.how === 'skipped'
+      ? [`- skipped: ${plain(what)}: ${plain(by.text)}`]
+      : by?.how === 'hand'
+        ? [`- by hand: ${plain(what)}: ${plain(by.text)}`]
+        : [],
+  );
+  const open =
+    closed === undefined ? ['- The run is not closed: what its steps leave out is told then.'] : [];
+  const all = [...steps, ...settled, ...open];
+  return all.length === 0 ? 'None.' : all.join('\n');
 }

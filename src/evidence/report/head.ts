@@ -4,6 +4,7 @@ import { code, plain, table } from '../markdown.ts';
 import { fieldsOf } from '../measure/timeline.ts';
 import { find, findLast } from './found.ts';
 import { section } from './layout.ts';
+import { stillOwed, type WrittenObligation } from './obligations.ts';
 
 /** What run it is, who did it when, and with what. */
 export function heading(entries: readonly Entry[]): string {
@@ -26,7 +27,7 @@ export function heading(entries: readonly Entry[]): string {
     ...said('Incident', input['incidentAt']),
     ['Started', plain(first?.at ?? 'unknown')],
     ['Ended', plain(over?.entry.at ?? 'not yet')],
-    ['Duration', duration(first?.at, over?.entry.at)],
+    ['Duration', over === undefined ? 'not over' : duration(first?.at, over.entry.at)],
     ['Tool', started === undefined ? 'unknown' : tool(started.tool)],
   ];
   const title = started === undefined ? 'Run' : `${plain(started.runbook)} on ${plain(started.instance)}`;
@@ -34,7 +35,7 @@ export function heading(entries: readonly Entry[]): string {
 }
 
 /** How the run ended, and whether that is proven. */
-export function outcome(entries: readonly Entry[]): string {
+export function outcome(entries: readonly Entry[], owed: readonly WrittenObligation[] = []): string {
   const closed = findLast(entries, 'run.closed')?.body;
   const abandoned = findLast(entries, 'run.abandoned')?.body;
   if (closed !== undefined) {
@@ -43,7 +44,14 @@ export function outcome(entries: readonly Entry[]): string {
     return section('Outcome', `**${plain(closed.outcome)}**. ${proof}.${failure}`);
   }
   if (abandoned !== undefined) return section('Outcome', `**Abandoned**: ${plain(abandoned.reason)}.`);
-  return section('Outcome', '**This run is still open.** The record ends with its last entry.');
+  const at = findLast(entries, 'event')?.body.title;
+  const where = at === undefined ? '' : ` It is at: ${plain(at)}.`;
+  const left = stillOwed(owed).length;
+  const owing = left === 0 ? '' : ` **It still owes ${left}.**`;
+  return section(
+    'Outcome',
+    `**This run is still open.**${where}${owing} The record ends with its last entry.`,
+  );
 }
 
 /** A row for what was given to this run, and none for what was not. */

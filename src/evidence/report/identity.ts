@@ -43,6 +43,33 @@ export function identity(entries: readonly Entry[]): string {
   return table(['', ''], [['In the config', plain(name ?? 'unknown')], ...rows]);
 }
 
+/**
+ * Where the data of a recovery into another instance came from: the instance itself where the run has asked it, else as its recovery card
+ * has it, because it may be gone. Empty for what stays in its own instance.
+ */
+export function source(entries: readonly Entry[]): string {
+  const started = find(entries, 'run.started')?.body;
+  if (started?.target === undefined) return '';
+  const performed = timelineOf(entries)?.performed ?? [];
+  const own = performed.findLast(({ verb }) => verb === 'preflight');
+  const onRecord = performed.findLast(({ verb }) => verb === 'readCard');
+  const card = fieldsOf(onRecord?.output['card']);
+  const { id } = fieldsOf(fieldsOf(own?.output)['ground']);
+  const known: (readonly [string, unknown])[] = [
+    ['Instance id', card['instanceId'] ?? id],
+    ['Guid of its backups', card['backupGuid']],
+    ['Service id', card['serviceId']],
+    ['Plan id', card['planId']],
+    ['Recovery card of', card['preparedAt']],
+    ['Asked in this run', own === undefined ? 'no' : 'yes'],
+  ];
+  const rows = known.flatMap(([label, value]): [string, string][] => {
+    const text = words(value);
+    return text === undefined ? [] : [[label, text]];
+  });
+  return table(['', ''], [['In the config', plain(started.instance)], ...rows]);
+}
+
 function serviceOf(output: Fields | undefined): Fields {
   return { ...fieldsOf(output?.['ground']), ...fieldsOf(output?.['service']) };
 }

@@ -3,7 +3,7 @@ import { notFound, parsedBody, unprocessable } from './cf-error.ts';
 import type { LabApp } from './lab-app.ts';
 import { NO_METADATA } from './metadata.ts';
 import { oneOf, paged, queryOf, selected } from './page.ts';
-import { SPACE } from './platform.ts';
+import { SPACE } from './places.ts';
 import { presentApp, presentDroplet, presentPackage, presentProcess, presentStats } from './present-app.ts';
 import type { CfReply, CfRequest, CfRoute } from './route.ts';
 import { vcapServices } from './vcap.ts';

@@ -2,7 +2,7 @@ import type { AuditEvent } from './audit-log.ts';
 import { badQuery } from './cf-error.ts';
 import { stamp } from './metadata.ts';
 import { oneOf, paged, queryOf } from './page.ts';
-import { ORG, SPACE } from './platform.ts';
+import { ORG, SPACE } from './places.ts';
 import type { CfRequest } from './route.ts';
 
 /** A page of what happened: filtered by `types`, `target_guids`, spaces, orgs and `created_ats`; the oldest first. */

@@ -3,7 +3,8 @@ import { notFound } from './cf-error.ts';
 import type { Job } from './jobs.ts';
 import { stamp } from './metadata.ts';
 import { oneOf, paged, queryOf } from './page.ts';
-import { ORG, type Platform, SPACE, UNSEEN_SPACE } from './platform.ts';
+import { ORG, SPACE, UNSEEN_SPACE } from './places.ts';
+import type { Platform } from './platform.ts';
 import { presentInstance } from './present-binding.ts';
 import type { CfRequest, CfRoute } from './route.ts';
 

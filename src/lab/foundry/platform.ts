@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import type { LabClock } from '../clock.ts';
 import { type Launcher, makeLauncher } from '../engine/launcher.ts';
@@ -35,11 +34,6 @@ export interface PlatformParts extends PlatformOptions {
   readonly rowsPerSecond: number;
   readonly log: (line: string) => void;
 }
-
-export const ORG = { guid: randomUUID(), name: 'acme' } as const;
-export const SPACE = { guid: randomUUID(), name: 'prod' } as const;
-/** Where the bound applications are that nobody here may see. */
-export const UNSEEN_SPACE = randomUUID();
 
 /**
  * The application platform around the lab's instances: one org, one space, two applications and a service key for each shop. The API

@@ -1,7 +1,7 @@
 import type { Deployment } from './deployments.ts';
 import type { LabApp } from './lab-app.ts';
 import { stamp } from './metadata.ts';
-import { SPACE } from './platform.ts';
+import { SPACE } from './places.ts';
 import type { Build, Droplet, Package } from './staging.ts';
 
 const LIFECYCLE = { type: 'buildpack', data: { buildpacks: ['nodejs_buildpack'], stack: 'cflinuxfs4' } };

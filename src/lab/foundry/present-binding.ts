@@ -1,7 +1,7 @@
 import type { LabInstance } from '../instance.ts';
 import type { BindingOperation, CredentialBinding } from './credential-bindings.ts';
 import { stamp } from './metadata.ts';
-import { SPACE } from './platform.ts';
+import { SPACE } from './places.ts';
 import { PLAN_GUID } from './vcap.ts';
 
 /** A binding as the platform's API shows it; its credentials are told elsewhere. */

@@ -6,12 +6,12 @@ import { tokenOf } from './tones.ts';
 
 /** What the header shows; a run that has not been read yet may lack its times. */
 export type HeaderData = Pick<RunView, 'instance' | 'title'> &
-  Partial<Pick<RunView, 'mode' | 'clock' | 'elapsed' | 'obligations'>>;
+  Partial<Pick<RunView, 'runbook' | 'mode' | 'clock' | 'elapsed' | 'obligations'>>;
 
 /**
  * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that nobody
- * mistakes the real thing for a rehearsal. On a narrow screen the date, the running time and the title go first, what is owed
- * never.
+ * mistakes the real thing for a rehearsal. On a narrow screen the date and the running time go first, the title gives
+ * way to the runbook's id, and what is owed never goes.
  *
  * `measure` and `cut` come from the caller because the first frame is written before the width tables are loaded.
  */
@@ -35,6 +35,7 @@ export function headerLine(
     [data.title, owing.long, [time, elapsed]],
     [data.title, owing.long, [time]],
     [data.title, owing.short, [time]],
+    [data.runbook ?? '', owing.short, [time]],
     ['', owing.short, [time]],
     ['', owing.short, []],
   ] as const) {

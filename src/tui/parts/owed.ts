@@ -1,12 +1,13 @@
 import { cells } from '../../plain/width.ts';
 import { ageWords, dueWords, stillOpen, waysInWords } from '../../view/owed.ts';
 import type { ObligationView } from '../../view/run-view.ts';
-import { cutLine, padLine, ruleLine, verbatimLines, wrapLine } from '../line.ts';
+import { commandLines } from '../command-lines.ts';
+import { cutLine, padLine, ruleLine, wrapLine } from '../line.ts';
 import { BLANK, type Line, type Look, span } from '../span.ts';
 import { limitRows } from './facts.ts';
 import { signOf, tokenOf } from './tones.ts';
 
-/** One row of the list of what is owed: about what, until when, since when and by whom. */
+/** One row of the list of what is owed: about what, until when, what has to be done, since when and by whom. */
 export function owedRow(
   owed: ObligationView,
   focused: boolean,
@@ -21,6 +22,7 @@ export function owedRow(
     span(focused ? `${look.glyphs.cursor} ` : '  ', 'selected'),
     ...padLine(subject, most),
     ...dueSpans(owed, look),
+    span(`  ${owed.what}`),
     span(`  ${ageWords(owed)}`, 'text.dim'),
   ];
   return cutLine(row, width, look);
@@ -31,9 +33,7 @@ export function owedDetail(owed: ObligationView, width: number): Line[] {
   const indented = (text: string) => wrapLine([span(`    ${text}`, 'text.dim')], width, 4);
   return [
     ...wrapLine([span(`    ${owed.what}`)], width, 4),
-    ...owed.commands.flatMap((command) =>
-      verbatimLines(command, width - 4).map((row): Line => [span('    '), ...row]),
-    ),
+    ...owed.commands.flatMap((command) => commandLines(command, width, { lead: '    ' }).lines),
     ...indented(`settled ${waysInWords(owed)}`),
   ];
 }
@@ -46,7 +46,7 @@ export function owedLines(owed: ObligationView, width: number, look: Look): Line
     ...wrapLine([span(owed.what, 'text.strong')], width),
     ...wrapLine([span(known, 'text.dim')], width),
     ...(owed.commands.length === 0 ? [] : [BLANK]),
-    ...owed.commands.flatMap((command) => verbatimLines(command, width)),
+    ...owed.commands.flatMap((command) => commandLines(command, width).lines),
     BLANK,
     ...wrapLine([span(`It is settled ${waysInWords(owed)}.`, 'text.dim')], width),
   ];

@@ -134,9 +134,10 @@ function rowLines(
     lines.push(...wrapLine([span(`    ${below}`, 'text.dim')], width, 4));
   }
   if (focused && state.option?.needs !== undefined) {
-    lines.push(
-      field(span('    '), [span(`${state.option.needs.prompt}: `, 'accent')], state.text, true, width),
-    );
+    const label = [span(`${state.option.needs.prompt}: `, 'accent')];
+    const isLong = lineWidth(label) > width / 2;
+    if (isLong) lines.push(...wrapLine([span(`    ${state.option.needs.prompt}`, 'accent')], width, 4));
+    lines.push(field(span('    '), isLong ? [] : label, state.text, true, width));
   }
   return lines;
 }
@@ -219,7 +220,7 @@ function secretField(
   ];
 }
 
-/** The rows around the one under the cursor, whole rows first, then as many of their lines as there is room for. */
+/** The rows around the one under the cursor, whole rows first, then as many of their lines as there is room for. Those left out are counted. */
 function around(groups: readonly Line[][], at: number, room: number): Line[] {
   let first = at;
   let last = at;
