@@ -40,7 +40,7 @@ export function freezeUpdates({ next }: { readonly next: string }) {
     }),
     weighingUpdates: recovery.createStateConfig({
       meta: { step: 'freeze', title: 'weighing it' },
-      always: [{ guard: 'mayFreeze', target: 'freezingUpdates' }, skipped],
+      always: [{ guard: 'mayFreeze', target: 'freezingUpdates', actions: 'oweRelease' }, skipped],
     }),
     freezingUpdates: recovery.createStateConfig({
       meta: {
@@ -66,21 +66,55 @@ export function freezeUpdates({ next }: { readonly next: string }) {
           target: next,
           actions: assign({ updates: ({ event }) => event.output, failure: undefined }),
         },
-        onError: failTo('freezeFailed'),
+        onError: [
+          {
+            guard: { type: 'mayBeInForce', params: ({ event }) => ({ error: event.error }) },
+            ...failTo('freezeFailed'),
+          },
+          {
+            target: 'freezeFailed',
+            actions: [
+              { type: 'keepFailure', params: ({ event }) => ({ error: event.error }) },
+              'forgetRelease',
+            ],
+          },
+        ],
       },
     }),
-    freezeFailed: failure({
-      step: 'freeze',
-      title: 'maintenance updates are not held back',
-      retry: 'askingUpdates',
-      next,
-      ways: {
-        retry: 'asks again; the same setting twice changes nothing more',
-        skip: 'an update may begin while the instance is being changed',
-        markDone: 'how were they forbidden?',
-      },
-    }),
+    freezeFailed: freezeFailed(next),
   };
+}
+
+/** Whether they are forbidden may not be known. Then, and when a person has forbidden them, they are allowed again at the end. */
+function freezeFailed(next: string) {
+  const asked = failure({
+    step: 'freeze',
+    title: 'maintenance updates are not held back',
+    retry: 'askingUpdates',
+    next,
+    stopped: 'stopping',
+    ways: {
+      retry: 'asks again; the same setting twice changes nothing more',
+      skip: 'an update may begin while the instance is being changed',
+      markDone: 'how were they forbidden?',
+    },
+  });
+  return recovery.createStateConfig({
+    ...asked,
+    on: {
+      ...asked.on,
+      'operator.markDone': {
+        target: next,
+        actions: [
+          {
+            type: 'noteSkip',
+            params: ({ event }) => ({ step: 'freeze', reason: `done outside: ${event.text}` }),
+          },
+          'oweRelease',
+        ],
+      },
+    },
+  });
 }
 
 /** What becomes of the one send of an action. It leaves no task, so a lost answer is nearly always a question. */

@@ -3,7 +3,7 @@ import type { Reconciliation } from '../parts/recovery-verbs.ts';
 import type { Fact } from '../parts/runbook.ts';
 import { sizeOf } from './ask.ts';
 import type { RecoveryContext, TaskState } from './context.ts';
-import { restoredElsewhen } from './weigh.ts';
+import { isOwed, restoredElsewhen } from './weigh.ts';
 
 /** The facts beside the prose, most important first. */
 export function factsOf(context: RecoveryContext): Fact[] {
@@ -177,7 +177,13 @@ function dutyFacts({ duties }: RecoveryContext): Fact[] {
   ];
 }
 
-function instanceFacts({ facts, updatesChangeable, updates }: RecoveryContext): Fact[] {
+function updatesWords(context: RecoveryContext): string {
+  if (context.updates !== undefined) return 'forbidden for the time of the run';
+  return isOwed(context, 'release-updates') ? 'may be forbidden' : 'not held back';
+}
+
+function instanceFacts(context: RecoveryContext): Fact[] {
+  const { facts, updatesChangeable } = context;
   if (facts === undefined) return [];
   const { newest, backups } = facts;
   return [
@@ -194,7 +200,7 @@ function instanceFacts({ facts, updatesChangeable, updates }: RecoveryContext): 
       : [
           {
             label: 'updates',
-            value: updates === undefined ? 'not held back' : 'forbidden for the time of the run',
+            value: updatesWords(context),
           },
         ]),
     ...(facts.clockSkewSeconds === undefined

@@ -22,7 +22,7 @@ export function withDuties(context: RecoveryContext): Partial<RecoveryContext> {
 
 const UNKNOWN = 'rebind-unknown';
 
-/** Maintenance updates are forbidden still, and have to be allowed again. */
+/** Maintenance updates are forbidden, or may be, and have to be allowed again. It is owed from before the call that forbids them. */
 export function withReleaseOwed(context: RecoveryContext): Partial<RecoveryContext> {
   const others = context.obligations.filter(({ id }) => id !== 'release-updates');
   const release: Obligation = {
@@ -30,7 +30,7 @@ export function withReleaseOwed(context: RecoveryContext): Partial<RecoveryConte
     kind: 'release-updates',
     subject: context.instance,
     what: `allow maintenance updates of ${context.instance} again`,
-    commands: [],
+    commands: [`lifeboat instance settings --instance ${word(context.instance)} --allow-updates true`],
     payable: 'run',
   };
   return { obligations: [...others, release], paying: undefined };

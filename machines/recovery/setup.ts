@@ -69,7 +69,10 @@ export const recovery = setup({
     paysApp: ({ context }) => weigh.paidApp(context) !== undefined,
     bindsBeside: ({ context }) => weigh.bindsBeside(context),
     mayFreeze: ({ context }) => context.updatesChangeable?.changeable === true,
-    isFrozen: ({ context }) => context.updates !== undefined,
+    /** Maintenance updates are forbidden, or may be: the answer can have been lost. */
+    isFrozen: ({ context }) => weigh.isOwed(context, 'release-updates'),
+    mayBeInForce: (_, params: { error: unknown }) =>
+      failureFrom(params.error).evidence['mayBeInForce'] === true,
     isStopping: ({ context }) => context.stopping,
     isRestart: ({ context }) => context.action === 'restart',
     isRecreate: ({ context }) => context.action === 'recreate',
@@ -173,6 +176,10 @@ export const recovery = setup({
     })),
     openObligations: assign(({ context }) => withDuties(context)),
     oweRelease: assign(({ context }) => withReleaseOwed(context)),
+    /** The setting was not taken, so there is none to put back. */
+    forgetRelease: assign({
+      obligations: ({ context }) => context.obligations.filter(({ id }) => id !== 'release-updates'),
+    }),
     settleByHand: assign(({ context }, { id, text }: { id: string; text: string }) => ({
       failure: undefined,
       ...settled(context, id, { how: 'hand', text, evidence: {} }),

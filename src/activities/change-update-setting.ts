@@ -1,3 +1,4 @@
+import type { Failure } from '../../machines/parts/failure.ts';
 import type { UpdateSetting } from '../../machines/parts/verbs.ts';
 import type { RepeatableActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -6,7 +7,8 @@ import { sentAgain } from './sent-again.ts';
 
 /**
  * Allows or forbids maintenance updates (revision 61 only, service-api.md section 4.2 item 6). The same again changes nothing more, so after a
- * crash it is set again. No call reads the setting back: what answers are lost again and again is a failure that may be tried later.
+ * crash it is set again. No call reads the setting back: what answers are lost again and again is a failure that may be tried later. After a
+ * lost answer the evidence says `mayBeInForce`, whatever became of the next request.
  */
 export function changeUpdateSetting(
   deps: ActivityDeps,
@@ -14,10 +16,16 @@ export function changeUpdateSetting(
   return {
     kind: 'repeatable',
     async run({ setting }, { signal }) {
+      let wasLost = false;
+      const send = async () => {
+        const sent = await deps.service.changeUpdateSetting(setting, signal);
+        wasLost ||= sent.outcome === 'unknown';
+        return sent;
+      };
       try {
-        const sent = await sentAgain(() => deps.service.changeUpdateSetting(setting, signal), signal);
-        if (sent.outcome === 'unknown') return because(harmless(sent.failure));
-        if (sent.outcome !== 'accepted') return because(sent.failure);
+        const sent = await sentAgain(send, signal);
+        if (sent.outcome === 'unknown') return because(unsure(harmless(sent.failure)));
+        if (sent.outcome !== 'accepted') return because(wasLost ? unsure(sent.failure) : sent.failure);
         const now = sent.value.setting ?? setting;
         if (now.allowed === setting.allowed) return ok({ type: now.type, allowed: now.allowed });
         const word = now.allowed ? 'allowed' : 'forbidden';
@@ -33,4 +41,8 @@ export function changeUpdateSetting(
       }
     },
   };
+}
+
+function unsure(failure: Failure): Failure {
+  return { ...failure, evidence: { ...failure.evidence, mayBeInForce: true } };
 }

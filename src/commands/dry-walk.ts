@@ -12,6 +12,8 @@ export interface DryWalk {
   readonly context: unknown;
   /** What a look found in the way. */
   readonly failure: Failure | undefined;
+  /** The question that a person has to answer before more can be seen. */
+  readonly asks: string | undefined;
 }
 
 /** Verbs that only read the service and yet leave something on this machine. */
@@ -37,7 +39,8 @@ export async function dryWalk(
   }
   const { snapshot } = folded;
   const failure = snapshot.hasTag('failed' as never) ? runbook.failure(snapshot.context as never) : undefined;
-  return { state: statePath(snapshot), context: snapshot.context, failure };
+  const asks = failure === undefined ? questionOf(snapshot)?.prompt : undefined;
+  return { state: statePath(snapshot), context: snapshot.context, failure, asks };
 }
 
 async function look(

@@ -94,6 +94,7 @@ function printJsonPlan(
     state: walk.state,
     facts: runbook.facts(walk.context as never),
     inTheWay: walk.failure ?? null,
+    asks: walk.asks ?? null,
   };
   context.stdout.write(
     `${printableJson({ runbook: runbook.id, version: runbook.version, ...names, steps, found })}\n`,
@@ -141,6 +142,7 @@ function print(
   stdout.write('\nwhat it finds now\n');
   for (const { label, value } of runbook.facts(walk.context as never).map(viewFact))
     stdout.write(`  ${label}: ${value}\n`);
+  if (walk.asks !== undefined) stdout.write(`  it asks you before more can be seen: ${show(walk.asks)}\n`);
   if (walk.failure !== undefined) stdout.write(`  in the way: ${show(walk.failure.shortMessage)}\n`);
   context.stderr.write('nothing was changed\n');
 }

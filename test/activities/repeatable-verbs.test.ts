@@ -165,4 +165,20 @@ describe('allowing or forbidding maintenance updates', () => {
       failure: { code: 'service.timeout', hints: [expect.stringContaining('does no harm')] },
     });
   });
+
+  const lost = { outcome: 'unknown', failure: { code: 'service.reset', evidence: {} } };
+  const refused = { outcome: 'refused', failure: { code: 'service.forbidden', evidence: {} } };
+
+  test.each([
+    { when: 'every answer is lost', fates: [lost, lost, lost], may: true },
+    { when: 'an answer is lost, and the next request is refused', fates: [lost, refused], may: true },
+    { when: 'nothing but a refusal comes', fates: [refused], may: undefined },
+  ])('says whether the setting may be in force all the same: $when', async ({ fates, may }) => {
+    const { deps } = fakeService();
+    const left = [...fates];
+    Object.assign(deps.service, { changeUpdateSetting: async () => left.shift() });
+    const result = await changeUpdateSetting(deps).run({ setting }, context);
+    expect(result).toMatchObject({ ok: false });
+    if (!result.ok) expect(result.failure.evidence['mayBeInForce']).toBe(may);
+  });
 });

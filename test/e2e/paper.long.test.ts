@@ -121,8 +121,8 @@ describe('a paper lifeboat followed with nothing but bash', () => {
       'unbind-service nightly orders --wait',
       'bind-service nightly orders --wait',
       'target -o acme -s prod',
-      'delete-service-key orders reporting -f',
-      'create-service-key orders reporting',
+      'delete-service-key orders reporting -f --wait',
+      'create-service-key orders reporting --wait',
     ]);
   });
 

@@ -43,7 +43,14 @@ test.each([
     'who settled what, after how long, with which proof',
     '| `rebind-orders-api` | unbind, bind and restage orders-api | Ada | 1 min 25 s | by the platform 2026-03-01 03:04:10: restaged, running | deployment `d-1`, auditEvent `e-9` |',
   ],
-  ['what was done by hand', '| Ada | not known | by hand: restaged by the night shift |'],
+  [
+    'what was done by hand, and when that was said',
+    '| Ada | 2 min 15 s | by hand 2026-03-01 03:05:00: restaged by the night shift |',
+  ],
+  [
+    'as deviations what a step left out, what people did in its place, and what nobody did',
+    '- rebind: retired last week\n- by hand: unbind, bind and restage billing: restaged by the night shift\n- skipped: unbind, bind and restage legacy: retired last week',
+  ],
   ['what was skipped and why', '**skipped**: retired last week'],
 ])('the record of a recovery says %s', (_what, text) => {
   expect(report).toContain(text);
@@ -57,6 +64,10 @@ test('the record of a run that still owes says so, and how long it is overdue', 
   const measures = measure(entries, { sliceOf, obligations: owed });
   const text = runReport(entries, { generatedAt, measures, obligations: owed });
   expect(text).toContain('4 in all, 3 open, 0 skipped.');
+  expect(text).toContain('**This run is still open.** It is at: done. **It still owes 3.**');
+  expect(text).toContain('| Duration | not over |');
+  expect(text).toContain('a run says what it proved when it is closed');
+  expect(text).toContain('- The run is not closed: what its steps leave out is told then.');
   expect(text).toContain('| 2 min 50 s, due after 1 min | **still owed** |');
   expect(text).toContain('until now; it still runs');
   expect(text).toContain('| Recovery time (RTO) | 10 min | 5 min 35 s | not decided |');

@@ -174,7 +174,11 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     { output: { changeable: false, why: 'the revision does not offer it' } },
     failure('service.unreachable'),
   ],
-  changeUpdateSetting: [{ output: { type: 'general', allowed: false } }, failure('service.forbidden')],
+  changeUpdateSetting: [
+    { output: { type: 'general', allowed: false } },
+    failure('service.timeout', { mayBeInForce: true }),
+    failure('service.forbidden'),
+  ],
   recordProof: [{ output: { recorded: true } }, failure('journal.busy')],
   recordRecovery: [{ output: { recorded: true } }, failure('journal.busy')],
 };

@@ -204,4 +204,55 @@ describe('a change of an instance', () => {
     run.answer({ type: 'operator.pay', id: 'release-updates' });
     expect([run.state(), run.closing().proven]).toEqual(['done', true]);
   });
+
+  const unsure = failure('service.timeout', { mayBeInForce: true });
+
+  test.each(['operator.stop', 'operator.skip'])(
+    'whose answer to the update setting was lost allows updates again all the same, after %s',
+    (type) => {
+      const run = drive('change-instance', { action: 'restart' }, { changeUpdateSetting: [unsure] });
+      expect(run.state()).toBe('freezeFailed');
+      run.answer({ type, text: 'it cannot wait' });
+      if (type === 'operator.skip') run.goOn();
+      expect(run.passed).toContain('releasingUpdates');
+      expect(run.sent.findLast(({ verb }) => verb === 'changeUpdateSetting')?.input).toEqual({
+        setting: { type: 'general', allowed: true },
+      });
+      expect(run.state()).toBe(type === 'operator.stop' ? 'stopped' : 'done');
+    },
+  );
+
+  test('whose update setting was refused has none to put back', () => {
+    const run = drive(
+      'change-instance',
+      { action: 'restart' },
+      { changeUpdateSetting: [failure('service.forbidden')] },
+    );
+    run.answer({ type: 'operator.skip', text: 'it is not offered' });
+    expect(run.context().obligations).toEqual([]);
+    run.goOn();
+    expect([run.state(), run.passed.includes('releasingUpdates')]).toEqual(['done', false]);
+  });
+
+  test('with updates forbidden by hand allows them again', () => {
+    const run = drive(
+      'change-instance',
+      { action: 'restart' },
+      { changeUpdateSetting: [failure('service.forbidden')] },
+    );
+    run.answer({ type: 'operator.markDone', text: 'in the dashboard' });
+    run.goOn();
+    expect([run.state(), run.passed.includes('releasingUpdates')]).toEqual(['done', true]);
+  });
+
+  test('owes the update setting from before it is changed, so that a run that is given up leaves it owed', () => {
+    const run = drive('change-instance', { action: 'restart' });
+    expect(run.state()).toBe('confirming');
+    expect(run.context().obligations).toMatchObject([
+      {
+        id: 'release-updates',
+        commands: ['lifeboat instance settings --instance orders --allow-updates true'],
+      },
+    ]);
+  });
 });

@@ -7,7 +7,9 @@ const MODES: readonly Mode[] = [
   'choice',
   'ways',
   'input',
+  'reason',
   'picker',
+  'reading',
   'over',
   'leave',
   'help',
@@ -26,7 +28,7 @@ describe('the keymap', () => {
   });
 
   it('binds no printable character while text is typed', () => {
-    const keys = KEYMAP.filter(({ modes }) => modes.includes('input') || modes.includes('picker')).flatMap(
+    const keys = KEYMAP.filter(({ modes }) => modes.some((mode) => ['input', 'reason', 'picker', 'reading'].includes(mode))).flatMap(
       (binding) => binding.keys,
     );
     expect(keys.filter((key) => key.length === 1)).toEqual([]);
@@ -40,7 +42,7 @@ describe('the keymap', () => {
 
   it('answers a question with Enter only', () => {
     const answering = KEYMAP.filter(({ intent }) => intent === 'choose' || intent === 'submit');
-    expect(answering.flatMap(({ keys }) => keys)).toEqual(['enter', 'enter', 'enter']);
+    expect(new Set(answering.flatMap(({ keys }) => keys))).toEqual(new Set(['enter']));
   });
 
   it('shows the key for waking a run only while something is announced', () => {

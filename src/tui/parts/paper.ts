@@ -1,18 +1,38 @@
-import { ruleLine, verbatimLines } from '../line.ts';
+import { commandLines, type Quoting } from '../command-lines.ts';
+import { ruleLine, wrapLine } from '../line.ts';
 import { BLANK, type Line, type Look, span } from '../span.ts';
 
 /** Far longer than any run's; what comes from a fault must not hold up the screen. */
 const MOST = 2000;
 
-/** The paper lifeboat, row by row as it is on disk: comments dim, commands bright. A rule says what waits below it. */
+/**
+ * The paper lifeboat as it is on disk: comments dim, commands bright. What is longer than a row goes on as a comment or a command
+ * goes on, so that what is copied from the screen does the same. A rule says what waits below it.
+ */
 export function paperLines(paper: string | undefined, isAsked: boolean, width: number, look: Look): Line[] {
   const title = isAsked ? 'paper lifeboat: a question waits below it' : 'paper lifeboat';
   const rows = paper === undefined ? ['# being written'] : paper.split('\n').slice(0, MOST);
+  let quoting: Quoting = 'none';
+  const lines = rows.flatMap((row) => {
+    if (row.trim() === '') return [BLANK];
+    if (quoting === 'none' && /^\s*#/u.test(row)) return commentLines(row, width);
+    const command = commandLines(row, width, { quoting, token: 'text' });
+    quoting = command.quoting;
+    return command.lines;
+  });
   return [
     ruleLine(title, width, look, 'accent'),
-    ...rows.flatMap((row) =>
-      row.trim() === '' ? [BLANK] : verbatimLines(row, width, row.startsWith('#') ? 'text.dim' : 'text'),
-    ),
+    ...lines,
     ...(paper !== undefined && paper.split('\n').length > MOST ? [[span(look.glyphs.ellipsis)]] : []),
   ];
+}
+
+function commentLines(row: string, width: number): Line[] {
+  if (span(row).text.length <= width) return [[span(row, 'text.dim')]];
+  const [, mark = '#', words = ''] = /^(\s*#\s*)(.*)$/u.exec(row) ?? [];
+  const lead = `${mark.slice(0, Math.floor(width / 2)).trimEnd()} `;
+  return wrapLine([span(words)], Math.max(1, width - lead.length)).map((line) => [
+    span(lead, 'text.dim'),
+    ...line.map(({ text }) => span(text, 'text.dim')),
+  ]);
 }

@@ -220,22 +220,31 @@ function secretField(
   ];
 }
 
-/** The rows around the one under the cursor, whole rows first, then as many of their lines as there is room for. Those left out are counted. */
+/**
+ * The rows around the one under the cursor, whole rows first, then as many of their lines as there is room for. Rows that are left out
+ * are counted above and below the others, where two lines can be spared for that.
+ */
 function around(groups: readonly Line[][], at: number, room: number): Line[] {
+  const least = groups[at]?.length ?? 0;
+  const counts = room >= least + 3;
+  const most = counts ? room - 2 : room;
   let first = at;
   let last = at;
-  let used = groups[at]?.length ?? 0;
+  let used = least;
   for (;;) {
     const below = groups[last + 1];
     const above = groups[first - 1];
-    if (below !== undefined && used + below.length <= room) {
+    if (below !== undefined && used + below.length <= most) {
       last += 1;
       used += below.length;
-    } else if (above !== undefined && used + above.length <= room) {
+    } else if (above !== undefined && used + above.length <= most) {
       first -= 1;
       used += above.length;
     } else break;
   }
   const lines = groups.slice(first, last + 1).flat();
-  return lines.length > room ? lines.slice(-Math.max(0, room)) : lines;
+  if (!counts) return lines.length > room ? lines.slice(-Math.max(0, room)) : lines;
+  const note = (count: number, where: string): Line[] =>
+    count === 0 ? [] : [[span(`  (${count} more ${where})`, 'text.dim')]];
+  return [...note(first, 'above'), ...lines, ...note(groups.length - 1 - last, 'below')];
 }
