@@ -1,10 +1,11 @@
-import { acting, actionTask, freezeUpdates, releaseUpdates } from './recovery/act-states.ts';
+import { acting, actionTask } from './recovery/act-states.ts';
 import { check } from './recovery/check.ts';
 import { confirmation } from './recovery/confirm.ts';
 import { startingContext } from './recovery/context.ts';
 import { owing } from './recovery/owing.ts';
 import { recording } from './recovery/record.ts';
 import { recovery } from './recovery/setup.ts';
+import { freezeUpdates, releaseUpdates } from './recovery/updates.ts';
 
 /** Restart, recreate or update an instance, with maintenance updates held back meanwhile where the service offers it. */
 export const changeInstanceMachine = recovery.createMachine({

@@ -10,7 +10,7 @@ import { prepareKey } from './recovery/prepare-key.ts';
 import { prepareProof } from './recovery/prepare-proof.ts';
 import { rebinding } from './recovery/rebind.ts';
 import { recording } from './recovery/record.ts';
-import { RESTORE_FOREVER, restoreTask } from './recovery/restore-task.ts';
+import { restoreTask } from './recovery/restore-task.ts';
 import { recovery } from './recovery/setup.ts';
 import { chooseSource } from './recovery/source.ts';
 import { confirmTarget, inspectTarget } from './recovery/target.ts';
@@ -64,7 +64,7 @@ export const disasterRecoveryMachine = recovery.createMachine({
             what: 'one recovery of the chosen backup, with its key',
             on,
             needs: 'the name of the target was typed, and it has not changed since',
-            forever: RESTORE_FOREVER,
+            forever: 'everything that the target holds now is replaced',
           },
         ],
         wayBack: 'none for the target; the source and its backups are not touched',

@@ -77,6 +77,8 @@ export const TargetIdentity = z.object({
   serviceId: z.string().optional(),
   planId: z.string().optional(),
   createdAt: z.string().optional(),
+  /** A restart or another's restore may leave no other trace. */
+  updatedAt: z.string().optional(),
   state: z.string().optional(),
   backups: z.number(),
   newestBackup: z.number().optional(),
@@ -154,7 +156,13 @@ export const BoundApp = z.object({
 export type BoundApp = z.infer<typeof BoundApp>;
 
 /** A service key: credentials without an application (cf `service-keys`); it dies with a restore as well. */
-export const ServiceKey = z.object({ name: z.string(), guid: z.string().optional() });
+export const ServiceKey = z.object({
+  name: z.string(),
+  guid: z.string().optional(),
+  /** As for the binding of an application. */
+  parametersFile: z.string().optional(),
+  parametersSha256: z.string().optional(),
+});
 export type ServiceKey = z.infer<typeof ServiceKey>;
 
 /** A service instance as the platform knows it. */
@@ -181,6 +189,8 @@ export const Duties = z.object({
   /** `no-downtime`: bind anew, restage rolling, then remove the old binding; only where the platform allows two bindings. */
   order: z.enum(['replace', 'no-downtime']),
   foundAt: z.string(),
+  /** There is a platform, or there may be one, and it could not be asked: more applications may be bound than are known. */
+  unasked: z.boolean().optional(),
 });
 export type Duties = z.infer<typeof Duties>;
 

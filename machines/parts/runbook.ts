@@ -78,8 +78,11 @@ export interface Runbook<Context = never, Input = unknown> {
   readonly facts: (context: Context) => readonly Fact[];
   readonly failure: (context: Context) => Failure | undefined;
   readonly skipped: (context: Context) => readonly { readonly step: string; readonly reason: string }[];
-  /** What the run owes, settled or not; none for a runbook that leaves nothing owed. */
-  readonly obligations?: (context: Context) => readonly Obligation[];
+  /**
+   * What the run owes, settled or not; none for a runbook that leaves nothing owed. With the state that it was left in, also what it will
+   * owe for a change that it may have asked for.
+   */
+  readonly obligations?: (context: Context, state?: string) => readonly Obligation[];
   /** The rest of the run from `state` on, for a person without lifeboat. */
   readonly paper?: (context: Context, state: string) => readonly PaperStep[];
   readonly closing: (context: Context, finalState: string) => Closing;

@@ -68,7 +68,10 @@ const SHOWN = 20;
 /** Restoring replaces all data, so none of them is recommended. */
 function askForBackup({ backups, asked, instance }: RecoveryContext): RecoveryQuestion {
   const { newest = [], total = 0 } = backups ?? {};
-  const more = total > SHOWN ? `, the ${Math.min(SHOWN, newest.length)} newest of ${total}` : '';
+  const more =
+    total > SHOWN
+      ? `, the ${Math.min(SHOWN, newest.length)} newest of ${total} (an older one: --backup ID)`
+      : '';
   const unknown = asked.backup === undefined ? '' : `backup ${asked.backup} is none that is done: `;
   const prompt =
     newest.length === 0

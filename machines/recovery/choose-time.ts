@@ -58,7 +58,12 @@ export function chooseTime({ next }: { readonly next: string }) {
         'operator.chooseTime': {
           guard: 'canBeChosen',
           target: next,
-          actions: assign({ time: ({ event }) => event.time, drift: [] }),
+          // The time of the start is given up with it: a range that grows must not bring it back unasked.
+          actions: assign({
+            time: ({ event }) => event.time,
+            asked: ({ context }) => ({ ...context.asked, time: undefined }),
+            drift: [],
+          }),
         },
         'operator.lookAgain': 'readingRange',
         'operator.stop': 'stopped',
@@ -106,8 +111,9 @@ export function rereadRange({ next }: { readonly next: string }) {
   };
 }
 
-function askForTime({ range, drift, asked, time, instance }: RecoveryContext): RecoveryQuestion {
-  const suggested = time ?? asked.time;
+function askForTime({ range, drift, asked, time, instance, incidentAt }: RecoveryContext): RecoveryQuestion {
+  // Shortly before what went wrong, where somebody said when that was.
+  const suggested = time ?? asked.time ?? incidentAt;
   const unreachable =
     asked.time === undefined || time !== undefined ? '' : `${asked.time} cannot be reached: `;
   const before = drift.length === 0 ? unreachable : `${drift.join('; ')}: `;

@@ -188,6 +188,8 @@ export const RecoveryContext = z.object({
   ),
   /** Whether the operator has let the platform do all it can, one after the other. */
   payingAll: z.boolean(),
+  /** Obligations whose payment has failed since: the others are not kept waiting for them. */
+  stuck: z.array(z.string()),
 
   recorded: z.boolean(),
   failure: Failure.optional(),
@@ -224,6 +226,7 @@ export function startingContext(input: RecoveryInput): RecoveryContext {
     obligations: [],
     proofs: [],
     payingAll: false,
+    stuck: [],
     recorded: false,
     skipped: [],
   };

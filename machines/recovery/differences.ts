@@ -8,6 +8,8 @@ export function groundDifferences(before: Ground, now: Ground): string[] {
   if (before.newestBackup !== now.newestBackup)
     found.push(`the newest backup is ${now.newestBackup ?? 'gone'}, it was ${before.newestBackup ?? 'none'}`);
   if (before.state !== now.state) found.push(`it is ${now.state ?? 'in no state that is told'} now`);
+  if (before.updatedAt !== now.updatedAt)
+    found.push(`it was changed at ${now.updatedAt ?? 'a time that is not told'}`);
   const started = now.runningTasks.filter((id) => !before.runningTasks.includes(id));
   if (started.length > 0) found.push(`backup ${started.join(', ')} has started`);
   return found;
@@ -26,6 +28,7 @@ const WORDS: Partial<Record<keyof TargetIdentity, string>> = {
   serviceId: 'service',
   planId: 'plan',
   createdAt: 'created at',
+  updatedAt: 'last changed at',
   newestBackup: 'newest backup',
   newestRestore: 'newest restore',
   runningTasks: 'tasks under way',

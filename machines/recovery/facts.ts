@@ -27,8 +27,9 @@ function owedFacts({ obligations, restore, act }: RecoveryContext): Fact[] {
   return [{ label: 'owed', value: `${word}, still owing ${owed}`, tone: 'warn' }];
 }
 
-function choiceFacts({ time, range, chosen, from, action }: RecoveryContext): Fact[] {
+function choiceFacts({ time, range, chosen, from, action, target }: RecoveryContext): Fact[] {
   return [
+    ...(target === undefined ? [] : [{ label: 'target', value: target }]),
     ...(action === undefined ? [] : [{ label: 'action', value: action }]),
     ...(time === undefined ? [] : [{ label: 'chosen time', value: time, unit: 'time' as const }]),
     ...(range === undefined
@@ -150,10 +151,9 @@ function keyFacts({ card, onRecord, guid, key, setting, verification, negative }
 
 function targetFactsOf({ target, targetFacts }: RecoveryContext): Fact[] {
   if (target === undefined) return [];
-  if (targetFacts === undefined) return [{ label: 'target', value: target }];
+  if (targetFacts === undefined) return [];
   const { identity, disk, warnings } = targetFacts;
   return [
-    { label: 'target', value: target },
     ...warnings.map((value): Fact => ({ label: 'note', value, tone: 'warn' })),
     { label: 'target holds', value: `${identity.backups} backups, ${identity.boundApps.length} bound apps` },
     { label: 'target state', value: identity.state ?? 'not told' },

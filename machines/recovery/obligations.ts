@@ -14,7 +14,7 @@ export type PaidStep = RecoveryContext['proofs'][number]['step'];
 export function withDuties(context: RecoveryContext): Partial<RecoveryContext> {
   const owed = owedAfterRestore(context);
   const kept = context.obligations.filter(
-    ({ id, settled: done }) => id !== UNKNOWN || done !== undefined || context.duties === undefined,
+    ({ id, settled: done }) => id !== UNKNOWN || done !== undefined || areUnknown(context),
   );
   const known = new Set(kept.map(({ id }) => id));
   return { obligations: [...kept, ...owed.filter(({ id }) => !known.has(id))] };
@@ -85,10 +85,15 @@ function owedAfterRestore(context: RecoveryContext): Obligation[] {
   return [
     ...(duties?.apps ?? []).map((app) => ({ ...rebinding(context, app), ...payable })),
     ...(duties?.unseen ?? []).map(unseenApps),
-    ...(duties === undefined ? [unknownApps(context)] : []),
+    ...(areUnknown(context) ? [unknownApps(context)] : []),
     ...(duties?.keys ?? []).map((key) => ({ ...keyRenewal(context, key), ...payable })),
     ...ofRun(context),
   ].map((obligation): Obligation => ({ ...obligation, ...dated }));
+}
+
+/** Nobody could be asked, so that what is known need not be all. */
+function areUnknown({ duties }: RecoveryContext): boolean {
+  return duties === undefined || duties.unasked === true;
 }
 
 function rebinding(context: RecoveryContext, app: BoundApp): Obligation {
@@ -119,6 +124,10 @@ function rebindCommands(context: RecoveryContext, app: BoundApp): string[] {
       ...at,
       `cf unbind-service ${name} ${word(from.name)} --wait`,
       `cf bind-service ${name} ${word(to.name)}${named}${given} --wait`,
+      // A binding that its broker could not remove keeps its name.
+      ...(named === '' || from.guid === to.guid
+        ? []
+        : [`# if the name is in use: cf bind-service ${name} ${word(to.name)}${given} --wait`]),
       ...restage,
     ];
   }
@@ -131,9 +140,10 @@ function rebindCommands(context: RecoveryContext, app: BoundApp): string[] {
   ];
 }
 
-function keyRenewal(context: RecoveryContext, { name }: ServiceKey): Obligation {
+function keyRenewal(context: RecoveryContext, { name, parametersFile }: ServiceKey): Obligation {
   const { from, to } = instancesOf(context);
   const at = to.space === undefined ? [] : [targetLine(to.org, to.space)];
+  const given = parametersFile === undefined ? '' : ` -c ${word(parametersFile)}`;
   return {
     id: serviceKeyId(name),
     kind: 'service-key',
@@ -141,8 +151,8 @@ function keyRenewal(context: RecoveryContext, { name }: ServiceKey): Obligation 
     what: `make service key ${name} anew, and hand it to whoever uses it`,
     commands: [
       ...at,
-      `cf delete-service-key ${word(from.name)} ${word(name)} -f`,
-      `cf create-service-key ${word(to.name)} ${word(name)}`,
+      `cf delete-service-key ${word(from.name)} ${word(name)} -f --wait`,
+      `cf create-service-key ${word(to.name)} ${word(name)}${given} --wait`,
     ],
   };
 }

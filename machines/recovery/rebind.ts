@@ -1,9 +1,9 @@
 import { recovery } from './setup.ts';
 import { bindsBeside, notBefore, paidApp, paidKey, platformInstance } from './weigh.ts';
 
-/** A step at the platform that failed leads back to what is owed, where it is shown. */
+/** A step at the platform that failed leads back to what is owed, where it is shown once the others are done. */
 const BACK = {
-  target: 'owing',
+  target: 'weighingOwed',
   actions: {
     type: 'keepPaymentFailure' as const,
     params: ({ event }: { event: { error: unknown } }) => ({ error: event.error }),

@@ -60,7 +60,7 @@ export const recovery = setup({
     owesNothing: ({ context }) => context.obligations.every((one) => one.settled !== undefined),
     owesFreshOnly: ({ context }) => weigh.isOwedByRunOnly(context) && weigh.isOwed(context, 'fresh-backup'),
     owesCardOnly: ({ context }) => weigh.isOwedByRunOnly(context) && weigh.isOwed(context, 'renew-card'),
-    paysNext: ({ context }) => context.payingAll && weigh.payableByPlatform(context).length > 0,
+    paysNext: ({ context }) => context.payingAll && weigh.nextPayable(context) !== undefined,
     paysFresh: ({ context }) => context.paying === 'fresh-backup',
     paysCard: ({ context }) => context.paying === 'renew-card',
     paysRelease: ({ context }) => context.paying === 'release-updates',
@@ -88,10 +88,10 @@ export const recovery = setup({
   },
   actions: {
     keepFailure: assign({ failure: (_, params: { error: unknown }) => failureFrom(params.error) }),
-    /** A step at the platform that failed ends the row of them: a person looks at it first. */
+    /** A step at the platform that failed leaves its obligation to a person; the next ones do not wait for that. */
     keepPaymentFailure: assign({
       failure: (_, params: { error: unknown }) => failureFrom(params.error),
-      payingAll: false,
+      stuck: ({ context }) => [...context.stuck, ...(context.paying === undefined ? [] : [context.paying])],
       paying: undefined,
     }),
     keepFirstBlocker: assign({ failure: ({ context }) => context.facts?.blockers[0] }),
@@ -167,7 +167,7 @@ export const recovery = setup({
     }),
     keepRecorded: assign({ recorded: true, failure: undefined }),
     /** The operator lets the platform do all that it can. */
-    beginPaying: assign({ payingAll: true, failure: undefined }),
+    beginPaying: assign({ payingAll: true, stuck: [], failure: undefined }),
     /** What speaks against the target is overridden, and the record says by whom and why. */
     override: assign(({ context }, { reason }: { reason: string }) => ({
       overridden: [...context.overridden, context.failure?.code ?? ''],
@@ -196,11 +196,10 @@ export const recovery = setup({
         ...settled(context, id, { how: 'run', text, ...(at === undefined ? {} : { at }), evidence: {} }),
       }),
     ),
-    pay: assign((_, { id }: { id: string }) => ({ paying: id, proofs: [], failure: undefined })),
+    pay: assign((_, { id }: { id: string }) => ({ paying: id, proofs: [], stuck: [], failure: undefined })),
     payNext: assign(({ context }) => ({
-      paying: weigh.payableByPlatform(context)[0]?.id,
+      paying: weigh.nextPayable(context)?.id,
       proofs: [],
-      failure: undefined,
     })),
     keepProof: assign(({ context }, { step, proof }: { step: PaidStep; proof: PlatformProof }) => ({
       proofs: [...context.proofs, { step, proof }],
@@ -215,7 +214,8 @@ export const recovery = setup({
       return {
         proofs: [],
         paying: undefined,
-        failure: undefined,
+        // What has failed in the same row is still to be looked at.
+        failure: context.stuck.length === 0 ? undefined : context.failure,
         ...settled(context, context.paying ?? '', {
           how: step === 'prove' ? 'hand' : how,
           text: proofs.map((one) => one.proof.text).join('; '),

@@ -1,8 +1,9 @@
-import { stillOwed } from '../parts/obligation.ts';
+import { type Obligation, stillOwed } from '../parts/obligation.ts';
 import type { Closing } from '../parts/runbook.ts';
 import type { RecoveryContext } from './context.ts';
 import { factsOf } from './facts.ts';
-import { isRestored, restoredElsewhen, restoredName } from './weigh.ts';
+import { withDuties } from './obligations.ts';
+import { isRestored, restoredElsewhen, restoredName, restoredSide } from './weigh.ts';
 
 /** What a finished restore says of itself. Only what the service said of it in this run makes it proven. */
 export function closingOfRestore(context: RecoveryContext, finalState: string): Closing {
@@ -12,7 +13,7 @@ export function closingOfRestore(context: RecoveryContext, finalState: string): 
   const proven = finalState === 'done' && isRestored(context) && stillOwed(context.obligations).length === 0;
   if (proven) {
     const isUncounted = context.afterwards?.failure !== undefined;
-    const title = `${restoredName(context)} is restored, and nothing is owed`;
+    const title = `${restoredName(context)} is restored, and ${nothingOwed(context)}`;
     return {
       outcome: 'done',
       proven,
@@ -21,6 +22,12 @@ export function closingOfRestore(context: RecoveryContext, finalState: string): 
     };
   }
   return { outcome: 'done-unproven', proven: false, title: unprovenTitle(context), ...base };
+}
+
+/** What was skipped is not owed any more, and was not done either. */
+function nothingOwed({ obligations }: RecoveryContext): string {
+  const skipped = obligations.filter(({ settled }) => settled?.how === 'skipped').length;
+  return skipped === 0 ? 'nothing is owed' : `nothing is owed any more: ${skipped} skipped`;
 }
 
 /** Everything that went otherwise than the runbook would have it, with the reason. */
@@ -40,10 +47,26 @@ function deviationsOf(context: RecoveryContext): { step: string; reason: string 
   ];
 }
 
-/** What a recovery owes or has owed, for whoever shows the run. */
-export function obligationsOf(context: RecoveryContext) {
-  return context.obligations;
+/**
+ * What a recovery owes or has owed. With the state that a run was left in, also what will be owed when the restore is done that it has, or may
+ * have, asked for: whoever finds the run so, or gives it up, must not read that nothing is owed.
+ */
+export function obligationsOf(context: RecoveryContext, state?: string): readonly Obligation[] {
+  const isOpened = context.obligations.some(({ kind }) => kind !== 'release-updates');
+  // A target whose restore has failed is bound to nothing, and nothing shall be bound to it.
+  const isVain = state === 'restoreBroken' && restoredSide(context) === 'target';
+  if (isOpened || isVain || !RESTORE_MAY_RUN.includes(state ?? '')) return context.obligations;
+  const { obligations = [] } = withDuties(context);
+  if (context.restore.restore?.finishedAt !== undefined) return obligations;
+  return obligations.map(({ since: _, ...obligation }) => obligation);
 }
+
+/** From the one send of a restore until what is owed after it is known. */
+const RESTORE_MAY_RUN = [
+  ...['restoring', 'restoreInDoubt', 'waitingForRestore', 'restoreWaitFailed', 'restoreBroken'],
+  ...['waitingForInstance', 'instanceFailed', 'countingAfter', 'countingAfterFailed'],
+  ...['listingDuties', 'dutiesFailed'],
+];
 
 function stoppedTitle(context: RecoveryContext): string {
   const { landed, outside } = context.restore;

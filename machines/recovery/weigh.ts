@@ -23,6 +23,11 @@ export function payableByPlatform({ obligations }: RecoveryContext): readonly Ob
 /** What can wait until everything else is done, and what only a person can do. */
 const LAST = ['remove-target', 'old-binding'];
 
+/** The next of them in a row of payments: one that has failed in it waits for a person. */
+export function nextPayable(context: RecoveryContext): Obligation | undefined {
+  return payableByPlatform(context).find(({ id }) => !context.stuck.includes(id));
+}
+
 /** Whether nothing but the run itself stands between now and what can wait: a fresh backup, a card. */
 export function isOwedByRunOnly({ obligations }: RecoveryContext): boolean {
   const owed = stillOwed(obligations).filter(({ kind }) => !LAST.includes(kind));

@@ -49,6 +49,25 @@ function answer(snapshot: AnyMachineSnapshot, event: object, fail?: string): Any
 }
 
 describe('what is owed after a restore', () => {
+  test('is told of a run that was left from the moment that the restore may have been sent', () => {
+    const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
+    let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
+    const told: [string, string[]][] = [];
+    for (; snapshot.value !== 'owing'; snapshot = step(snapshot, 0, duties)) {
+      const state = String(snapshot.value);
+      expect(runbook.obligations?.(snapshot.context as never), state).toEqual([]);
+      told.push([state, idsOf(runbook.obligations?.(snapshot.context as never, state) ?? [])]);
+    }
+    const ids = ['rebind-orders-api', 'service-key-ops', 'fresh-backup', 'renew-card'];
+    const sent = told.findIndex(([state]) => state === 'restoring');
+    expect(told.slice(0, sent).filter(([, owed]) => owed.length > 0)).toEqual([]);
+    expect(told.slice(sent)).toEqual(
+      ['restoring', 'waitingForRestore', 'waitingForInstance', 'countingAfter', 'listingDuties'].map(
+        (state) => [state, ids],
+      ),
+    );
+  });
+
   test('every application, key, a fresh backup and the card are owed, with the exact commands', () => {
     const { obligations } = contextOf(owing());
     expect(idsOf(obligations)).toEqual([
@@ -95,9 +114,19 @@ describe('what is owed after a restore', () => {
   test('a step at the platform that fails leaves the obligation open, is shown, and nothing is recommended', () => {
     const stuck = answer(owing(), { type: 'operator.payAll' }, 'bindApp');
     expect(stuck.value).toBe('owing');
-    expect(contextOf(stuck)).toMatchObject({ failure: { code: 'platform.bound' }, payingAll: false });
+    expect(contextOf(stuck)).toMatchObject({
+      failure: { code: 'platform.bound' },
+      stuck: ['rebind-orders-api'],
+    });
     expect(idsOf(stillOwed(contextOf(stuck).obligations))).toContain('rebind-orders-api');
     expect(answer(stuck, { type: 'operator.payAll' }).value).toBe('done');
+  });
+
+  test('what can be done does not wait for what has failed', () => {
+    const stuck = answer(owing(), { type: 'operator.payAll' }, 'bindApp');
+    const settled = contextOf(stuck).obligations.filter((one) => one.settled !== undefined);
+    expect(settled.map(({ kind }) => kind)).toContain('service-key');
+    expect(contextOf(stuck).failure?.code).toBe('platform.bound');
   });
 
   test('what is skipped needs a reason and stays among the deviations of a proven run', () => {

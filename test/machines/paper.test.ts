@@ -47,6 +47,18 @@ function contextWith(
   return { ...startingContext(input), ...over };
 }
 
+test.each(['confirming', 'releasingUpdates', 'owing'])(
+  'updates that a run has forbidden are allowed again by its paper, not forbidden once more: %s',
+  (state) => {
+    const context = contextWith(
+      { updates: { type: 'general', allowed: false }, updatesChangeable: { changeable: true } },
+      { instance: 'orders', action: 'restart' },
+    );
+    const calls = callsOf(stepsOf(runbooks['change-instance'] as Runbook, state, context));
+    expect(JSON.stringify(calls.at(-1)?.body)).toContain('"allowed":{"literal":true}');
+  },
+);
+
 describe.for(all)('the paper of $id', (runbook) => {
   test('begins, in every state, with what that state was about; when a run is over nothing is left', () => {
     const silent = new Set([

@@ -82,6 +82,19 @@ describe('a restore of a backup', () => {
     expect([run.state(), run.context().restore.intents]).toEqual(['confirming', 2]);
   });
 
+  test('of an instance that was changed between the look and the typed name asks for the name again', () => {
+    const [look] = outcomesOf('recheck');
+    const ground = (look as { output: object }).output;
+    const now = { output: { ...ground, updatedAt: '2026-03-01T02:30:00Z' } };
+    const run = drive('restore-backup', { backup: 3 }, { recheck: [look as Outcome, now] });
+    run.goOn();
+    run.goOn();
+    expect([run.state(), run.context().drift]).toEqual([
+      'confirming',
+      ['it was changed at 2026-03-01T02:30:00Z'],
+    ]);
+  });
+
   test('in doubt, looking again keeps the intent, and sending again asks for the name', () => {
     const doubt = failure('doubt.ambiguous', { candidates: [{ id: 8, status: 'running' }] });
     const run = drive('restore-backup', { backup: 3 }, { restoreBackup: [doubt, doubt] });
@@ -120,6 +133,25 @@ describe('a point in time', () => {
     expect(run.state()).toBe('confirming');
   });
 
+  test('that a person chose in place of the one named at the start stays, also when the range grows meanwhile', () => {
+    const grown = { output: { ...range, latest: '2026-03-01T02:30:00Z' } };
+    const run = drive(
+      'restore-point-in-time',
+      { time: '2026-03-01T02:10:00Z' },
+      { pitrRange: [{ output: range }, failure('service.unreachable'), grown] },
+    );
+    expect(run.state()).toBe('choosingTime');
+    run.answer({ type: 'operator.chooseTime', time: '2026-03-01T01:00:00Z' });
+    run.goOn();
+    run.goOn();
+    expect(run.state()).toBe('rangeFailed');
+    run.answer({ type: 'operator.retry' });
+    expect([run.state(), run.question()]).toMatchObject([
+      'choosingTime',
+      { suggested: '2026-03-01T01:00:00Z' },
+    ]);
+  });
+
   test('other than the one that was asked for is a deviation that is told', () => {
     const run = drive('restore-point-in-time', { time: '2026-03-01T01:00:00Z' });
     run.goOn();
@@ -155,6 +187,17 @@ describe('a disaster recovery', () => {
     const reads = run.sent.map(({ verb }) => verb);
     expect(reads.filter((verb) => ['preflight', 'recheck', 'listBackups'].includes(verb))).toEqual([]);
     expect(run.context().obligations.map(({ id }) => id)).toContain('remove-target');
+  });
+
+  test('whose restore has failed owes no binding to its target', () => {
+    const run = drive(
+      'disaster-recovery',
+      { mode: 'perform', target: 'orders-dr' },
+      { waitForRestore: [failure('restore.failed')] },
+    );
+    for (let steps = 0; run.state() !== 'restoreBroken' && steps < 5; steps += 1) run.goOn();
+    expect(run.state()).toBe('restoreBroken');
+    expect(runbooks['disaster-recovery']?.obligations?.(run.context() as never, 'restoreBroken')).toEqual([]);
   });
 
   test('of a target that is the source cannot be overridden', () => {
@@ -215,9 +258,6 @@ describe('a change of an instance', () => {
       run.answer({ type, text: 'it cannot wait' });
       if (type === 'operator.skip') run.goOn();
       expect(run.passed).toContain('releasingUpdates');
-      expect(run.sent.findLast(({ verb }) => verb === 'changeUpdateSetting')?.input).toEqual({
-        setting: { type: 'general', allowed: true },
-      });
       expect(run.state()).toBe(type === 'operator.stop' ? 'stopped' : 'done');
     },
   );

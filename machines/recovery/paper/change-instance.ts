@@ -67,7 +67,7 @@ const PLAN: readonly PaperPart<RecoveryContext>[] = [
               state: at ?? 'releasingUpdates',
               title: 'allow maintenance updates again',
               notes: ['Skip it when they were not forbidden before the change, or were forbidden already.'],
-              actions: [setUpdates(context, context.updates?.allowed ?? true)],
+              actions: [setUpdates(context, true)],
             },
           ],
   },
@@ -80,13 +80,16 @@ const PLAN: readonly PaperPart<RecoveryContext>[] = [
 function act(context: RecoveryContext, at: string | undefined): PaperStep[] {
   const { instance, action = 'restart', facts } = context;
   const mayBeSent = at !== undefined && SENT.includes(at);
-  const service = knownOr(facts?.ground.serviceId, 'SERVICE_ID', 'service_id, as the instance shows it');
+  // What the instance was made from; `ground.serviceId` is the instance's own id.
+  const service = knownOr(facts?.service.offering, 'SERVICE_ID', 'service_id, as the instance shows it');
+  const look: PaperAction = { do: 'call', on: 'instance', method: 'GET', path: '' };
   return [
     {
       state: at ?? 'confirming',
       title: `${action} ${instance}`,
       notes: ['Its applications lose their connections meanwhile.'],
       actions: [
+        ...(action === 'update' ? [look] : []),
         { do: 'confirm-name', name: instance, what: `${instance} goes through: ${action}.` },
         {
           do: 'call',

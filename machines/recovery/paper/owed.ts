@@ -89,8 +89,9 @@ function rebindStep(context: RecoveryContext, app: BoundApp, state: string): Pap
   };
 }
 
-function keyStep(context: RecoveryContext, { name }: ServiceKey, state: string): PaperStep {
+function keyStep(context: RecoveryContext, { name, parametersFile }: ServiceKey, state: string): PaperStep {
   const { from, to } = namesOf(context);
+  const parameters = parametersFile === undefined ? [] : ['-c', parametersFile];
   return {
     state,
     title: `make service key ${name} anew`,
@@ -99,7 +100,7 @@ function keyStep(context: RecoveryContext, { name }: ServiceKey, state: string):
       ...targeting(context.duties?.to),
       // Without waiting, the new one meets the old one, which is still there, and is refused.
       cf('delete-service-key', from, name, '-f', '--wait'),
-      cf('create-service-key', to, name, '--wait'),
+      cf('create-service-key', to, name, ...parameters, '--wait'),
     ],
   };
 }
