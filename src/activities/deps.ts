@@ -1,6 +1,6 @@
 import type { Entry } from '../journal/journal.ts';
 import type { Keyring } from '../keys/key-store.ts';
-import type { Platform } from '../platform/platform.ts';
+import type { NoPlatform, Platform } from '../platform/platform.ts';
 import type { Secret } from '../secret.ts';
 import type { ServiceClient } from '../service/client.ts';
 
@@ -32,7 +32,7 @@ export interface ActivityDeps {
   /** The service's dashboard address of this instance, by which the platform knows it. */
   readonly dashboardUrl: string;
   /** The platform, or why there is none to be used. Opened on first use, once for each run. */
-  readonly platform: () => Promise<Platform | { readonly none: string }>;
+  readonly platform: () => Promise<Platform | NoPlatform>;
   /** The reconciliation command of the config. */
   readonly reconcile:
     | {

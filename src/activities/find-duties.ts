@@ -1,11 +1,11 @@
-import type { BoundApp, Duties } from '../../machines/parts/recovery-verbs.ts';
+import type { BoundApp, Duties, ServiceKey } from '../../machines/parts/recovery-verbs.ts';
 import { failureOf, LifeboatError } from '../errors.ts';
 import type { FoundBindings, Platform } from '../platform/platform.ts';
 import { show } from '../text.ts';
 import type { ActivityContext, ReadActivity } from './activity.ts';
 import { keepParameters } from './binding-parameters.ts';
 import type { ActivityDeps } from './deps.ts';
-import { type FoundApp, mergeApps, remembering } from './merge-apps.ts';
+import { type FoundApp, mergeApps, mergeKeys, remembering } from './merge-apps.ts';
 import { because, ok } from './results.ts';
 
 interface Input {
@@ -29,19 +29,25 @@ export function findDuties(deps: ActivityDeps, target?: ActivityDeps): ReadActiv
       try {
         const seen = await lookAround(deps, restored === 'target' ? target : deps, restored, context.signal);
         const merged = mergeApps(deps.apps, seen.from?.apps ?? [], seen.way !== 'hand');
-        const apps = chosen(remembering(merged.apps, remember), only);
+        const apps = chosen(remembering(merged.apps, remember, context.runId), only);
+        const keys = mergeKeys(seen.from?.keys ?? [], remember?.keys ?? []);
+        const kept = {
+          apps: await keepAll(apps, deps.folder, context),
+          keys: await keepKeys(keys, deps.folder, context),
+        };
+        const isUnasked = seen.unasked === 'failed' || (seen.unasked === 'none' && apps.length === 0);
         const from = seen.from?.instance ?? remember?.from;
         const to = seen.to ?? remember?.to;
         return ok({
           way: seen.way,
-          notes: [...seen.notes, ...merged.notes, ...unseenNotes(seen.from)],
+          notes: [...seen.notes, ...merged.notes, ...unseenNotes(seen.from), ...untoldNotes(seen.from, kept)],
           ...(from === undefined ? {} : { from }),
           ...(to === undefined ? {} : { to }),
-          apps: await Promise.all(apps.map((app) => kept(app, deps.folder, context))),
-          keys: [...(seen.from?.keys ?? remember?.keys ?? [])],
+          ...kept,
           unseen: [...(seen.from?.unseen ?? remember?.unseen ?? [])],
           order: restored === 'instance' && seen.from?.allowsTwoBindings === true ? 'no-downtime' : 'replace',
           foundAt: context.now().toISOString(),
+          ...(isUnasked ? { unasked: true } : {}),
         });
       } catch (thrown) {
         return because(thrown);
@@ -55,6 +61,8 @@ interface Seen {
   readonly notes: readonly string[];
   readonly from?: FoundBindings | undefined;
   readonly to?: Duties['to'];
+  /** `none`: there is nobody to ask, as far as is known; `failed`: there is, and it could not be asked. */
+  readonly unasked?: 'none' | 'failed';
 }
 
 async function lookAround(
@@ -64,7 +72,10 @@ async function lookAround(
   signal: AbortSignal,
 ): Promise<Seen> {
   const platform = await deps.platform();
-  if ('none' in platform) return { way: 'hand', notes: [`by hand: ${show(platform.none)}`] };
+  if ('none' in platform) {
+    const notes = [`by hand: ${show(platform.none)}`];
+    return { way: 'hand', notes, ...(platform.chosen === true ? {} : { unasked: 'none' }) };
+  }
   try {
     const from = await findHere(platform, deps.dashboardUrl, signal);
     const to =
@@ -76,12 +87,13 @@ async function lookAround(
       way: 'hand',
       notes: [...new Set([...notes, `by hand: the platform does not show ${name}`])],
       from,
+      ...(from === undefined ? { unasked: 'failed' } : {}),
     };
   } catch (thrown) {
     const { code, shortMessage } = failureOf(thrown);
     if (signal.aborted || !(thrown instanceof LifeboatError)) throw thrown;
     if (code.startsWith('credentials.') && platform.way === 'platform') throw thrown;
-    return { way: 'hand', notes: [`by hand: ${shortMessage}`] };
+    return { way: 'hand', notes: [`by hand: ${shortMessage}`], unasked: 'failed' };
   }
 }
 
@@ -109,14 +121,29 @@ function chosen(apps: readonly FoundApp[], only: readonly string[] | undefined):
   });
 }
 
-/** The application without its parameters, which are in their file from here on. */
-async function kept(app: FoundApp, folder: string, { runId }: ActivityContext): Promise<BoundApp> {
-  const { parameters, ...bound } = app;
-  if (parameters === undefined || bound.binding === undefined) return bound;
-  return {
-    ...bound,
-    binding: { ...bound.binding, ...(await keepParameters(folder, runId, app.key, parameters)) },
-  };
+/** The applications without their parameters, which are in files from here on. */
+function keepAll(apps: readonly FoundApp[], folder: string, { runId }: ActivityContext): Promise<BoundApp[]> {
+  return Promise.all(
+    apps.map(async ({ parameters, bindings, ...bound }) => {
+      if (parameters === undefined || bound.binding === undefined) return bound;
+      const kept = await keepParameters(folder, runId, bound.key, parameters);
+      return { ...bound, binding: { ...bound.binding, ...kept } };
+    }),
+  );
+}
+
+function keepKeys(
+  keys: FoundBindings['keys'],
+  folder: string,
+  { runId }: ActivityContext,
+): Promise<ServiceKey[]> {
+  return Promise.all(
+    keys.map(async ({ parameters, ...key }) => {
+      if (parameters === undefined) return key;
+      // No application's key has this form.
+      return { ...key, ...(await keepParameters(folder, runId, `service key: ${key.name}`, parameters)) };
+    }),
+  );
 }
 
 function unseenNotes(from: FoundBindings | undefined): string[] {
@@ -124,4 +151,17 @@ function unseenNotes(from: FoundBindings | undefined): string[] {
     ({ space, apps }) =>
       `${apps} more bound in the space ${show(space, 100)}, which this token may not see: ask whoever may`,
   );
+}
+
+/** Said only where somebody is bound whose parameters are not kept from an earlier look. */
+function untoldNotes(
+  from: FoundBindings | undefined,
+  { apps, keys }: { readonly apps: readonly BoundApp[]; readonly keys: readonly ServiceKey[] },
+): string[] {
+  const why = from?.parametersUntold;
+  const files = [...apps.flatMap(({ binding }) => binding ?? []), ...keys];
+  if (why === undefined || files.every(({ parametersFile }) => parametersFile !== undefined)) return [];
+  return [
+    `what the bindings were made with (-c) could not be read: ${show(why, 200)}: where there was something, bind by hand with it`,
+  ];
 }

@@ -79,6 +79,7 @@ function identityOf(
     serviceId: overview.service_id,
     planId: overview.plan_id,
     createdAt: overview.created_at,
+    updatedAt: overview.updated_at,
     state: overview.state,
     newestBackup: done[0]?.id,
     newestRestore: Number.isFinite(newestRestore) ? newestRestore : undefined,

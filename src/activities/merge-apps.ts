@@ -1,4 +1,4 @@
-import type { BoundApp, Duties } from '../../machines/parts/recovery-verbs.ts';
+import type { BoundApp, Duties, ServiceKey } from '../../machines/parts/recovery-verbs.ts';
 import type { FoundBindings } from '../platform/platform.ts';
 import { show } from '../text.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -46,18 +46,28 @@ export function mergeApps(
 }
 
 /** What an earlier look has found is kept: a binding that is gone now was there then. */
-export function remembering(apps: readonly FoundApp[], remember: Duties | undefined): readonly FoundApp[] {
+export function remembering(
+  apps: readonly FoundApp[],
+  remember: Duties | undefined,
+  runId: string,
+): readonly FoundApp[] {
   if (remember === undefined) return apps;
   const kept = apps.map((app) => {
     const then = remember.apps.find(({ key }) => key === app.key);
-    return then === undefined ? app : withMemory(app, then);
+    return then === undefined ? app : withMemory(app, then, { runId, foundAt: remember.foundAt });
   });
   const gone = remember.apps.filter(({ key }) => !apps.some((app) => app.key === key));
   return [...kept, ...gone];
 }
 
-function withMemory(app: FoundApp, then: BoundApp): FoundApp {
-  const binding = bindingOf(app, then);
+interface Memory {
+  readonly runId: string;
+  /** When the earlier look was. RFC 3339. */
+  readonly foundAt: string;
+}
+
+function withMemory(app: FoundApp, then: BoundApp, memory: Memory): FoundApp {
+  const binding = bindingOf(app, then, memory);
   const guid = app.guid ?? then.guid;
   const running = then.running ?? app.running;
   return {
@@ -69,10 +79,23 @@ function withMemory(app: FoundApp, then: BoundApp): FoundApp {
   };
 }
 
-/** Which binding has to go is told by the look of now, what the next one shall be like by that of then. */
-function bindingOf(app: FoundApp, then: BoundApp): BoundApp['binding'] {
+/**
+ * The binding that has to go is the one that was found first, also when it is gone by now: what was made since then is what this run, or
+ * somebody, has bound to the restored data. Only where another one has taken its place before that does the look of now count;
+ * what the next one shall be like is told by that of then in any case.
+ */
+function bindingOf(app: FoundApp, then: BoundApp, { runId, foundAt }: Memory): BoundApp['binding'] {
   if (app.binding === undefined || then.binding === undefined) return app.binding ?? then.binding;
-  return { ...then.binding, ...app.binding };
+  const now = app.bindings?.find(({ guid }) => guid === app.binding?.guid);
+  const isThere = app.bindings?.some(({ guid }) => guid === then.binding?.guid) ?? false;
+  const isNew = now?.run === runId || Date.parse(now?.createdAt ?? '') > Date.parse(foundAt);
+  return isThere || isNew ? then.binding : { ...then.binding, ...app.binding };
+}
+
+/** The keys of now, and those of an earlier look that are gone: one that was removed has to be made again. */
+export function mergeKeys(now: FoundBindings['keys'], then: readonly ServiceKey[]): FoundBindings['keys'] {
+  const kept = now.map((key) => ({ ...then.find(({ name }) => name === key.name), ...key }));
+  return [...kept, ...then.filter(({ name }) => !now.some((key) => key.name === name))];
 }
 
 function isSame(one: NamedApp, app: FoundApp): boolean {

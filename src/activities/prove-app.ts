@@ -17,8 +17,8 @@ export function proveApp(deps: ActivityDeps): ReadActivity<Input, PlatformProof>
   return {
     kind: 'read',
     run: ({ app, to, notBefore }, context) =>
-      onPlatform(deps, context, `looking at ${show(app.name, 100)}`, async (platform, { signal }) => {
-        const proven = await platform.prove(app, to, notBefore, signal);
+      onPlatform(deps, context, `looking at ${show(app.name, 100)}`, async (platform, options) => {
+        const proven = await platform.prove(app, to, { ...options, notBefore });
         if ('code' in proven) throw errorFrom(proven);
         return proven;
       }),

@@ -3,7 +3,7 @@ import type { Limits } from '../service/limits.ts';
 import type { TokenReader, TokenSource } from '../service/token-source.ts';
 import { platformByApi } from './api/platform.ts';
 import { platformByCf } from './cf/platform.ts';
-import type { Platform } from './platform.ts';
+import type { NoPlatform, Platform } from './platform.ts';
 import type { Pace } from './wait.ts';
 
 /** As the config has it. */
@@ -39,9 +39,9 @@ const LOGIN: TokenSource = { command: 'cf oauth-token' };
 export async function openPlatform(
   { platform }: { readonly platform: PlatformChoice },
   options: OpenPlatformOptions,
-): Promise<Platform | { readonly none: string }> {
+): Promise<Platform | NoPlatform> {
   const { env, limits, pace, onExchange } = options;
-  if (platform === 'none') return { none: 'the config says that there is no platform' };
+  if (platform === 'none') return { none: 'the config says that there is no platform', chosen: true };
   if (platform !== 'cf') {
     const token = options.tokenOf(platform.token ?? LOGIN);
     return platformByApi({ api: platform.api, token, caFile: platform.ca, limits, pace, onExchange });

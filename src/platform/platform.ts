@@ -9,14 +9,32 @@ import type {
 /** Binding parameters: they may hold secrets, so they never leave memory but into a private file. */
 export type BindingParameters = Readonly<Record<string, unknown>>;
 
+/** Why there is no platform to be used, for people. `chosen`: the config says that there is none, so there is nothing to find. */
+export interface NoPlatform {
+  readonly none: string;
+  readonly chosen?: boolean;
+}
+
 export interface FoundBindings {
   readonly instance: PlatformInstance;
-  readonly apps: readonly (BoundApp & { readonly parameters?: BindingParameters })[];
-  readonly keys: readonly ServiceKey[];
+  readonly apps: readonly (BoundApp & {
+    readonly parameters?: BindingParameters;
+    /** Every binding of it to the instance, newest first; `run` is the label of the run that made it. */
+    readonly bindings?: readonly FoundBinding[];
+  })[];
+  readonly keys: readonly (ServiceKey & { readonly parameters?: BindingParameters })[];
+  /** Why the parameters of bindings are not known, for people; absent when they were told. */
+  readonly parametersUntold?: string;
   /** Bound applications in spaces that this token may not see. */
   readonly unseen: readonly { readonly space: string; readonly apps: number }[];
   /** Whether an application may hold two bindings to one instance for a while (RFC 0040; default 1, then not). */
   readonly allowsTwoBindings: boolean;
+}
+
+export interface FoundBinding {
+  readonly guid: string;
+  readonly createdAt?: string;
+  readonly run?: string;
 }
 
 export interface RebindOptions {
@@ -45,8 +63,8 @@ export interface Platform {
   /** Removes a binding and waits until it is gone; one that is not there is `already`. */
   unbind(app: BoundApp, options: RebindOptions): Promise<PlatformProof>;
   /**
-   * Binds with the name and parameters of before and waits until it is there. Never content with a binding that is older than
-   * `notBefore`: the platform calls an application that is bound already a success and gives it no new credentials.
+   * Binds with the name and parameters of before and waits until it is there. Content with a binding of this run, whatever the clocks
+   * say; never with another one that is older than `notBefore`: the platform calls an application that is bound already a success and gives it no new credentials.
    */
   bind(
     app: BoundApp,
@@ -61,18 +79,26 @@ export interface Platform {
   ): Promise<PlatformProof>;
   /** Stages anew and rolls it out (rolling where the platform can), and waits until every instance runs. A stopped app is `not-needed`. */
   restage(app: BoundApp, options: RebindOptions & { readonly notBefore: string }): Promise<PlatformProof>;
-  /** Makes a service key anew under its old name. */
+  /**
+   * Makes a service key anew under its old name, with the parameters that were kept, else with those that the platform tells of the
+   * old one.
+   */
   renewKey(
     key: ServiceKey,
     to: PlatformInstance,
-    options: RebindOptions & { readonly notBefore: string },
+    options: RebindOptions & {
+      readonly parameters?: BindingParameters | undefined;
+      readonly notBefore: string;
+    },
   ): Promise<PlatformProof>;
-  /** What can be proven about an application now, whoever rebound it: its binding is younger than `notBefore`, and it was started after it. */
+  /**
+   * What can be proven about an application now, whoever rebound it: its binding is of this run or younger than `notBefore`, and all
+   * of its processes were started after it.
+   */
   prove(
     app: BoundApp,
     to: PlatformInstance,
-    notBefore: string,
-    signal: AbortSignal,
+    options: Pick<RebindOptions, 'signal' | 'runId'> & { readonly notBefore: string },
   ): Promise<PlatformProof | Failure>;
   close(): Promise<void>;
 }

@@ -5,9 +5,9 @@ import { show } from '../text.ts';
 
 /** One of the `errors` of Cloud Foundry's v3 API: a number, a word and a sentence. */
 export interface PlatformWords {
-  readonly code?: number | undefined;
-  readonly title?: string | undefined;
-  readonly detail?: string | undefined;
+  readonly code?: number | null | undefined;
+  readonly title?: string | null | undefined;
+  readonly detail?: string | null | undefined;
 }
 
 export interface ProblemContext {
@@ -90,6 +90,14 @@ export function stopped(): LifeboatError {
   return new LifeboatError('platform.stopped', 'stopped before the platform was done', {
     hints: ['resume when you are ready: what was begun is found again'],
     exitCode: EXIT.interrupted,
+  });
+}
+
+/** Without the new binding the application would have no credentials at all. */
+export function ownBinding(what: string, guid: string): LifeboatError {
+  return new LifeboatError('platform.refused', `${what} would remove the binding that this run has made`, {
+    hints: ['nothing was removed', 'find out again who is bound, or remove the old binding by hand'],
+    evidence: { binding: guid },
   });
 }
 

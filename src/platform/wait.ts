@@ -11,6 +11,8 @@ export interface Pace {
   readonly stagingMs: number;
   /** From the last progress of a start until it is called failed; the tool `cf` waits as long (CF_STARTUP_TIMEOUT). */
   readonly startupMs: number;
+  /** For so long a broker is waited for to take a binding back: one that is gone never will. */
+  readonly unbindMs: number;
   /** For so long a platform that does not answer while something is waited for is only waited for. */
   readonly patienceMs: number;
 }
@@ -21,6 +23,7 @@ export const DEFAULT_PACE: Pace = {
   looks: 5,
   stagingMs: 15 * 60_000,
   startupMs: 5 * 60_000,
+  unbindMs: 10 * 60_000,
   patienceMs: 2 * 60_000,
 };
 
@@ -73,7 +76,8 @@ export async function lookFor<T>(
   }
 }
 
-async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+/** Rejects with `platform.stopped` when the signal is aborted meanwhile. */
+export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await rest(ms, undefined, { signal });
   } catch {

@@ -23,9 +23,16 @@ describe('preparing a recovery', () => {
     expect(calls).toEqual(['prepareRecovery']);
   });
 
-  test('without a key, a lost answer is a failure that may be tried again, and no doubt about any key', async () => {
+  test('without a key is sent again when its answer is lost', async () => {
+    const { deps, fates, calls } = fakeService();
+    fates.push(LOST, LOST);
+    expect(await prepareRecovery(deps).run({}, context)).toMatchObject({ ok: true });
+    expect(calls).toHaveLength(3);
+  });
+
+  test('without a key, answers lost again and again are a failure that may be tried again, and no doubt about any key', async () => {
     const { deps, fates } = fakeService();
-    fates.push(LOST);
+    fates.push(LOST, LOST, LOST);
     const result = await prepareRecovery(deps).run({}, context);
     expect(result).toMatchObject({ ok: false, failure: { code: 'service.timeout' } });
     expect(result.ok ? [] : result.failure.hints.join()).toContain('does no harm');
@@ -159,7 +166,7 @@ describe('allowing or forbidding maintenance updates', () => {
       failure: { code: 'settings.not-taken' },
     });
     const lost = fakeService();
-    lost.fates.push(LOST);
+    lost.fates.push(LOST, LOST, LOST);
     expect(await changeUpdateSetting(lost.deps).run({ setting }, context)).toMatchObject({
       ok: false,
       failure: { code: 'service.timeout', hints: [expect.stringContaining('does no harm')] },

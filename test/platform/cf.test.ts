@@ -78,7 +78,7 @@ test('a whole rebinding through the tool, in the right space, without touching t
   expect(await cf.bind(bound, to, binding)).toMatchObject({ outcome: 'already' });
   expect(await cf.restage(bound, options)).toMatchObject({ outcome: 'done' });
   expect(await cf.restage(bound, options)).toMatchObject({ outcome: 'already' });
-  expect(await cf.prove(bound, to, options.notBefore, options.signal)).toMatchObject({ outcome: 'done' });
+  expect(await cf.prove(bound, to, options)).toMatchObject({ outcome: 'done' });
 
   expect(capi.model.bindings[0]?.parameters).toEqual(parameters);
   const changes = notes().filter(({ word }) => !['curl', 'target', 'api', 'oauth-token'].includes(word));

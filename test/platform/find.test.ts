@@ -156,6 +156,7 @@ describe('the connection', () => {
     const options = { tokenOf: () => async () => new Secret(TOKEN), env: {} };
     expect(await openPlatform({ platform: 'none' }, options)).toEqual({
       none: expect.stringContaining('config'),
+      chosen: true,
     });
   });
 });

@@ -149,7 +149,7 @@ describe.for(['reset-before', 'reset-after', 'gateway-after'] as const)('an answ
 
 describe('proof', () => {
   const prove = async (world: Awaited<ReturnType<typeof scene>>) =>
-    world.platform.prove(world.bound, world.to, world.notBefore, world.options.signal);
+    world.platform.prove(world.bound, world.to, world.options);
 
   test('is given for an application that is bound and was started after the restore, whoever did it', async () => {
     const world = await scene({

@@ -2,7 +2,7 @@ import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machine
 import { LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
 import { auditEvents } from '../capi/audit.ts';
-import { bindingsBetween, CLOCKS_APART_MS, isOf, isSince, labelsOf, stageOf } from '../capi/bindings.ts';
+import { bindingsBetween, isAfterRestore, isOf, labelsOf, stageOf } from '../capi/bindings.ts';
 import { findApp } from '../capi/find-app.ts';
 import type { Binding } from '../capi/schemas.ts';
 import type { BindingParameters } from '../platform.ts';
@@ -65,9 +65,8 @@ async function lookAt(
 ): Promise<Seen | undefined> {
   const seen = await waitFor({ signal, pace, what }, async () => {
     const all = await bindingsBetween(api, appGuid, instanceGuid, signal);
-    const fits = (binding: Binding) =>
-      isOf(runId, binding) ? isSince(binding, notBefore, CLOCKS_APART_MS) : isSince(binding, notBefore);
-    const fitting = all.find((binding) => fits(binding) && stageOf(binding) === 'there');
+    const restored = { runId, notBefore };
+    const fitting = all.find((one) => isAfterRestore(one, restored) && stageOf(one) === 'there');
     if (fitting !== undefined) return { binding: fitting };
     // A failed one does not count: the platform clears it away with the next.
     const others = all.filter((binding) => stageOf(binding) !== 'create-failed');
@@ -159,6 +158,19 @@ async function afterRefusal(
       },
     );
   }
+  if (/binding names? must be unique|app_guid and name unique/iu.test(words)) {
+    throw new LifeboatError(
+      'platform.refused',
+      `${show(app.name, 100)} has its binding name taken: "${words}"`,
+      {
+        hints: [
+          'the old binding holds the name: have whoever runs the platform remove it, then try again',
+          'or bind it by hand without the name, where the application does not go by it',
+        ],
+        evidence: { words },
+      },
+    );
+  }
   throw thrown;
 }
 
@@ -167,7 +179,10 @@ function stillBound(app: BoundApp, to: PlatformInstance, words?: string): Lifebo
     'platform.bound',
     `${show(app.name, 100)} is still bound to ${show(to.name, 100)} by its old binding`,
     {
-      hints: ['unbind it first: binding a bound application gives it no new credentials'],
+      hints: [
+        'unbind it first: binding a bound application gives it no new credentials',
+        'was it bound again by somebody meanwhile? find out again who is bound, then go on',
+      ],
       evidence: words === undefined ? {} : { words },
     },
   );

@@ -20,6 +20,7 @@ import { show } from '../../text.ts';
 import type { Capi, Told } from '../capi/capi.ts';
 import { Errors } from '../capi/schemas.ts';
 import { badAnswer, platformErrorFrom, refusalOf, stopped } from '../problem.ts';
+import { pauseFor } from '../wait.ts';
 
 /** A call that changes something. */
 export interface Change {
@@ -41,8 +42,8 @@ export type Changed =
 export interface ApiConnection extends Capi {
   readonly origin: string;
   /**
-   * Sends once, on a connection of its own; after a 401 once more with a new token, because that was decided before anything was
-   * looked into. Rejects with a refusal (`platform.refused`, `platform.forbidden`, …) and with what has never been sent.
+   * Sends once, on a connection of its own; after a 401 once more with a new token, and after a 429 when the platform wants it to,
+   * because both are decided before anything is looked into. Rejects with a refusal (`platform.refused`, `platform.forbidden`, …) and with what has never been sent.
    */
   send(change: Change): Promise<Changed>;
   close(): Promise<void>;
@@ -102,7 +103,8 @@ export function openApi(options: ApiOptions): ApiConnection {
 
   async function send(change: Change): Promise<Changed> {
     const stop = AbortSignal.any([closing.signal, change.signal]);
-    for (let renewed = false; ; renewed = true) {
+    let renewed = false;
+    for (let attempt = 1; ; attempt += 1) {
       if (stop.aborted) throw stopped();
       const token = await orAbort(tokens.current(), stop).catch((thrown: unknown) => {
         throw stop.aborted ? stopped() : thrown;
@@ -110,7 +112,17 @@ export function openApi(options: ApiOptions): ApiConnection {
       const sent = await sendOnce(change, token.value, stop);
       if (!('status' in sent)) return sent;
       const { status, headers, body } = sent;
-      if (status === 401 && !renewed && (await tokens.renew(token))) continue;
+      if (status === 401 && !renewed && (await tokens.renew(token))) {
+        renewed = true;
+        continue;
+      }
+      // Turned away at the door: nothing was looked into, so it may knock again.
+      const pause =
+        status === 429 && attempt < limits.attempts ? pauseOf(headers, limits, attempt) : undefined;
+      if (pause !== undefined) {
+        await pauseFor(pause, stop);
+        continue;
+      }
       const secrets = [token.value, ...(change.secrets ?? [])];
       if (status >= 200 && status < 300) return accepted(headers, body);
       const error = refusalOf(status, errorsIn(body), { secrets, ...waitOf(headers) });
@@ -199,6 +211,14 @@ function accepted(headers: Whole['headers'], body: Buffer): Changed {
   const { location } = headers;
   const job = typeof location === 'string' ? JOB.exec(location.split(/[?#]/u)[0] ?? '')?.[1] : undefined;
   return { outcome: 'accepted', json: parseJson(body), job };
+}
+
+/** How long a platform that has too many requests wants to be left alone; undefined when that is too long to wait for. */
+function pauseOf(headers: Whole['headers'], limits: Limits, attempt: number): number | undefined {
+  const { 'retry-after': wait } = headers;
+  if (wait === undefined) return limits.retryBaseMs * 2 ** attempt;
+  const ms = Number(wait) * 1_000;
+  return ms <= limits.retryAfterMs ? ms : undefined;
 }
 
 function errorsIn(body: Buffer) {

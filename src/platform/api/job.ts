@@ -11,19 +11,21 @@ export interface JobWait {
   readonly signal: AbortSignal;
   readonly secrets?: readonly Secret[];
   readonly tell?: ((what: string) => void) | undefined;
+  /** Without it the wait has no end but the signal's. Milliseconds. */
+  readonly limitMs?: number | undefined;
 }
 
 /**
- * Waits until a job of the platform is over, as long as it takes: a broker may need hours. A job that the platform has forgotten
+ * Waits until a job of the platform is over, as long as it takes unless there is a limit: a broker may need hours. A job that the platform has forgotten
  * counts as over; what it was for is looked at by the caller. Tells when it was seen to be over, by the platform's clock. Rejects with `platform.failed` and the platform's words.
  */
 export async function waitForJob(
   { api, pace }: Site,
   guid: string | undefined,
-  { what, signal, secrets, tell }: JobWait,
+  { what, signal, secrets, tell, limitMs }: JobWait,
 ): Promise<{ readonly at?: Date | undefined }> {
   if (guid === undefined) return {};
-  return waitFor({ signal, pace, what }, async () => {
+  return waitFor({ signal, pace, what, limitMs }, async () => {
     const told = await getIfThere(api, `/v3/jobs/${encodeURIComponent(guid)}`, Job, signal);
     const job = told?.value;
     if (job === undefined || job.state === 'COMPLETE') return { at: told?.at };

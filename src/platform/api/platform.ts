@@ -20,7 +20,7 @@ export function platformByApi(options: ApiOptions & { readonly pace?: Partial<Pa
     bind: (app, to, rebind) => bind(site, app, to, rebind),
     restage: (app, rebind) => restage(site, app, rebind),
     renewKey: (key, to, rebind) => renewKey(site, key, to, rebind),
-    prove: (app, to, notBefore, signal) => proveRebound(api, app, to, notBefore, signal),
+    prove: (app, to, options) => proveRebound(api, app, to, options),
     close: () => api.close(),
   };
 }

@@ -1,9 +1,11 @@
 import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-verbs.ts';
 import { show } from '../../text.ts';
 import { auditEvents } from '../capi/audit.ts';
-import { CLOCKS_APART_MS, isOf, isSince, labelsOf, newestFirst, stageOf } from '../capi/bindings.ts';
-import { getIfTold, listAll } from '../capi/capi.ts';
-import { Binding, Parameters } from '../capi/schemas.ts';
+import { isAfterRestore, isOf, labelsOf, newestFirst, stageOf } from '../capi/bindings.ts';
+import { listAll } from '../capi/capi.ts';
+import { parametersOf } from '../capi/parameters.ts';
+import { Binding } from '../capi/schemas.ts';
+import type { BindingParameters } from '../platform.ts';
 import { failedError, hasCode, lostAnswer } from '../problem.ts';
 import { lookFor, waitFor } from '../wait.ts';
 import { waitForJob } from './job.ts';
@@ -12,15 +14,14 @@ import { type AfterRestore, proof, type Site } from './site.ts';
 import { removeBinding } from './unbind.ts';
 
 /**
- * See `Platform.renewKey`. The old key of that name on the instance is deleted, then it is created anew with the parameters of
- * before, where the platform tells them. They live in memory only: after a death between the two calls they are gone. A key of the
- * instance that was lost is left alone.
+ * See `Platform.renewKey`. The old key of that name on the instance is deleted, then it is created anew. A key of the instance that
+ * was lost is left alone.
  */
 export async function renewKey(
   site: Site,
   key: ServiceKey,
   to: PlatformInstance,
-  options: AfterRestore,
+  options: AfterRestore & { readonly parameters?: BindingParameters | undefined },
 ): Promise<PlatformProof> {
   const { api, pace } = site;
   const { signal, runId, notBefore, tell } = options;
@@ -31,7 +32,7 @@ export async function renewKey(
     const found = await listAll(api, '/v3/service_credential_bindings', query, Binding, signal);
     return newestFirst(found.filter((one) => one.name === key.name));
   };
-  const young = (one: Binding) => isSince(one, notBefore, isOf(runId, one) ? CLOCKS_APART_MS : 0);
+  const young = (one: Binding) => isAfterRestore(one, { runId, notBefore });
   const proven = async (
     outcome: 'done' | 'already',
     one: Binding,
@@ -48,9 +49,8 @@ export async function renewKey(
   if (usable && stageOf(before) !== 'deleting') {
     return proven('already', await waitForKey(site, before.guid, what, keys, signal), {});
   }
-  const path = (guid: string) => `/v3/service_credential_bindings/${encodeURIComponent(guid)}/parameters`;
   const parameters =
-    before === undefined ? undefined : await getIfTold(api, path(before.guid), Parameters, signal);
+    options.parameters ?? (before === undefined ? undefined : await parametersOf(api, before.guid, signal));
   const removed = before === undefined ? undefined : await removeBinding(site, before.guid, what, options);
 
   tell?.(what);
@@ -59,7 +59,7 @@ export async function renewKey(
     type: 'key',
     name: key.name,
     relationships: { service_instance: { data: { guid: to.guid } } },
-    ...(parameters === undefined || Object.keys(parameters).length === 0 ? {} : { parameters }),
+    ...(parameters === undefined ? {} : { parameters }),
     metadata: labelsOf(runId),
   };
   const sent = await api.send({

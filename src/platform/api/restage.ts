@@ -1,11 +1,10 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
 import { show } from '../../text.ts';
 import { auditEvents } from '../capi/audit.ts';
-import { isOf, isSince, newestFirst } from '../capi/bindings.ts';
-import { listAll } from '../capi/capi.ts';
+import { boundSince } from '../capi/bindings.ts';
 import { findApp } from '../capi/find-app.ts';
 import { allFresh, type Running, runningSince } from '../capi/running.ts';
-import { type App, Binding } from '../capi/schemas.ts';
+import type { App } from '../capi/schemas.ts';
 import { failedError, hasCode } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { restartAsItIs, restartOn } from './plain-restart.ts';
@@ -19,7 +18,7 @@ export async function restage(site: Site, app: BoundApp, options: AfterRestore):
   const { signal, notBefore, tell } = options;
   const name = show(app.name, 100);
   const found = await findApp(api, app, signal);
-  const since = await boundSince(site, found.guid, options);
+  const since = await boundSince(api, found.guid, options);
   if (found.state === 'STOPPED' && !(await stoppedByUs(site, found, options, since))) {
     const text = `${name} is stopped: it gets its new credentials when it is restaged and started`;
     return proof('not-needed', text, undefined, { app: found.guid });
@@ -43,18 +42,6 @@ export async function restage(site: Site, app: BoundApp, options: AfterRestore):
       ...(await auditEvents(api, [found.guid], notBefore, signal)),
     },
   );
-}
-
-/** From when on what is staged and started has the new credentials: the newest binding of this run, else the end of the restore. */
-async function boundSince(
-  { api }: Site,
-  appGuid: string,
-  { runId, notBefore, signal }: AfterRestore,
-): Promise<string> {
-  const query = { type: 'app', app_guids: appGuid };
-  const all = await listAll(api, '/v3/service_credential_bindings', query, Binding, signal);
-  const [ours] = newestFirst(all.filter((binding) => isOf(runId, binding)));
-  return ours?.created_at != null && isSince(ours, notBefore) ? ours.created_at : notBefore;
 }
 
 /** A stop in the middle of an earlier attempt: its build is there, and no deployment that would have left it running. */

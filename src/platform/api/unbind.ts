@@ -1,11 +1,11 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
 import { show } from '../../text.ts';
 import { auditEvents } from '../capi/audit.ts';
-import { type BindingStage, stageOf } from '../capi/bindings.ts';
+import { type BindingStage, isOf, stageOf } from '../capi/bindings.ts';
 import { getIfThere } from '../capi/capi.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
-import { failedError, hasCode, lostAnswer } from '../problem.ts';
+import { failedError, hasCode, lostAnswer, ownBinding } from '../problem.ts';
 import { lookFor, waitFor } from '../wait.ts';
 import { waitForJob } from './job.ts';
 import { proof, type Site } from './site.ts';
@@ -18,12 +18,26 @@ export async function unbind(site: Site, app: BoundApp, options: RebindOptions):
   }
   const { guid } = app.binding;
   const begun = new Date();
-  const removed = await removeBinding(site, guid, `unbinding ${name}`, options);
+  const what = `unbinding ${name}`;
+  await refuseOwn(site, guid, what, options);
+  const removed = await removeBinding(site, guid, what, options, site.pace.unbindMs);
   const evidence = { app: app.guid, binding: guid, job: removed.job };
   if (removed.outcome === 'already')
     return proof('already', `${name} was unbound before`, undefined, evidence);
   const events = await auditEvents(site.api, [guid], begun.toISOString(), options.signal);
   return proof('done', `${name} is unbound`, removed.at?.toISOString(), { ...evidence, ...events });
+}
+
+/** The binding that was to be removed is the new one: without it the application would have no credentials at all. */
+async function refuseOwn(
+  { api }: Site,
+  guid: string,
+  what: string,
+  { runId, signal }: RebindOptions,
+): Promise<void> {
+  const found = await getIfThere(api, pathTo(guid), Binding, signal);
+  if (found === undefined || !isOf(runId, found.value)) return;
+  throw ownBinding(what, guid);
 }
 
 export interface Removed {
@@ -35,16 +49,18 @@ export interface Removed {
 
 /**
  * Deletes a binding or a service key and waits until it is gone. Safe to repeat: one that is gone is `already`, one that is going is
- * waited for, and one whose removal failed is tried again. Rejects with `platform.failed` and the broker's words.
+ * waited for, and one whose removal failed is tried again. Rejects with `platform.failed`: with the broker's words, or after the limit,
+ * because a broker that is gone may have taken the wish and will never be done.
  */
 export async function removeBinding(
   site: Site,
   guid: string,
   what: string,
   { signal, tell }: Pick<RebindOptions, 'signal' | 'tell'>,
+  limitMs?: number,
 ): Promise<Removed> {
   const { api, pace } = site;
-  const path = `/v3/service_credential_bindings/${encodeURIComponent(guid)}`;
+  const path = pathTo(guid);
   const stage = async (): Promise<BindingStage | 'gone'> => {
     const found = await getIfThere(api, path, Binding, signal);
     return found === undefined ? 'gone' : stageOf(found.value);
@@ -68,8 +84,8 @@ export async function removeBinding(
     }
     if (sent?.outcome === 'accepted') job = sent.job;
   }
-  const { at } = await waitForJob(site, job, { what, signal, tell });
-  await waitFor({ signal, pace, what }, async () => {
+  const { at } = await waitForJob(site, job, { what, signal, tell, limitMs });
+  await waitFor({ signal, pace, what, limitMs }, async () => {
     const found = await getIfThere(api, path, Binding, signal);
     if (found === undefined) return true;
     if (stageOf(found.value) !== 'delete-failed') return undefined;
@@ -78,4 +94,8 @@ export async function removeBinding(
     });
   });
   return { outcome: 'done', job, at };
+}
+
+function pathTo(guid: string): string {
+  return `/v3/service_credential_bindings/${encodeURIComponent(guid)}`;
 }

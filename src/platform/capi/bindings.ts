@@ -59,13 +59,40 @@ export function isOf(
 export function isSince(
   { created_at: created }: { readonly created_at?: string | null | undefined },
   time: string,
-  toleranceMs = 0,
 ): boolean {
-  return Date.parse(created ?? '') >= Math.floor((Date.parse(time) - toleranceMs) / 1000) * 1000;
+  return Date.parse(created ?? '') >= Math.floor(Date.parse(time) / 1000) * 1000;
 }
 
-/** How far the clocks of service and platform may be apart where a label says whose the thing is anyway. Milliseconds. */
-export const CLOCKS_APART_MS = 60_000;
+/**
+ * Whether a binding or a key was made after the restore. One of this run was, since a run binds only what it has restored; the time of
+ * any other is compared with that of the restore, which is told by another clock: the service's.
+ */
+export function isAfterRestore(
+  one: Pick<Binding, 'metadata' | 'created_at'>,
+  { runId, notBefore }: { readonly runId: string; readonly notBefore: string },
+): boolean {
+  return isOf(runId, one) || isSince(one, notBefore);
+}
+
+/**
+ * From when on what is staged and started has the new credentials, by the platform's clock: the creation of the application's newest
+ * binding of this run, else of the newest one since the restore, else the end of the restore.
+ */
+export async function boundSince(
+  capi: Capi,
+  appGuid: string,
+  {
+    runId,
+    notBefore,
+    signal,
+  }: { readonly runId: string; readonly notBefore: string; readonly signal: AbortSignal },
+): Promise<string> {
+  const query = { type: 'app', app_guids: appGuid };
+  const all = newestFirst(await listAll(capi, '/v3/service_credential_bindings', query, Binding, signal));
+  const ours =
+    all.find((binding) => isOf(runId, binding)) ?? all.find((binding) => isSince(binding, notBefore));
+  return ours?.created_at ?? notBefore;
+}
 
 function madeAt({ created_at: created }: { readonly created_at?: string | null | undefined }): number {
   const ms = Date.parse(created ?? '');

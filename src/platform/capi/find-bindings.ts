@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
-import type { BindingParameters, FoundBindings } from '../platform.ts';
+import type { FoundBinding, FoundBindings } from '../platform.ts';
 import { badAnswer } from '../problem.ts';
-import { isSince, newestFirst, stageOf } from './bindings.ts';
+import { isSince, newestFirst, RUN_LABEL, stageOf } from './bindings.ts';
 import { type Capi, getIfTold, listAll, readPages } from './capi.ts';
+import { parametersIn, readParameters } from './parameters.ts';
 import { type Place, placesOf } from './places.ts';
-import { App, Binding, Info, Parameters, ServiceInstance, UsageSummary } from './schemas.ts';
+import { App, Binding, Info, ServiceInstance, UsageSummary } from './schemas.ts';
 
 /** The service instance with this dashboard address and what is bound to it. See `Platform.find`. */
 export async function findBindings(
@@ -30,10 +31,18 @@ export async function findBindings(
   );
   const live = newestFirst(bindings).filter((binding) => stageOf(binding) !== 'create-failed');
   const bound = live.filter(({ type }) => type === 'app');
+  const keys = live.filter(({ type, name }) => type === 'key' && name != null);
+  const newest = newestOfEach(bound);
+  const told = await readParameters(capi, instance, [...newest, ...keys], signal);
   return {
     instance: { guid: instance.guid, name: instance.name, ...places.get(spaceOfInstance ?? '') },
-    apps: await withParameters(capi, newestOfEach(bound), apps, places, signal),
-    keys: live.flatMap(({ type, guid, name }) => (type === 'key' && name != null ? [{ name, guid }] : [])),
+    apps: newest.map((binding) => ({
+      ...boundApp(binding, apps, places),
+      ...parametersIn(told, binding),
+      bindings: bound.filter((one) => appGuidOf(one) === appGuidOf(binding)).map(foundBinding),
+    })),
+    keys: keys.map((key) => ({ name: key.name ?? '', guid: key.guid, ...parametersIn(told, key) })),
+    ...(told.untold === undefined ? {} : { parametersUntold: told.untold }),
     unseen: unseenOf(usage, spaces, places),
     allowsTwoBindings: holdsTwo(bound) || (await limitOf(capi, signal)) >= 2,
   };
@@ -89,21 +98,6 @@ function newestOfEach(bindings: readonly Binding[]): Binding[] {
   });
 }
 
-/** One after the other: platforms count the requests of a token. */
-async function withParameters(
-  capi: Capi,
-  bindings: readonly Binding[],
-  apps: ReadonlyMap<string, App>,
-  places: ReadonlyMap<string, Place>,
-  signal: AbortSignal,
-): Promise<FoundBindings['apps']> {
-  const found: FoundBindings['apps'][number][] = [];
-  for (const binding of bindings) {
-    found.push({ ...boundApp(binding, apps, places), ...(await parametersOf(capi, binding, signal)) });
-  }
-  return found;
-}
-
 function boundApp(
   binding: Binding,
   apps: ReadonlyMap<string, App>,
@@ -127,15 +121,9 @@ function boundApp(
   };
 }
 
-/** Only where the offering says that its bindings can be retrieved; 400, 404 and the like mean that it does not. */
-async function parametersOf(
-  capi: Capi,
-  { guid }: Binding,
-  signal: AbortSignal,
-): Promise<{ readonly parameters?: BindingParameters }> {
-  const path = `/v3/service_credential_bindings/${encodeURIComponent(guid)}/parameters`;
-  const parameters = await getIfTold(capi, path, Parameters, signal);
-  return parameters === undefined || Object.keys(parameters).length === 0 ? {} : { parameters };
+function foundBinding({ guid, created_at: at, metadata }: Binding): FoundBinding {
+  const run = metadata?.labels?.[RUN_LABEL];
+  return { guid, ...(at == null ? {} : { createdAt: at }), ...(run == null ? {} : { run }) };
 }
 
 async function usageOf(capi: Capi, instanceGuid: string, signal: AbortSignal) {

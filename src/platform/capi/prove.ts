@@ -3,7 +3,7 @@ import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machine
 import { LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
 import { auditEvents } from './audit.ts';
-import { bindingsBetween, isSince, stageOf } from './bindings.ts';
+import { bindingsBetween, isAfterRestore, stageOf } from './bindings.ts';
 import type { Capi } from './capi.ts';
 import { findApp } from './find-app.ts';
 import { allFresh, runningSince } from './running.ts';
@@ -13,8 +13,11 @@ export async function proveRebound(
   capi: Capi,
   app: BoundApp,
   to: PlatformInstance,
-  notBefore: string,
-  signal: AbortSignal,
+  {
+    runId,
+    notBefore,
+    signal,
+  }: { readonly runId: string; readonly notBefore: string; readonly signal: AbortSignal },
 ): Promise<PlatformProof | Failure> {
   const name = show(app.name, 100);
   const instance = show(to.name, 100);
@@ -23,7 +26,7 @@ export async function proveRebound(
   if (binding === undefined) {
     return notRebound(`${name} is not bound to ${instance}`, 'bind it, then restage it');
   }
-  if (!isSince(binding, notBefore)) {
+  if (!isAfterRestore(binding, { runId, notBefore })) {
     return notRebound(
       `${name} is bound to ${instance} since before the restore`,
       'unbind it first: binding a bound application changes nothing',

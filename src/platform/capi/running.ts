@@ -1,7 +1,8 @@
-import { type Capi, getIfThere } from './capi.ts';
-import { Process, ProcessStats } from './schemas.ts';
+import { z } from 'zod';
+import { type Capi, getIfThere, getIfTold, type Told } from './capi.ts';
+import { Process, ProcessOfApp, ProcessStats } from './schemas.ts';
 
-/** How the web process of an application stands. */
+/** How the processes of an application stand. */
 export interface Running {
   readonly wanted: number;
   /** Instances that run and were started at `since` or later. */
@@ -16,7 +17,10 @@ export interface Running {
 const ROUNDING_MS = 2_000;
 const KNOWN_STATES = ['RUNNING', 'STARTING', 'CRASHED', 'DOWN', 'STOPPING'];
 
-/** Counts the instances of the web process. `since` in milliseconds of the platform's clock. */
+/**
+ * Counts the instances of every process: a worker holds credentials as well as what answers the web. `since` in milliseconds of the
+ * platform's clock.
+ */
 export async function runningSince(
   capi: Capi,
   appGuid: string,
@@ -25,31 +29,57 @@ export async function runningSince(
 ): Promise<Running> {
   const path = `/v3/apps/${encodeURIComponent(appGuid)}/processes/web`;
   const told = await getIfThere(capi, `${path}/stats`, ProcessStats, signal);
-  const instances = told?.value.resources ?? [];
+  const others = await besideWeb(capi, appGuid, signal);
+  const seen = [...(told === undefined ? [] : [told]), ...others.flatMap(({ stats }) => stats ?? [])];
+  const hidden = others.reduce((sum, { wanted, stats }) => sum + (stats === undefined ? wanted : 0), 0);
+  const instances = seen.flatMap(({ value, at }) => {
+    const now = (at ?? new Date()).getTime();
+    return value.resources.map(({ state, uptime }) => ({
+      state,
+      start: state === 'RUNNING' && uptime != null ? now - uptime * 1000 : undefined,
+    }));
+  });
   if (instances.length === 0) {
     const web = await getIfThere(capi, path, Process, signal);
-    const wanted = web?.value.instances ?? (told === undefined ? 0 : 1);
-    return { wanted, fresh: 0, text: wanted === 0 ? 'it has no web instances' : 'no instance shows yet' };
+    const wanted = (web?.value.instances ?? (told === undefined ? 0 : 1)) + hidden;
+    return { wanted, fresh: 0, text: wanted === 0 ? 'it has no instances' : 'no instance shows yet' };
   }
-  const now = (told?.at ?? new Date()).getTime();
-  const starts = instances.flatMap(({ state, uptime }) =>
-    state === 'RUNNING' && uptime != null ? [now - uptime * 1000] : [],
-  );
+  const starts = instances.flatMap(({ start }) => start ?? []);
   const fresh = starts.filter((start) => start + ROUNDING_MS >= since).length;
   const first = starts.length === 0 ? undefined : Math.min(...starts);
-  const others = instances.flatMap(({ state }) => (state === 'RUNNING' ? [] : [stateWord(state)]));
+  const resting = instances.flatMap(({ state }) => (state === 'RUNNING' ? [] : [stateWord(state)]));
   const stale = starts.length - fresh;
+  const wanted = instances.length + hidden;
   const parts = [
-    `${starts.length} of ${instances.length} instances run`,
+    `${starts.length} of ${wanted} instances run`,
     ...(stale === 0 ? [] : [`${stale} since before it was bound`]),
-    ...[...new Set(others)].map((state) => `${others.filter((other) => other === state).length} ${state}`),
+    ...[...new Set(resting)].map((state) => `${resting.filter((other) => other === state).length} ${state}`),
   ];
   return {
-    wanted: instances.length,
+    wanted,
     fresh,
     ...(first === undefined ? {} : { startedAt: new Date(first).toISOString() }),
     text: parts.join(', '),
   };
+}
+
+/** The processes of other types that shall have instances, and what shows of them. */
+async function besideWeb(capi: Capi, appGuid: string, signal: AbortSignal) {
+  const list = z.object({ resources: z.array(ProcessOfApp) });
+  const all = await getIfTold(
+    capi,
+    `/v3/apps/${encodeURIComponent(appGuid)}/processes?per_page=200`,
+    list,
+    signal,
+  );
+  const others = (all?.resources ?? []).filter(({ type, instances }) => type !== 'web' && instances > 0);
+  const found: { readonly wanted: number; readonly stats: Told<z.infer<typeof ProcessStats>> | undefined }[] =
+    [];
+  for (const { guid, instances } of others) {
+    const path = `/v3/processes/${encodeURIComponent(guid)}/stats`;
+    found.push({ wanted: instances, stats: await getIfThere(capi, path, ProcessStats, signal) });
+  }
+  return found;
 }
 
 /** Whether every instance that there shall be runs and is fresh. */

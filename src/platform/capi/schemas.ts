@@ -20,7 +20,7 @@ export const ServiceInstance = z.object({
   guid: Guid,
   name: Text,
   dashboard_url: z.string().nullish(),
-  relationships: z.object({ space: ToOne }).nullish(),
+  relationships: z.object({ space: ToOne, service_plan: ToOne }).nullish(),
 });
 export type ServiceInstance = z.infer<typeof ServiceInstance>;
 
@@ -57,7 +57,7 @@ export const Job = z.object({
   guid: Guid,
   state: z.string(),
   errors: z
-    .array(z.object({ code: z.number().optional(), title: Text.optional(), detail: Text.optional() }))
+    .array(z.object({ code: z.number().nullish(), title: Text.nullish(), detail: Text.nullish() }))
     .nullish(),
 });
 
@@ -104,6 +104,16 @@ export const ProcessStats = z.object({
 });
 
 export const Process = z.object({ instances: z.number() });
+export const ProcessOfApp = z.object({ guid: Guid, type: z.string(), instances: z.number() });
+
+export const ServicePlan = z.object({
+  relationships: z.object({ service_offering: ToOne }).nullish(),
+});
+export const ServiceOffering = z.object({
+  broker_catalog: z
+    .object({ features: z.object({ bindings_retrievable: z.boolean().nullish() }).nullish() })
+    .nullish(),
+});
 
 export const AuditEvent = z.object({
   guid: Guid,
@@ -125,6 +135,6 @@ export const Parameters = z.record(z.string(), z.unknown());
 
 export const Errors = z.object({
   errors: z.array(
-    z.object({ code: z.number().optional(), title: z.string().optional(), detail: z.string().optional() }),
+    z.object({ code: z.number().nullish(), title: z.string().nullish(), detail: z.string().nullish() }),
   ),
 });

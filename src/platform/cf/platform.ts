@@ -51,7 +51,7 @@ export async function platformByCf({
       bind: (app, to, options) => bindByCf(session, app, to, options),
       restage: (app, options) => restageByCf(session, app, options),
       renewKey: (key, to, options) => renewKeyByCf(session, key, to, options),
-      prove: (app, to, notBefore, stop) => proveRebound(capi, app, to, notBefore, stop),
+      prove: (app, to, options) => proveRebound(capi, app, to, options),
       close: () => home.remove(),
     };
   } catch (thrown) {

@@ -42,7 +42,7 @@ function split(out: string): { status: number; date: Date | undefined; body: str
 /** Cloud Foundry's own numbers, where the status is not told. */
 function statusOf(
   status: number,
-  errors: readonly { readonly code?: number | undefined }[] | undefined,
+  errors: readonly { readonly code?: number | null | undefined }[] | undefined,
 ): number {
   if (status >= 300) return status;
   const code = errors?.[0]?.code ?? 0;

@@ -4,22 +4,23 @@ import { show } from '../../text.ts';
 import { secretsIn } from '../api/secrets.ts';
 import { proof } from '../api/site.ts';
 import { auditEvents } from '../capi/audit.ts';
-import { bindingsBetween, isSince, stageOf } from '../capi/bindings.ts';
+import { bindingsBetween, isAfterRestore, isOf, labelsOf, stageOf } from '../capi/bindings.ts';
 import { getIfThere } from '../capi/capi.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { BindingParameters, RebindOptions } from '../platform.ts';
-import { failedError } from '../problem.ts';
+import { failedError, ownBinding } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { placeOfApp, placeOfInstance, type Session } from './session.ts';
 
 /** With `--wait` the tool waits for the broker; the platform itself gives up after as long by default. */
 export const CHANGE_MS = 60 * 60_000;
+const LABEL_MS = 60_000;
 
 /** See `Platform.unbind`. */
 export async function unbindByCf(
   session: Session,
   app: BoundApp,
-  { signal, tell }: RebindOptions,
+  { signal, tell, runId }: RebindOptions,
 ): Promise<PlatformProof> {
   const { capi, pace } = session;
   const name = show(app.name, 100);
@@ -35,6 +36,7 @@ export async function unbindByCf(
     return proof('already', `${name} was unbound before`, undefined, evidence);
   }
   const what = `unbinding ${name}`;
+  if (isOf(runId, found.value)) throw ownBinding(what, guid);
   tell?.(what);
   const begun = (found.at ?? new Date()).toISOString();
   const { app: now, where } = await placeOfApp(session, app, signal);
@@ -44,9 +46,9 @@ export async function unbindByCf(
     // Without the guid the tool removes all of them; older tools do not know the option, and there is one binding then.
     const options = ['--wait', ...(pair.length > 1 ? ['--guid', guid] : [])];
     const command = { word: 'unbind-service', names: [now.name, instance.name], options };
-    await session.inSpace(where, what, command, { signal, timeoutMs: CHANGE_MS });
+    await session.inSpace(where, what, command, { signal, timeoutMs: pace.unbindMs });
   }
-  await waitFor({ signal, pace, what, limitMs: CHANGE_MS }, async () => {
+  await waitFor({ signal, pace, what, limitMs: pace.unbindMs }, async () => {
     const left = await getIfThere(capi, path, Binding, signal);
     if (left === undefined) return true;
     if (stageOf(left.value) === 'deleting') return undefined;
@@ -73,7 +75,7 @@ export async function bindByCf(
   },
 ): Promise<PlatformProof> {
   const { capi, pace } = session;
-  const { signal, notBefore, beside, parameters, tell } = options;
+  const { signal, beside, parameters, tell } = options;
   const what = `binding ${show(app.name, 100)} to ${show(to.name, 100)}`;
   const { app: now, where } = await placeOfApp(session, app, signal);
   const pair = () => bindingsBetween(capi, now.guid, to.guid, signal);
@@ -82,7 +84,7 @@ export async function bindByCf(
       app: now.guid,
       instance: to.guid,
       binding: binding.guid,
-      ...(await auditEvents(capi, [binding.guid], notBefore, signal)),
+      ...(await auditEvents(capi, [binding.guid], options.notBefore, signal)),
     });
 
   const before = await waitFor({ signal, pace, what, limitMs: CHANGE_MS }, async () => {
@@ -91,7 +93,7 @@ export async function bindByCf(
     return busy ? undefined : all;
   });
   const there = before.filter((binding) => stageOf(binding) === 'there');
-  const young = there.find((binding) => isSince(binding, notBefore));
+  const young = there.find((binding) => isAfterRestore(binding, options));
   if (young !== undefined) return proven('already', young);
   if (there.length > 0 && !beside) throw stillBound(app, to);
 
@@ -126,7 +128,15 @@ export async function bindByCf(
       binding: made.guid,
     });
   }
+  await label(session, made.guid, options);
   return proven('done', made);
+}
+
+/** The tool puts no label on what it makes. Without it the binding is known by its time only, which is told by another clock than the restore's. */
+async function label({ tool }: Session, guid: string, { runId, signal }: RebindOptions): Promise<void> {
+  const path = `/v3/service_credential_bindings/${encodeURIComponent(guid)}`;
+  const body = JSON.stringify({ metadata: labelsOf(runId) });
+  await tool.run(['curl', path, '-X', 'PATCH', '-d', body], { signal, timeoutMs: LABEL_MS });
 }
 
 function stillBound(app: BoundApp, to: PlatformInstance): LifeboatError {

@@ -4,19 +4,23 @@ import { secretsIn } from '../api/secrets.ts';
 import { proof } from '../api/site.ts';
 import { auditEvents } from '../capi/audit.ts';
 import { isSince, newestFirst, stageOf } from '../capi/bindings.ts';
-import { getIfTold, listAll } from '../capi/capi.ts';
-import { Binding, Parameters } from '../capi/schemas.ts';
-import type { RebindOptions } from '../platform.ts';
+import { listAll } from '../capi/capi.ts';
+import { parametersOf } from '../capi/parameters.ts';
+import { Binding } from '../capi/schemas.ts';
+import type { BindingParameters, RebindOptions } from '../platform.ts';
 import { failedError } from '../problem.ts';
 import { CHANGE_MS } from './rebind.ts';
 import { placeOfInstance, type Session } from './session.ts';
 
-/** See `Platform.renewKey`, and `renewKey` of the API for what becomes of the parameters. */
+/** See `Platform.renewKey`. */
 export async function renewKeyByCf(
   session: Session,
   key: ServiceKey,
   to: PlatformInstance,
-  options: RebindOptions & { readonly notBefore: string },
+  options: RebindOptions & {
+    readonly parameters?: BindingParameters | undefined;
+    readonly notBefore: string;
+  },
 ): Promise<PlatformProof> {
   const { capi } = session;
   const { signal, notBefore, tell } = options;
@@ -42,9 +46,8 @@ export async function renewKeyByCf(
   const { instance, where } = await placeOfInstance(session, to, signal);
   const names = [instance.name, key.name];
   const call = { signal, timeoutMs: CHANGE_MS };
-  const path = (guid: string) => `/v3/service_credential_bindings/${encodeURIComponent(guid)}/parameters`;
   const parameters =
-    before === undefined ? undefined : await getIfTold(capi, path(before.guid), Parameters, signal);
+    options.parameters ?? (before === undefined ? undefined : await parametersOf(capi, before.guid, signal));
   if (before !== undefined) {
     await session.inSpace(
       where,
@@ -53,8 +56,10 @@ export async function renewKeyByCf(
       call,
     );
   }
-  const given = parameters !== undefined && Object.keys(parameters).length > 0;
-  const file = given ? await session.home.keep('key-parameters.json', JSON.stringify(parameters)) : undefined;
+  const file =
+    parameters !== undefined
+      ? await session.home.keep('key-parameters.json', JSON.stringify(parameters))
+      : undefined;
   try {
     const options = [...(file === undefined ? [] : ['-c', file]), '--wait'];
     const secrets = secretsIn(parameters);

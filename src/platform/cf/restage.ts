@@ -3,10 +3,10 @@ import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-v
 import { show } from '../../text.ts';
 import { proof } from '../api/site.ts';
 import { auditEvents } from '../capi/audit.ts';
-import { isSince, newestFirst } from '../capi/bindings.ts';
-import { getIfThere, getIfTold, listAll, pathOf } from '../capi/capi.ts';
+import { boundSince, isSince } from '../capi/bindings.ts';
+import { getIfThere, getIfTold, pathOf } from '../capi/capi.ts';
 import { allFresh, type Running, runningSince } from '../capi/running.ts';
-import { Binding, Deployment, Droplet } from '../capi/schemas.ts';
+import { Deployment, Droplet } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
 import { failedError } from '../problem.ts';
 import { waitFor } from '../wait.ts';
@@ -30,7 +30,7 @@ export async function restageByCf(
     return proof('not-needed', text, undefined, { app: now.guid });
   }
   const docker = now.lifecycle?.type === 'docker';
-  const since = await boundSince(session, now.guid, notBefore, signal);
+  const since = await boundSince(capi, now.guid, options);
   const path = `/v3/apps/${encodeURIComponent(now.guid)}`;
   const droplet = async () => (await getIfThere(capi, `${path}/droplets/current`, Droplet, signal))?.value;
   const running = () => runningSince(capi, now.guid, Date.parse(since), signal);
@@ -62,20 +62,6 @@ export async function restageByCf(
   if (!(await isStaged()))
     throw failedError(`${what} has left the old droplet in place`, '', { app: now.guid });
   return proven('done', after);
-}
-
-/** The newest binding of the application that is younger than the restore, else the end of the restore. */
-async function boundSince(
-  { capi }: Session,
-  appGuid: string,
-  notBefore: string,
-  signal: AbortSignal,
-): Promise<string> {
-  const query = { type: 'app', app_guids: appGuid };
-  const [newest] = newestFirst(
-    await listAll(capi, '/v3/service_credential_bindings', query, Binding, signal),
-  );
-  return newest?.created_at != null && isSince(newest, notBefore) ? newest.created_at : notBefore;
 }
 
 /** A deployment that an earlier attempt has begun is waited for: another one beside it would only push it aside. */

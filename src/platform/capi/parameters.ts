@@ -1,0 +1,93 @@
+import { LifeboatError } from '../../errors.ts';
+import type { BindingParameters } from '../platform.ts';
+import { hasCode } from '../problem.ts';
+import { type Capi, getIfTold } from './capi.ts';
+import { type Binding, Parameters, type ServiceInstance, ServiceOffering, ServicePlan } from './schemas.ts';
+
+/** The parameters of bindings and keys, by their guid, and why some are not known. */
+export interface ToldParameters {
+  readonly byGuid: ReadonlyMap<string, BindingParameters>;
+  readonly untold?: string;
+}
+
+/**
+ * What bindings and keys of an instance were made with. Not all services tell it, and a broker that is gone cannot: then nothing else
+ * is held up by that. Asked one after the other, because platforms count the requests of a token, and not again after the broker has
+ * not answered. Rejects with `platform.stopped` and `credentials.*` only.
+ */
+export async function readParameters(
+  capi: Capi,
+  instance: ServiceInstance,
+  bindings: readonly Binding[],
+  signal: AbortSignal,
+): Promise<ToldParameters> {
+  const byGuid = new Map<string, BindingParameters>();
+  if ((await areRetrievable(capi, instance, signal)) === false) {
+    return { byGuid, untold: 'the service does not tell them' };
+  }
+  let untold: string | undefined;
+  for (const { guid } of bindings) {
+    try {
+      const { value } = await capi.get(pathTo(guid), Parameters, signal);
+      if (Object.keys(value).length > 0) byGuid.set(guid, value);
+    } catch (thrown) {
+      if (!isUntold(thrown)) throw thrown;
+      untold ??= thrown.shortMessage;
+      if (hasCode(thrown, 'platform.unreachable')) break;
+    }
+  }
+  return { byGuid, ...(untold === undefined ? {} : { untold }) };
+}
+
+/** The parameters of one, or undefined when they are none or not told. Rejects as `readParameters` does. */
+export async function parametersOf(
+  capi: Capi,
+  guid: string,
+  signal: AbortSignal,
+): Promise<BindingParameters | undefined> {
+  try {
+    const { value } = await capi.get(pathTo(guid), Parameters, signal);
+    return Object.keys(value).length === 0 ? undefined : value;
+  } catch (thrown) {
+    if (isUntold(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+export function parametersIn(
+  { byGuid }: ToldParameters,
+  { guid }: Binding,
+): { readonly parameters?: BindingParameters } {
+  const parameters = byGuid.get(guid);
+  return parameters === undefined ? {} : { parameters };
+}
+
+/** What the catalog of the broker says; undefined where the platform does not show it. */
+async function areRetrievable(
+  capi: Capi,
+  { relationships }: ServiceInstance,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const plan = relationships?.service_plan?.data?.guid;
+  if (plan === undefined) return undefined;
+  const planPath = `/v3/service_plans/${encodeURIComponent(plan)}`;
+  const offering = (await getIfTold(capi, planPath, ServicePlan, signal))?.relationships?.service_offering
+    ?.data?.guid;
+  if (offering === undefined) return undefined;
+  const path = `/v3/service_offerings/${encodeURIComponent(offering)}`;
+  const told = await getIfTold(capi, path, ServiceOffering, signal);
+  return told?.broker_catalog?.features?.bindings_retrievable ?? undefined;
+}
+
+/** A platform answers 502 where the service does not support it, and where the broker is gone. */
+function isUntold(thrown: unknown): thrown is LifeboatError {
+  return (
+    thrown instanceof LifeboatError &&
+    thrown.code !== 'platform.stopped' &&
+    !thrown.code.startsWith('credentials.')
+  );
+}
+
+function pathTo(guid: string): string {
+  return `/v3/service_credential_bindings/${encodeURIComponent(guid)}/parameters`;
+}

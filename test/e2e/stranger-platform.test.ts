@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { IN_PLACE, PARAMETER, runsOn, useStrangers } from './stranger.ts';
+
+describe('a restore in place beside a platform that a stranger wrote', () => {
+  const house = useStrangers();
+
+  test('rebinds each application once, with its name and parameters, and asks for nothing else', async (context) => {
+    const strange = await house(context);
+    const { land, orders, app, asked, restore, capi } = strange;
+    const end = await restore();
+    expect(asked().toSorted(), end.stderr).toEqual(IN_PLACE.toSorted());
+    expect(runsOn(strange, app('prod/shop'), orders)).toBe(true);
+    expect(runsOn(strange, app('stage/shop'), orders)).toBe(true);
+    expect(app('prod/job').state).toBe('STOPPED');
+    const kept = { parameters: { role: PARAMETER } };
+    expect(land.bindingsOf(app('prod/shop'))).toMatchObject([{ name: 'db', ...kept }]);
+    expect(land.bindings.filter(({ type }) => type === 'key')).toMatchObject([{ name: 'report', ...kept }]);
+    expect(capi.pried).toEqual([]);
+    expect(JSON.stringify(await strange.entries()) + end.stdout + end.stderr).not.toContain(PARAMETER);
+    // What may not be seen from here is still owed.
+    expect(end.code).toBe(3);
+    expect(end.stderr).toContain(app('dark/unseen').space.guid);
+  });
+
+  test('that is out of reach never ends as if nobody were bound', async (context) => {
+    const { restore, configure, asked } = await house(context);
+    configure('{ api: "http://127.0.0.1:9", token: { file: ./platform-token } }');
+    const end = await restore();
+    expect(end.code, end.stderr).toBe(3);
+    expect(end.stderr).toContain('it is not known which are bound');
+    expect(asked()).toEqual([]);
+  });
+});

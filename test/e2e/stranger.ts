@@ -1,0 +1,150 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, type TestContext } from 'vitest';
+import { type ForeignCapi, type ForeignCapiOptions, startForeignCapi } from './foreign/capi.ts';
+import type { App, Land, ServiceInstance } from './foreign/capi-land.ts';
+import { CANARIES, type House, type HouseOptions, openHouse } from './house.ts';
+import { copyProduct, type Product } from './product.ts';
+
+/** Words in binding parameters that must not show anywhere. */
+export const PARAMETER = 'role-secret-Wd7cKp3mTz';
+
+/** A service and a platform that strangers wrote, and somebody's machine with the config for both. */
+export interface StrangeHouse extends House {
+  readonly capi: ForeignCapi;
+  readonly land: Land;
+  readonly orders: ServiceInstance;
+  readonly target: ServiceInstance;
+  /** By space and name. */
+  app(name: string): App;
+  /** What the platform was asked to change, in order: `DELETE binding prod/shop`. */
+  asked(): readonly string[];
+  /** Writes the config anew with this text for the platform. */
+  configure(platform: string): void;
+  /** Installs the tool `cf`, logged in or out, and lets the config go by it. */
+  installCf(isLoggedIn: boolean): void;
+  /** `restore-backup` of the newest backup, everything answered by flags. */
+  restore(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
+}
+
+export interface StrangeOptions extends Partial<ForeignCapiOptions> {
+  readonly service?: HouseOptions;
+}
+
+export function useStrangers(): (
+  context: Pick<TestContext, 'onTestFinished'>,
+  options?: StrangeOptions,
+) => Promise<StrangeHouse> {
+  let product: Product | undefined;
+  beforeAll(() => {
+    product = copyProduct({ cheapVault: true });
+  });
+  afterAll(() => product?.remove());
+  return async ({ onTestFinished }, { service, ...options } = {}) => {
+    if (product === undefined) throw new Error('houses are opened inside tests');
+    const house = await openHouse(product, { taskMs: 40, ...service });
+    const capi = await startForeignCapi({ token: CANARIES.otherToken, ...options });
+    onTestFinished(async () => {
+      await house.close();
+      await capi.close();
+    });
+    return furnish(house, capi);
+  };
+}
+
+/** Three applications that are bound, one of them stopped, two of one name in two spaces; a service key; things that are nobody's business. */
+function furnish(house: House, capi: ForeignCapi): StrangeHouse {
+  const { land } = capi;
+  const prod = land.addSpace('prod', 'acme');
+  const stage = land.addSpace('stage', 'acme');
+  const dark = land.addSpace('dark', 'acme', false);
+  land.addInstance({ name: 'syslog', space: prod, type: 'user-provided' });
+  const [orders, target] = ['orders', 'orders-dr'].map((name) =>
+    land.addInstance({
+      name: `${name} db`,
+      space: prod,
+      dashboardUrl: `${house.server.urlOf(name)}/`,
+      sharedInto: [stage, dark],
+    }),
+  ) as [ServiceInstance, ServiceInstance];
+  const shop = land.addApp({ name: 'shop', space: prod }, { web: 2, worker: 1 });
+  const job = land.addApp({ name: 'job', space: prod, state: 'STOPPED' });
+  const other = land.addApp({ name: 'shop', space: stage, lifecycle: 'docker' });
+  const unseen = land.addApp({ name: 'unseen', space: dark });
+  land.addApp({ name: 'bystander', space: prod });
+  land.addBinding({ instance: orders, app: shop, name: 'db', parameters: { role: PARAMETER } });
+  land.addBinding({ instance: orders, app: job });
+  land.addBinding({ instance: orders, app: other });
+  land.addBinding({ instance: orders, app: unseen });
+  for (const app of land.apps) if (app.state === 'STARTED') land.start(app);
+  for (const app of land.apps)
+    for (const one of app.processes) if (one.startedAt !== undefined) one.startedAt -= 3_600_000;
+  land.addBinding({ instance: orders, name: 'report', parameters: { role: PARAMETER } });
+  writeFileSync(join(house.folder, 'platform-token'), `bearer ${CANARIES.otherToken}\n`, { mode: 0o600 });
+  const configure = (platform: string) => {
+    const instances = house.server.instances.map(
+      ({ name }) =>
+        `  ${name}: { url: "${house.server.urlOf(name)}", revision: 62, token: { file: ./token }, settle: 1s }\n`,
+    );
+    const text = `operator: { name: Robin }\nplatform: ${platform}\ninstances:\n${instances.join('')}`;
+    writeFileSync(house.env['LIFEBOAT_CONFIG'] ?? '', text);
+  };
+  configure(`{ api: "${capi.url}", token: { file: ./platform-token } }`);
+  return {
+    ...house,
+    capi,
+    land,
+    orders,
+    target,
+    app: (name) => {
+      const app = land.apps.find((one) => `${one.space.name}/${one.name}` === name);
+      if (app === undefined) throw new Error(`there is no ${name}`);
+      return app;
+    },
+    asked: () => capi.wishes.map(({ method, path, about }) => `${method} ${kindOf(path)} ${about}`),
+    configure,
+    installCf: (isLoggedIn) => {
+      const bin = join(house.folder, 'bin');
+      mkdirSync(bin);
+      mkdirSync(join(house.folder, '.cf'));
+      const tool = join(import.meta.dirname, 'foreign/cf.ts');
+      const lines = ['#!/bin/sh', `exec '${process.execPath}' '${tool}' "$@"`, ''];
+      writeFileSync(join(bin, 'cf'), lines.join('\n'), { mode: 0o755 });
+      const login = { Target: capi.url, AccessToken: isLoggedIn ? `bearer ${CANARIES.otherToken}` : '' };
+      writeFileSync(join(house.folder, '.cf/config.json'), JSON.stringify(login), { mode: 0o600 });
+      Object.assign(house.env, { PATH: `${bin}:${process.env['PATH']}` });
+      configure('cf');
+    },
+    restore: (...args) =>
+      house.run(
+        ...['run', 'restore-backup', '--instance', 'orders', '--backup', `${house.server.backups[0]?.id}`],
+        ...['--yes', '--confirm', 'orders', ...args],
+      ),
+  };
+}
+
+function kindOf(path: string): string {
+  const [, , kind = '', , ...rest] = path.split('/');
+  return [kind.replace('service_credential_bindings', 'binding').replace(/s$/u, ''), ...rest].join(' ');
+}
+
+/** Whether an application has one binding to this instance, made in this test, and every process was started with it. */
+export function runsOn({ land }: StrangeHouse, app: App, instance: ServiceInstance): boolean {
+  const bound = land.bindingsOf(app).filter((one) => one.instance === instance);
+  const [only, second] = bound;
+  return (
+    only !== undefined &&
+    second === undefined &&
+    only.labels !== undefined &&
+    app.processes.every(({ runsWith, startedAt }) => startedAt !== undefined && runsWith.includes(only.guid))
+  );
+}
+
+/** All that a restore in place asks of the platform, in any order of the applications. */
+export const IN_PLACE: readonly string[] = [
+  ...['DELETE binding', 'POST binding', 'POST build', 'POST deployment'].map((wish) => `${wish} prod/shop`),
+  ...['DELETE binding', 'POST binding'].map((wish) => `${wish} prod/job`),
+  ...['DELETE binding', 'POST binding', 'POST deployment'].map((wish) => `${wish} stage/shop`),
+  ...['DELETE binding', 'POST binding'].map((wish) => `${wish} report`),
+];

@@ -1,0 +1,95 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { failureOf } from '../../src/errors.ts';
+import { openPlatform } from '../../src/platform/open.ts';
+import type { Pace } from '../../src/platform/wait.ts';
+import { Secret } from '../../src/secret.ts';
+import { type ForeignCapiOptions, startForeignCapi } from '../e2e/foreign/capi.ts';
+import { rejection } from '../service/serve.ts';
+import { PACE, RUN } from './world.ts';
+
+const URL = 'https://dashboard.example.com/service-instances/77';
+const TOKEN = 'tok-of-a-stranger';
+
+/** One application with a worker, bound an hour ago to an instance of a platform that a stranger wrote; restored ten minutes ago. */
+async function strange(given: Partial<ForeignCapiOptions> = {}, pace: Partial<Pace> = {}) {
+  const capi = await startForeignCapi({ token: TOKEN, jobMs: 5, ...given });
+  onTestFinished(capi.close);
+  const { land } = capi;
+  const space = land.addSpace('prod', 'acme');
+  const instance = land.addInstance({ name: 'db', space, dashboardUrl: URL });
+  const app = land.addApp({ name: 'shop', space }, { web: 1, worker: 1 });
+  land.addBinding({ instance, app, parameters: { role: 'writer' } });
+  const platform = await openPlatform(
+    { platform: { api: capi.url, token: { env: 'UNUSED' } } },
+    {
+      tokenOf: () => async () => new Secret(`bearer ${TOKEN}`),
+      env: {},
+      limits: { retryBaseMs: 2 },
+      pace: { ...PACE, ...pace },
+    },
+  );
+  if ('none' in platform) throw new Error(platform.none);
+  onTestFinished(platform.close);
+  const { signal } = new AbortController();
+  const options = { signal, runId: RUN, notBefore: new Date(land.now() - 600_000).toISOString() };
+  const find = () => platform.find(URL, signal);
+  const bound = (await find()).apps[0];
+  if (bound === undefined) throw new Error('nobody is bound');
+  const to = { guid: instance.guid, name: instance.name };
+  return { capi, land, app, instance, to, platform, options, find, bound };
+}
+
+test('an application is not proven while its worker runs with the old credentials', async () => {
+  const { land, app, instance, to, platform, options, bound } = await strange();
+  land.bindings = [];
+  land.addBinding({ instance, app, createdAt: land.now() - 60_000 });
+  const [web, worker] = app.processes;
+  if (web !== undefined) web.startedAt = land.now();
+  const early = await platform.prove(bound, to, options);
+  expect(early).toMatchObject({ code: 'app.not-rebound' });
+  expect(early).toMatchObject({ shortMessage: expect.stringContaining('1 since before it was bound') });
+  if (worker !== undefined) worker.startedAt = land.now();
+  expect(await platform.prove(bound, to, options)).toMatchObject({ outcome: 'done' });
+});
+
+test('a run never removes the binding that it has made', async () => {
+  const { capi, land, platform, options, find, bound, to } = await strange({ maxBindings: 2 });
+  await platform.bind(bound, to, { ...options, parameters: undefined, beside: true });
+  const made = land.bindings.find(({ labels }) => labels !== undefined);
+  const again = (await find()).apps[0] ?? bound;
+  expect(again.binding?.guid).toBe(made?.guid);
+  const failure = failureOf(await rejection(platform.unbind(again, options)));
+  expect(failure.shortMessage).toContain('this run has made');
+  expect(capi.wishes.map(({ method }) => method)).toEqual(['POST']);
+});
+
+test('a broker that takes a wish and is never done with it is not waited for without end', async () => {
+  const { land, platform, options, bound } = await strange({ jobMs: 3_600_000 }, { unbindMs: 30 });
+  const failure = failureOf(await rejection(platform.unbind(bound, options)));
+  expect(failure).toMatchObject({ code: 'platform.failed' });
+  expect(land.bindings).toHaveLength(1);
+});
+
+test('a 502 for parameters is no reason to know of no applications', async () => {
+  const { instance, find } = await strange();
+  instance.brokerSays = 'The service broker could not be reached';
+  const found = await find();
+  expect(found.apps.map(({ name }) => name)).toEqual(['shop']);
+  expect(found.parametersUntold).toContain('could not be reached');
+});
+
+test('a change that is turned away because of too many requests is made once it may', async () => {
+  let refused = false;
+  const errors = [{ code: 10_013, title: 'CF-RateLimitExceeded', detail: 'Rate Limit Exceeded' }];
+  const answer = { status: 429, json: { errors }, headers: { 'retry-after': '0' } };
+  const { land, platform, options, bound } = await strange({
+    mishap: () => {
+      if (refused) return undefined;
+      refused = true;
+      return { work: false, answer };
+    },
+  });
+  expect(await platform.unbind(bound, options)).toMatchObject({ outcome: 'done' });
+  expect(refused).toBe(true);
+  expect(land.bindings).toEqual([]);
+});
