@@ -1,4 +1,5 @@
 import { show } from '../text.ts';
+import { settleCommand } from '../view/owed.ts';
 import type { QuestionOption, QuestionView } from '../view/run-view.ts';
 import { formatIn, formatUtc, localZone } from '../view/zone.ts';
 import { owedLine } from './describe-owed.ts';
@@ -69,6 +70,8 @@ function howToType(question: QuestionView): string[] {
 
 function howToAnswer(question: QuestionView, runId: string): string[] {
   const inTerminal = `to answer it yourself: lifeboat resume ${show(runId)} in a terminal`;
+  if (question.kind === 'typed-name' && question.event === 'operator.override')
+    return ['no flag answers this', inTerminal];
   if (question.kind === 'typed-name')
     return [`--confirm ${show(question.expected)} answers this`, inTerminal];
   if (question.kind === 'secret') {
@@ -78,7 +81,7 @@ function howToAnswer(question: QuestionView, runId: string): string[] {
   if (question.kind === 'text') return ['--guid WORD answers this', inTerminal];
   if (question.kind === 'obligations') {
     return [
-      ...question.open.map(({ id }) => `lifeboat owe settle ${show(id)} --proof TEXT settles it by hand`),
+      ...question.open.map(({ id }) => `${settleCommand(id)} settles it by hand`),
       ...flagFor(question),
       inTerminal,
     ];

@@ -86,7 +86,7 @@ export function wrapLine(line: Line, width: number, hanging = 0): Line[] {
  * Breaks a text that has to stay exact, such as a command, into rows of at most `width` cells: no blank is lost, and a text that
  * fits is one row of nothing but itself. Rows after the first are indented.
  */
-export function verbatimLines(text: string, width: number, token: Token = 'text.code'): Line[] {
+function verbatimLines(text: string, width: number, token: Token = 'text.code'): Line[] {
   const rows: Line[] = [];
   let rest = span(text, token).text;
   do {

@@ -68,8 +68,9 @@ export function update(state: UiState, action: Action): Step {
     case 'moment': {
       const { question } = state;
       if (question === undefined) return [state];
-      // The picker shows another moment now: keys pressed before it could be read do not answer with it.
-      return [{ ...state, question: withMoment(question, action.text, action.moment), appeared: action.now }];
+      const next = { ...state, question: withMoment(question, action.text, action.moment) };
+      // When the picker shows another moment, keys pressed before it could be read do not answer with it.
+      return ['time' in action.moment ? { ...next, appeared: action.now } : next];
     }
     case 'text': {
       const mode = modeOf(state);

@@ -19,7 +19,7 @@ import type {
   RunView,
 } from './run-view.ts';
 import { viewObjectives } from './view-objectives.ts';
-import { viewObligation, viewOwing } from './view-obligations.ts';
+import { remarksOn, viewObligation, viewOwing } from './view-obligations.ts';
 import { type Asked, viewQuestion } from './view-question.ts';
 
 /** What the runner knows of a run; everything below is computed from it and the clock. */
@@ -59,7 +59,7 @@ export function buildRunView(facts: RunFacts): RunView {
   const question = askedNow(facts, meta, { operator, now, promised });
   const activity = viewActivity(facts, meta);
   const banner = viewBanner(facts);
-  const outcome = viewOutcome(runbook, snapshot, state);
+  const outcome = viewOutcome(facts, state, obligations);
   return {
     runId: facts.runId,
     runbook: runbook.id,
@@ -177,13 +177,27 @@ function viewBanner({ runbook, snapshot, paused }: RunFacts): RunView['banner'] 
   };
 }
 
-function viewOutcome(runbook: Runbook, snapshot: AnyMachineSnapshot, state: string): OutcomeView | undefined {
+/** How it ended. What was not done, or stands on somebody's word alone, comes before everything that went well. */
+function viewOutcome(
+  { runbook, snapshot }: RunFacts,
+  state: string,
+  obligations: readonly Obligation[],
+): OutcomeView | undefined {
   if (snapshot.status !== 'done') return undefined;
   const closing = runbook.closing(snapshot.context as never, state);
-  const deviations = closing.deviations.map(({ step, reason }) => show(`deviation at ${step}: ${reason}`));
-  const tone = closing.proven ? 'good' : 'warn';
+  const skipped = remarksOn(obligations, 'skipped');
+  const told = new Set(skipped.map(({ id }) => id));
+  const deviations = closing.deviations
+    .filter(({ step }) => !told.has(step))
+    .map(({ step, reason }) => show(`deviation at ${step}: ${reason}`));
+  const undone = [...skipped.map(({ text }) => `not done: ${text}`), ...deviations];
+  const byHand = remarksOn(obligations, 'hand').map(({ text }) => text);
   const lines = closing.summary.map(viewFact).map(({ label, value }) => `${label}: ${value}`);
-  return { tone, title: show(closing.title), lines: [...lines, ...deviations] };
+  return {
+    tone: closing.proven && undone.length === 0 ? 'good' : 'warn',
+    title: show(closing.title),
+    lines: [...undone, ...byHand, ...lines],
+  };
 }
 
 function viewLog(entry: Entry): LogLine {

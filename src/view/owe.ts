@@ -1,6 +1,6 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import { show } from '../text.ts';
-import { ageWords, dueWords, waysInWords } from './owed.ts';
+import { ageWords, dueWords, payCommand, settleCommand, waysInWords } from './owed.ts';
 import type { ObligationView } from './run-view.ts';
 import { viewObligation } from './view-obligations.ts';
 
@@ -52,6 +52,6 @@ function whereOf({ instance, run, runbook }: OweRow): string {
 }
 
 function waysOf(row: OweRow): string {
-  const pay = row.payable === undefined ? '' : `lifeboat owe pay ${row.id}, or `;
-  return `${waysInWords(row)}: ${pay}lifeboat owe settle ${row.id} --proof TEXT`;
+  const pay = row.payable === undefined ? '' : `${payCommand(row.id)}, or `;
+  return `${waysInWords(row)}: ${pay}${settleCommand(row.id)}`;
 }

@@ -1,3 +1,4 @@
+import { plain } from './paper/shell-text.ts';
 import type { ObligationView, QuestionOption, QuestionView, Tone } from './run-view.ts';
 
 /** The words about what is owed that every renderer uses. Texts of the obligation itself are left to the renderer to clean. */
@@ -71,6 +72,16 @@ export function waysOf(
 export function waysInWords({ payable }: ObligationView): string {
   const here = payable === undefined ? '' : `${payable === 'run' ? 'by this run' : `by ${NAMES[payable]}`}, `;
   return `${here}by hand with a proof, or skipped with a reason`;
+}
+
+/** What settles it by hand, to copy. An id may hold what somebody has called a key or an application, so it is a word of the shell. */
+export function settleCommand(id: string): string {
+  return `lifeboat owe settle ${plain(id)} --proof TEXT`;
+}
+
+/** What has it done from here, to copy. */
+export function payCommand(id: string): string {
+  return `lifeboat owe pay ${plain(id)}`;
 }
 
 /** A length of time in few characters: `45s`, `12m`, `3h 5m`, `2d 4h`. */

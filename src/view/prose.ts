@@ -6,7 +6,7 @@ export interface ProseSection {
 
 /**
  * The sections of a runbook by the state they belong to. A section is a heading, followed by `<!-- state: a, b -->` with the names of
- * its states; other sections (introduction, diagram) are for readers of the file. Pure.
+ * its states; other sections (introduction, diagram) are for readers of the file, and several for one state stand below each other. Pure.
  */
 export function proseByState(markdown: string): ReadonlyMap<string, ProseSection> {
   const sections = new Map<string, ProseSection>();
@@ -21,9 +21,20 @@ export function proseByState(markdown: string): ReadonlyMap<string, ProseSection
         .replace(/<!--[\s\S]*?-->/g, '')
         .trim(),
     };
-    for (const state of (marker[1] ?? '').split(/[\s,]+/)) if (state !== '') sections.set(state, section);
+    for (const state of (marker[1] ?? '').split(/[\s,]+/))
+      if (state !== '') sections.set(state, below(sections.get(state), section));
   }
   return sections;
+}
+
+/** A second section for the same state stands below the first, so that neither is lost. */
+function below(first: ProseSection | undefined, second: ProseSection): ProseSection {
+  if (first === undefined) return second;
+  return { title: first.title, markdown: `${first.markdown}\n\n${headed(second)}` };
+}
+
+function headed({ title, markdown }: ProseSection): string {
+  return title === '' ? markdown : `**${title}**\n\n${markdown}`;
 }
 
 /** A section of a team's text for this state stands below it in every state. */
@@ -44,8 +55,13 @@ export function layOver(
     [...states].map((state): [string, ProseSection] => {
       const own = runbook.get(state);
       const title = own?.title ?? team.get(state)?.title ?? state;
-      const parts = [team.get(state)?.markdown, own?.markdown, everywhere?.markdown];
+      const parts = [beside(title, team.get(state)), own?.markdown, beside(title, everywhere)];
       return [state, { title, markdown: parts.filter((part) => part !== undefined).join('\n\n') }];
     }),
   );
+}
+
+/** A team's heading says what its text is, so it is kept, unless it is the title of the whole already. */
+function beside(title: string, section: ProseSection | undefined): string | undefined {
+  return section === undefined || section.title === title ? section?.markdown : headed(section);
 }

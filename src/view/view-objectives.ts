@@ -20,7 +20,9 @@ export function viewObjectives(
 ): ObjectiveView[] {
   const sliceOf = slicesOf(runbook);
   const measures = sliceOf === undefined ? undefined : measure(entries, { sliceOf, obligations, now });
-  return measures === undefined ? [] : [recoveryTimeView(measures), recoveryPointView(measures)];
+  if (measures === undefined) return [];
+  const time = recoveryTimeView(measures);
+  return measures.restores ? [time, recoveryPointView(measures)] : [time];
 }
 
 function recoveryTimeView({ time, objectives, meetsRto }: Measures): ObjectiveView {

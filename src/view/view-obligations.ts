@@ -62,6 +62,16 @@ export function viewOwing(
   };
 }
 
+/** What was settled in one way, each with what it is and how it was settled, in one printable line. */
+export function remarksOn(
+  obligations: readonly Obligation[],
+  how: 'skipped' | 'hand',
+): readonly { readonly id: string; readonly text: string }[] {
+  return obligations.flatMap(({ id, what, settled }) =>
+    settled?.how === how ? [{ id, text: show(`${what}: ${viewSettled(settled).text}`) }] : [],
+  );
+}
+
 /** How it was settled, in one line. */
 export function viewSettled({ how, text, at }: Settled): NonNullable<ObligationView['settled']> {
   const { word, tone } = WAYS[how] ?? { word: how, tone: 'plain' };

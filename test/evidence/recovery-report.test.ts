@@ -34,7 +34,7 @@ test.each([
   ['which backup was restored', '| Backup | 7 |\n| Restore | 4 |\n| Status | done |\n| Restored from |'],
   [
     'what was changed',
-    '| In the config | orders |\n| Name at the service | orders-db |\n| Plan | postgresql-single |',
+    '| In the config | orders |\n| Name at the service | orders-db |\n| Plan id | postgresql-single |',
   ],
   ['the data before', '| before | 2026-03-01 03:00:30 | 2026-03-01T02:59:20.000Z | 1000 |'],
   ['the data after', '| after | 2026-03-01 03:02:40 | 2026-03-01T02:53:20.000Z | 940 |'],

@@ -35,7 +35,7 @@ describe('what is owed', () => {
   it('offers to do from here only what can be done from here', () => {
     const ui = drive(view);
     ui.press('down', 'down', 'enter', 'enter');
-    expect(ui.mode()).toBe('input');
+    expect(ui.mode()).toBe('reason');
     expect(ui.answers()).toEqual([]);
   });
 
@@ -55,7 +55,7 @@ describe('what is owed', () => {
   it('leads back by Escape one level at a time, to the row it came from', () => {
     const ui = drive(view);
     ui.press('down', 'enter', 'down', 'enter', 'x');
-    expect(ui.mode()).toBe('input');
+    expect(ui.mode()).toBe('reason');
     ui.press('escape');
     expect(ui.mode()).toBe('ways');
     ui.press('escape');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { freshQuestion } from '../../src/tui/question-state.ts';
-import { SETTLE_MS } from '../../src/tui/ui-state.ts';
+import { SETTLE_MS, update } from '../../src/tui/ui-state.ts';
 import { drive } from './drive.ts';
 import { TIME } from './fake-recovery.ts';
 import { VIEWS } from './fake-views.ts';
@@ -138,5 +138,25 @@ describe('the picker of a moment', () => {
     ui.show({ ...view, clock: '2026-11-21 03:12:46' });
     expect(chosen(ui)).toBe('2026-11-21T02:59:00.000Z');
     expect(freshQuestion(TIME).picker?.unit).toBe('minute');
+  });
+
+  it('that cannot be read can be corrected at once: nothing new can be answered by mistake', () => {
+    const ui = drive(VIEWS.time);
+    ui.press(...'noon', 'enter');
+    ui.at(1_000_000);
+    const before = ui.state();
+    const [refused] = update(before, {
+      type: 'moment',
+      text: 'noon',
+      moment: { problem: 'that can be morning or evening' },
+      now: 1_000_000,
+    });
+    const [erased] = update(refused, {
+      type: 'intent',
+      intent: 'erase',
+      page: { height: 5, last: 20 },
+      now: 1_000_001,
+    });
+    expect(erased.question?.text).toBe('noo');
   });
 });

@@ -28,9 +28,9 @@ describe('the keymap', () => {
   });
 
   it('binds no printable character while text is typed', () => {
-    const keys = KEYMAP.filter(({ modes }) => modes.some((mode) => ['input', 'reason', 'picker', 'reading'].includes(mode))).flatMap(
-      (binding) => binding.keys,
-    );
+    const keys = KEYMAP.filter(({ modes }) =>
+      modes.some((mode) => ['input', 'reason', 'picker', 'reading'].includes(mode)),
+    ).flatMap((binding) => binding.keys);
     expect(keys.filter((key) => key.length === 1)).toEqual([]);
   });
 

@@ -119,7 +119,7 @@ describe('what is owed', () => {
     for (const command of OWED[0]?.commands ?? []) expect(terminal.rows()).toContain(command);
   });
 
-  it('breaks a command that does not fit at a blank and loses nothing of it', async () => {
+  it('breaks a command that does not fit at a blank, as a shell continues it, and loses nothing of it', async () => {
     const { terminal } = await open(VIEWS.owed);
     await terminal.until('The data is restored');
     await terminal.type(KEYS.enter);
@@ -127,7 +127,8 @@ describe('what is owed', () => {
     const at = terminal.rows().findIndex((row) => row.startsWith('cf bind-service'));
     const [first = '', second = ''] = terminal.rows().slice(at);
     expect(second).toMatch(/^ {4}\S/u);
-    expect(`${first} ${second.trimStart()}`).toBe(OWED[0]?.commands[1]);
+    expect(first).toMatch(/ \\$/u);
+    expect(`${first.slice(0, -1)}${second.trimStart()}`).toBe(OWED[0]?.commands[1]);
   });
 
   it('says what is overdue in words', async () => {

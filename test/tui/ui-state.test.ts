@@ -39,7 +39,7 @@ describe('a choice', () => {
   it('asks for the reason an answer needs, and takes no empty one', () => {
     const ui = drive(VIEWS.choice);
     ui.press('down', 'enter');
-    expect(modeOf(ui.state())).toBe('input');
+    expect(modeOf(ui.state())).toBe('reason');
     ui.press('enter', ' ', ' ', 'enter');
     expect(ui.answers()).toEqual([]);
     ui.press(...'key is fine', 'enter');

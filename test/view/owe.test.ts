@@ -22,6 +22,14 @@ test('what a run owes is told with id, run, age, limit, ways and commands that c
   ]);
 });
 
+test('the commands that settle it stay one command, whatever somebody has called a key or an application', () => {
+  const lines = oweLines(oweRow(owed('rebind-orders-api', { id: "service-key-a'; rm -rf ~ #" }), run)).join(
+    '\n',
+  );
+  expect(lines).toContain(`lifeboat owe pay 'service-key-a'\\''; rm -rf ~ #', or`);
+  expect(lines).toContain(`lifeboat owe settle 'service-key-a'\\''; rm -rf ~ #' --proof TEXT`);
+});
+
 test('what outlives its run is told from the ledger of its instance', () => {
   const retire = owed('rebind-billing', {
     id: 'retire-0a1b',

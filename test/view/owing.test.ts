@@ -37,6 +37,42 @@ function viewOf(
   });
 }
 
+describe('an outcome', () => {
+  const [rebind, other] = open as [Obligation, Obligation];
+  const settled = (how: 'skipped' | 'hand' | 'platform', text: string) =>
+    ({ how, text, at: at(400), evidence: {} }) as const;
+  const ended = (...owed: Obligation[]) =>
+    viewOf({ obligations: owed, event: 'operator.end' }, undefined, {
+      ...owingRunbook,
+      closing: () => ({
+        outcome: 'done',
+        proven: true,
+        title: 'restored, and nothing is owed',
+        summary: [{ label: 'backup', value: 7 }],
+        deviations: owed
+          .filter((one) => one.settled?.how === 'skipped')
+          .map(({ id, settled: how }) => ({ step: id, reason: how?.text ?? '' })),
+      }),
+    }).outcome;
+
+  test('is no plain success when something owed was skipped, and says so once, before everything else', () => {
+    const outcome = ended(
+      { ...rebind, settled: settled('platform', 'job 7') },
+      { ...other, settled: settled('skipped', 'nobody uses it\u001b[2J') },
+    );
+    expect(outcome?.tone).toBe('warn');
+    expect(outcome?.lines[0]).toMatch(/^not done: .*: skipped at .*: nobody uses it/u);
+    expect(outcome?.lines.join()).not.toContain('\u001b');
+    expect(outcome?.lines.filter((line) => line.includes('nobody uses it'))).toHaveLength(1);
+  });
+
+  test('says what stands on the word of a person', () => {
+    const outcome = ended({ ...rebind, settled: settled('hand', 'cf says deployed') });
+    expect(outcome?.tone).toBe('good');
+    expect(outcome?.lines[0]).toMatch(/^unbind, .*: by hand at .*: cf says deployed$/u);
+  });
+});
+
 describe('what a run owes', () => {
   test('is shown with owner, age, what is left and the exact commands', () => {
     const [first, second] = viewOf({ obligations: open }).obligations;

@@ -37,6 +37,7 @@ test('whatever a service or a platform says stays a word: it is shown, typed and
     fc.property(fc.tuple(hostile, hostile, hostile, hostile), ([a, b, c, d]) => {
       const actions: PaperAction[] = [
         { do: 'run', command: ['cf', a, b, 'plain', c] },
+        { do: 'run', command: ['cf', d], otherwise: { when: c, command: ['cf', b, a] } },
         { do: 'by-hand', what: a, copy: [b, c] },
         { do: 'ask', as: 'ANSWERED', what: b, suggested: `${c}.` },
         { do: 'ask-secret', as: 'SECRET', what: c },
@@ -65,7 +66,7 @@ test('whatever a service or a platform says stays a word: it is shown, typed and
       const answers = ['', '', '', secret, printable(d), 'tok-Zq7m', 'tok-Zq7m', 'yes'];
       const ran = run([{ state: a, title: b, notes: [c, d], actions }], answers, [a, b, c, d]);
       expect(ran.files).toEqual(['bin', 'body', 'cf.log', 'curl.log', 'paper.sh', 'tmp']);
-      expect(ran.cf).toEqual([printable(a), printable(b), 'plain', printable(c)]);
+      expect(ran.cf).toEqual([printable(a), printable(b), 'plain', printable(c), printable(d)]);
       expect(JSON.parse(ran.body)).toEqual({
         [a.toWellFormed()]: printable(b),
         typed: printable(`${c}.`),

@@ -28,7 +28,7 @@ describe("a team's own text", () => {
     );
     expect(laid.get('confirming')).toEqual({
       title: 'Confirm by name',
-      markdown: 'Ana must agree: 555-0100.\n\nType the name.',
+      markdown: '**Ask Ana**\n\nAna must agree: 555-0100.\n\nType the name.',
     });
     expect(laid.get('waiting')).toEqual(RUNBOOK.get('waiting'));
   });
@@ -38,8 +38,16 @@ describe("a team's own text", () => {
     expect([...laid.keys()]).toEqual(['confirming', 'waiting', 'looking']);
     for (const [state, { title, markdown }] of laid) {
       expect(title).toBe(RUNBOOK.get(state)?.title);
-      expect(markdown).toBe(`${RUNBOOK.get(state)?.markdown}\n\nOn call: 555-0199.`);
+      expect(markdown).toBe(`${RUNBOOK.get(state)?.markdown}\n\n**Who to call**\n\nOn call: 555-0199.`);
     }
+  });
+
+  it('may say two things of one state, and neither is lost', () => {
+    const team =
+      '## Ask Ana\n<!-- state: confirming -->\n555-0100\n\n## Then Bo\n<!-- state: confirming -->\n555-0101\n';
+    expect(layOver(RUNBOOK, proseByState(team)).get('confirming')?.markdown).toBe(
+      '**Ask Ana**\n\n555-0100\n\n**Then Bo**\n\n555-0101\n\nType the name.',
+    );
   });
 
   it('speaks for itself where the runbook says nothing', () => {
@@ -58,7 +66,9 @@ describe("a team's own text", () => {
     const runbook = runbookNamed('rotate-key');
     const own = await proseOf(runbook);
     const laid = await proseOf(runbook, folder);
-    expect(laid.get('confirming')?.markdown).toBe(`Call Ana first.\n\n${own.get('confirming')?.markdown}`);
+    expect(laid.get('confirming')?.markdown).toBe(
+      `**Ours**\n\nCall Ana first.\n\n${own.get('confirming')?.markdown}`,
+    );
     expect(laid.get('done')).toEqual(own.get('done'));
     expect((await proseOf(runbookNamed('restore-backup'), folder)).get('confirming')?.markdown).not.toContain(
       'Ana',

@@ -28,6 +28,8 @@ export interface Measures {
   readonly objectives: Objectives;
   readonly time: RecoveryTime;
   readonly point: RecoveryPoint | undefined;
+  /** Whether data was to be brought back; a restart has no recovery point. */
+  readonly restores: boolean;
   /** Whether the objectives are met; undefined where there is none, nothing was measured, or it is not decided yet. */
   readonly meetsRto: boolean | undefined;
   readonly meetsRpo: boolean | undefined;
@@ -58,6 +60,7 @@ export function measure(entries: readonly Entry[], options: MeasureOptions): Mea
     objectives,
     time,
     point,
+    restores: landmarks.restores,
     meetsRto: meetsRto(time, objectives.rtoSeconds),
     meetsRpo: fits(point?.lostMs, objectives.rpoSeconds),
   };

@@ -35,8 +35,9 @@ export function decisions(entries: readonly Entry[]): string {
 export function deviations(entries: readonly Entry[], owed: readonly WrittenObligation[]): string {
   const closed = findLast(entries, 'run.closed')?.body;
   const steps = (closed?.deviations ?? []).map(({ step, reason }) => `- ${plain(step)}: ${plain(reason)}`);
-  const settled = owed.flatMap(({ what, settled: by }) =>
-    by?.how === 'skipped'
+  const told = new Set(closed?.deviations.map(({ step }) => step));
+  const settled = owed.flatMap(({ id, what, settled: by }) =>
+    by?.how === 'skipped' && !told.has(id)
       ? [`- skipped: ${plain(what)}: ${plain(by.text)}`]
       : by?.how === 'hand'
         ? [`- by hand: ${plain(what)}: ${plain(by.text)}`]

@@ -8,13 +8,11 @@ type Fields = Readonly<Record<string, unknown>>;
 /** What of an instance's identity is shown, by the names in the entries. */
 const LABELS: Readonly<Record<string, string>> = {
   instanceId: 'Instance id',
-  id: 'Service instance',
   name: 'Name at the service',
   tenant: 'Tenant',
   subtenant: 'Subtenant',
   serviceId: 'Service id',
   planId: 'Plan id',
-  plan: 'Plan',
   createdAt: 'Created',
   state: 'State',
   backups: 'Backups of its own',
@@ -54,12 +52,12 @@ export function source(entries: readonly Entry[]): string {
   const own = performed.findLast(({ verb }) => verb === 'preflight');
   const onRecord = performed.findLast(({ verb }) => verb === 'readCard');
   const card = fieldsOf(onRecord?.output['card']);
-  const { id } = fieldsOf(fieldsOf(own?.output)['ground']);
+  const asked = serviceOf(own?.output);
   const known: (readonly [string, unknown])[] = [
-    ['Instance id', card['instanceId'] ?? id],
+    ['Instance id', asked['instanceId'] ?? card['instanceId']],
     ['Guid of its backups', card['backupGuid']],
-    ['Service id', card['serviceId']],
-    ['Plan id', card['planId']],
+    ['Service id', asked['serviceId'] ?? card['serviceId']],
+    ['Plan id', asked['planId'] ?? card['planId']],
     ['Recovery card of', card['preparedAt']],
     ['Asked in this run', own === undefined ? 'no' : 'yes'],
   ];
@@ -71,7 +69,10 @@ export function source(entries: readonly Entry[]): string {
 }
 
 function serviceOf(output: Fields | undefined): Fields {
-  return { ...fieldsOf(output?.['ground']), ...fieldsOf(output?.['service']) };
+  // The ground of a confirmation calls the instance's own id `serviceId`; what the instance was made from is the offering.
+  const { serviceId, ...ground } = fieldsOf(output?.['ground']);
+  const { id, offering, plan, ...service } = fieldsOf(output?.['service']);
+  return { ...ground, ...service, instanceId: id ?? serviceId, serviceId: offering, planId: plan };
 }
 
 function words(value: unknown): string | undefined {

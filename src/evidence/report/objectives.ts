@@ -23,7 +23,8 @@ const STATUS = {
 export function objectives(measures: Measures): string {
   const { objectives: limits, time: taken, point, meetsRto, meetsRpo } = measures;
   const since = taken.since === 'incident' ? 'From the incident' : 'From the start of the run';
-  const lost = point === undefined ? 'not measured' : formatSeconds(point.lostMs / 1000);
+  const unmeasured = measures.restores ? 'not measured' : 'nothing was brought back';
+  const lost = point === undefined ? unmeasured : formatSeconds(point.lostMs / 1000);
   return [
     table(
       ['Objective', 'Limit', 'Measured', 'Result'],
@@ -34,7 +35,12 @@ export function objectives(measures: Measures): string {
           formatSeconds(taken.totalMs / 1000),
           result(meetsRto),
         ],
-        ['Recovery point (RPO)', limit(limits.rpoSeconds), lost, result(meetsRpo)],
+        [
+          'Recovery point (RPO)',
+          limit(limits.rpoSeconds),
+          lost,
+          measures.restores ? result(meetsRpo) : 'does not apply',
+        ],
       ],
     ),
     `${since}, ${time(taken.from)}, ${STATUS[taken.status]}, ${time(taken.until)}. In slices:`,
@@ -43,7 +49,7 @@ export function objectives(measures: Measures): string {
       SLICES.map((slice) => [slice, formatSeconds(taken.slicesMs[slice] / 1000), MEANINGS[slice]]),
     ),
     ...(taken.notes.length === 0 ? [] : [taken.notes.map((note) => `- ${plain(note)}`).join('\n')]),
-    howLost(point),
+    ...(measures.restores ? [howLost(point)] : []),
   ].join('\n\n');
 }
 

@@ -1,5 +1,5 @@
 import { commandLines, type Quoting } from '../command-lines.ts';
-import { ruleLine, wrapLine } from '../line.ts';
+import { lineWidth, ruleLine, wrapLine } from '../line.ts';
 import { BLANK, type Line, type Look, span } from '../span.ts';
 
 /** Far longer than any run's; what comes from a fault must not hold up the screen. */
@@ -28,7 +28,8 @@ export function paperLines(paper: string | undefined, isAsked: boolean, width: n
 }
 
 function commentLines(row: string, width: number): Line[] {
-  if (span(row).text.length <= width) return [[span(row, 'text.dim')]];
+  const whole = [span(row, 'text.dim')];
+  if (lineWidth(whole) <= width) return [whole];
   const [, mark = '#', words = ''] = /^(\s*#\s*)(.*)$/u.exec(row) ?? [];
   const lead = `${mark.slice(0, Math.floor(width / 2)).trimEnd()} `;
   return wrapLine([span(words)], Math.max(1, width - lead.length)).map((line) => [

@@ -80,15 +80,7 @@ const NAMES = {
 function promptLines(question: QuestionView, state: QuestionState, width: number): Line[] {
   // What is owed stands in full above its ways.
   if (openedOf(question, state.opened) !== undefined) return [];
-  const prompt = wrapLine([span(question.prompt, 'text.strong')], width);
-  if (question.kind !== 'typed-name') return prompt;
-  return [
-    ...prompt,
-    ...wrapLine(
-      [span('to confirm, type '), span(question.expected, 'selected'), span(' and then Enter')],
-      width,
-    ),
-  ];
+  return wrapLine([span(question.prompt, 'text.strong')], width);
 }
 
 function tailLines(state: QuestionState, width: number): Line[] {
@@ -114,6 +106,8 @@ function rowLines(
     if (question.kind === 'secret')
       return [cutLine([cursor, ...secretField(question, state, focused, look)], width, look)];
     const lines = [field(cursor, [], state.text, focused && state.option === undefined, width)];
+    // With its field, so that however few rows there are, nobody types a name that does not stand there.
+    if (question.kind === 'typed-name') return [...nameLines(question.expected, width), ...lines];
     if (question.kind !== 'text' || question.pattern === undefined) return lines;
     return [...lines, ...wrapLine([span(`    ${question.pattern.says}`, 'text.dim')], width, 4)];
   }
@@ -173,6 +167,10 @@ function growLines(
     Math.max(3, room),
     look,
   );
+}
+
+function nameLines(expected: string, width: number): Line[] {
+  return wrapLine([span('to confirm, type '), span(expected, 'selected'), span(' and then Enter')], width);
 }
 
 function labelToken(option: QuestionOption, focused: boolean) {

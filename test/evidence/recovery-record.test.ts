@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { measure } from '../../src/evidence/measure/measure.ts';
+import { runReport } from '../../src/evidence/report.ts';
+import type { Entry } from '../../src/journal/journal.ts';
+import { armed, closed, journalOf, obligations, performed, sliceOf, started } from './recovery.ts';
+
+const generatedAt = new Date('2026-03-02T00:00:00Z');
+
+const card = {
+  backupGuid: 'd9a5b6e7',
+  instanceId: '1',
+  serviceId: 'postgresql',
+  planId: 'single',
+  preparedAt: '2026-02-01T00:00:00.000Z',
+};
+const elsewhere = started({ runbook: 'disaster-recovery', target: 'orders-dr' });
+const inspected = { identity: { instanceId: '2', name: 'orders-dr' }, clockSkewSeconds: 0 };
+
+test('the record of a recovery into another instance names both: the source by its card, the target as it was checked', () => {
+  const text = reportOf(
+    journalOf(
+      elsewhere,
+      performed([1, 2], 'readCard', { card, proven: [], keysHeld: [] }, 'choosingSource'),
+      performed([3, 4], 'inspectTarget', inspected, 'confirming'),
+    ),
+  );
+  expect(text).toContain('## Where the data came from');
+  expect(text).toContain(
+    '| In the config | orders |\n| Instance id | 1 |\n| Guid of its backups | d9a5b6e7 |',
+  );
+  expect(text).toContain('| Recovery card of | 2026-02-01T00:00:00.000Z |\n| Asked in this run | no |');
+  expect(text).toContain('| In the config | orders-dr |\n| Instance id | 2 |');
+});
+
+test('a source that was never on a card is named all the same', () => {
+  const text = reportOf(
+    journalOf(elsewhere, performed([1, 2], 'readCard', { proven: [], keysHeld: [] }, 'enteringGuid')),
+  );
+  expect(text).toContain('| In the config | orders |\n| Asked in this run | no |');
+});
+
+test('what stays in its own instance has no other source', () => {
+  expect(reportOf(journalOf(started()))).not.toContain('Where the data came from');
+});
+
+test('each change at the platform says which application or service key it was about', () => {
+  const app = { key: 'orders-api', name: 'orders-api', guid: 'a-1' };
+  const text = reportOf(
+    journalOf(
+      started(),
+      repeatable(performed([1, 2], 'unbindApp', { outcome: 'done' }, 'binding', { app })),
+      repeatable(performed([3, 4], 'renewKey', { outcome: 'done' }, 'owing', { key: { name: 'ops' } })),
+    ),
+  );
+  expect(text).toMatch(/\| unbindApp \| orders-api \| done \|/u);
+  expect(text).toMatch(/\| renewKey \| ops \| done \|/u);
+});
+
+test('a restart has no recovery point to meet or miss', () => {
+  const entries = journalOf(
+    started({ runbook: 'change-instance', objectives: { rtoSeconds: 60, rpoSeconds: 60 } }),
+    armed(1, 'restart'),
+    performed([1, 2], 'waitForInstance', { state: 'available' }, 'done'),
+    closed(3),
+  );
+  const text = runReport(entries, { generatedAt, measures: measure(entries, { sliceOf }) });
+  expect(text).toContain('| Recovery point (RPO) | 1 min | nothing was brought back | does not apply |');
+  expect(text).not.toContain('The recovery point');
+});
+
+test('an own instance is told by its own id and by what it was made from', () => {
+  const service = { id: '7', name: 'orders-db', plan: 'single', offering: 'postgresql' };
+  const output = { service, ground: { serviceId: '7', state: 'available' } };
+  const text = reportOf(journalOf(started(), performed([1, 2], 'preflight', output, 'confirming')));
+  expect(text).toContain(
+    '| Instance id | 7 |\n| Name at the service | orders-db |\n| Service id | postgresql |\n| Plan id | single |',
+  );
+});
+
+test('what was skipped is told once as a deviation', () => {
+  const [, , skipped] = obligations;
+  const deviations = [{ step: 'rebind-legacy', reason: 'retired last week' }];
+  const text = reportOf(journalOf(started(), closed(9, { obligations: [must(skipped)], deviations })));
+  expect(
+    text.slice(text.indexOf('## Deviations'), text.indexOf('## Changes')).match(/retired/gu),
+  ).toHaveLength(1);
+});
+
+test('the ids that prove a settlement are told whole, step by step', () => {
+  const auditEvents = Array.from({ length: 4 }, (_, index) => `audit.app.build.create 87fd4f7c-${index}`);
+  const [first] = obligations;
+  const evidence = { bind: { job: 'j-1', auditEvents }, restage: { deployment: 'd-1' } };
+  const settled = { how: 'platform' as const, text: 'restaged', evidence };
+  const text = reportOf(journalOf(started(), closed(9, { obligations: [{ ...must(first), settled }] })));
+  expect(text).toContain(
+    `bind job \`j-1\`, bind auditEvents \`${auditEvents.join(', ')}\`, restage deployment \`d-1\``,
+  );
+});
+
+function reportOf(entries: readonly Entry[]): string {
+  return runReport(entries, { generatedAt });
+}
+
+/** The same as a step that changes something and may be done again. */
+function repeatable(lines: ReturnType<typeof performed>): ReturnType<typeof performed> {
+  return lines.map(({ at, entry }) =>
+    entry.type === 'activity.begun'
+      ? { at, entry: { ...entry, body: { ...(entry.body as object), kind: 'repeatable' } } }
+      : { at, entry },
+  );
+}
+
+function must<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the story has no such obligation');
+  return value;
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { layOut } from '../../src/tui/layout.ts';
+import type { UiState } from '../../src/tui/screen-state.ts';
+import { firstState } from '../../src/tui/ui-state.ts';
+import type { RunView } from '../../src/view/run-view.ts';
+import { drive } from './drive.ts';
+import { OBJECTIVES, OBLIGATIONS, OWED } from './fake-recovery.ts';
+import { CHOICE, VIEWS } from './fake-views.ts';
+
+const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
+
+function screenOf(state: UiState, columns = 80, rows = 24) {
+  const layout = layOut(state, { columns, rows }, look);
+  const text = layout.bands
+    .flatMap(({ panes }) =>
+      panes.flatMap(({ lines }) => lines.map((line) => line.map((part) => part.text).join(''))),
+    )
+    .join('\n');
+  return { text, page: layout.page };
+}
+
+/** All that the screen shows while somebody presses Tab from the beginning to the end. */
+function paged(view: RunView, columns = 80, rows = 24): string {
+  let state = firstState(view, 0);
+  const seen: string[] = [];
+  for (;;) {
+    const { text, page } = screenOf(state, columns, rows);
+    seen.push(text);
+    if (state.scroll >= page.last) return seen.join('\n');
+    state = { ...state, scroll: Math.min(page.last, state.scroll + page.height) };
+  }
+}
+
+const FACTS = Array.from({ length: 20 }, (_, at) => ({
+  label: `fact ${at}`,
+  value: `value-${at}`,
+  tone: 'plain' as const,
+}));
+
+describe('what does not fit', () => {
+  it.each([
+    [40, 12],
+    [80, 24],
+    [100, 30],
+  ])('of the facts is counted, and stands at the end of the text, at %i x %i', (columns, rows) => {
+    const view: RunView = { ...VIEWS.choice, facts: FACTS };
+    expect(screenOf(firstState(view, 0), columns, rows).text).toMatch(/more facts|more rows/u);
+    for (const { value } of FACTS) expect(paged(view, columns, rows)).toContain(value);
+  });
+
+  it('of an outcome is reached by Tab, and what has to be known first stands first', () => {
+    const lines = ['skipped: service key ops', ...FACTS.map(({ label, value }) => `${label}: ${value}`)];
+    const view: RunView = {
+      ...VIEWS.outcome,
+      facts: FACTS,
+      outcome: { tone: 'warn', title: 'orders is restored', lines },
+    };
+    expect(screenOf(firstState(view, 0)).text).toMatch(/orders is restored\n\s+skipped: service key ops/u);
+    for (const line of lines) expect(paged(view)).toContain(line);
+  });
+
+  it('of the answers is counted above and below the cursor', () => {
+    const options = Array.from({ length: 30 }, (_, at) => ({
+      event: `TAKE:${at}`,
+      label: `backup ${at}`,
+      recommended: false,
+    }));
+    const ui = drive({ ...VIEWS.choice, question: { kind: 'choice', prompt: 'which?', options } });
+    expect(screenOf(ui.state()).text).toMatch(/\(\d+ more below\)/u);
+    ui.press(...Array.from({ length: 15 }, () => 'down'));
+    const { text } = screenOf(ui.state());
+    expect(text).toMatch(/\(\d+ more above\)/u);
+    expect(text).toMatch(/\(\d+ more below\)/u);
+    expect(text).toContain('❯ backup 15');
+    const shown = text.match(/backup \d+$/gmu)?.length ?? 0;
+    const hidden = [...text.matchAll(/\((\d+) more/gu)].reduce((sum, [, count]) => sum + Number(count), 0);
+    expect(shown + hidden).toBe(30);
+  });
+
+  it('beside a field is the prompt, however long: then it stands above the field', () => {
+    const prompt = 'why is it gone on without a backup of the present state, and who has agreed?';
+    const options = CHOICE.options.map((option) =>
+      'needs' in option ? { ...option, needs: { what: 'reason' as const, prompt } } : option,
+    );
+    const ui = drive({ ...VIEWS.choice, question: { ...CHOICE, options } });
+    ui.press('down', 'enter', ...'nobody');
+    const { text } = screenOf(ui.state());
+    expect(text.replace(/\s+/gu, ' ')).toContain(prompt);
+    expect(text).toMatch(/^\s+nobody/mu);
+  });
+
+  it('in a row of what is owed is never what has to be done', () => {
+    const { text } = screenOf(firstState(VIEWS.owed, 0));
+    for (const { what } of OWED) expect(text).toContain(what);
+  });
+
+  it.each([
+    [40, 12],
+    [60, 16],
+  ])('of a confirmation is never the name that has to be typed, at %i x %i', (columns, rows) => {
+    const ui = drive({ ...VIEWS.typedName, objectives: OBJECTIVES });
+    ui.press(...'orders', 'enter');
+    const { text } = screenOf(ui.state(), columns, rows);
+    expect(text).toMatch(/type orders-dr and then\s+Enter/u);
+    expect(text).toContain('❯ orders');
+  });
+
+  it('names the runbook where its title has no room', () => {
+    const view = { ...VIEWS.choice, title: 'a title that takes more than there is room for '.repeat(2) };
+    expect(screenOf(firstState(view, 0)).text.split('\n')[0]).toContain('rotate-key');
+  });
+});
+
+describe('the keys in the footer', () => {
+  const footer = (state: UiState) => screenOf(state).text.split('\n').at(-1);
+
+  it('do not promise to move out of the field of a reason, which they do not', () => {
+    const ui = drive(VIEWS.choice);
+    ui.press('down', 'enter');
+    const before = ui.state();
+    expect(footer(before)).not.toContain('other answers');
+    ui.press('down');
+    expect(ui.state()).toEqual(before);
+  });
+
+  it('say that Enter only reads what was typed for a moment', () => {
+    const ui = drive(VIEWS.time);
+    ui.press(...'14:32');
+    expect(footer(ui.state())).toContain('Enter read it');
+    expect(footer(ui.state())).not.toContain('confirm');
+  });
+});
+
+describe('commands on the screen', () => {
+  const long = `cf bind-service orders-api orders-dr -c '{"role":  "readwrite"}' --binding-name a-name-that-was-there-before`;
+  const owed = OWED.map((one) => ({ ...one, commands: [long] }));
+
+  it('are continued as a shell continues them, so that a copied row is never half a command', () => {
+    const ui = drive({ ...VIEWS.owed, question: { ...OBLIGATIONS, open: owed } });
+    ui.press('enter');
+    expect(screenOf(ui.state(), 60, 24).text).toMatch(/^cf bind-service .*\\$/mu);
+  });
+
+  it('of the paper lifeboat are too, and its comments stay comments', () => {
+    const paper = `# ${'a comment that is long '.repeat(6)}\n${long}\n`;
+    const state: UiState = { ...firstState(VIEWS.choice, 0), overlay: 'paper', paper };
+    const rows = screenOf(state, 60, 30).text.split('\n');
+    const comment = rows.filter((row) => row.includes('comment'));
+    expect(comment.length).toBeGreaterThan(2);
+    for (const row of comment) expect(row).toMatch(/^#/u);
+    expect(rows.find((row) => row.startsWith('cf bind-service'))).toMatch(/\\$/u);
+  });
+});
