@@ -1,7 +1,7 @@
 import { stillOwed } from '../../machines/parts/obligation.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import { optionKey } from '../../machines/parts/question.ts';
-import { EXIT, type ExitCode } from '../errors.ts';
+import { EXIT, type ExitCode, LifeboatError } from '../errors.ts';
 import { formatSeconds } from '../format.ts';
 import { type Answer, questionOf } from '../runner/answer.ts';
 import type { Run } from '../runner/run.ts';
@@ -11,7 +11,7 @@ import type { Secret } from '../secret.ts';
 export interface Policy {
   /** Give the recommended answer wherever there is one. */
   readonly yes: boolean;
-  /** The name that confirms a destructive step, once in this process. */
+  /** The name that confirms a destructive step, once in this process. It overrides nothing that speaks against the step. */
   readonly confirm?: string | undefined;
   /** The new key, instead of a generated one. */
   readonly key?: Secret | undefined;
@@ -65,7 +65,7 @@ export async function autopilot(
       confirmed ||= answer.typed !== undefined;
       await run.answer(answer);
     } catch (thrown) {
-      left = { exitCode: EXIT.waiting, why: thrown instanceof Error ? thrown.message : String(thrown) };
+      left = { exitCode: EXIT.waiting, why: wordsOf(thrown) };
       await run.detach();
     } finally {
       busy = false;
@@ -87,6 +87,13 @@ export async function autopilot(
     unsubscribe();
   });
   return { exitCode: left?.exitCode ?? end.exitCode, why: left?.why };
+}
+
+/** Why an answer was not taken, with what would be. */
+function wordsOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const hints = thrown instanceof LifeboatError ? thrown.hints : [];
+  return [thrown.message, ...hints].join('; ');
 }
 
 /** Calls back when the journal has stood still for so long. */
@@ -120,6 +127,8 @@ function answerTo(question: Question, policy: Policy, confirmed: boolean): Answe
     return { event: question.event, text: policy.word };
   }
   if (question.kind === 'typed-name') {
+    // `--confirm` is for the change, whose facts were found good. That a finding is passed over was on nobody's mind when it was written.
+    if (question.event === 'operator.override') return `no flag overrides a finding: ${question.prompt}`;
     if (confirm === undefined) return `it needs the name of the target: --confirm ${question.expected}`;
     if (confirmed) return 'it was confirmed once, and something has changed since: a person has to look';
     return { event: question.event, typed: confirm };

@@ -39,11 +39,16 @@ export async function owedBy(journal: JournalReader, run: RunSummary): Promise<r
   return withDeadlines(obligationsOf(runbook, entries), promisedBy(entries[0]));
 }
 
+/** What a person may type for an obligation: its id as it is and as it is shown, with or without where it is owed. */
+function idsOf(id: string, runId: string, instance: string): string[] {
+  return [...new Set([id, show(id, 120)])].flatMap((one) => [one, `${runId}:${one}`, `${instance}:${one}`]);
+}
+
 /** The one open obligation that a person means: by its id, after the run's own (`RUN:ID`) where several have the same. */
 export function obligationNamed(all: readonly Owed[], word: string): Owed {
   const open = all.filter(({ obligation }) => obligation.settled === undefined);
   const fits = open.filter(({ obligation, run, instance }) =>
-    [obligation.id, `${run?.runId ?? ''}:${obligation.id}`, `${instance}:${obligation.id}`].includes(word),
+    idsOf(obligation.id, run?.runId ?? '', instance).includes(word),
   );
   const [first, second] = fits;
   if (first !== undefined && second === undefined) return first;

@@ -109,6 +109,8 @@ async function settleInLedger(
   const settlement = { how, text, at: new Date().toISOString(), evidence: {} };
   const hold = await journal.hold(`instance/${instance}`);
   try {
+    // Somebody else may have settled it while this process waited for the ledger.
+    obligationNamed(await gatherObligations(journal), `${instance}:${obligation.id}`);
     const body = { id: obligation.id, settlement } as unknown as Json;
     await journal.append([{ stream: `instance/${instance}`, type: 'obligation.settled', body }]);
     await sealer.sealNow(`instance/${instance}`, 'closed');

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import type { TokenConfig } from '../config/schema.ts';
 import { statePath } from '../runner/fold.ts';
 import type { RunState } from '../runner/run.ts';
 import { type PaperSite, paperOf } from '../view/paper/paper-of.ts';
@@ -32,6 +33,7 @@ export function paperFor(run: DrivenRun, runbook: Runbook, sites: Sites, home: s
         ...(sites.target === undefined ? {} : { target: siteOf(sites.target) }),
       },
       now: new Date(),
+      rehearsal: (sites.target ?? sites.instance).config.rehearsal,
     });
   const write = (state: RunState) => {
     try {
@@ -51,6 +53,15 @@ function siteOf({ name, config }: OpenInstance): PaperSite {
     url,
     revision: revision === 'auto' ? 62 : revision,
     ...(config.ca === undefined ? {} : { ca: config.ca }),
-    tokenHow: token !== undefined && 'command' in token ? token.command : 'an access token of the platform',
+    tokenHow: tokenWords(token),
   };
+}
+
+/** Where a person finds the token that lifeboat used. */
+function tokenWords(token: TokenConfig | undefined): string {
+  if (token === undefined) return 'an access token of the platform';
+  if ('command' in token) return token.command;
+  if ('file' in token) return `cat ${token.file}`;
+  if ('env' in token) return `echo "$${token.env}", where it is set`;
+  return 'an access token of the platform; the one in the key store is not to be had without lifeboat';
 }

@@ -1,114 +1,31 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
-import type { Call } from './calls.ts';
-import { createLabClock, type LabClock } from './clock.ts';
+import { createLabClock } from './clock.ts';
 import type { InstanceData } from './data/instance-data.ts';
-import type { Query } from './engine/engine.ts';
 import { engineUser, makeLauncher } from './engine/launcher.ts';
 import { makePostgresEngine } from './engine/postgres-engine.ts';
-import type { Fault } from './faults.ts';
 import { ORG, SPACE } from './foundry/places.ts';
-import { Platform, type PlatformOptions } from './foundry/platform.ts';
+import { Platform } from './foundry/platform.ts';
 import { platformFace } from './foundry/platform-routes.ts';
 import { claimHome, sweepHomes } from './home.ts';
-import type { Revision } from './http/endpoint.ts';
 import { endpointsOf } from './http/endpoints.ts';
 import { openHttp } from './http/serve.ts';
 import { makeTokens } from './http/tokens.ts';
-import { DEFAULT_INSTANCES, type InstanceWish, makeInstances } from './instance-plan.ts';
+import { DEFAULT_INSTANCES, makeInstances } from './instance-plan.ts';
 import { labConfig } from './lab-config.ts';
+import type { Lab, LabOptions } from './lab-contract.ts';
 import { LabState } from './lab-state.ts';
 import { BackupStore } from './manager/store.ts';
 import { TaskQueue } from './manager/task-queue.ts';
 import { writeSockets } from './query-shop.ts';
 import { playScenario } from './scenarios/play-scenario.ts';
-import type { Scenario } from './scenarios/scenario.ts';
 import { startSchedule } from './schedule.ts';
 import { keepOrdering } from './shop/writer.ts';
 import { openStateFolder } from './state-folder.ts';
 
-export interface LabOptions {
-  /** 0, the default, takes any free port. */
-  readonly port?: number;
-  readonly revision?: Revision;
-  /** `orders` with a shop, a key and continuous archiving, and `orders-dr`, empty, by default. */
-  readonly instances?: readonly InstanceWish[];
-  /** For tokens, keys and stored backups: empty or new, and removed at the end. Default: a temporary folder. */
-  readonly folder?: string;
-  readonly faults?: readonly Fault[];
-  /** Begins when all of the lab answers; it ends the `faults` above. */
-  readonly scenario?: Scenario;
-  /** Orders that each shop places in a second, 5 by default; 0 stops it after the first ones. */
-  readonly shop?: { readonly rowsPerSecond: number };
-  /** An application platform with applications that talk to the databases; on by default, `false` takes it away. */
-  readonly platform?: PlatformOptions | false;
-  /**
-   * A shell command for an instance of the lab in this folder that prints what `queryShop` gives; it stands in the config then.
-   * None by default.
-   */
-  readonly queryCommand?: (instance: string, folder: string) => string;
-  /** On by default. Off, databases start and back up faster, and do not survive a crash of the machine. */
-  readonly fsync?: boolean;
-  /** Tasks that the Backup Manager works on at once; 4 by default. */
-  readonly workers?: number;
-  /** Seconds of the lab's clock between scheduled backups of each instance that is not excluded; none by default. */
-  readonly backupEvery?: number;
-  /** Seconds of the lab's clock between maintenance of each instance that allows it; none by default. */
-  readonly maintenanceEvery?: number;
-  /** Whether the dashboard address has a sign-on that redirects and sets a cookie; on by default. */
-  readonly sso?: boolean;
-  readonly log?: (line: string) => void;
-  /** Stops the start, or closes the lab. */
-  readonly signal?: AbortSignal;
-}
-
-/** A database brought back from a backup, beside the instances. */
-export interface Scratch {
-  readonly query: Query;
-  close(): Promise<void>;
-}
-
-export interface Lab {
-  /** `http://127.0.0.1:PORT` */
-  readonly url: string;
-  readonly revision: Revision;
-  readonly folder: string;
-  /** The token that may do everything; `token-readonly` beside it may only look. */
-  readonly tokenFile: string;
-  /** The key of the first instance that has one, under which its first backup was made; where none has, no file is there. */
-  readonly keyFile: string;
-  /** A lifeboat.yaml for all instances; it also stands in the folder. */
-  readonly configYaml: string;
-  readonly instances: readonly {
-    readonly name: string;
-    readonly guid: string;
-    /** As the superuser; rejects while the server is down. */
-    readonly query: Query;
-    readonly keyFile: string | undefined;
-  }[];
-  /** The time of the service. */
-  readonly clock: LabClock;
-  /** How the applications are; undefined without a platform. */
-  readonly platform: Pick<Platform, 'appStates' | 'appsReach'> | undefined;
-  /** Takes an instance away or brings it back, by name or guid; rejects with `lab.instance` when there is none. */
-  disaster(instance: string, lost: boolean): Promise<void>;
-  /** Lets something go wrong; throws `lab.fault` for a fault that could never happen. */
-  fault(fault: Fault): void;
-  clearFaults(): void;
-  /** Resolves when no task of the service is at work. */
-  atRest(): Promise<void>;
-  /** Begins a scenario in the place of the one before; throws `lab.scenario` or `lab.fault` for one that cannot happen. */
-  play(scenario: Scenario): void;
-  /** Mutating calls that the service carried out, in order: what a crash test counts. */
-  calls(): readonly Call[];
-  /** Starts a PostgreSQL on the decrypted and unzipped tar of a backup; rejects with `lab.content` or `lab.postgres`. */
-  openScratch(content: Readable, options: { readonly name: string }): Promise<Scratch>;
-  /** Ends everything and removes every file. Safe to call twice. */
-  close(): Promise<void>;
-}
+export type { Lab, LabOptions, Scratch } from './lab-contract.ts';
 
 const SHOP_DEFAULT = { rowsPerSecond: 5 };
 /** As many as the Backup Manager has by default. */

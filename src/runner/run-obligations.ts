@@ -4,12 +4,13 @@ import type { Entry, Json } from '../journal/journal.ts';
 import { fold } from './fold.ts';
 
 /**
- * What a run owes, settled or not, as its journal tells it; empty for a runbook that leaves nothing owed. Throws `run.diverged` for a
+ * What a run owes, settled or not, and will owe for a change that is under way, as its journal tells it; empty for a runbook that leaves nothing owed. Throws `run.diverged` for a
  * journal that this machine did not write.
  */
 export function obligationsOf(runbook: Runbook, entries: readonly Entry[]): readonly Obligation[] {
   if (runbook.obligations === undefined) return [];
   const [started] = entries;
   const { input = {} } = (started?.body ?? {}) as { readonly input?: Json };
-  return runbook.obligations(fold(runbook, input, entries).snapshot.context as never);
+  const { snapshot } = fold(runbook, input, entries);
+  return runbook.obligations(snapshot.context as never, String(snapshot.value));
 }

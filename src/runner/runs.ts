@@ -2,7 +2,7 @@ import { ulid } from 'ulid';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Entry, Journal, JournalReader, Json, StreamName } from '../journal/journal.ts';
+import type { Entry, Hold, Journal, JournalReader, Json, StreamName } from '../journal/journal.ts';
 
 /** What a list of runs shows of one. */
 export interface RunSummary {
@@ -35,24 +35,39 @@ export interface Start {
 
 /**
  * Begins a run: its id and first entry, on disk when this resolves. Refuses (`run.open`) while another run of an instance is open,
- * because two recoveries of one instance would not see each other's changes.
+ * because two recoveries of one instance would not see each other's changes. Of two that begin at once one is refused, or meets the hold of
+ * the other (`journal.held`).
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
-  const touched = [start.instance, start.target];
+  const touched = [...new Set([start.instance, start.target ?? start.instance])].sort();
+  await refuseWhileOpen(journal, touched);
+  const holds: Hold[] = [];
+  try {
+    for (const name of touched) holds.push(await journal.hold(`instance/${name}`));
+    await refuseWhileOpen(journal, touched);
+    return await begin(journal, start);
+  } finally {
+    for (const hold of holds) hold.release();
+  }
+}
+
+async function refuseWhileOpen(journal: Journal, touched: readonly string[]): Promise<void> {
   const open = (await listRuns(journal)).find(
     (run) =>
       run.status === 'open' && [run.instance, run.target].some((name) => name && touched.includes(name)),
   );
-  if (open !== undefined) {
-    const shared = [open.instance, open.target].find((name) => touched.includes(name));
-    throw new LifeboatError('run.open', `run ${open.runId} on ${shared} is still open: ${open.where}`, {
-      hints: [
-        `carry on with it: lifeboat resume ${open.runId}`,
-        `or give it up: lifeboat resume ${open.runId} --abandon REASON`,
-      ],
-      exitCode: EXIT.usage,
-    });
-  }
+  if (open === undefined) return;
+  const shared = [open.instance, open.target].find((name) => name && touched.includes(name));
+  throw new LifeboatError('run.open', `run ${open.runId} on ${shared} is still open: ${open.where}`, {
+    hints: [
+      `carry on with it: lifeboat resume ${open.runId}`,
+      `or give it up: lifeboat resume ${open.runId} --abandon REASON`,
+    ],
+    exitCode: EXIT.usage,
+  });
+}
+
+async function begin(journal: Journal, start: Start): Promise<string> {
   const runId = ulid();
   const body = {
     runbook: start.runbook.id,
@@ -116,8 +131,8 @@ export async function abandonRun(
   const holds = [await journal.hold(`run/${run.runId}`)];
   try {
     if (owed.length > 0) holds.push(await journal.hold(changed));
-    // Several runs may owe the same thing: in the ledger each has an id of its own.
-    const handed = owed.map((obligation) => ({
+    // Several runs may owe the same thing: in the ledger each has an id of its own. The run that could have paid it is gone.
+    const handed = owed.map(({ payable: _, ...obligation }) => ({
       stream: changed,
       type: 'obligation.opened',
       body: {

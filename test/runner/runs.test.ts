@@ -31,6 +31,49 @@ test('a second run of an instance is refused while one is open, with both ways o
   ]);
 });
 
+test('what a run owed is handed to the ledger when it is given up, without the way that only the run had', async () => {
+  const world = await makeWorld(obedient());
+  const owed = {
+    id: 'fresh-backup',
+    kind: 'fresh-backup',
+    subject: 'orders',
+    what: 'back up orders',
+  } as const;
+  const run = await findRun(world.journal);
+  await abandonRun(world.journal, run, 'superseded', [{ ...owed, commands: ['a'], payable: 'run' }]);
+  const entries = await world.journal.read('instance/orders');
+  expect(entries.at(-1)).toMatchObject({
+    type: 'obligation.opened',
+    body: {
+      run: run.runId,
+      obligation: { ...owed, id: `fresh-backup-${run.runId.slice(-6).toLowerCase()}`, commands: ['a'] },
+    },
+  });
+  expect(JSON.stringify(entries.at(-1)?.body)).not.toContain('payable');
+});
+
+test('of two runs of an instance that begin at the same moment one is refused, and leaves nothing open', async () => {
+  const world = await makeWorld(obedient());
+  await abandonRun(world.journal, await findRun(world.journal), 'superseded');
+  const runbook = runbooks['disaster-recovery'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  const start = {
+    runbook,
+    instance: 'orders',
+    target: 'orders-dr',
+    input: { instance: 'orders', target: 'orders-dr', mode: 'perform' },
+    mode: 'LIVE' as const,
+    operator: 'tester',
+    tool: { name: 'lifeboat', version: '0', node: 'v24' },
+  };
+  const began = await Promise.allSettled([
+    startRun(world.journal, start),
+    startRun(world.journal, { ...start, instance: 'shop' }),
+  ]);
+  expect(began.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  expect((await listRuns(world.journal)).filter(({ status }) => status === 'open')).toHaveLength(1);
+});
+
 test('a run is found by the beginning of its id, and an unknown one is a usage error', async () => {
   const world = await makeWorld(obedient());
   expect((await findRun(world.journal, world.runId.slice(0, 12).toLowerCase())).runId).toBe(world.runId);

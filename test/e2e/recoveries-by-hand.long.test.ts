@@ -1,0 +1,187 @@
+import { describe, type ExpectStatic, type TestContext, test } from 'vitest';
+import { type LabHouse, useLabs } from './lab-house.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+
+/** What a person does who sees a runbook for the first time, key by key, at a real terminal, on real databases. */
+describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => {
+  const labs = useLabs();
+
+  async function sitDown(context: TestContext) {
+    const house = await labs(context);
+    const open = (...args: string[]) => {
+      const terminal = openTerminal(house.product, house, args);
+      context.onTestFinished(() => terminal.close());
+      return responder(personAt(terminal, context.expect), context.expect);
+    };
+    return { ...house, open };
+  }
+
+  test('back to a moment: chosen with arrows and words, confirmed by name, rebound and closed', async (context) => {
+    const { expect } = context;
+    const house = await sitDown(context);
+    await hasPast(house, expect);
+    const screen = house.open('run', 'restore-point-in-time', '--instance', 'orders');
+    await screen.asks('which moment shall the data of orders be brought back to?');
+    await screen.shows(/the latest there is/u);
+    // What is typed is only read, whether it makes sense, lies outside of the range or fits.
+    await screen.enter('some time ago');
+    await screen.shows('is not a time that can be read');
+    await screen.clear();
+    await screen.enter('2001-01-01 00:00 UTC');
+    await screen.shows('before the earliest');
+    await screen.clear();
+    const wanted = new Date(Math.floor(Date.now() / 1000) * 1000 - 5_000).toISOString();
+    await screen.enter(`${wanted.slice(0, 10)} ${wanted.slice(11, 19)} UTC`);
+    await screen.shows(`${wanted.slice(11, 19)} UTC`);
+    await screen.asks('left/right 1 minute');
+    screen.type(KEYS.down);
+    await screen.shows('left/right 1 second');
+    screen.type(LEFT);
+    const chosen = new Date(Date.parse(wanted) - 1_000).toISOString();
+    await screen.shows(new RegExp(`❯.*${chosen.slice(11, 19)}`, 'u'));
+    expect(house.did()).not.toContain('orders POST /pitr/restore');
+    screen.type(KEYS.enter);
+    await screen.asks('back it up first?');
+    screen.type(KEYS.enter);
+    await screen.asks(`to bring orders back to ${chosen}`);
+    expect(house.did()).not.toContain('orders POST /pitr/restore');
+    await screen.name('orders');
+    await screen.asks(/let the platform rebind them/u);
+    expect(screen.text()).toContain('unbind, bind and restage orders-api');
+    screen.type(KEYS.enter);
+    await screen.later('orders is restored, and nothing is owed');
+    await screen.close(0);
+    expect(house.did().filter((call) => call === 'orders POST /pitr/restore')).toHaveLength(1);
+    const report = await house.good('report', await onlyRun(house));
+    expect(report).toContain(`| Restored from | ${chosen} |`);
+  });
+
+  test('into another instance while the source is gone: only the name of the target counts', async (context) => {
+    const { expect } = context;
+    const house = await sitDown(context);
+    await house.good('run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes');
+    await house.lab.disaster('orders', true);
+    const screen = house.open(
+      ...['run', 'disaster-recovery', '--instance', 'orders', '--target', 'orders-dr', '--perform'],
+    );
+    await screen.asks('what of orders is recovered?');
+    screen.type(KEYS.enter);
+    await screen.asks('which key was the backup made with?');
+    screen.type(KEYS.enter);
+    await screen.asks('type the name of the TARGET');
+    await screen.enter('orders');
+    await screen.shows('that is not the name: nothing happens');
+    expect(house.did().filter((call) => call.includes('/perform'))).toEqual([]);
+    await screen.clear();
+    await screen.name('orders-dr');
+    await screen.asks(/still owed: the run closes when each is settled/u);
+    expect(house.did().filter((call) => call.includes('/perform'))).toEqual([
+      'orders-dr POST /disaster-recovery/perform',
+    ]);
+    screen.type(KEYS.escape);
+    await screen.asks('leave this run?');
+    screen.type(KEYS.down);
+    await screen.shows('❯ leave');
+    screen.type(KEYS.enter);
+    await screen.isGivenBack(130);
+    expect(screen.text()).toMatch(/still owing \d+: `lifeboat owe` lists it/u);
+  });
+
+  test('what is owed: one by hand with a proof, one skipped with a reason, the rest by the platform', async (context) => {
+    const { expect } = context;
+    const house = await sitDown(context);
+    const screen = house.open('run', 'restore-backup', '--instance', 'orders', '--backup', '1');
+    await screen.asks('back it up first?');
+    screen.type(KEYS.enter);
+    await screen.asks("type the instance's name");
+    await screen.name('orders');
+    await screen.asks('let the platform rebind them');
+    await screen.climbTo(/❯ orders-api/u);
+    screen.type(KEYS.enter);
+    await screen.asks('how is it settled?');
+    expect(screen.text()).toMatch(/^cf restage orders-api --strategy rolling$/mu);
+    await screen.way('it was done by hand');
+    await screen.enter('restaged by the night shift');
+    await screen.asks('let the platform rebind them');
+    await screen.climbTo(/❯ ops/u);
+    screen.type(KEYS.enter);
+    await screen.asks('how is it settled?');
+    await screen.way('skip it');
+    await screen.enter('nobody uses it');
+    await screen.asks('let the platform rebind them');
+    screen.type(KEYS.enter);
+    await screen.later('orders is restored');
+    // The way to the end is no plain success, and the screen says so first.
+    expect(screen.text()).toMatch(/! orders is restored/u);
+    expect(screen.text()).toMatch(/not done: .*nobody uses it/u);
+    await screen.close(0);
+    const report = await house.good('report', await onlyRun(house));
+    expect(report).toContain('restaged by the night shift');
+    expect(report).toContain('nobody uses it');
+    expect(await house.run('owe')).toMatchObject({ code: 0, stdout: '' });
+  });
+});
+
+const LEFT = '\u001b[D';
+const UP = '\u001b[A';
+
+/** Waits until there is a moment to go back to. */
+async function hasPast({ good }: LabHouse, expect: ExpectStatic): Promise<void> {
+  const seconds = async () => {
+    const range = JSON.parse(await good('pitr', 'show', '--instance', 'orders', '--json'));
+    return (Date.parse(range.end_time) - Date.parse(range.start_time)) / 1000;
+  };
+  await expect.poll(seconds, { timeout: 60_000, interval: 250 }).toBeGreaterThan(15);
+}
+
+async function onlyRun({ good }: LabHouse): Promise<string> {
+  return /\b[0-9A-Z]{26}\b/u.exec(await good('runs'))?.[0] ?? '';
+}
+
+/** Somebody who looks after every key. */
+function responder(person: ReturnType<typeof personAt>, expect: ExpectStatic) {
+  const moved = (before: string) => expect.poll(() => person.text()).not.toBe(before);
+  return {
+    ...person,
+    enter: async (words: string) => {
+      person.type(words);
+      await person.shows(new RegExp(`[❯:] ${words}`, 'u'));
+      person.type(KEYS.enter);
+    },
+    clear: async () => {
+      person.type(KEYS.clear);
+      await person.asks(/❯|reads it:\s*$/u);
+    },
+    name: async (name: string) => {
+      person.type(name);
+      await person.shows(`❯ ${name}`);
+      person.type(KEYS.enter);
+    },
+    climbTo: async (row: RegExp) => {
+      for (let presses = 0; presses < 12 && !row.test(person.text()); presses += 1) {
+        const before = person.text();
+        person.type(UP);
+        await moved(before);
+      }
+      await person.shows(row);
+    },
+    way: async (label: string) => {
+      for (let presses = 0; presses < 3 && !person.text().includes(`❯ ${label}`); presses += 1) {
+        const before = person.text();
+        person.type(KEYS.down);
+        await moved(before);
+      }
+      await person.shows(`❯ ${label}`);
+      person.type(KEYS.enter);
+      await person.shows(/Enter confirm {2}Esc back/u);
+    },
+    later: async (wanted: string) => {
+      await expect.poll(() => person.text(), { timeout: 60_000 }).toContain(wanted);
+      await person.asks(wanted);
+    },
+    close: async (exitCode: number) => {
+      person.type(KEYS.enter);
+      await person.isGivenBack(exitCode);
+    },
+  };
+}

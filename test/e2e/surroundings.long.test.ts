@@ -1,0 +1,55 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'vitest';
+import { type LabHouse, useLabs } from './lab-house.ts';
+
+describe('what a recovery leans on besides the service', () => {
+  const house = useLabs();
+
+  test('is looked at by doctor in peace time, and nothing is changed by it', async (context) => {
+    const { expect } = context;
+    const opened = await house(context, {
+      config: (yaml) =>
+        `runbooks: ./texts\n${yaml.replace(/^(\s+)role: target$/m, "$&\n$1reconcile: { command: 'exit 7' }")}`.replace(
+          // Only one reconciliation may stand there, and the target's is to fail.
+          /(role: target\n\s+reconcile: .*\n(?:.*\n)*?)\s+reconcile: .*\n/,
+          '$1',
+        ),
+    });
+    const texts = join(dirname(opened.home), 'texts');
+    mkdirSync(texts);
+    writeFileSync(join(texts, 'disaster-recovery.md'), '## Call Robin\n<!-- state: confirming -->\n112\n');
+    const checks = await checksOf(opened);
+    expect(checks.get('platform')).toMatchObject({ state: 'ok' });
+    expect(checks.get('platform')?.found).toMatch(/Cloud Foundry at .*the first instance has 2 bound apps/);
+    expect(checks.get('orders: reconcile')).toMatchObject({ state: 'ok' });
+    expect(checks.get('orders: reconcile')?.found).toMatch(/^newest \d{4}-.*Z, \d+ records$/);
+    expect(checks.get('orders-dr: reconcile')).toMatchObject({ state: 'warn' });
+    expect(checks.get('runbooks')).toMatchObject({ state: 'ok' });
+    expect(opened.did()).toEqual([]);
+  });
+
+  test('is told when it is missing: no platform, a folder without a single text', async (context) => {
+    const { expect } = context;
+    const opened = await house(context, {
+      config: (yaml) => `runbooks: ./nowhere\n${yaml.replace(/^platform: .*$/m, 'platform: none')}`,
+    });
+    const checks = await checksOf(opened);
+    expect(checks.get('platform')).toMatchObject({ state: 'warn' });
+    expect(checks.get('platform')?.hints).toEqual(['applications are bound again by hand']);
+    expect(checks.get('runbooks')).toMatchObject({ state: 'warn' });
+  });
+});
+
+interface Check {
+  readonly what: string;
+  readonly state: string;
+  readonly found: string;
+  readonly hints: readonly string[];
+}
+
+async function checksOf({ run }: LabHouse): Promise<ReadonlyMap<string, Check>> {
+  const { stdout } = await run('doctor', '--json');
+  const lines = stdout.trim().split('\n');
+  return new Map(lines.map((line) => JSON.parse(line) as Check).map((check) => [check.what, check]));
+}

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Followed } from './follow-paper.ts';
+
+/** What a person has at hand who follows a paper. */
+export interface Hands {
+  /** A place of their own; nothing of the product is used any more. */
+  readonly folder: string;
+  readonly token: string;
+  /** The key that the backups were made with. */
+  readonly key: string;
+  /** Address of the platform that `cf` is logged in to. */
+  readonly api: string;
+}
+
+/**
+ * Follows a paper as somebody does who is tired and does what it says: Enter for each step, the name where a name is wanted, and `yes` to a
+ * call, unless the paper says by what it is known to be made already and the list shows that. A command that fails is passed over.
+ */
+export function followTired(paper: string, hands: Hands): Promise<Followed> {
+  const { folder, token, api } = hands;
+  const bin = join(folder, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const tool = join(import.meta.dirname, 'cf-of-lab.ts');
+  writeFileSync(join(bin, 'cf'), `#!/bin/sh\nexec '${process.execPath}' '${tool}' "$@"\n`);
+  chmodSync(join(bin, 'cf'), 0o755);
+  writeFileSync(join(folder, 'cf.json'), JSON.stringify({ api, token }), { mode: 0o600 });
+  const path = join(folder, 'paper.sh');
+  writeFileSync(path, paper, { mode: 0o600 });
+
+  const child = spawn('bash', [path], {
+    cwd: folder,
+    env: {
+      PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+      HOME: folder,
+      TMPDIR: folder,
+      PAUSE: '0.2',
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let screen = '';
+  let read = 0;
+  const look = (text: string) => {
+    screen += text;
+    if (!screen.endsWith('> ')) return;
+    const asked = screen.slice(read);
+    read = screen.length;
+    child.stdin.write(`${answerTo(asked, hands)}\n`);
+  };
+  child.stdout.setEncoding('utf8').on('data', look);
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    screen += text;
+  });
+  child.stdin.on('error', () => undefined);
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, screen })));
+}
+
+function answerTo(asked: string, { token, key }: Hands): string {
+  if (asked.includes('access token for the')) return token;
+  if (/the key (?:with which|of) .*\(not shown\)> $/u.test(asked)) return key;
+  if (asked.includes('make: a new one')) return 'make';
+  const [, name] = /Type the name (\S+) to go on/u.exec(asked) ?? [];
+  if (name !== undefined) return name;
+  if (asked.includes('other: this instead:')) return 'other';
+  if (asked.includes('again: try once more.')) return 'on';
+  if (asked.includes('yes: send ')) return seenAlready(asked) ?? 'yes';
+  return '';
+}
+
+/** The id of what the list shows and the paper says is it. */
+function seenAlready(asked: string): string | undefined {
+  const list = asked.slice(asked.lastIndexOf('LOOK FIRST'));
+  const newest = Math.max(0, ...[...list.matchAll(/"id":(\d+)/gu)].map(([, id]) => Number(id)));
+  const [, than] = /with a higher id than (\d+)/u.exec(list) ?? [];
+  const isSaid =
+    list.includes('THIS RUN MAY HAVE SENT IT ALREADY') || (than !== undefined && newest > Number(than));
+  return isSaid && newest > 0 ? String(newest) : undefined;
+}
