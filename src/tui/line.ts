@@ -82,25 +82,6 @@ export function wrapLine(line: Line, width: number, hanging = 0): Line[] {
   return rows.map(joinNeighbours);
 }
 
-/**
- * Breaks a text that has to stay exact, such as a command, into rows of at most `width` cells: no blank is lost, and a text that
- * fits is one row of nothing but itself. Rows after the first are indented.
- */
-function verbatimLines(text: string, width: number, token: Token = 'text.code'): Line[] {
-  const rows: Line[] = [];
-  let rest = span(text, token).text;
-  do {
-    const lead = rows.length === 0 || width < 12 ? '' : '    ';
-    const [head, tail] = splitAt(rest, Math.max(1, width - lead.length), 1);
-    const blank = head.lastIndexOf(' ') + 1;
-    const end = tail === '' || blank < head.length / 2 ? head.length : blank;
-    const row: Span = { text: head.slice(0, end), token };
-    rows.push(lead === '' ? [row] : [{ text: lead, token: 'text' }, row]);
-    rest = head.slice(end) + tail;
-  } while (rest !== '');
-  return rows;
-}
-
 interface Word {
   /** A blank comes before it. */
   readonly blank: boolean;
