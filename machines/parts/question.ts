@@ -55,6 +55,8 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly latest: string;
       /** Where the picker stands first; it is no recommendation, so `--yes` does not take it. */
       readonly suggested?: string;
+      /** When it went wrong, where somebody said so: without a suggestion the picker stands a minute before it. RFC 3339. */
+      readonly wentWrongAt?: string;
       readonly options: readonly QuestionOption<Event>[];
     }
   | {

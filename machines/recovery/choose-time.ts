@@ -112,8 +112,7 @@ export function rereadRange({ next }: { readonly next: string }) {
 }
 
 function askForTime({ range, drift, asked, time, instance, incidentAt }: RecoveryContext): RecoveryQuestion {
-  // Shortly before what went wrong, where somebody said when that was.
-  const suggested = time ?? asked.time ?? incidentAt;
+  const suggested = time ?? asked.time;
   const unreachable =
     asked.time === undefined || time !== undefined ? '' : `${asked.time} cannot be reached: `;
   const before = drift.length === 0 ? unreachable : `${drift.join('; ')}: `;
@@ -124,6 +123,7 @@ function askForTime({ range, drift, asked, time, instance, incidentAt }: Recover
     earliest: range?.earliest ?? '',
     latest: range?.latest ?? '',
     ...(suggested === undefined ? {} : { suggested }),
+    ...(incidentAt === undefined ? {} : { wentWrongAt: incidentAt }),
     options: [
       {
         event: { type: 'operator.lookAgain' },

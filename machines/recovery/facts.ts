@@ -27,11 +27,14 @@ function owedFacts({ obligations, restore, act }: RecoveryContext): Fact[] {
   return [{ label: 'owed', value: `${word}, still owing ${owed}`, tone: 'warn' }];
 }
 
-function choiceFacts({ time, range, chosen, from, action, target }: RecoveryContext): Fact[] {
+function choiceFacts(context: RecoveryContext): Fact[] {
+  const { time, range, chosen, from, action, target, incidentAt, reason } = context;
   return [
     ...(target === undefined ? [] : [{ label: 'target', value: target }]),
     ...(action === undefined ? [] : [{ label: 'action', value: action }]),
     ...(time === undefined ? [] : [{ label: 'chosen time', value: time, unit: 'time' as const }]),
+    ...timeFact('incident', incidentAt),
+    ...(reason === undefined ? [] : [{ label: 'reason', value: reason }]),
     ...(range === undefined
       ? []
       : [

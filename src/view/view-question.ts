@@ -32,7 +32,8 @@ export function viewQuestion(question: Question, { operator, now, promised }: As
       return { kind, prompt, event, ...cleaned, options };
     }
     case 'time': {
-      const { kind, event, earliest, latest, suggested = latest } = question;
+      const { kind, event, earliest, latest, wentWrongAt } = question;
+      const suggested = question.suggested ?? minuteBefore(wentWrongAt, earliest) ?? latest;
       return { kind, prompt, event, options, ...insideRange(earliest, latest, suggested) };
     }
     case 'obligations': {
@@ -44,6 +45,13 @@ export function viewQuestion(question: Question, { operator, now, promised }: As
     default:
       return question satisfies never;
   }
+}
+
+/** The moment itself may be one too late. Undefined for no moment; never before what can be reached. */
+function minuteBefore(moment: string | undefined, earliest: string): string | undefined {
+  const at = Date.parse(moment ?? '') - 60_000;
+  if (Number.isNaN(at)) return undefined;
+  return at < Date.parse(earliest) ? earliest : new Date(at).toISOString();
 }
 
 /** What is suggested can be chosen, whatever was suggested. */

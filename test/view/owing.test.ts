@@ -147,6 +147,13 @@ describe('a question', () => {
 
   test('for a time suggests the latest, or what the machine suggests when that can be chosen', () => {
     expect(viewOf({ question: time }).question).toEqual({ ...time, suggested: at(-5) });
+    for (const [wentWrongAt, suggested] of [
+      [at(-20), at(-80)],
+      [at(-3600 * 24), time.earliest],
+      [at(3600), at(-5)],
+      ['yesterday', at(-5)],
+    ] as const)
+      expect(viewOf({ question: { ...time, wentWrongAt } }).question).toMatchObject({ suggested });
     const near: Question = { ...time, suggested: at(-90) };
     expect(viewOf({ question: near }).question).toMatchObject({ suggested: at(-90) });
     for (const strange of [at(0), at(-501), 'soon'])

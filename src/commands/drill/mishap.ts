@@ -32,7 +32,12 @@ export function mishap(instance: string): Chapter {
       const to = stage.auto ? { to: service } : {};
       const { runId, exitCode } = await stage.walk(
         'restore-point-in-time',
-        { instance, ...to, incident: deletedAt.toISOString() },
+        {
+          instance,
+          ...to,
+          incident: deletedAt.toISOString(),
+          reason: `drill: every order was deleted after ${service}`,
+        },
         instance,
       );
       if (exitCode !== 0) return undefined;
