@@ -175,14 +175,16 @@ function dutyFacts({ duties }: RecoveryContext): Fact[] {
       label: 'bound',
       value: `${apps.map(({ key }) => key).join(', ') || 'no application'}${keys.length === 0 ? '' : `; keys: ${keys.map(({ name }) => name).join(', ')}`}`,
     },
-    { label: 'rebound', value: hands },
+    { label: 'can be rebound', value: hands },
     ...notes.map((value): Fact => ({ label: 'note', value, tone: 'warn' })),
   ];
 }
 
 function updatesWords(context: RecoveryContext): string {
   if (context.updates !== undefined) return 'forbidden for the time of the run';
-  return isOwed(context, 'release-updates') ? 'may be forbidden' : 'not held back';
+  if (isOwed(context, 'release-updates')) return 'may be forbidden';
+  const wasHeld = context.obligations.some(({ id }) => id === 'release-updates');
+  return wasHeld ? 'were forbidden for the time of the run, and are allowed again' : 'not held back';
 }
 
 function instanceFacts(context: RecoveryContext): Fact[] {
