@@ -91,6 +91,9 @@ export const recovery = setup({
     /** A step at the platform that failed leaves its obligation to a person; the next ones do not wait for that. */
     keepPaymentFailure: assign({
       failure: (_, params: { error: unknown }) => failureFrom(params.error),
+      // A platform that asks to be left alone, or cannot be reached, is not asked for the next one either.
+      payingAll: ({ context }, params: { error: unknown }) =>
+        context.payingAll && !weigh.isForAll(failureFrom(params.error)),
       stuck: ({ context }) => [...context.stuck, ...(context.paying === undefined ? [] : [context.paying])],
       paying: undefined,
     }),

@@ -1,3 +1,4 @@
+import type { Failure } from '../parts/failure.ts';
 import { instantOf } from '../parts/instant.ts';
 import { type Obligation, stillOwed } from '../parts/obligation.ts';
 import type { Duties, ProvenBackup, Side } from '../parts/recovery-verbs.ts';
@@ -22,6 +23,11 @@ export function payableByPlatform({ obligations }: RecoveryContext): readonly Ob
 
 /** What can wait until everything else is done, and what only a person can do. */
 const LAST = ['remove-target', 'old-binding'];
+
+/** Whether a failure is about the platform as a whole, so that the next application would meet it as well. */
+export function isForAll({ code }: Failure): boolean {
+  return code === 'platform.busy' || code === 'platform.unreachable';
+}
 
 /** The next of them in a row of payments: one that has failed in it waits for a person. */
 export function nextPayable(context: RecoveryContext): Obligation | undefined {

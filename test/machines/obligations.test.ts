@@ -129,6 +129,23 @@ describe('what is owed after a restore', () => {
     expect(contextOf(stuck).failure?.code).toBe('platform.bound');
   });
 
+  test.each(['platform.busy', 'platform.unreachable'])(
+    'a platform that cannot be asked now (%s) is not asked for the next one either',
+    (code) => {
+      const refused = { error: { code, shortMessage: 'not now', hints: [], evidence: {} } };
+      const [asking] = transition(runbook.machine, owing() as never, { type: 'operator.payAll' } as never);
+      const [invoked] = Object.values(asking.children) as unknown as { readonly id: string }[];
+      const [left] = transition(
+        runbook.machine,
+        asking as never,
+        outcomeEvent(invoked?.id ?? '', refused as Outcome) as never,
+      );
+      expect(left.value).toBe('owing');
+      expect(contextOf(left).failure?.code).toBe(code);
+      expect(contextOf(left).obligations.filter((one) => one.settled !== undefined)).toEqual([]);
+    },
+  );
+
   test('what is skipped needs a reason and stays among the deviations of a proven run', () => {
     const skipped = answer(owing(), { type: 'operator.skip', id: 'rebind-orders-api', text: 'it is gone' });
     const end = answer(skipped, { type: 'operator.payAll' });
