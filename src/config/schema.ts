@@ -66,6 +66,8 @@ export const InstanceConfig = z.strictObject({
    * record, the first whole number beside it counts them. Run before and after a restore, it measures what was lost.
    */
   reconcile: z.strictObject({ command: z.string().min(1), timeout: Duration.default(30_000) }).optional(),
+  /** Whether a second person has to approve destructive steps on this instance; without it as `approvals` says. */
+  approval: z.enum(['required', 'none']).optional(),
   /** True for a lab or scratch instance: every screen says REHEARSAL. */
   rehearsal: z.boolean().default(false),
 });
@@ -88,12 +90,25 @@ const PlatformConfig = z.strictObject({
   ca: z.string().optional(),
 });
 
+/** Approval of destructive steps by a second person. */
+const ApprovalsConfig = z.strictObject({
+  /** File in the format of OpenSSH's allowed signers (ssh-keygen(1)): who may approve, with which keys, and until when. */
+  allowedSigners: z.string(),
+  /** File of revoked keys: an OpenSSH key revocation list, or public keys one a line. */
+  revoked: z.string().optional(),
+  /** How long a challenge may be signed and used. */
+  expires: Duration.default(60 * 60_000),
+  /** Which steps ask for it on instances that do not say themselves: those that overwrite data, every destructive one, or none. */
+  required: z.enum(['overwrites', 'destructive', 'none']).default('destructive'),
+});
+
 /** lifeboat.yaml. */
 export const Config = z.strictObject({
   instances: z.record(InstanceName, InstanceConfig),
   platform: z.union([PlatformConfig, z.literal('cf'), z.literal('none')]).default('cf'),
   /** Folder with a team's own text for the runbooks, laid over the ones that come along: `<runbook>.md`. */
   runbooks: z.string().optional(),
+  approvals: ApprovalsConfig.optional(),
   operator: z.strictObject({ name: z.string().optional(), email: z.string().optional() }).default({}),
   /** Further folders for signed checkpoints; one on another machine betrays what one on this machine cannot. */
   checkpoints: z.array(z.string()).default([]),

@@ -95,6 +95,53 @@ export const RUN_ENTRIES = {
     label: z.string().optional(),
     reason: z.string().optional(),
   }),
+  /** What a second person has to agree to before the run goes on. The text is what is signed, byte for byte. */
+  'approval.asked': z.object({
+    /** The first 16 hex digits of the SHA-256 of the text. */
+    challenge: z.string(),
+    text: z.string(),
+    target: z.string(),
+    /** What is confirmed, as an order. */
+    order: z.string(),
+    /** SHA-256, hex, of the plan and the facts that the order rests on. */
+    plan: z.string(),
+    requester: z.string(),
+    expiresAt: z.string(),
+  }),
+  /** A signature over the challenge that verified against the allowed signers of that moment. */
+  'approval.given': z.object({
+    challenge: z.string(),
+    /** The principal, as the file of allowed signers names it. */
+    approver: z.string(),
+    /** Fingerprint of the approver's public key as `ssh-keygen -l` prints it: `SHA256:...`. */
+    key: z.string(),
+    publicKey: z.string(),
+    /** Armored, as `ssh-keygen -Y sign` writes it. */
+    signature: z.string(),
+    method: z.enum(['ssh', 'lifeboat']),
+    /** SHA-256, hex, of the file of allowed signers. */
+    allowedSigners: z.string(),
+  }),
+  'approval.withdrawn': z.object({ challenge: z.string(), approver: z.string(), reason: z.string() }),
+  /** Break-glass: the step went on without the second person. */
+  'approval.bypassed': z.object({ challenge: z.string(), order: z.string(), reason: z.string() }),
+  /** How far the transcript of requests reached when this process had done its part. */
+  'transcript.kept': z.object({
+    lines: z.int(),
+    bytes: z.int(),
+    /** Of the file's first `bytes` bytes, hex. */
+    sha256: z.string(),
+  }),
+  /** A task took longer than it should. Written once for each limit that was passed. */
+  'activity.overdue': z.object({
+    activity: z.string(),
+    verb: z.string(),
+    seconds: z.number(),
+    limitSeconds: z.number(),
+    /** What the limit comes from: the instance's own finished tasks, the objective, or a default where there is neither. */
+    basis: z.enum(['history', 'objective', 'default']),
+    detail: z.string().optional(),
+  }),
   'run.paused': z.object({
     reason: z.literal('credentials'),
     failure: WrittenFailure,

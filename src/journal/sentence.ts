@@ -1,3 +1,4 @@
+import { formatSeconds } from '../format.ts';
 import { show } from '../text.ts';
 import type { Entry } from './journal.ts';
 import { recoverySentence } from './recovery-sentence.ts';
@@ -44,6 +45,29 @@ function runSentence(entry: RunEntry): Sentence {
     }
     case 'answer':
       return say(`decided: ${entry.body.label ?? entry.body.event}${reason(entry.body.reason)}`);
+    case 'approval.asked':
+      return say(
+        `needs the approval of a second person to ${entry.body.order}, until ${entry.body.expiresAt}`,
+      );
+    case 'approval.given': {
+      const { approver, key, challenge } = entry.body;
+      return say(`${approver} approved it with the key ${key} (challenge ${challenge})`, 'good');
+    }
+    case 'approval.withdrawn':
+      return say(`${entry.body.approver} withdrew the approval${reason(entry.body.reason)}`, 'warn');
+    case 'approval.bypassed':
+      return say(
+        `BREAK-GLASS: decided to ${entry.body.order} without a second person${reason(entry.body.reason)}`,
+        'bad',
+      );
+    case 'transcript.kept':
+      return say(`the transcript of requests has ${entry.body.lines} lines`, 'dim');
+    case 'activity.overdue': {
+      const { verb, seconds, limitSeconds, basis, detail } = entry.body;
+      const limit = `${BASES[basis]} ${formatSeconds(limitSeconds)}`;
+      const more = detail === undefined ? '' : `; ${detail}`;
+      return say(`${spaced(verb)} has taken ${formatSeconds(seconds)}, longer than ${limit}${more}`, 'warn');
+    }
     case 'run.paused':
       return say(`paused for new credentials${because(entry.body.failure)}`, 'warn');
     case 'run.detached':
@@ -61,6 +85,12 @@ function runSentence(entry: RunEntry): Sentence {
       return entry satisfies never;
   }
 }
+
+const BASES = {
+  history: 'such tasks took here before,',
+  objective: 'the objective allows,',
+  default: 'is usual,',
+} as const;
 
 /** What moved the machine, and where it stands now. Names of events are for programs; people get the state's title. */
 function eventSentence({ event, to, title }: Extract<RunEntry, { type: 'event' }>['body']): Sentence {

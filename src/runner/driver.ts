@@ -73,7 +73,13 @@ export class Driver implements Run {
 
   async #take(answer: Answer): Promise<void> {
     const { event, label, text } = await decide(this.#folded.snapshot, answer, this.#deps.take);
+    const passed = await this.#deps.gate?.check(this.state(), answer);
+    if (passed?.refusal !== undefined) {
+      await this.#append(passed.notes, []);
+      throw passed.refusal;
+    }
     await this.#advance(event, [
+      ...(passed?.notes ?? []),
       { type: 'answer', body: { event: event.type, label, ...(text === undefined ? {} : { reason: text }) } },
     ]);
     this.#stir();
@@ -177,7 +183,8 @@ export class Driver implements Run {
     const next = step(this.#deps.runbook, this.#folded, event);
     const title = metaOf(next.snapshot)?.title;
     const body = { event, to: statePath(next.snapshot), ...(title === undefined ? {} : { title }) };
-    await this.#append([...notes, { type: 'event', body: body as unknown as Json }], ledger);
+    const asked = this.#deps.gate?.arrived({ ...this.state(), snapshot: next.snapshot }) ?? [];
+    await this.#append([...notes, { type: 'event', body: body as unknown as Json }, ...asked], ledger);
     this.#folded = next;
     this.#deps.stepped?.(this.state());
     this.#tell();
@@ -209,7 +216,7 @@ export class Driver implements Run {
     if (!this.#entries.some((entry) => entry.type === 'run.closed')) {
       const obligations = runbook.obligations?.(snapshot.context as never);
       const body = { ...closing, ...(obligations === undefined ? {} : { obligations }) };
-      await this.#append([{ type: 'run.closed', body: body as unknown as Json }], []);
+      await this.#append([...this.#lastNotes(), { type: 'run.closed', body: body as unknown as Json }], []);
     }
     await this.#deps.seal(this.#stream, 'closed');
     return { how: 'ended', exitCode: closing.proven ? EXIT.closed : EXIT.failed };
@@ -217,9 +224,16 @@ export class Driver implements Run {
 
   async #leave(): Promise<RunEnd> {
     await this.#answering;
-    await this.#append([{ type: 'run.detached', body: { why: 'the operator left' } }], []);
+    await this.#append(
+      [...this.#lastNotes(), { type: 'run.detached', body: { why: 'the operator left' } }],
+      [],
+    );
     await this.#deps.seal(this.#stream, 'handed-over');
     return { how: 'detached', exitCode: EXIT.interrupted };
+  }
+
+  #lastNotes(): readonly Note[] {
+    return this.#deps.lastNotes?.() ?? [];
   }
 
   #tell(): void {

@@ -2,9 +2,10 @@ import type { AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { AnyActivity, Progress } from '../activities/activity.ts';
-import type { ExitCode } from '../errors.ts';
+import type { ExitCode, LifeboatError } from '../errors.ts';
 import type { Entry, Head, Journal, StreamName } from '../journal/journal.ts';
 import type { Answer, TakeSecret } from './answer.ts';
+import type { Note } from './perform.ts';
 
 /** What is known of a run at this moment: the fold of its journal, and what is under way. */
 export interface RunState {
@@ -42,8 +43,26 @@ export interface RunDeps {
   readonly leaveWhenPaused: boolean;
   /** How long a call that is under way may take to answer when the operator leaves. Milliseconds. */
   readonly leaveGraceMs?: number;
+  /** Who else has to agree before an answer is taken; nobody without it. */
+  readonly gate?: Gate | undefined;
+  /** What the record is to say when this process has done its part: beside the close, or beside the leaving. */
+  readonly lastNotes?: () => readonly Note[];
   /** Told after each step that is durable; what it throws is not the run's concern. */
   readonly stepped?: (state: RunState) => void;
+}
+
+/** A second pair of eyes on answers: approvals by other people stand behind it. */
+export interface Gate {
+  /** What the record is to say beside the event that led to this state, for instance what has to be approved. Sends nothing. */
+  arrived(state: RunState): readonly Note[];
+  /**
+   * Called with an answer that fits its question, before it is taken. The notes become durable either way; with a `refusal` the
+   * answer is not taken and the run stays where it is.
+   */
+  check(
+    state: RunState,
+    answer: Answer,
+  ): Promise<{ readonly notes: readonly Note[]; readonly refusal?: LifeboatError }>;
 }
 
 /** A run in this process. Everything it shows is the fold of its journal; everything it does is written before. */

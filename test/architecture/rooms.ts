@@ -129,7 +129,7 @@ export const ROOMS: readonly Room[] = [
     files: 'src/journal/**',
     packages: ['canonicalize', 'zod'],
     node: ['crypto', 'fs', 'os', 'path', 'sqlite'],
-    rooms: [ERRORS, SECRET, TEXT],
+    rooms: [ERRORS, FORMAT, SECRET, TEXT],
     why: 'the journal outlives every machine: it knows entries, not what they mean to a flow',
   },
   {
