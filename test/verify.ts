@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { JsonTestResults } from 'vitest/node';
 
 /*
@@ -22,7 +22,12 @@ interface Count {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** What failed, by name. */
+  readonly names?: readonly string[];
 }
+
+/** More than these are to be looked up above. */
+const MOST_NAMES = 20;
 
 const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
 
@@ -59,6 +64,7 @@ try {
         : '';
     lines.push(
       `${verdict} ${seconds} s  ${step.name}${detail}${problem === undefined ? '' : ` (${problem})`}`,
+      ...(count.names ?? []).map((name) => `          ${name}`),
     );
   }
 } finally {
@@ -126,7 +132,17 @@ function countTests(ok: boolean, report: string): Count {
       status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
   const failed = numFailedTests + broken.length;
-  return { passed, failed: ok ? failed : Math.max(failed, 1), skipped: numPendingTests + numTodoTests };
+  const names = testResults.flatMap(({ name: file, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName }) => `${relative(process.cwd(), file)}: ${fullName}`),
+  );
+  return {
+    passed,
+    failed: ok ? failed : Math.max(failed, 1),
+    skipped: numPendingTests + numTodoTests,
+    names: [...broken.map(({ name }) => relative(process.cwd(), name)), ...names].slice(0, MOST_NAMES),
+  };
 }
 
 /** The report of Vitest's JSON reporter; one without tests when there is none. */
