@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatSeconds } from '../format.ts';
 
 /** How far the service's clock is ahead of this machine's, and how wrong that may be. Milliseconds. */
 export const Skew = z.object({ skewMs: z.number(), uncertaintyMs: z.number() });
@@ -60,17 +61,41 @@ export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilM
   return { ms: Math.min(pace, left + 1), untilMs: clocks.nowMs + left };
 }
 
-/** The time since arming, by whichever clock says less: a clock that was set forward must not end the waiting. */
+/**
+ * The time since arming, by whichever clock says less: a clock that was set forward must not end the waiting. Time that runs
+ * backwards is no time at all: then this machine's clock was set back, and the service's counts.
+ */
 export function elapsedMs({ armedAtMs, nowMs, skewBefore, skewNow }: Clocks): number {
   const byOurs = nowMs - armedAtMs;
   if (skewBefore === null || skewNow === undefined) return byOurs;
   const drift = skewNow.skewMs - skewBefore.skewMs;
   const noise = skewNow.uncertaintyMs + skewBefore.uncertaintyMs;
-  return drift < -noise - CLOCK_MARGIN_MS ? byOurs + drift - noise : byOurs;
+  const byTheirs = byOurs + drift - noise;
+  if (byOurs < 0) return Math.max(byOurs, byTheirs);
+  return drift < -noise - CLOCK_MARGIN_MS ? byTheirs : byOurs;
 }
 
 /** Whole seconds the service's clock is ahead; what cannot be told from none is none. */
 export function secondsAhead(skew: Skew | undefined): number | undefined {
   if (skew === undefined) return undefined;
   return Math.abs(skew.skewMs) <= skew.uncertaintyMs ? 0 : Math.round(skew.skewMs / 1000);
+}
+
+/** What is known of the service's clock, in a sentence for whoever has to weigh its times. */
+export function clockSentence({ skewBefore, skewNow }: Pick<Clocks, 'skewBefore' | 'skewNow'>): string {
+  const skew = skewNow ?? skewBefore;
+  if (skew === null) return 'the service does not tell its clock, so its times say little';
+  if (skewNow !== undefined && skewBefore !== null) {
+    const noise = skewNow.uncertaintyMs + skewBefore.uncertaintyMs + CLOCK_MARGIN_MS;
+    if (Math.abs(skewNow.skewMs - skewBefore.skewMs) > noise)
+      return `a clock was set meanwhile: the service's ${standOf(skewBefore)} before, and ${standOf(skewNow)} now`;
+  }
+  return `the service's clock ${standOf(skew)}`;
+}
+
+function standOf({ skewMs, uncertaintyMs }: Skew): string {
+  const within = `± ${formatSeconds(Math.max(0.1, uncertaintyMs / 1_000))}`;
+  if (Math.abs(skewMs) <= Math.max(1_000, uncertaintyMs)) return `agrees with this machine's, ${within}`;
+  const way = skewMs < 0 ? 'behind' : 'ahead of';
+  return `is ${formatSeconds(Math.abs(skewMs) / 1_000)} ${way} this machine's, ${within}`;
 }

@@ -34,11 +34,14 @@ export function keptName(seq: number, reason: SealReason): string {
   return `${String(seq).padStart(8, '0')}-${reason}.note`;
 }
 
-/** Replaces a stream's newest checkpoint atomically, without waiting for the disk. */
+/**
+ * Replaces a stream's newest checkpoint atomically. Its content is on disk before its name is, so that a power cut leaves this one or
+ * the one before it, never an empty file that an audit would take for a forgery; which of the two is not waited for.
+ */
 export function writeLatest(root: string, stream: StreamName, note: string): void {
   const folder = join(root, stream);
   makePrivateFolder(folder);
-  writeFileAtomic.sync(join(folder, 'latest.note'), note, { mode: 0o600, fsync: false });
+  writeFileAtomic.sync(join(folder, 'latest.note'), note, { mode: 0o600 });
 }
 
 /** Writes a file atomically; it survives a power cut when this returns, and so do new folders from `root` down. */

@@ -131,6 +131,8 @@ export const RUN_ENTRIES = {
     bytes: z.int(),
     /** Of the file's first `bytes` bytes, hex. */
     sha256: z.string(),
+    /** Why it ends early, when it could not be written. */
+    problem: z.string().optional(),
   }),
   /** A task took longer than it should. Written once for each limit that was passed. */
   'activity.overdue': z.object({

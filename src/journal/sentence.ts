@@ -87,7 +87,7 @@ function runSentence(entry: RunEntry): Sentence {
 }
 
 const BASES = {
-  history: 'such tasks took here before,',
+  history: 'earlier ones let expect,',
   objective: 'the objective allows,',
   default: 'is usual,',
 } as const;

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../errors.ts';
+import { type Earlier, earlierJournal, emptied, isEmptied } from './earlier.ts';
 import { makePrivateFile, makePrivateFolder, refuseNetworkFolder } from './folders.ts';
+import { busy, diskTrouble, notOpened, SQLITE_BUSY, SQLITE_CANTOPEN, sqliteCode } from './sqlite-errors.ts';
 
 export const DATABASE_FILE = 'lifeboat.db';
 export const SCHEMA_VERSION = 1;
@@ -27,30 +29,47 @@ const BUSY_TIMEOUT = 5_000;
 
 /**
  * Opens the journal's database for writing and creates it when it is missing: WAL, every commit synced to the disk itself.
- * Throws `journal.sqlite-too-old`, `journal.network`, `journal.version` or `journal.damaged`.
+ * Throws `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`, `journal.home` where the disk or the rights
+ * do not allow it, and `journal.gone` where there was a journal whose database is empty now: that is never begun anew.
  */
 export function openDatabase(home: string): DatabaseSync {
   refuseOldSqlite(process.versions['sqlite']);
-  makePrivateFolder(home);
-  refuseNetworkFolder(home);
   const file = join(home, DATABASE_FILE);
-  // SQLite gives -wal and -shm the mode of the database, so the mode has to be right before it opens the file.
-  makePrivateFile(file);
+  const earlier = prepareHome(home, file);
   return opened(file, () => {
     const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
-    harden(db);
-    db.exec(
-      'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON; PRAGMA checkpoint_fullfsync=ON',
-    );
-    if (pragma(db, 'journal_mode') !== 'wal') {
-      throw new LifeboatError('journal.damaged', `${file} cannot use a write-ahead log`, {
-        hints: ['set LIFEBOAT_HOME to a folder on a local disk'],
-      });
-    }
-    createSchema(db);
-    refuseOtherVersion(db, file);
-    return db;
+    return orClosed(db, () => {
+      harden(db);
+      if (earlier.traces && isHalfMade(db)) throw emptied(home);
+      db.exec(
+        'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON; PRAGMA checkpoint_fullfsync=ON',
+      );
+      if (pragma(db, 'journal_mode') !== 'wal') {
+        throw new LifeboatError('journal.damaged', `${file} cannot use a write-ahead log`, {
+          hints: ['set LIFEBOAT_HOME to a folder on a local disk'],
+        });
+      }
+      createSchema(db);
+      refuseOtherVersion(db, file);
+    });
   });
+}
+
+/** The folder and the file, for their owner only, and what is there of an earlier journal. */
+function prepareHome(home: string, file: string): Earlier {
+  try {
+    makePrivateFolder(home);
+    refuseNetworkFolder(home);
+    const earlier = earlierJournal(home, DATABASE_FILE);
+    // SQLite takes a file without a header for a new database, and then deletes the log beside it.
+    if ((earlier.log || earlier.traces) && isEmptied(file)) throw emptied(home);
+    // SQLite gives -wal and -shm the mode of the database, so the mode has to be right before it opens the file.
+    makePrivateFile(file);
+    return earlier;
+  } catch (error) {
+    if (error instanceof LifeboatError) throw error;
+    throw unusable(home, error);
+  }
 }
 
 /**
@@ -62,15 +81,33 @@ export function openDatabaseForReading(home: string): DatabaseSync {
   const file = join(home, DATABASE_FILE);
   if (!existsSync(file)) throw noJournal(home);
   return opened(file, () => {
-    const db = new DatabaseSync(file, {
-      readOnly: true,
-      timeout: BUSY_TIMEOUT,
+    const db = readable(file);
+    return orClosed(db, () => {
+      if (isHalfMade(db)) throw noJournal(home);
     });
-    harden(db);
-    if (!isHalfMade(db)) return db;
-    db.close();
-    throw noJournal(home);
   });
+}
+
+/**
+ * A database with a write-ahead log wants to make two files beside it, even to be read, and a disk that the system has made
+ * read-only after an error does not let it. Where there is no log to be read, the database alone is the whole journal.
+ */
+function readable(file: string): DatabaseSync {
+  const open = (path: string | URL) => {
+    const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });
+    return orClosed(db, () => harden(db));
+  };
+  const db = open(file);
+  try {
+    pragma(db, 'user_version');
+    return db;
+  } catch (error) {
+    // A log, even an empty one, means that somebody has the database open.
+    if (sqliteCode(error) !== SQLITE_CANTOPEN || existsSync(`${file}-wal`)) return db;
+    db.close();
+    const path = resolve(file).split(sep).map(encodeURIComponent).join('/');
+    return open(new URL(`file://${path}?immutable=1`));
+  }
 }
 
 /** `SQLITE_READONLY_ROLLBACK`: only the very first write, the change to the write-ahead log, goes through a rollback journal. */
@@ -121,14 +158,6 @@ export function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 }
 
-/** The primary result code of SQLite (`SQLITE_BUSY` is 5) when this is an error of `node:sqlite`. */
-export function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
-}
-
-export const SQLITE_BUSY = 5;
-
 /** A database is input too: nothing in its schema may run functions, and broken cells are reported, not followed. */
 function harden(db: DatabaseSync): void {
   db.enableDefensive(true);
@@ -151,12 +180,25 @@ function createSchema(db: DatabaseSync): void {
   }
 }
 
+/** Gives the database when the look at it is well; an open one that nobody has in hand would keep its locks. */
+export function orClosed(db: DatabaseSync, look: () => void): DatabaseSync {
+  try {
+    look();
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
 function opened(file: string, open: () => DatabaseSync): DatabaseSync {
   try {
     return open();
   } catch (error) {
     if (error instanceof LifeboatError) throw error;
     if (sqliteCode(error) === SQLITE_BUSY) throw busy(error);
+    const trouble = diskTrouble(error);
+    if (trouble !== undefined) throw notOpened(file, trouble, error);
     throw new LifeboatError('journal.damaged', `${file} cannot be opened as a journal`, {
       hints: [
         'keep the file: `lifeboat audit verify` says what is left of it',
@@ -170,10 +212,8 @@ function opened(file: string, open: () => DatabaseSync): DatabaseSync {
   }
 }
 
-/** Another process keeps the database to itself for longer than the busy timeout. */
-export function busy(cause: unknown): LifeboatError {
-  return new LifeboatError('journal.busy', 'another process keeps the journal locked', {
-    hints: ['nothing was written: wait for the other process, then go on'],
-    cause,
-  });
+/** What the system says about the home, before SQLite comes into play. */
+function unusable(home: string, cause: unknown): LifeboatError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+  return notOpened(join(home, DATABASE_FILE), code, cause);
 }

@@ -7,7 +7,8 @@ import { watchFile } from './file-watch.ts';
 import type { Head, Hold, Journal, NewEntry } from './journal.ts';
 import { entryOf, rowAfter } from './new-entry.ts';
 import { createSecretGuard } from './secret-guard.ts';
-import { busy, DATABASE_FILE, openDatabase, SQLITE_BUSY, sqliteCode } from './sqlite-database.ts';
+import { DATABASE_FILE, openDatabase } from './sqlite-database.ts';
+import { busy, diskTrouble, SQLITE_BUSY, sqliteCode } from './sqlite-errors.ts';
 import { answer, prepareQueries, type Queries } from './sqlite-queries.ts';
 import { holdStream } from './stream-lock.ts';
 
@@ -128,7 +129,8 @@ function rollBack(db: DatabaseSync): void {
 }
 
 function lostBy(cause: unknown): LifeboatError {
-  return new LifeboatError('journal.lost', 'the journal could not be written to the disk', {
+  const trouble = diskTrouble(cause) ?? 'SQLite cannot go on';
+  return new LifeboatError('journal.lost', `the journal could not be written to the disk: ${trouble}`, {
     hints: [
       'no further step is taken: what is not written down is not done',
       'free space or repair the disk, then `lifeboat resume`: it looks at the service first',

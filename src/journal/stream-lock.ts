@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { LifeboatError } from '../errors.ts';
@@ -8,7 +8,7 @@ import { show } from '../text.ts';
 import { makePrivateFolder } from './folders.ts';
 import type { Hold, StreamName } from './journal.ts';
 import { checkStreamName } from './new-entry.ts';
-import { SQLITE_BUSY, sqliteCode } from './sqlite-database.ts';
+import { diskTrouble, SQLITE_BUSY, sqliteCode } from './sqlite-errors.ts';
 
 /** A lock whose owner nobody references must not be closed by the garbage collector: that would free it. */
 const held = new Set<DatabaseSync>();
@@ -20,7 +20,6 @@ const held = new Set<DatabaseSync>();
 export function holdStream(home: string, stream: StreamName, since: Date): Hold {
   checkStreamName(stream);
   const folder = join(home, 'locks');
-  makePrivateFolder(folder);
   const base = join(folder, `${stream.replace('/', '-')}.lock`);
   const lock = lockFile(`${base}.db`, stream, `${base}.json`);
   held.add(lock);
@@ -41,6 +40,7 @@ export function holdStream(home: string, stream: StreamName, since: Date): Hold 
 function lockFile(path: string, stream: StreamName, infoPath: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
   try {
+    makePrivateFolder(dirname(path));
     lock = new DatabaseSync(path, { timeout: 0 });
     lock.exec('BEGIN EXCLUSIVE');
     chmodSync(path, 0o600);
@@ -48,7 +48,8 @@ function lockFile(path: string, stream: StreamName, infoPath: string): DatabaseS
   } catch (error) {
     lock?.close();
     if (sqliteCode(error) === SQLITE_BUSY) throw heldBy(stream, infoPath);
-    throw new LifeboatError('journal.lost', `the lock of ${stream} cannot be taken`, {
+    const trouble = diskTrouble(error) ?? errnoOf(error);
+    throw new LifeboatError('journal.lost', `the lock of ${stream} cannot be taken: ${trouble}`, {
       hints: ['look for a full disk or missing rights below LIFEBOAT_HOME'],
       evidence: {
         error: error instanceof Error ? error.message : String(error),
@@ -73,8 +74,16 @@ function writeHolder(path: string, since: Date): void {
     since: since.toISOString(),
     command: show(process.argv.slice(2).join(' '), 120),
   };
-  writeFileSync(`${path}.tmp`, JSON.stringify(holder), { mode: 0o600 });
-  renameSync(`${path}.tmp`, path);
+  try {
+    writeFileSync(`${path}.tmp`, JSON.stringify(holder), { mode: 0o600 });
+    renameSync(`${path}.tmp`, path);
+  } catch {
+    // A full disk stops the run at its first entry, in words of its own.
+  }
+}
+
+function errnoOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'an unknown error';
 }
 
 function heldBy(stream: StreamName, infoPath: string): LifeboatError {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Clocks, instantOf, nextLook, side } from '../../src/activities/clocks.ts';
+import { type Clocks, elapsedMs, instantOf, nextLook, side } from '../../src/activities/clocks.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
 const SETTLE = 60_000;
@@ -34,4 +34,23 @@ describe('the clocks around a lost request', () => {
     for (const text of [undefined, '', 'soon', '7', '2026-03-01', '2026-03-01T03:00', '2026-13-01T03:00:00Z'])
       expect(instantOf(text), text).toBeUndefined();
   });
+});
+
+test('a clock that was set back far does not make the waiting last for as long as it was set back', () => {
+  const clocks = {
+    armedAtMs: 10_000_000,
+    settleMs: 60_000,
+    skewBefore: { skewMs: 0, uncertaintyMs: 500 },
+  };
+  const hour = 3_600_000;
+  const afterMs = (ms: number) => ({
+    ...clocks,
+    nowMs: clocks.armedAtMs - hour + ms,
+    skewNow: { skewMs: hour, uncertaintyMs: 500 },
+  });
+  expect(elapsedMs(afterMs(30_000))).toBe(29_000);
+  expect(nextLook(afterMs(30_000))).toBeDefined();
+  expect(nextLook(afterMs(62_000))).toBeUndefined();
+  // With nothing to compare it with it is waited on: nothing is ever decided too early.
+  expect(nextLook({ ...afterMs(62_000), skewBefore: null })).toBeDefined();
 });

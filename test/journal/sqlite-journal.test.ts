@@ -121,7 +121,7 @@ describe('the SQLite store', () => {
       .map((line) => JSON.parse(line));
     expect(failure).toMatchObject({
       code: 'journal.lost',
-      shortMessage: 'the journal could not be written to the disk',
+      shortMessage: 'the journal could not be written to the disk: the disk reports an error',
     });
     expect(again).toMatchObject({ code: 'journal.lost' });
     const journal = await openIn(home);

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { measuresOfRun } from '../../src/commands/measure-run.ts';
+import { reportOf } from '../../src/commands/run-report.ts';
+import { auditShow } from '../../src/evidence/audit-show.ts';
+import { verifyExport } from '../../src/evidence/verify-export.ts';
+import type { Entry, JournalReader } from '../../src/journal/journal.ts';
+import { readRunEntry } from '../../src/journal/run-entries.ts';
+import { fold, statePath } from '../../src/runner/fold.ts';
+import { buildRunView } from '../../src/view/build-run-view.ts';
+
+/** Every recorded run of every released version, by its path below this folder. */
+const HISTORIES = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.jsonl'))
+  .sort();
+
+/** The released versions. A version that is not in the registry any more has to be kept loadable, or be taken off this list with its journals. */
+const RELEASED = [
+  'back-up-and-verify-1',
+  'change-instance-1',
+  'disaster-recovery-1',
+  'restore-backup-1',
+  'restore-point-in-time-1',
+  'rotate-key-1',
+];
+
+test('every released version has recorded journals, and none is there that nobody knows', () => {
+  expect([...new Set(HISTORIES.map((path) => path.split('/')[0]))]).toEqual(RELEASED);
+});
+
+describe.each(HISTORIES)('the recorded journal %s', (path) => {
+  const lines = readFileSync(join(import.meta.dirname, path), 'utf8')
+    .trimEnd()
+    .split('\n');
+  const entries = lines.slice(0, -1).map((line) => JSON.parse(line) as Entry);
+  const started = entries.map(readRunEntry).find((entry) => entry?.type === 'run.started')?.body;
+  const runbook = runbooks[started?.runbook ?? ''] as Runbook;
+  const run = {
+    runId: (entries[0]?.stream ?? '').slice('run/'.length),
+    instance: started?.instance ?? '',
+    runbook: runbook.id,
+    version: started?.version ?? '',
+    ...(started?.target === undefined ? {} : { target: started.target }),
+  };
+
+  test('is whole, letter by letter', () => {
+    expect(verifyExport(lines)).toMatchObject({ ok: true, entries: entries.length });
+  });
+
+  test('is of a version that this program still knows', () => {
+    expect(path.startsWith(`${run.runbook}-${run.version}/`)).toBe(true);
+    expect(runbook.version).toBe(run.version);
+  });
+
+  test('leads this machine, event by event, to the states it led to then', () => {
+    const folded = fold(runbook, started?.input ?? {}, entries);
+    const last = entries.findLast(({ type }) => type === 'event');
+    expect(last?.body).toMatchObject({ to: statePath(folded.snapshot) });
+  });
+
+  test('has entries that are all known, and each is told in a sentence', () => {
+    expect(entries.filter((entry) => readRunEntry(entry) === undefined).map(({ type }) => type)).toEqual([]);
+    for (const { text } of auditShow(entries)) expect(text.length).toBeGreaterThan(0);
+  });
+
+  test('can be shown at each of its moments, measured and reported', async () => {
+    for (const [index, { at }] of entries.entries()) {
+      const until = entries.slice(0, index + 1);
+      const { snapshot } = fold(runbook, started?.input ?? {}, until);
+      const { runId, instance } = run;
+      const still = { activity: undefined, paused: undefined, prose: new Map(), now: new Date(at) };
+      const view = buildRunView({ runbook, runId, instance, snapshot, entries: until, ...still });
+      expect(view.runId).toBe(run.runId);
+    }
+    const measures = measuresOfRun(run.runbook, entries);
+    if (measures !== undefined) expect(measures.time.totalMs).toBeGreaterThanOrEqual(0);
+    const report = await reportOf(readerOf(entries), '/nowhere', run);
+    expect(JSON.stringify(report)).toContain(run.runId);
+  });
+});
+
+/** A journal that holds one recorded run and no ledger. */
+function readerOf(entries: readonly Entry[]): JournalReader {
+  const heads = entries.slice(-1);
+  return {
+    read: async (stream) => entries.filter((entry) => entry.stream === stream),
+    head: async (stream) => heads.find((head) => head.stream === stream) ?? { stream, seq: 0, hash: '' },
+    streams: async () => heads,
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,147 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runbooks } from '../../machines/index.ts';
+import { auditExport } from '../../src/evidence/export.ts';
+import { openForReading } from '../../src/journal/open-for-reading.ts';
+import { CASES, type Flow, walk } from '../e2e/flows.ts';
+import type { Call, Trouble } from '../e2e/foreign/call.ts';
+import { ANSWERED, CANARIES, type House, type HouseOptions, openHouse, ROTATE } from '../e2e/house.ts';
+import { copyProduct, type Product } from '../e2e/product.ts';
+
+/*
+ * `node test/histories/record.ts RUNBOOK…`: walks runbooks with the built product against the foreign service, in several ways each, and
+ * writes the journals of the runs to `test/histories/<runbook>-<version>/<ending>.jsonl`. To be called once for each version that is
+ * released; what is recorded then is replayed for ever and never recorded again.
+ */
+interface Ending {
+  readonly runbook: string;
+  readonly name: string;
+  readonly options?: HouseOptions;
+  /** Whether something goes wrong with this call, the n-th that changes something. */
+  readonly trouble?: (call: Call, nth: number, house: House) => Trouble | undefined;
+  walk(house: House): Promise<void>;
+}
+
+const LOST_DONE: Trouble = { answer: 'lost' };
+const LOST_FOR_EVER: Trouble = { work: false, answer: 'lost' };
+
+const ROTATIONS: readonly Ending[] = [
+  { runbook: 'rotate-key', name: 'proven', walk: async (house) => mustEnd(house.rotate(), 0) },
+  {
+    runbook: 'rotate-key',
+    name: 'adopted-after-a-lost-answer',
+    trouble: ({ method }) => (method === 'POST' ? LOST_DONE : undefined),
+    walk: async (house) => mustEnd(house.rotate(), 0),
+  },
+  {
+    runbook: 'rotate-key',
+    name: 'sent-again-after-proven-absent',
+    trouble: (_call, nth) => (nth === 2 ? LOST_FOR_EVER : undefined),
+    walk: async (house) => mustEnd(house.rotate(), 0),
+  },
+  {
+    runbook: 'rotate-key',
+    name: 'paused-for-a-token',
+    trouble: ({ method }, _nth, { server }) => {
+      if (method === 'PATCH') server.acceptOnly(CANARIES.otherToken);
+      return undefined;
+    },
+    walk: async (house) => {
+      await mustEnd(house.rotate(), 4);
+      writeFileSync(house.tokenFile, CANARIES.otherToken);
+      await mustEnd(house.run('resume', ...ANSWERED), 0);
+    },
+  },
+  {
+    runbook: 'rotate-key',
+    name: 'waiting-then-abandoned',
+    walk: async (house) => {
+      await mustEnd(house.run(...ROTATE), 3);
+      await mustEnd(house.run('resume', '--abandon', 'the window is over'), 0);
+    },
+  },
+];
+
+const RECOVERIES: readonly Ending[] = CASES.flatMap((flow): Ending[] => {
+  const name = `${flow.name.replaceAll(/[^a-z]+/g, '-')}-r${flow.revision}`;
+  const [runbook = ''] = flow.name.split(' ');
+  const options = { revision: flow.revision };
+  let isArmed = false;
+  return [
+    { runbook, name, options, walk: (house) => walked(house, flow, [0]) },
+    {
+      runbook,
+      name: `${name}-lost-answer`,
+      options,
+      trouble: () => {
+        if (!isArmed) return undefined;
+        isArmed = false;
+        return LOST_DONE;
+      },
+      walk: (house) =>
+        walked(house, flow, [0, 5], () => {
+          isArmed = true;
+        }),
+    },
+  ];
+});
+
+const wanted = process.argv.slice(2);
+const product = copyProduct({ cheapVault: true });
+try {
+  for (const id of wanted) await recordRunbook(product, id);
+} finally {
+  product.remove();
+}
+
+async function recordRunbook(from: Product, id: string): Promise<void> {
+  const version = runbooks[id]?.version;
+  if (version === undefined) throw new Error(`there is no runbook ${id}`);
+  const folder = join(import.meta.dirname, `${id}-${version}`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const ending of [...ROTATIONS, ...RECOVERIES].filter(({ runbook }) => runbook === id)) {
+    const lines = await recordEnding(from, ending);
+    writeFileSync(join(folder, `${ending.name}.jsonl`), `${lines.join('\n')}\n`);
+    process.stdout.write(`${id}-${version}/${ending.name}: ${lines.length - 1} entries\n`);
+  }
+}
+
+/** The last run of a house, as `audit export` spells a stream. */
+async function recordEnding(from: Product, ending: Ending): Promise<readonly string[]> {
+  let nth = 0;
+  const trouble = (call: Call) => {
+    if (call.method === 'GET') return undefined;
+    nth += 1;
+    return ending.trouble?.(call, nth, house);
+  };
+  const house = await openHouse(from, { taskMs: 200, settle: '1s', trouble, ...ending.options });
+  try {
+    await ending.walk(house);
+    const journal = await openForReading({ home: house.home });
+    try {
+      const last = (await journal.streams('run/')).at(-1);
+      if (last === undefined) throw new Error(`${ending.name} left no run`);
+      const lines: string[] = [];
+      for await (const line of auditExport(journal, last.stream)) lines.push(line);
+      return lines;
+    } finally {
+      await journal.close();
+    }
+  } finally {
+    await house.close();
+  }
+}
+
+async function walked(house: House, flow: Flow, codes: readonly number[], arm?: () => void): Promise<void> {
+  const { end } = await walk(house, flow, arm);
+  if (!codes.includes(end.code ?? -1)) throw new Error(`${flow.name} ended with ${end.code}: ${end.stderr}`);
+}
+
+async function mustEnd(
+  running: Promise<{ readonly code: number | null; readonly stderr: string }>,
+  code: number,
+): Promise<void> {
+  const end = await running;
+  if (end.code !== code) throw new Error(`it ended with ${end.code} instead of ${code}: ${end.stderr}`);
+}

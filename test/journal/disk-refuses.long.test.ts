@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openHouse } from '../e2e/house.ts';
+import { copyProduct, type Product } from '../e2e/product.ts';
+import { describeWith } from '../keys/programs.ts';
+import { goOnAfter, type Refusal, rotateOn } from './disk-trouble.ts';
+
+const every = (refusal: Pick<Refusal, 'call' | 'file'>, from: readonly number[]): Refusal[] =>
+  from.map((number, index) => ({ ...refusal, error: index % 2 === 0 ? 'ENOSPC' : 'EIO', from: number }));
+
+/** The journal's files, its checkpoints, the vault and the downloads; early, in the middle and late. */
+const REFUSALS: readonly Refusal[] = [
+  ...every({ call: 'pwrite64', file: 'lifeboat.db-wal' }, [1, 5, 17, 40, 71, 101]),
+  ...every({ call: 'fsync', file: 'lifeboat.db-wal' }, [1, 4, 9, 19, 27, 33]),
+  ...every({ call: 'pwrite64', file: 'lifeboat.db' }, [1, 2]),
+  ...every({ call: 'fsync', file: 'lifeboat.db' }, [1, 2]),
+  ...every({ call: 'fsync' }, [1, 6, 12, 25, 38, 51, 64, 77, 90]),
+  ...every({ call: 'rename' }, [1, 2, 3, 5, 9, 17, 26, 40]),
+  ...every({ call: 'openat', file: 'vault.age' }, [1, 3, 6]),
+  ...every({ call: 'mkdir' }, [1, 2, 3, 4, 6]),
+];
+
+describeWith(['strace'], 'a disk that is full or broken in the middle of a rotation', () => {
+  let product: Product;
+  beforeAll(() => {
+    product = copyProduct({ cheapVault: true });
+  });
+  afterAll(() => product?.remove());
+
+  const named = REFUSALS.map((refusal) => ({ ...refusal, where: refusal.file ?? 'any file' }));
+  test.for(named)(
+    'ends it with a clear word, nothing is sent that is not on record, and it is resumed as if nothing had been: $error by $call on $where from the $from. time on',
+    async (refusal, { onTestFinished }) => {
+      const house = await openHouse(product, { taskMs: 1 });
+      onTestFinished(() => house.close());
+      const { broken } = await goOnAfter(house, await rotateOn(house, refusal));
+      expect(broken).toEqual([]);
+    },
+  );
+});

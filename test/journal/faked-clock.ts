@@ -1,0 +1,29 @@
+import { globSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { House } from '../e2e/house.ts';
+
+/** The library behind faketime(1): a process that is preloaded with it, and nothing else, sees another time. */
+const LIBRARY = globSync('/usr/lib/{*/,}faketime/libfaketime.so.1')[0];
+
+export interface FakedClock {
+  /** What to run the product below. */
+  readonly under: readonly string[];
+  /** Sets the clock of what runs below it: `+86400s` and `-3600s` from the true time, `@1970-01-02 00:00:00` at that time. */
+  set(to: string): void;
+}
+
+/** A clock of a house's own. Its steady clock is left alone, as no administrator can set that. */
+export function fakeClock(house: Pick<House, 'folder'>, start = '+0s'): FakedClock {
+  if (LIBRARY === undefined) throw new Error('the library of faketime is not where it usually is');
+  const file = join(house.folder, 'clock');
+  const set = (to: string) => writeFileSync(file, `${to}\n`);
+  set(start);
+  const env = {
+    LD_PRELOAD: LIBRARY,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    TZ: 'UTC',
+  };
+  return { under: ['env', ...Object.entries(env).map(([name, value]) => `${name}=${value}`)], set };
+}
