@@ -1,19 +1,75 @@
+import { writeFile } from 'node:fs/promises';
 import { homeFolder } from '../config/load.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { compareReports } from '../evidence/comparison.ts';
+import { type ReportFormat, renderComparison, renderReport } from '../evidence/render-report.ts';
+import type { Report } from '../evidence/report/model.ts';
 import { openForReading } from '../journal/open-for-reading.ts';
 import { findRun } from '../runner/runs.ts';
+import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
-import { writeReport } from './run-report.ts';
+import { reportOf } from './run-report.ts';
 
-/** `lifeboat report RUN`: the record of a run in Markdown, from its journal alone. */
-export async function report(context: CommandContext, [word]: readonly string[]): Promise<number> {
+interface ReportFlags {
+  readonly format: ReportFormat;
+  readonly out?: string;
+  readonly compare?: boolean;
+}
+
+/** `lifeboat report RUN`: the record of a run, from its journal alone; `--compare` sets two runs side by side. */
+export async function report(
+  context: CommandContext,
+  words: readonly string[],
+  flags: ReportFlags,
+): Promise<number> {
+  refuseCount(words, flags);
   const home = homeFolder(context.env);
   const journal = await openForReading({ home });
   try {
-    const summary = await findRun(journal, word);
-    context.stdout.write(await writeReport(journal, home, summary));
+    const reports: Report[] = [];
+    for (const word of words) reports.push(await reportOf(journal, home, await findRun(journal, word)));
+    await put(context, flags.out, written(reports, flags));
     return EXIT.closed;
   } finally {
     await journal.close();
   }
+}
+
+function refuseCount(words: readonly string[], { compare }: ReportFlags): void {
+  const wanted = compare === true ? 2 : 1;
+  if (words.length === wanted) return;
+  throw new LifeboatError(
+    'usage.runs',
+    compare === true ? 'a comparison needs two runs' : 'a report is about one run',
+    {
+      hints: ['`lifeboat runs` lists them', 'two side by side: lifeboat report --compare RUN RUN'],
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
+function written([first, second]: readonly Report[], { format }: ReportFlags): string {
+  if (first === undefined) return '';
+  if (second === undefined) return renderReport(first, format);
+  return renderComparison(compareReports(first, second, new Date()), format);
+}
+
+/** To stdout, or into a file of its own: a record that is there already is not written over. */
+async function put({ stdout, stderr }: CommandContext, out: string | undefined, text: string): Promise<void> {
+  if (out === undefined) {
+    stdout.write(text);
+    return;
+  }
+  try {
+    await writeFile(out, text, { mode: 0o600, flag: 'wx' });
+  } catch (cause) {
+    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    const why = exists ? 'is there already' : 'cannot be written';
+    throw new LifeboatError('report.file', `${show(out, 200)} ${why}`, {
+      hints: ['choose another name with --out', 'nothing was written'],
+      exitCode: EXIT.usage,
+      cause,
+    });
+  }
+  stderr.write(`written: ${show(out, 200)}\n`);
 }

@@ -1,6 +1,8 @@
 import { runbooks } from '../../machines/index.ts';
 import { checkpointRoot, readNotes } from '../evidence/checkpoint-files.ts';
-import { type ReportOptions, runReport } from '../evidence/report.ts';
+import { slicesOf } from '../evidence/measure/slices-of.ts';
+import type { Report } from '../evidence/report/model.ts';
+import { buildReport, type ReportOptions } from '../evidence/report.ts';
 import type { Entry, JournalReader } from '../journal/journal.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
 import type { RunSummary } from '../runner/runs.ts';
@@ -8,39 +10,36 @@ import { measuresOfRun } from './measure-run.ts';
 
 type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version' | 'target'>;
 
-/** The report of a run, with what the run wrote into the ledger of its instance and the newest signed head of the run. */
-export async function writeReport(
+/**
+ * The report of a run, with what the run wrote into the ledgers of its instances and the newest signed head of the run. `files` are those
+ * that belong to its evidence.
+ */
+export async function reportOf(
   journal: JournalReader,
   home: string,
   { runId, instance, runbook, version, target }: ReportedRun,
   files: readonly { readonly name: string; readonly sha256: string }[] = [],
-): Promise<string> {
+): Promise<Report> {
   const entries = await journal.read(`run/${runId}`);
-  const ledger = await ledgerOf(journal, runId, [...new Set([instance, target ?? instance])]);
+  const history = await ledgersOf(journal, [...new Set([instance, target ?? instance])]);
   const note = readNotes(checkpointRoot(home), `run/${runId}`).findLast(({ path }) =>
     path.endsWith('latest.note'),
   )?.note;
-  return runReport(entries, {
+  return buildReport(entries, {
     generatedAt: new Date(),
-    ledger,
+    history,
+    ledger: history.filter(
+      ({ body }) => typeof body === 'object' && body !== null && 'run' in body && body['run'] === runId,
+    ),
     files,
     ...whatItTook(runbook, version, entries),
     ...(note === undefined ? {} : { note }),
   });
 }
 
-/** What the run wrote into the ledgers of its instances. */
-async function ledgerOf(
-  journal: JournalReader,
-  runId: string,
-  instances: readonly string[],
-): Promise<readonly Entry[]> {
+async function ledgersOf(journal: JournalReader, instances: readonly string[]): Promise<readonly Entry[]> {
   const ledgers = await Promise.all(instances.map((name) => journal.read(`instance/${name}`)));
-  return ledgers
-    .flat()
-    .filter(
-      ({ body }) => typeof body === 'object' && body !== null && 'run' in body && body['run'] === runId,
-    );
+  return ledgers.flat();
 }
 
 /** The recovery in figures. A run of another version of its runbook has none here: its states are not known any more. */
@@ -48,9 +47,10 @@ function whatItTook(
   id: string,
   version: string,
   entries: readonly Entry[],
-): Pick<ReportOptions, 'measures' | 'obligations'> {
+): Pick<ReportOptions, 'measures' | 'obligations' | 'sliceOf'> {
   const runbook = Object.hasOwn(runbooks, id) ? runbooks[id] : undefined;
   if (runbook?.version !== version) return {};
   const measures = measuresOfRun(id, entries);
-  return measures === undefined ? {} : { measures, obligations: obligationsOf(runbook, entries) };
+  if (measures === undefined) return {};
+  return { measures, obligations: obligationsOf(runbook, entries), sliceOf: slicesOf(runbook) };
 }

@@ -4,17 +4,21 @@ import { linkChecker, type Row } from '../journal/chain.ts';
 import { ZERO_HASH } from '../journal/journal.ts';
 import { isStreamName } from '../journal/new-entry.ts';
 import { show } from '../text.ts';
+import { anchorCheck } from './audit-anchor.ts';
 import type { Checkpoints } from './audit-checkpoints.ts';
-import type { Audit } from './audit-report.ts';
+import type { Audit, AuditOptions } from './audit-report.ts';
+import { auditTranscript, type KeptTranscript, keptTranscript } from './audit-transcript.ts';
 import type { Checkpoint } from './checkpoint.ts';
+import { transcriptOf } from './transcript/path.ts';
 
 /** Walks all entries once, in order, and compares each stream with its checkpoints. */
 export function auditEntries(
   db: DatabaseSync,
   checkpoints: Checkpoints,
-  only: string | undefined,
+  { home, stream: only, anchor }: AuditOptions,
   audit: Audit,
 ): void {
+  const anchored = anchorCheck(anchor, audit);
   const quotes = new Map<string, { readonly stream: string; readonly seq: number }>();
   const seen = new Set<string>();
   let current: StreamAudit | undefined;
@@ -25,14 +29,16 @@ export function auditEntries(
     }
     if (current?.stream !== row.stream) {
       current?.finish();
-      current = auditStream(row.stream, seen.has(row.stream), checkpoints, audit);
+      current = auditStream(row.stream, seen.has(row.stream), checkpoints, home, audit);
       seen.add(row.stream);
     }
     current.take(row);
+    anchored.take(row);
     const run = quotedRun(row);
     if (run !== undefined && !quotes.has(run)) quotes.set(run, { stream: row.stream, seq: row.seq });
   }
   current?.finish();
+  anchored.finish();
   const missed = [...checkpoints.byStream].filter(([stream]) => !seen.has(stream) && wanted(stream, only));
   for (const [stream, signed] of missed) {
     if (signed.every(({ seq }) => seq === 0)) continue;
@@ -51,12 +57,14 @@ function auditStream(
   stream: string,
   again: boolean,
   { byStream, trust }: Checkpoints,
+  home: string,
   audit: Audit,
 ): StreamAudit {
   const name = show(stream, 120);
   const signed = byStream.get(stream) ?? [];
   const bySeq = Map.groupBy(signed, (checkpoint) => checkpoint.seq);
   const check = linkChecker();
+  const kept: KeptTranscript[] = [];
   let entries = 0;
   let head = { seq: 0, hash: ZERO_HASH };
   if (!isStreamName(stream))
@@ -75,6 +83,8 @@ function auditStream(
         if (checkpoint.hash === row.hash) continue;
         audit.problem('stream.rewritten', `entry ${row.seq} is not the one that was signed`, where);
       }
+      const said = saidOfTranscript(row);
+      if (said !== undefined) kept.push(said);
       entries += 1;
       head = { seq: row.seq, hash: row.hash };
     },
@@ -89,9 +99,24 @@ function auditStream(
           trust === 'none' ? 'there is no public key to verify one with' : 'a cut tail would not show';
         audit.warning('stream.unsealed', `${name} has no valid checkpoint: ${why}`, { stream: name });
       }
+      if (kept.length > 0) auditTranscript(name, kept, transcriptIn(home, stream), audit);
       audit.stream({ stream: name, entries, head: head.hash, sealed: Math.min(furthest, head.seq) });
     },
   };
+}
+
+function saidOfTranscript(row: Row): KeptTranscript | undefined {
+  if (row.type !== 'transcript.kept') return undefined;
+  try {
+    return keptTranscript({ seq: row.seq, type: row.type, body: JSON.parse(row.body) });
+  } catch {
+    return undefined;
+  }
+}
+
+/** A forged name must not lead to a file that has no end. */
+function transcriptIn(home: string, stream: string): Buffer | undefined {
+  return isStreamName(stream) ? transcriptOf(home, stream.replace(/^run\//u, '')) : undefined;
 }
 
 function rowsOf(db: DatabaseSync, only: string | undefined): Iterable<unknown> {

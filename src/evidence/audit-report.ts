@@ -1,3 +1,7 @@
+import { show } from '../text.ts';
+
+import type { Anchor } from './anchor.ts';
+
 /** One thing an audit found, as data. The message is printable: one line, lower case, no stop. */
 interface Finding {
   /** A problem is evidence of damage or tampering; a warning is a proof that is missing. */
@@ -42,6 +46,8 @@ export interface AuditOptions {
   readonly publicKey?: string;
   /** The extra folders that checkpoints were copied to. */
   readonly folders?: readonly string[];
+  /** What somebody wrote down elsewhere: its stream must still contain it. */
+  readonly anchor?: Anchor | undefined;
 }
 
 /** What the parts of an audit write to. */
@@ -54,21 +60,35 @@ export interface Audit {
 
 /** Findings beyond this number are only counted: a destroyed database must not fill the memory. */
 const MAX_FINDINGS = 500;
+const NAME_LIMIT = 120;
+/** A SHA-256 in hex. */
+const HASH_LIMIT = 64;
 
 export function createAudit(): Audit {
   const findings: Finding[] = [];
   const streams: AuditedStream[] = [];
   let problems = 0;
   let more = 0;
+  // Names of streams, of files and what stands in them come from whoever made the record: cleaned here, once for all.
   const add = (finding: Finding) => {
     if (finding.severity === 'problem') problems += 1;
-    if (findings.length < MAX_FINDINGS) findings.push(finding);
-    else more += 1;
+    if (findings.length >= MAX_FINDINGS) {
+      more += 1;
+      return;
+    }
+    const { stream, shortMessage } = finding;
+    const where = stream === undefined ? {} : { stream: show(stream, NAME_LIMIT) };
+    findings.push({ ...finding, ...where, shortMessage: show(shortMessage) });
   };
   return {
     problem: (code, shortMessage, where) => add({ severity: 'problem', ...where, code, shortMessage }),
     warning: (code, shortMessage, where) => add({ severity: 'warning', ...where, code, shortMessage }),
-    stream: (audited) => void streams.push(audited),
+    stream: (audited) =>
+      void streams.push({
+        ...audited,
+        stream: show(audited.stream, NAME_LIMIT),
+        head: show(audited.head, HASH_LIMIT),
+      }),
     report(trust) {
       const rest: Finding = {
         severity: 'warning',

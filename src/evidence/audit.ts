@@ -27,7 +27,7 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
     try {
       db.exec('BEGIN');
       auditStructure(db, audit);
-      auditEntries(db, checkpoints, options.stream, audit);
+      auditEntries(db, checkpoints, options, audit);
     } catch (error) {
       audit.problem('database.unreadable', `reading the database failed: ${said(error)}`);
     } finally {

@@ -1,9 +1,12 @@
 import { show } from '../text.ts';
 
-/** Untrusted text as it stands inside a Markdown paragraph, list item or table cell: cleaned, and nothing in it formats. */
+/**
+ * Untrusted text as it stands inside a Markdown paragraph, list item or table cell: cleaned, and nothing in it formats. GitHub makes
+ * formulas of dollars, and links of addresses that stand alone; these do not.
+ */
 export function plain(text: string, limit?: number): string {
   return show(text, limit)
-    .replace(/[\\`*_[\]|~#!]/gu, (mark) => `\\${mark}`)
+    .replace(/[\\`*_[\]|~#!$]|:(?=\/\/)|(?<=\bwww)\./giu, (mark) => `\\${mark}`)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;');
@@ -11,7 +14,8 @@ export function plain(text: string, limit?: number): string {
 
 /** Untrusted text in a code span, for ids and hashes: what could end the span or a table cell becomes a question mark. */
 export function code(text: string, limit?: number): string {
-  return `\`${show(text, limit).replace(/[`|<>]/gu, '?')}\``;
+  // Two marks with nothing between them would begin a span that ends at the next such pair.
+  return `\`${show(text, limit).replace(/[`|<>]/gu, '?') || ' '}\``;
 }
 
 /** A table of cells that are Markdown already. */

@@ -1,52 +1,72 @@
 import type { Entry } from '../journal/journal.ts';
-import type { Measures } from './measure/measure.ts';
-import { evidence, type RecordProof, timeline } from './report/chain.ts';
-import { changes } from './report/changes.ts';
-import { decisions, deviations, facts } from './report/decided.ts';
-import { heading, outcome } from './report/head.ts';
-import { identity, source } from './report/identity.ts';
-import { section } from './report/layout.ts';
-import { objectives } from './report/objectives.ts';
-import { obligationList, owedBy, type WrittenObligation } from './report/obligations.ts';
-import { reconciliation, recovered } from './report/recovered.ts';
+import { evidenceOf, linesOf, type RecordProof } from './report/chain.ts';
+import { changesOf } from './report/changes.ts';
+import { checksOf } from './report/checks.ts';
+import { cleaned } from './report/cleaned.ts';
+import { type CourseOptions, courseOf } from './report/course.ts';
+import { decisionsOf, deviationsOf, factsOf } from './report/decided.ts';
+import { outcomeOf, runOf } from './report/head.ts';
+import { identityOf, sourceOf } from './report/identity.ts';
+import { blanksFor, issuesOf, SIGN_OFF } from './report/issues.ts';
+import { Report } from './report/model.ts';
+import { measuredOf } from './report/objectives.ts';
+import { dutiesOf, owedBy, type WrittenObligation } from './report/obligations.ts';
+import { alarmsOf, approvalsOf, peopleOf, planHashes } from './report/people.ts';
+import { reconciliationOf, recoveredOf } from './report/recovered.ts';
+import { rotationOf } from './report/rotation.ts';
 
-export interface ReportOptions extends RecordProof {
+export interface ReportOptions extends RecordProof, CourseOptions {
   /** Facts about the instance that this run wrote to its ledger: keys, cards, proven backups. */
   readonly ledger?: readonly Entry[];
-  /** The recovery in figures (`measure`); none for a runbook that recovers nothing. */
-  readonly measures?: Measures | undefined;
+  /** All that the ledger of the instance tells, for what was so before the run: when the old key was set. Default: `ledger`. */
+  readonly history?: readonly Entry[];
   /** What the run owes and owed. Default: what a closed run says of itself. */
   readonly obligations?: readonly WrittenObligation[] | undefined;
 }
 
 /**
- * The record of a run as Markdown: what an auditor asks for, from the run's entries alone, so that it can be written
- * again at any time with the same content. Pure. A run that is not over gives a record that says so.
+ * The record of a run: what an auditor asks for, from the run's entries alone, so that it can be made again at any time with the same
+ * content. Pure. A run that is not over gives a record that says so; what only people know is left open, never made up.
  */
-export function runReport(entries: readonly Entry[], options: ReportOptions): string {
+export function buildReport(entries: readonly Entry[], options: ReportOptions): Report {
   const ledger = options.ledger ?? [];
   const owed = owedBy(entries, options.obligations);
-  const sections = [
-    heading(entries),
-    outcome(entries, owed),
-    options.measures === undefined ? '' : section('Objectives', objectives(options.measures)),
-    section('Facts proven', facts(entries)),
-    optional('Recovery point', recovered(entries, options.measures?.point)),
-    optional('Where the data came from', source(entries)),
-    optional('Identity of what was changed', identity(entries)),
-    optional('Reconciliation', reconciliation(entries)),
-    optional('Obligations', obligationList(entries, owed)),
-    section('Decisions', decisions(entries)),
-    section('Deviations', deviations(entries, owed)),
-    section('Changes', changes(entries)),
-    section('Timeline (UTC)', timeline(entries)),
-    ledger.length === 0 ? '' : section('Written to the ledger of the instance', timeline(ledger)),
-    section('Evidence', evidence(entries, options)),
-  ];
-  return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
+  const run = runOf(entries);
+  const duties = dutiesOf(entries, owed);
+  const [checks, approvals] = [checksOf(entries), approvalsOf(entries)];
+  const report: Report = {
+    schema: 'lifeboat.report/1',
+    generatedAt: options.generatedAt.toISOString(),
+    title: run.runbook === undefined ? 'Run' : `${run.runbook} on ${run.instance}`,
+    alarms: alarmsOf(entries),
+    run,
+    outcome: outcomeOf(entries, owed),
+    people: peopleOf(entries, [...new Set(duties.map(({ owner }) => owner))]),
+    plan: { hashes: planHashes(entries) },
+    measured: options.measures === undefined ? undefined : measuredOf(options.measures),
+    facts: factsOf(entries),
+    recoveryPoint: recoveredOf(entries, options.measures?.point),
+    source: sourceOf(entries),
+    changed: identityOf(entries),
+    course: courseOf(entries, options),
+    checks,
+    reconciliation: reconciliationOf(entries),
+    duties,
+    cleanup: duties.filter(({ kind }) => CLEANUP.includes(kind)).map(({ id }) => id),
+    rotation: rotationOf(entries, options.history ?? ledger, { checks, approvals }),
+    decisions: decisionsOf(entries),
+    approvals,
+    deviations: deviationsOf(entries, owed),
+    issues: issuesOf(entries),
+    changes: changesOf(entries),
+    entries: linesOf(entries),
+    ledger: linesOf(ledger),
+    evidence: evidenceOf(entries, options),
+    blanks: blanksFor(run.runbook, run.target !== undefined),
+    signOff: SIGN_OFF,
+  };
+  return Report.parse(cleaned(report));
 }
 
-/** A section that only some runs have something for. */
-function optional(title: string, text: string): string {
-  return text === '' ? '' : section(title, text);
-}
+/** Duties that take something away which the run has left. */
+const CLEANUP = ['remove-target', 'old-binding', 'retire-key'];

@@ -3,6 +3,7 @@ import { LifeboatError } from '../errors.ts';
 import type { Head } from '../journal/journal.ts';
 import type { Secret } from '../secret.ts';
 import { installationOf, signCheckpoint } from './checkpoint.ts';
+import { signNote } from './signed-note.ts';
 
 export interface Signer {
   /** 16 hex digits that follow from the key; part of every checkpoint's origin. */
@@ -11,6 +12,11 @@ export interface Signer {
   readonly publicKey: string;
   /** The signed checkpoint of a head. */
   sign(head: Head): string;
+  /**
+   * A signed note of `lifeboat/<installation>/<subject>` and more lines. The subject begins with neither `run/` nor `instance/`: those are
+   * checkpoints.
+   */
+  note(subject: string, lines: readonly string[]): string;
 }
 
 /** A signer from the installation's ed25519 key (PKCS#8 PEM). Throws `evidence.bad-key` for anything else. */
@@ -21,6 +27,10 @@ export function createSigner(privateKeyPem: Secret): Signer {
     installation: installationOf(publicKey),
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
     sign: (head) => signCheckpoint(head, privateKey, publicKey),
+    note: (subject, lines) => {
+      const origin = `lifeboat/${installationOf(publicKey)}/${subject}`;
+      return signNote(`${[origin, ...lines].join('\n')}\n`, origin, privateKey, publicKey);
+    },
   };
 }
 

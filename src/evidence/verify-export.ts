@@ -3,6 +3,8 @@ import { canonicalBody } from '../journal/canonical.ts';
 import { linkChecker, type Row } from '../journal/chain.ts';
 import { type Head, type StreamName, ZERO_HASH } from '../journal/journal.ts';
 import { show } from '../text.ts';
+import type { Anchor } from './anchor.ts';
+import { anchorCheck } from './audit-anchor.ts';
 import { type Audit, type AuditReport, createAudit } from './audit-report.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { parsePublicKeys } from './checkpoint-files.ts';
@@ -29,8 +31,21 @@ const ExportedHead = z.strictObject({
  * when it is signed, the note. `publicKey` is PEM; without it a note cannot be verified, and the report's trust is `none`.
  * Never throws on any content.
  */
-export function verifyExport(lines: readonly string[], publicKey?: string): AuditReport {
+export function verifyExport(lines: readonly string[], publicKey?: string, anchor?: Anchor): AuditReport {
   const audit = createAudit();
+  const read = auditExported(lines, publicKey, audit);
+  const anchored = anchorCheck(anchor, audit);
+  for (const row of read?.rows ?? []) anchored.take(row);
+  anchored.finish();
+  return audit.report(read === undefined || publicKey === undefined ? 'none' : 'given');
+}
+
+/** The same as a part of an audit: gives the entries that could be read, or undefined when the end of the export is missing. */
+export function auditExported(
+  lines: readonly string[],
+  publicKey: string | undefined,
+  audit: Audit,
+): { readonly stream: string; readonly rows: readonly Row[] } | undefined {
   const rows = lines.slice(0, -1).map((line) => exactly(line, readEntry));
   const check = linkChecker();
   let tip: Head | undefined;
@@ -46,14 +61,14 @@ export function verifyExport(lines: readonly string[], publicKey?: string): Audi
   const last = exactly(lines.at(-1) ?? '', readHead);
   if (last === undefined) {
     audit.problem('export.head', 'the last line is not a head: the end of the export is missing');
-    return audit.report('none');
+    return undefined;
   }
   if (!sameHead(last.head, tip ?? { ...last.head, seq: 0, hash: ZERO_HASH })) {
     audit.problem('export.head', 'the head line does not fit the last entry');
   }
   const sealed = verifyNote(last, publicKey, audit);
   audit.stream({ stream: show(last.head.stream, 120), entries: rows.length, head: last.head.hash, sealed });
-  return audit.report(publicKey === undefined ? 'none' : 'given');
+  return { stream: last.head.stream, rows: rows.filter((row) => row !== undefined) };
 }
 
 /** How far the note reaches; 0 when there is none or it is not believed. */

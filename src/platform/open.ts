@@ -1,8 +1,10 @@
 import type { Exchange } from '../service/call.ts';
 import type { Limits } from '../service/limits.ts';
+import type { Tap } from '../service/tap.ts';
 import type { TokenReader, TokenSource } from '../service/token-source.ts';
 import { platformByApi } from './api/platform.ts';
 import { platformByCf } from './cf/platform.ts';
+import type { ToolTap } from './cf/tool.ts';
 import type { NoPlatform, Platform } from './platform.ts';
 import type { Pace } from './wait.ts';
 
@@ -26,6 +28,10 @@ export interface OpenPlatformOptions {
   readonly limits?: Partial<Limits> | undefined;
   readonly pace?: Partial<Pace> | undefined;
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
+  /** Hears every request with all that is in it, for a transcript. */
+  readonly tap?: Tap | undefined;
+  /** Hears every call of the tool `cf`. */
+  readonly toolTap?: ToolTap | undefined;
 }
 
 /** What prints the token of whoever is logged in (domain 1.1). */
@@ -40,13 +46,14 @@ export async function openPlatform(
   { platform }: { readonly platform: PlatformChoice },
   options: OpenPlatformOptions,
 ): Promise<Platform | NoPlatform> {
-  const { env, limits, pace, onExchange } = options;
+  const { env, limits, pace, onExchange, tap, toolTap } = options;
   if (platform === 'none') return { none: 'the config says that there is no platform', chosen: true };
   if (platform !== 'cf') {
     const token = options.tokenOf(platform.token ?? LOGIN);
-    return platformByApi({ api: platform.api, token, caFile: platform.ca, limits, pace, onExchange });
+    return platformByApi({ api: platform.api, token, caFile: platform.ca, limits, pace, onExchange, tap });
   }
   const shown = { ...env };
   for (const name of options.hideEnv ?? []) delete shown[name];
-  return platformByCf({ env: shown, signal: options.signal ?? new AbortController().signal, pace });
+  const signal = options.signal ?? new AbortController().signal;
+  return platformByCf({ env: shown, signal, pace, tap: toolTap });
 }

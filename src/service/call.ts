@@ -8,6 +8,8 @@ export interface CallOptions extends Dispatcher.RequestOptions {
   readonly token?: Secret | undefined;
   /** `whole`: collected up to the cap, then handed over. `stream`: a success is handed over as it arrives. */
   readonly answer: 'whole' | 'stream';
+  /** What is secret in the body besides. */
+  readonly secrets?: readonly Secret[] | undefined;
 }
 
 /** One request on the wire, for transcripts. Holds no header, no body and no query. */

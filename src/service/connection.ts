@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { networkFor } from './network.ts';
 import { openReader, type Reader } from './reader.ts';
 import { openSender, type Sender } from './sender.ts';
+import { listen, type Tap } from './tap.ts';
 import { holdToken } from './token-cache.ts';
 import type { TokenReader } from './token-source.ts';
 import { wholeAnswers } from './whole-answers.ts';
@@ -17,6 +18,8 @@ export interface ConnectionOptions {
   readonly limits?: Partial<Limits>;
   /** Told about every request at its end, retries included. Gets nothing secret. */
   readonly onExchange?: (exchange: Exchange) => void;
+  /** Hears every request with all that is in it, for a transcript. */
+  readonly tap?: Tap | undefined;
 }
 
 /** Both sides of the way to one instance; they share its token and the cookies of its origin. */
@@ -41,12 +44,13 @@ export function openConnection(address: InstanceAddress, options: ConnectionOpti
       authorise(origin),
       limitTimes(limits),
       observe(options.onExchange),
+      listen(options.tap),
       wholeAnswers(limits),
       retryReads(limits),
     );
   return {
     reader: openReader(dispatcher, origin, tokens, jar, limits, closing.signal),
-    sender: openSender(network, origin, tokens, jar, limits, closing.signal, options.onExchange),
+    sender: openSender(network, origin, tokens, jar, limits, closing.signal, options.onExchange, options.tap),
     close: async () => {
       closing.abort();
       await dispatcher.destroy();

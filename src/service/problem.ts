@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
-import { redact } from '../redact.ts';
+import { redact, redactJson } from '../redact.ts';
 import type { Secret } from '../secret.ts';
 import { show, type Untrusted, untrust } from '../text.ts';
 
@@ -96,11 +96,51 @@ function rowOfClass(status: number): Row {
   return ['service.bad-answer', 'the service gives an unexpected answer', 'check the url of the instance'];
 }
 
-/** The JSON value, or undefined for anything else. */
+/**
+ * The JSON value, or undefined for anything else, and for what is nested deeper than any answer: whoever walks through such a value,
+ * if only to print it, would run out of stack.
+ */
 export function parseJson(body: Buffer): unknown {
+  if (isDeeperThan(body, DEEPEST)) return undefined;
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown;
   } catch {
     return undefined;
   }
+}
+
+/** Three levels are the most that service-api.md has. */
+const DEEPEST = 200;
+
+/** Whether brackets stand in more brackets than that, outside of texts. Bytes are enough: no part of a longer character is one of these. */
+function isDeeperThan(json: Buffer, limit: number): boolean {
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at];
+    if (isText) {
+      if (byte === BACKSLASH) at += 1;
+      else if (byte === QUOTE) isText = false;
+    } else if (byte === QUOTE) isText = true;
+    else if (byte === 0x5b || byte === 0x7b) {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (byte === 0x5d || byte === 0x7d) depth -= 1;
+  }
+  return false;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * The JSON value of an answer that a person may see and a journal may keep: should it say a secret of the call again, the secret is
+ * blanked, and so is an encryption key, which no answer has (service-api.md section 4.1 rule 1). Undefined for anything but JSON.
+ */
+export function parseAnswer(body: Buffer, secrets: readonly Secret[]): unknown {
+  const text = body.toString();
+  const clean = redactJson(text, secrets);
+  const json = parseJson(clean === text ? body : Buffer.from(clean));
+  const isRecord = typeof json === 'object' && json !== null && 'encryption_key' in json;
+  return isRecord ? { ...json, encryption_key: '[secret]' } : json;
 }

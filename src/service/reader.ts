@@ -8,7 +8,7 @@ import { skewMs } from './clock-skew.ts';
 import type { CookieJar } from './cookies.ts';
 import { badAnswerError, redirectError, stoppedError, timeoutError, transportError } from './failures.ts';
 import type { Limits } from './limits.ts';
-import { parseJson, problemError, readProblem } from './problem.ts';
+import { parseAnswer, problemError, readProblem } from './problem.ts';
 import { MOST_REDIRECTS, nextHop } from './redirects.ts';
 import type { HeldToken, TokenCache } from './token-cache.ts';
 
@@ -136,7 +136,8 @@ export function openReader(
     const serverDate = dateOf(response.headers);
     const skew = serverDate === undefined ? undefined : skewMs(serverDate, sentAt, new Date());
     if (response.status >= 300) throw await problemOf(response);
-    const { value, raw } = readJson(Buffer.from(await response.body.bytes()), response, schema);
+    const body = Buffer.from(await response.body.bytes());
+    const { value, raw } = readJson(body, response, schema, [(await tokens.current()).value]);
     return { value, raw, status: response.status, skew };
   }
 
@@ -159,20 +160,26 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
   });
 }
 
+/** Ten times what an instance with ten backups a day has after three years; more would not fit into the memory that is meant for all. */
+const MOST_ROWS = 100_000;
+
 function readJson<T>(
   body: Buffer,
   response: ReadResponse,
   schema: z.ZodType<T>,
+  secrets: readonly Secret[],
 ): { readonly value: T; readonly raw: unknown } {
   const evidence = { status: response.status, bytes: body.length };
   if (body.toString('latin1').trim() === '') throw badAnswerError('the answer is empty', evidence);
-  const json = parseJson(body);
+  const json = parseAnswer(body, secrets);
   if (json === undefined) {
     throw badAnswerError(
       looksLikeHtml(body) ? 'the answer is a web page, not JSON' : 'the answer is not JSON, or is cut off',
       evidence,
     );
   }
+  if (Array.isArray(json) && json.length > MOST_ROWS && typeof json[0] === 'object')
+    throw badAnswerError(`the answer has more than ${MOST_ROWS} rows`, { ...evidence, rows: json.length });
   const parsed = schema.safeParse(json);
   if (parsed.success) return { value: parsed.data, raw: json };
   const where = parsed.error.issues[0]?.path.map(String).join('.') ?? '';

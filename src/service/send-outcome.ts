@@ -5,6 +5,7 @@ import type { Secret } from '../secret.ts';
 import type { SendCall } from './call.ts';
 import type { SendOutcome } from './client.ts';
 import { badAnswerError, transportError } from './failures.ts';
+import { Gathered } from './gathered.ts';
 import type { Limits } from './limits.ts';
 import { parseJson, problemError, readProblem } from './problem.ts';
 import { dateOf, looksLikeHtml } from './reader.ts';
@@ -64,18 +65,16 @@ function isAcceptance(
 
 /** The body, or undefined when it breaks off or is larger than `cap`. The status stands without it. */
 async function readCapped(body: Dispatcher.ResponseData['body'], cap: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const gathered = new Gathered();
   try {
     for await (const chunk of body) {
-      size += (chunk as Buffer).length;
-      if (size > cap) return undefined;
-      chunks.push(chunk as Buffer);
+      gathered.add(chunk as Buffer);
+      if (gathered.size > cap) return undefined;
     }
   } catch {
     return undefined;
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat(gathered.blocks());
 }
 
 /** How a call ends that has no answer. `neverHandedOut`: it is proved that it had no connection. */

@@ -10,6 +10,7 @@ import type { Network } from './network.ts';
 import { oneConnection } from './one-connection.ts';
 import { orAbort } from './reader.ts';
 import { lost, neverSent, outcomeOf } from './send-outcome.ts';
+import { listen, type Tap } from './tap.ts';
 import type { TokenCache } from './token-cache.ts';
 
 export interface Sender {
@@ -26,6 +27,7 @@ export function openSender(
   limits: Limits,
   closing: AbortSignal,
   onExchange: ((exchange: Exchange) => void) | undefined,
+  tap?: Tap | undefined,
 ): Sender {
   async function send<T>(call: SendCall<T>): Promise<SendOutcome<T>> {
     const stop = AbortSignal.any(call.signal === undefined ? [closing] : [closing, call.signal]);
@@ -43,13 +45,14 @@ export function openSender(
     } catch (error) {
       return neverSent(stop.aborted ? stoppedError() : error);
     }
-    const secrets = [token, ...Object.values(call.body ?? {}).filter((value) => value instanceof Secret)];
+    const inBody = Object.values(call.body ?? {}).filter((value) => value instanceof Secret);
+    const secrets = [token, ...inBody];
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(timeoutError(limits.sendMs)), limits.sendMs);
     const signal = AbortSignal.any([stop, deadline.signal]);
     try {
-      const composed = dispatcher.compose(authorise(origin), observe(onExchange));
-      const options = optionsOf(call, { url, token, cookie, signal, limits });
+      const composed = dispatcher.compose(authorise(origin), observe(onExchange), listen(tap));
+      const options = { ...optionsOf(call, { url, token, cookie, signal, limits }), secrets: inBody };
       const response = await orAbort(composed.request(options), signal);
       const outcome = await outcomeOf(call, response, secrets, limits);
       if (call.session === true) await keepCookies(jar, url, response);

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CallOptions } from './call.ts';
 import { tooLargeError, transportError } from './failures.ts';
+import { Gathered } from './gathered.ts';
 import type { Limits } from './limits.ts';
 
 type Controller = Dispatcher.DispatchController;
@@ -24,7 +25,7 @@ class Collector implements Handler {
   readonly #call: CallOptions;
   readonly #handler: Handler;
   readonly #limits: Limits;
-  readonly #chunks: Buffer[] = [];
+  readonly #body = new Gathered();
   #start:
     | {
         status: number;
@@ -32,7 +33,6 @@ class Collector implements Handler {
         message: string | undefined;
       }
     | undefined;
-  #size = 0;
   #streaming = false;
   #done = false;
 
@@ -69,9 +69,8 @@ class Collector implements Handler {
     }
     const failed = (this.#start?.status ?? 0) >= 300;
     const cap = failed ? this.#limits.errorBytes : this.#limits.jsonBytes;
-    this.#size += chunk.length;
-    if (this.#size <= cap) {
-      this.#chunks.push(chunk);
+    if (this.#body.size + chunk.length <= cap) {
+      this.#body.add(chunk);
       return;
     }
     if (failed) this.#handOver(controller, {});
@@ -99,7 +98,7 @@ class Collector implements Handler {
     const calm = withoutPauses(controller);
     // The length on the wire no longer matters, and a cut body would contradict it.
     this.#handler.onResponseStart?.(calm, status, { ...headers, 'content-length': undefined }, message);
-    for (const chunk of this.#chunks) this.#handler.onResponseData?.(calm, chunk);
+    for (const chunk of this.#body.blocks()) this.#handler.onResponseData?.(calm, chunk);
     this.#handler.onResponseEnd?.(calm, trailers);
   }
 }

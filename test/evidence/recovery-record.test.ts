@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { measure } from '../../src/evidence/measure/measure.ts';
-import { runReport } from '../../src/evidence/report.ts';
 import type { Entry } from '../../src/journal/journal.ts';
 import { armed, closed, journalOf, obligations, performed, sliceOf, started } from './recovery.ts';
+import { runReport } from './written-report.ts';
 
 const generatedAt = new Date('2026-03-02T00:00:00Z');
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { measure } from '../../src/evidence/measure/measure.ts';
-import { runReport } from '../../src/evidence/report.ts';
 import type { Entry } from '../../src/journal/journal.ts';
 import {
   armed,
@@ -14,6 +13,7 @@ import {
   started,
   story,
 } from './recovery.ts';
+import { runReport } from './written-report.ts';
 
 const generatedAt = new Date('2026-03-02T00:00:00Z');
 const report = runReport(recovery, { generatedAt, measures: measure(recovery, { sliceOf }) });
@@ -67,7 +67,7 @@ test('the record of a run that still owes says so, and how long it is overdue', 
   expect(text).toContain('**This run is still open.** It is at: done. **It still owes 3.**');
   expect(text).toContain('| Duration | not over |');
   expect(text).toContain('a run says what it proved when it is closed');
-  expect(text).toContain('- The run is not closed: what its steps leave out is told then.');
+  expect(text).toContain('- the run is not closed: what its steps leave out is told then');
   expect(text).toContain('| 2 min 50 s, due after 1 min | **still owed** |');
   expect(text).toContain('until now; it still runs');
   expect(text).toContain('| Recovery time (RTO) | 10 min | 5 min 35 s | not decided |');

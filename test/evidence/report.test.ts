@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { runReport } from '../../src/evidence/report.ts';
 import type { Entry } from '../../src/journal/journal.ts';
 import { rotation } from './rotation.ts';
+import { runReport } from './written-report.ts';
 
 const generatedAt = new Date('2026-01-03T00:00:00Z');
 const report = runReport(rotation, {

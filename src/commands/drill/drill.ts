@@ -4,15 +4,14 @@ import { homeFolder } from '../../config/load.ts';
 import { EXIT } from '../../errors.ts';
 import { DEFAULT_INSTANCES, type InstanceWish } from '../../lab/instance-plan.ts';
 import type { LabOptions } from '../../lab/lab.ts';
-import { findRun } from '../../runner/runs.ts';
 import { printableJson } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { scenarioFor, stopSignal } from '../lab.ts';
-import { writeReport } from '../run-report.ts';
 import { runbookNamed } from '../runbook-files.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 import { chaptersFor } from './chapters.ts';
 import { drillReport, drillSummary } from './drill-report.ts';
+import { runReports } from './run-reports.ts';
 import { type Stage, setStage } from './stage.ts';
 
 interface DrillFlags {
@@ -90,10 +89,7 @@ async function conclude(
   const path = join(folder, 'report.md');
   const parts: string[] = [];
   for (const proof of proofs) {
-    for (const runId of proof.runIds) {
-      const run = await findRun(workspace.journal, runId);
-      parts.push(await writeReport(workspace.journal, folder, run, proof.files));
-    }
+    parts.push(...(await runReports(workspace.journal, folder, proof)));
     parts.push(drillReport(proof, config.instances));
   }
   await writeFile(path, parts.join('\n'), { mode: 0o600 });

@@ -7,25 +7,46 @@ export type Slices = Readonly<Record<TimeSlice, number>>;
 /** The slices in the order in which a recovery passes them. */
 export const SLICES: readonly TimeSlice[] = ['decide', 'queue', 'execute', 'human', 'rebind'];
 
-/**
- * Cuts the time between two moments into slices, in milliseconds; each instant belongs to exactly one, so they add up to the whole. Until the
- * destructive call is armed everything is the decision. After it, waiting for an answer is human time; all else is the queue until the
- * service began, work until the instance was available, and from then on rebinding.
- */
+/** A piece of time that belongs to one slice. Milliseconds since 1970. */
+export interface Segment {
+  readonly slice: TimeSlice;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+type Marks = Pick<Landmarks, 'decidedMs' | 'startedMs' | 'restoredMs'>;
+type Span = { readonly fromMs: number; readonly untilMs: number };
+
+/** The time between two moments by slices, in milliseconds; each instant belongs to exactly one, so they add up to the whole. */
 export function cutSlices(
-  { stays }: Pick<Timeline, 'stays'>,
-  { decidedMs, startedMs, restoredMs }: Pick<Landmarks, 'decidedMs' | 'startedMs' | 'restoredMs'>,
+  timeline: Pick<Timeline, 'stays'>,
+  marks: Marks,
   sliceOf: (state: string) => TimeSlice | undefined,
-  span: { readonly fromMs: number; readonly untilMs: number },
+  span: Span,
 ): Slices {
+  const slices: Record<TimeSlice, number> = { decide: 0, queue: 0, execute: 0, human: 0, rebind: 0 };
+  for (const { slice, fromMs, untilMs } of cutSegments(timeline, marks, sliceOf, span)) {
+    slices[slice] += untilMs - fromMs;
+  }
+  return slices;
+}
+
+/**
+ * The same in the order of time. Until the destructive call is armed everything is the decision. After it, waiting for an answer is human
+ * time; all else is the queue until the service began, work until the instance was available, and from then on rebinding.
+ */
+export function cutSegments(
+  { stays }: Pick<Timeline, 'stays'>,
+  { decidedMs, startedMs, restoredMs }: Marks,
+  sliceOf: (state: string) => TimeSlice | undefined,
+  span: Span,
+): Segment[] {
   const marks = [decidedMs, startedMs, restoredMs, ...stays.map(({ atMs }) => atMs)];
   const inside = marks.filter((ms) => ms !== undefined && ms > span.fromMs && ms < span.untilMs) as number[];
   const cuts = [...new Set([span.fromMs, ...inside, span.untilMs])].sort((a, b) => a - b);
-  const slices: Record<TimeSlice, number> = { decide: 0, queue: 0, execute: 0, human: 0, rebind: 0 };
-  for (const [index, from] of cuts.slice(0, -1).entries()) {
-    slices[at(from)] += (cuts[index + 1] ?? from) - from;
-  }
-  return slices;
+  return cuts
+    .slice(0, -1)
+    .map((fromMs, index) => ({ slice: at(fromMs), fromMs, untilMs: cuts[index + 1] ?? fromMs }));
 
   function at(ms: number): TimeSlice {
     if (decidedMs === undefined || ms < decidedMs) return 'decide';

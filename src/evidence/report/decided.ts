@@ -1,50 +1,60 @@
 import { formatValue } from '../../format.ts';
 import type { Entry } from '../../journal/journal.ts';
-import { plain, table } from '../markdown.ts';
-import { findAll, findLast } from './found.ts';
-import { time } from './layout.ts';
+import { find, findAll, findLast } from './found.ts';
+import type { Fact } from './model.ts';
+import type { Decision, Deviation } from './model-rows.ts';
 import type { WrittenObligation } from './obligations.ts';
 
-/** What the run says of itself at its end. */
-export function facts(entries: readonly Entry[]): string {
-  const closed = findLast(entries, 'run.closed')?.body;
-  if (closed === undefined) return 'None: a run says what it proved when it is closed.';
-  if (closed.summary.length === 0) return 'None.';
-  return table(
-    ['Fact', 'Value'],
-    closed.summary.map(({ label, value, unit }) => [plain(label), plain(formatValue(value, unit))]),
-  );
+/** What the run says of itself at its end; undefined before. */
+export function factsOf(entries: readonly Entry[]): Fact[] | undefined {
+  return findLast(entries, 'run.closed')?.body.summary.map(({ label, value, unit }) => ({
+    label,
+    value: formatValue(value, unit),
+  }));
 }
 
 /** What people decided, with their reasons. */
-export function decisions(entries: readonly Entry[]): string {
-  const answers = findAll(entries, 'answer');
-  if (answers.length === 0) return 'None.';
-  return table(
-    ['Time', 'Who', 'Decision', 'Reason'],
-    answers.map(({ entry, body }) => [
-      time(entry.at),
-      plain(entry.by, 60),
-      plain(body.label ?? body.event),
-      plain(body.reason ?? ''),
-    ]),
+export function decisionsOf(entries: readonly Entry[]): Decision[] {
+  return findAll(entries, 'answer').map(({ entry, body }) => ({
+    at: entry.at,
+    by: entry.by,
+    what: body.label ?? body.event,
+    reason: body.reason ?? '',
+  }));
+}
+
+/** What was not done as the runbook has it, and why: by its steps, and by people in its place, again, or not at all. */
+export function deviationsOf(entries: readonly Entry[], owed: readonly WrittenObligation[]): Deviation[] {
+  const closed = findLast(entries, 'run.closed')?.body;
+  const steps = (closed?.deviations ?? []).map(({ step, reason }) => deviation('step', step, reason));
+  const told = new Set(closed?.deviations.map(({ step }) => step));
+  const settled = owed.flatMap(({ id, what, settled: by }) => {
+    if (by?.how === 'skipped' && !told.has(id)) return [deviation('skipped', what, by.text)];
+    return by?.how === 'hand' ? [deviation('by hand', what, by.text)] : [];
+  });
+  const retried = findAll(entries, 'answer')
+    .filter(({ body }) => /^operator\.(?:retry|again)/u.test(body.event))
+    .map(({ entry, body }) => deviation('retried', body.label ?? body.event, body.reason ?? entry.at));
+  const resumed = findAll(entries, 'run.resumed').map(({ entry, body }) =>
+    deviation('resumed', `another process (${body.pid}) carried the run on`, entry.at),
+  );
+  return [...bypassed(entries), ...steps, ...settled, ...retried, ...resumed, ...unclosed(entries)];
+}
+
+function bypassed(entries: readonly Entry[]): Deviation[] {
+  return findAll(entries, 'approval.bypassed').map(({ body }) =>
+    deviation('break-glass', `${body.order} without a second person`, body.reason),
   );
 }
 
-/** What was not done as the runbook has it, and why: by its steps, and by people in its place or not at all. */
-export function deviations(entries: readonly Entry[], owed: readonly WrittenObligation[]): string {
-  const closed = findLast(entries, 'run.closed')?.body;
-  const steps = (closed?.deviations ?? []).map(({ step, reason }) => `- ${plain(step)}: ${plain(reason)}`);
-  const told = new Set(closed?.deviations.map(({ step }) => step));
-  const settled = owed.flatMap(({ id, what, settled: by }) =>
-    by?.how === 'skipped' && !told.has(id)
-      ? [`- skipped: ${plain(what)}: ${plain(by.text)}`]
-      : by?.how === 'hand'
-        ? [`- by hand: ${plain(what)}: ${plain(by.text)}`]
-        : [],
-  );
-  const open =
-    closed === undefined ? ['- The run is not closed: what its steps leave out is told then.'] : [];
-  const all = [...steps, ...settled, ...open];
-  return all.length === 0 ? 'None.' : all.join('\n');
+/** What a run leaves out is told at its end. */
+function unclosed(entries: readonly Entry[]): Deviation[] {
+  if (findLast(entries, 'run.closed') !== undefined) return [];
+  const abandoned = find(entries, 'run.abandoned')?.body.reason;
+  if (abandoned !== undefined) return [deviation('step', 'the run was abandoned', abandoned)];
+  return [deviation('open', 'the run is not closed', 'what its steps leave out is told then')];
+}
+
+function deviation(kind: Deviation['kind'], what: string, reason: string): Deviation {
+  return { kind, what, reason };
 }

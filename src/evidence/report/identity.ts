@@ -1,7 +1,7 @@
 import type { Entry } from '../../journal/journal.ts';
-import { plain, table } from '../markdown.ts';
 import { fieldsOf, timelineOf } from '../measure/timeline.ts';
 import { find } from './found.ts';
+import type { Fact } from './model.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -26,28 +26,33 @@ const LABELS: Readonly<Record<string, string>> = {
  * The instance that was changed, as it was last checked before the call: what an operator's typed name stands for. Empty where the run
  * has looked at none.
  */
-export function identity(entries: readonly Entry[]): string {
+export function identityOf(entries: readonly Entry[]): Fact[] {
   const performed = timelineOf(entries)?.performed ?? [];
   const target = performed.findLast(({ verb }) => verb === 'inspectTarget');
   const own = performed.findLast(({ verb }) => verb === 'preflight');
   const found = target === undefined ? serviceOf(own?.output) : fieldsOf(target.output['identity']);
-  const rows = Object.entries(LABELS).flatMap(([field, label]): [string, string][] => {
-    const value = words(found[field]);
-    return value === undefined ? [] : [[label, value]];
-  });
-  if (rows.length === 0) return '';
+  const rows = Object.entries(LABELS).flatMap(([field, label]) => factOf(label, found[field]));
+  if (rows.length === 0) return [];
   const started = find(entries, 'run.started')?.body;
   const name = target === undefined ? started?.instance : (started?.target ?? 'the target');
-  return table(['', ''], [['In the config', plain(name ?? 'unknown')], ...rows]);
+  const { org, space } = fieldsOf(performed.findLast(({ verb }) => verb === 'bindApp')?.input['to']);
+  const where = typeof org === 'string' && typeof space === 'string' ? `${org} / ${space}` : undefined;
+  return [
+    { label: 'In the config', value: name ?? 'unknown' },
+    ...rows,
+    ...factOf('Org and space', where),
+    // The journal does not tell it.
+    { label: 'API revision', value: 'not stated' },
+  ];
 }
 
 /**
  * Where the data of a recovery into another instance came from: the instance itself where the run has asked it, else as its recovery card
  * has it, because it may be gone. Empty for what stays in its own instance.
  */
-export function source(entries: readonly Entry[]): string {
+export function sourceOf(entries: readonly Entry[]): Fact[] {
   const started = find(entries, 'run.started')?.body;
-  if (started?.target === undefined) return '';
+  if (started?.target === undefined) return [];
   const performed = timelineOf(entries)?.performed ?? [];
   const own = performed.findLast(({ verb }) => verb === 'preflight');
   const onRecord = performed.findLast(({ verb }) => verb === 'readCard');
@@ -61,11 +66,8 @@ export function source(entries: readonly Entry[]): string {
     ['Recovery card of', card['preparedAt']],
     ['Asked in this run', own === undefined ? 'no' : 'yes'],
   ];
-  const rows = known.flatMap(([label, value]): [string, string][] => {
-    const text = words(value);
-    return text === undefined ? [] : [[label, text]];
-  });
-  return table(['', ''], [['In the config', plain(started.instance)], ...rows]);
+  const rows = known.flatMap(([label, value]) => factOf(label, value));
+  return [{ label: 'In the config', value: started.instance }, ...rows];
 }
 
 function serviceOf(output: Fields | undefined): Fields {
@@ -75,7 +77,8 @@ function serviceOf(output: Fields | undefined): Fields {
   return { ...ground, ...service, instanceId: id ?? serviceId, serviceId: offering, planId: plan };
 }
 
-function words(value: unknown): string | undefined {
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : plain(value.join(', '), 200);
-  return typeof value === 'string' || typeof value === 'number' ? plain(String(value), 120) : undefined;
+/** None for what is not told. */
+function factOf(label: string, value: unknown): Fact[] {
+  if (Array.isArray(value)) return [{ label, value: value.length === 0 ? 'none' : value.join(', ') }];
+  return typeof value === 'string' || typeof value === 'number' ? [{ label, value: String(value) }] : [];
 }

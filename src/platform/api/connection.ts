@@ -11,8 +11,9 @@ import { authorise, limitTimes, observe, retryReads } from '../../service/interc
 import { DEFAULT_LIMITS, type Limits } from '../../service/limits.ts';
 import { networkFor } from '../../service/network.ts';
 import { oneConnection } from '../../service/one-connection.ts';
-import { parseJson } from '../../service/problem.ts';
+import { parseAnswer, parseJson } from '../../service/problem.ts';
 import { dateOf, openReader, orAbort, type ReadResponse } from '../../service/reader.ts';
+import { listen, type Tap } from '../../service/tap.ts';
 import { holdToken } from '../../service/token-cache.ts';
 import type { TokenReader } from '../../service/token-source.ts';
 import { wholeAnswers } from '../../service/whole-answers.ts';
@@ -56,6 +57,8 @@ export interface ApiOptions {
   readonly caFile?: string | undefined;
   readonly limits?: Partial<Limits> | undefined;
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
+  /** Hears every request with all that is in it, for a transcript. */
+  readonly tap?: Tap | undefined;
 }
 
 /** A broker may take a minute to answer the platform, which answers only then. */
@@ -76,6 +79,7 @@ export function openApi(options: ApiOptions): ApiConnection {
       authorise(origin),
       limitTimes(limits),
       observe(options.onExchange),
+      listen(options.tap),
       wholeAnswers(limits),
       retryReads(limits),
     );
@@ -87,7 +91,7 @@ export function openApi(options: ApiOptions): ApiConnection {
       const response = await reader.fetch({ method: 'GET', url: urlOf(path), answer: 'whole', signal });
       const body = Buffer.from(await response.body.bytes());
       if (response.status >= 300) throw await refused(response, body);
-      const parsed = schema.safeParse(parseJson(body));
+      const parsed = schema.safeParse(parseAnswer(body, [(await tokens.current()).value]));
       if (parsed.success) return { value: parsed.data, at: dateOf(response.headers) };
       const at = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
       throw badAnswer(`the platform's answer does not have the shape it should have (at ${show(at, 80)})`);
@@ -143,7 +147,7 @@ export function openApi(options: ApiOptions): ApiConnection {
     const timer = setTimeout(() => deadline.abort(timeoutError(limits.sendMs)), limits.sendMs);
     const signal = AbortSignal.any([stop, deadline.signal]);
     try {
-      const composed = opened.compose(authorise(origin), observe(options.onExchange));
+      const composed = opened.compose(authorise(origin), observe(options.onExchange), listen(options.tap));
       const request = composed.request(optionsOf(change, new URL(urlOf(change.path)), token, signal, limits));
       const response = await orAbort(request, signal);
       const { statusCode: status, headers } = response;
@@ -180,7 +184,7 @@ interface Whole {
 }
 
 function optionsOf(
-  { method, body }: Change,
+  { method, body, secrets }: Change,
   url: URL,
   token: Secret,
   signal: AbortSignal,
@@ -202,6 +206,7 @@ function optionsOf(
     bodyTimeout: limits.bodyMs,
     answer: 'stream',
     token,
+    secrets,
     signal,
   };
 }

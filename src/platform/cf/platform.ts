@@ -11,13 +11,14 @@ import { bindByCf, unbindByCf } from './rebind.ts';
 import { renewKeyByCf } from './renew-key.ts';
 import { restageByCf } from './restage.ts';
 import { openSession } from './session.ts';
-import { cfTool } from './tool.ts';
+import { cfTool, type ToolTap } from './tool.ts';
 
 export interface CfOptions {
   /** The environment of the tool, without what it need not see. */
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   readonly pace?: Partial<Pace> | undefined;
+  readonly tap?: ToolTap | undefined;
 }
 
 const ASK_MS = 30_000;
@@ -30,10 +31,11 @@ export async function platformByCf({
   env,
   signal,
   pace,
+  tap,
 }: CfOptions): Promise<Platform | { readonly none: string }> {
   const home = await privateHome(env);
   if (home === undefined) return { none: 'the tool cf is not logged in: there is no config of it' };
-  const tool = cfTool(env, home.path);
+  const tool = cfTool(env, home.path, tap);
   try {
     const call = { signal, timeoutMs: ASK_MS };
     const login = await tool.run(['oauth-token'], call);

@@ -19,6 +19,18 @@ export interface ToolCall {
   readonly secrets?: readonly Secret[];
 }
 
+/** One call of the tool at its end. Nothing secret is among its arguments; what it printed is told by its size alone. */
+export interface ToolHeard {
+  readonly at: Date;
+  readonly argv: readonly string[];
+  /** The exit code or the signal; `undefined` when it was stopped or could not be run. */
+  readonly exit: number | string | undefined;
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+export type ToolTap = (heard: ToolHeard) => void;
+
 /** The tool `cf` with a home of its own. */
 export interface CfTool {
   /** Runs it to its end, whatever that is. Rejects with `platform.stopped`, `platform.none` when it is not installed, and `platform.failed` after the time. */
@@ -37,9 +49,27 @@ const COMPLAINT_LIMIT = 16 * 1024;
  * `env` is the whole environment of the tool but for what is set here: plain output, no trace (it would print tokens). No secret
  * may be among the arguments: they can be seen by every process of the machine.
  */
-export function cfTool(env: NodeJS.ProcessEnv, cfHome: string): CfTool {
+export function cfTool(env: NodeJS.ProcessEnv, cfHome: string, tap?: ToolTap): CfTool {
   const childEnv = { ...env, CF_HOME: cfHome, CF_COLOR: 'false', CF_TRACE: 'false', LC_ALL: 'C' };
-  const run: CfTool['run'] = (args, call) => runOnce(args, call, childEnv);
+  const run: CfTool['run'] = async (args, call) => {
+    const at = new Date();
+    const tell = (output?: ToolOutput) =>
+      tap?.({
+        at,
+        argv: ['cf', ...args],
+        exit: output?.exit,
+        bytes: Buffer.byteLength(output?.out ?? ''),
+        ms: Date.now() - at.getTime(),
+      });
+    try {
+      const output = await runOnce(args, call, childEnv);
+      tell(output);
+      return output;
+    } catch (thrown) {
+      tell();
+      throw thrown;
+    }
+  };
   return {
     run,
     must: async (what, args, call) => {

@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { runbooks } from '../../../machines/index.ts';
+import { anchorOf } from '../../evidence/anchor.ts';
+import { bundleReadme } from '../../evidence/bundle/readme.ts';
+import type { BundleFiles } from '../../evidence/bundle/tar.ts';
+import type { Entry, JournalReader } from '../../journal/journal.ts';
+import type { RunSummary } from '../../runner/runs.ts';
+import { printableJson } from '../../text.ts';
+import { drawMachine, machineTable } from '../../view/machine-drawing.ts';
+import { plannedSteps } from '../../view/plan-view.ts';
+import type { CommandContext } from '../context.ts';
+import { packageRoot } from '../package-root.ts';
+import { pathOf } from '../refuse-unsupported.ts';
+import { planText } from './plan-text.ts';
+import { reportFiles } from './report-files.ts';
+
+/** What explains a record to people and lets them verify it: report, plan, machine, versions, the verifier. */
+export async function bundlePapers(
+  context: CommandContext,
+  journal: JournalReader,
+  home: string,
+  summary: RunSummary,
+  entries: readonly Entry[],
+): Promise<BundleFiles> {
+  const head = entries.at(-1);
+  const papers = new Map<string, string | Buffer>([
+    ...(await reportFiles(journal, home, summary)),
+    ...machineFiles(summary, entries),
+    ['tools.json', `${printableJson(toolsOf(context, entries))}\n`],
+    ['verify.mjs', readFileSync(join(packageRoot(), 'src/evidence/bundle/verify.mjs'))],
+    ['README.txt', bundleReadme(summary.runId, head === undefined ? '' : anchorOf(head))],
+  ]);
+  return new Map([...papers].map(([name, text]) => [name, Buffer.from(text)]));
+}
+
+/** A runbook of another version than the run's is not told: its plan is not the one that was followed. */
+function machineFiles(
+  { runbook: id, version, instance, target }: RunSummary,
+  entries: readonly Entry[],
+): [string, string][] {
+  const runbook = Object.hasOwn(runbooks, id) ? runbooks[id] : undefined;
+  if (runbook === undefined || runbook.version !== version) {
+    const why = `the runbook ${id} in version ${version} is not known to this version of lifeboat\n`;
+    return [
+      ['plan.txt', why],
+      ['machine.json', `${printableJson({ id, version, states: null })}\n`],
+    ];
+  }
+  const { input } = (entries[0]?.body ?? {}) as { readonly input?: unknown };
+  const steps = plannedSteps(runbook, { instance, target }, pathOf(runbook, input));
+  const states = machineTable(runbook.machine);
+  const description = {
+    id,
+    version,
+    title: runbook.title,
+    initial: runbook.machine.root.initial.target.map(({ key }) => key),
+    states,
+  };
+  return [
+    ['plan.txt', planText(runbook.title, { instance, target }, steps)],
+    [
+      'machine.json',
+      `${printableJson({ ...description, sha256: hash('sha256', printableJson(states), 'hex') })}\n`,
+    ],
+    ['machine.mmd', `${drawMachine(runbook.machine).mermaid}\n`],
+  ];
+}
+
+/** What took part in the run, as the record has it, and what made this bundle. */
+function toolsOf({ version }: CommandContext, entries: readonly Entry[]) {
+  const { tool } = (entries[0]?.body ?? {}) as { readonly tool?: unknown };
+  const { node, sqlite, openssl } = process.versions;
+  return {
+    run: tool ?? null,
+    bundle: {
+      lifeboat: version,
+      node,
+      sqlite: sqlite ?? null,
+      openssl: openssl ?? null,
+      system: `${platform()} ${arch()}`,
+      packages: packagesOf(),
+    },
+  };
+}
+
+function packagesOf(): unknown {
+  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly dependencies?: unknown }).dependencies ?? {};
+}

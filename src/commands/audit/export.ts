@@ -1,0 +1,151 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { homeFolder, loadConfig } from '../../config/load.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import type { Signer } from '../../evidence/signer.ts';
+import type { Entry, JournalReader } from '../../journal/journal.ts';
+import { openForReading } from '../../journal/open-for-reading.ts';
+import { createSecretGuard, type SecretGuard } from '../../journal/secret-guard.ts';
+import type { Keyring } from '../../keys/key-store.ts';
+import { findRun, type RunSummary } from '../../runner/runs.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { openKeys } from '../workspace.ts';
+import { bundlePapers } from './bundle-papers.ts';
+
+interface ExportFlags {
+  readonly out?: string;
+  readonly lines?: boolean;
+}
+
+/**
+ * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar; with `--lines` its journal alone, as JSON lines that are
+ * ended by the newest signed head. Nothing is overwritten.
+ */
+export async function auditExportCommand(
+  context: CommandContext,
+  [word]: readonly string[],
+  flags: ExportFlags,
+): Promise<number> {
+  const { createSigner } = await import('../../evidence/signer.ts');
+  const home = homeFolder(context.env);
+  const journal = await openForReading({ home });
+  try {
+    const summary = await findRun(journal, word);
+    const out = flags.out ?? `lifeboat-${summary.runId}.tar`;
+    if (flags.lines !== true) refuseOut(context, out);
+    const keyring = await openKeys(context);
+    const signer = createSigner(await keyring.signingKey());
+    if (flags.lines === true) return await exportLines(context, journal, summary.runId, signer);
+    const tar = await bundleOf(context, journal, summary, signer, await guardOf(context, keyring));
+    if (out === '-') context.stdout.write(tar);
+    else write(out, tar);
+    if (out !== '-') context.stdout.write(`${show(out, 300)}\n`);
+    return EXIT.closed;
+  } finally {
+    await journal.close();
+  }
+}
+
+async function exportLines(
+  context: CommandContext,
+  journal: JournalReader,
+  runId: string,
+  signer: Signer,
+): Promise<number> {
+  const { auditExport } = await import('../../evidence/export.ts');
+  for await (const line of auditExport(journal, `run/${runId}`, { sign: signer.sign }))
+    context.stdout.write(`${line}\n`);
+  return EXIT.closed;
+}
+
+async function bundleOf(
+  context: CommandContext,
+  journal: JournalReader,
+  summary: RunSummary,
+  signer: Signer,
+  guard: SecretGuard,
+): Promise<Buffer> {
+  const { makeBundle } = await import('../../evidence/bundle/make-bundle.ts');
+  const home = homeFolder(context.env);
+  const entries = await journal.read(`run/${summary.runId}`);
+  return makeBundle({
+    journal,
+    home,
+    runId: summary.runId,
+    instances: await ledgersOf(journal, summary),
+    signer,
+    papers: await bundlePapers(context, journal, home, summary, entries),
+    madeAt: new Date(),
+    madeBy: `lifeboat ${context.version}`,
+    guard,
+  });
+}
+
+/** The instances of the run, and every other one whose ledger quotes it. */
+async function ledgersOf(
+  journal: JournalReader,
+  { runId, instance, target }: RunSummary,
+): Promise<readonly string[]> {
+  const heads = await journal.streams('instance/');
+  const quoting = await Promise.all(
+    heads.map(async ({ stream }) =>
+      (await journal.read(stream)).some((entry) => quotes(entry, runId)) ? [stream] : [],
+    ),
+  );
+  const names = quoting.flat().map((stream) => stream.slice('instance/'.length));
+  return [...new Set([instance, target ?? instance, ...names])];
+}
+
+function quotes({ body }: Entry, runId: string): boolean {
+  return typeof body === 'object' && body !== null && 'run' in body && body['run'] === runId;
+}
+
+/** Every secret of this home that could have got somewhere: the keys in the store, the installation's own, the tokens in the environment. */
+async function guardOf(context: CommandContext, { store }: Keyring): Promise<SecretGuard> {
+  const { Secret } = await import('../../secret.ts');
+  const { tokenVariables } = await import('../service-of.ts');
+  const guard = createSecretGuard();
+  for (const account of await store.accounts()) {
+    const secret = await store.get(account);
+    if (secret !== undefined) guard.add(secret);
+  }
+  const config = await loadConfig(context.env, context.configPath).catch(() => undefined);
+  for (const name of config === undefined ? [] : tokenVariables(config)) {
+    const text = context.env[name];
+    if (text !== undefined) guard.add(new Secret(text));
+  }
+  return guard;
+}
+
+/** Said before anything is read: a bundle can take a while. */
+function refuseOut({ stdout }: CommandContext, out: string): void {
+  if (out === '-' && 'isTTY' in stdout && stdout.isTTY === true)
+    throw new LifeboatError('usage.out', 'a bundle is not for a terminal', {
+      hints: ['name a file with --out FILE, or lead the output into one'],
+      exitCode: EXIT.usage,
+    });
+  if (out !== '-' && existsSync(out)) throw isThere(out);
+}
+
+function write(out: string, tar: Buffer): void {
+  try {
+    writeFileSync(out, tar, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw isThere(out);
+    throw new LifeboatError('output.file', `${show(out, 200)} cannot be written`, {
+      cause,
+      exitCode: EXIT.usage,
+    });
+  }
+}
+
+function isThere(out: string): LifeboatError {
+  return new LifeboatError(
+    'usage.out',
+    `${show(out, 200)} is already there, and evidence is not overwritten`,
+    {
+      hints: ['name another file with --out FILE'],
+      exitCode: EXIT.usage,
+    },
+  );
+}

@@ -1,0 +1,48 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { type BundleFiles, unpackFiles } from '../../evidence/bundle/tar.ts';
+import { show } from '../../text.ts';
+
+export interface ReadBundle {
+  readonly files: BundleFiles;
+  readonly problems: readonly { readonly code: string; readonly shortMessage: string }[];
+}
+
+/** More is no bundle of ours, and would only fill the memory. */
+const MOST_BYTES = 1024 ** 3;
+
+/** A bundle from its tar (`bytes`) or from the folder it was unpacked into. Nothing of it is believed. */
+export async function readBundle(path: string, bytes: Buffer | undefined): Promise<ReadBundle> {
+  if (bytes === undefined) return readFolder(path);
+  const { files, sound } = await unpackFiles(bytes);
+  if (sound) return { files, problems: [] };
+  return { files, problems: [{ code: 'bundle.damaged', shortMessage: 'the tar is not as it was made' }] };
+}
+
+function readFolder(folder: string): ReadBundle {
+  const files = new Map<string, Buffer>();
+  const problems: { code: string; shortMessage: string }[] = [];
+  let total = 0;
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+    const path = join(folder, name);
+    const stat = lstatSync(path);
+    if (stat.isDirectory()) continue;
+    const shown = name.replaceAll('\\', '/');
+    if (!stat.isFile()) {
+      problems.push({ code: 'file.extra', shortMessage: `${show(shown, 120)} is not a file` });
+      continue;
+    }
+    total += stat.size;
+    if (total > MOST_BYTES) throw tooLarge(folder);
+    files.set(shown, readFileSync(path));
+  }
+  return { files, problems };
+}
+
+function tooLarge(folder: string): LifeboatError {
+  return new LifeboatError('input.file', `${show(folder, 200)} is too large for a bundle`, {
+    hints: ['name the folder that the bundle was unpacked into, with nothing else in it'],
+    exitCode: EXIT.usage,
+  });
+}

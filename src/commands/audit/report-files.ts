@@ -1,0 +1,14 @@
+import { FORMATS, renderReport } from '../../evidence/render-report.ts';
+import type { JournalReader } from '../../journal/journal.ts';
+import type { RunSummary } from '../../runner/runs.ts';
+import { reportOf } from '../run-report.ts';
+
+/** The report of a run in each of its forms. */
+export async function reportFiles(
+  journal: JournalReader,
+  home: string,
+  summary: RunSummary,
+): Promise<[string, string][]> {
+  const report = await reportOf(journal, home, summary);
+  return FORMATS.map((format) => [`report.${format}`, renderReport(report, format)]);
+}

@@ -1,0 +1,60 @@
+import { homeFolder } from '../../config/load.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { formatTime } from '../../format.ts';
+import type { Entry, JournalReader } from '../../journal/journal.ts';
+import { openForReading } from '../../journal/open-for-reading.ts';
+import { findRun } from '../../runner/runs.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { printJson } from '../print-json.ts';
+
+/** `lifeboat audit show [RUN]`: one line an entry of a run or of an instance's ledger; without either, every stream. */
+export async function auditShowCommand(
+  context: CommandContext,
+  [word]: readonly string[],
+  flags: { readonly json?: boolean; readonly instance?: string },
+): Promise<number> {
+  const { auditShow } = await import('../../evidence/audit-show.ts');
+  const journal = await openForReading({ home: homeFolder(context.env) });
+  try {
+    const entries = await wantedEntries(journal, word, flags.instance);
+    if (flags.json) {
+      for (const entry of entries) printJson(context, entry);
+      return EXIT.closed;
+    }
+    let stream = '';
+    for (const line of auditShow(entries)) {
+      if (line.stream !== stream) context.stdout.write(`${stream === '' ? '' : '\n'}${line.stream}\n`);
+      stream = line.stream;
+      context.stdout.write(
+        `${String(line.seq).padStart(4)}  ${formatTime(line.at)}  ${line.by}  ${line.hash}  ${line.text}\n`,
+      );
+    }
+    return EXIT.closed;
+  } finally {
+    await journal.close();
+  }
+}
+
+/** What a reader asked for: a run, a ledger, or both; or everything. */
+async function wantedEntries(
+  journal: JournalReader,
+  word: string | undefined,
+  instance: string | undefined,
+): Promise<Entry[]> {
+  if (word === undefined && instance === undefined) return everything(journal);
+  const run = word === undefined ? [] : await journal.read(`run/${(await findRun(journal, word)).runId}`);
+  const ledger = instance === undefined ? [] : await journal.read(`instance/${instance}`);
+  if (run.length === 0 && ledger.length === 0) {
+    throw new LifeboatError('audit.none', `nothing is on record of instance ${show(instance ?? '', 80)}`, {
+      exitCode: EXIT.usage,
+    });
+  }
+  return [...run, ...ledger];
+}
+
+async function everything(journal: JournalReader): Promise<Entry[]> {
+  const heads = await journal.streams();
+  const streams = await Promise.all(heads.map(({ stream }) => journal.read(stream)));
+  return streams.flat();
+}

@@ -1,0 +1,26 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { renderReport } from '../../evidence/render-report.ts';
+import type { JournalReader } from '../../journal/journal.ts';
+import { findRun } from '../../runner/runs.ts';
+import { reportOf } from '../run-report.ts';
+import type { ChapterProof } from './chapter.ts';
+
+/** Writes each run of a chapter as `reports/<run>/report.html` and `report.json`, and gives them in Markdown, in their order. */
+export async function runReports(
+  journal: JournalReader,
+  folder: string,
+  { runIds, files }: Pick<ChapterProof, 'runIds' | 'files'>,
+): Promise<string[]> {
+  const texts: string[] = [];
+  for (const runId of runIds) {
+    const report = await reportOf(journal, folder, await findRun(journal, runId), files);
+    const own = join(folder, 'reports', runId);
+    await mkdir(own, { recursive: true, mode: 0o700 });
+    for (const format of ['html', 'json'] as const) {
+      await writeFile(join(own, `report.${format}`), renderReport(report, format), { mode: 0o600 });
+    }
+    texts.push(renderReport(report, 'md'));
+  }
+  return texts;
+}

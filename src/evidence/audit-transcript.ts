@@ -1,0 +1,45 @@
+import { hash } from 'node:crypto';
+import { readRunEntry } from '../journal/run-entries.ts';
+import type { Audit } from './audit-report.ts';
+
+/** How far the record says that the transcript reached, each time it says so. */
+export interface KeptTranscript {
+  readonly seq: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** What an entry says of the transcript; undefined for every other entry. */
+export function keptTranscript(entry: {
+  readonly seq: number;
+  readonly type: string;
+  readonly body: unknown;
+}): KeptTranscript | undefined {
+  const read = readRunEntry(entry as Parameters<typeof readRunEntry>[0]);
+  if (read?.type !== 'transcript.kept') return undefined;
+  const { bytes, sha256 } = read.body;
+  return { seq: entry.seq, bytes, sha256 };
+}
+
+/** Compares the beginning of a transcript with each thing that the record says of it. What was written later is not covered. */
+export function auditTranscript(
+  stream: string,
+  kept: readonly KeptTranscript[],
+  transcript: Buffer | undefined,
+  audit: Audit,
+): void {
+  for (const { seq, bytes, sha256 } of kept) {
+    if (bytes === 0) continue;
+    if (transcript === undefined) {
+      audit.problem('transcript.missing', 'the transcript of requests is gone', { stream, seq });
+      return;
+    }
+    if (hash('sha256', transcript.subarray(0, bytes), 'hex') === sha256 && transcript.length >= bytes)
+      continue;
+    audit.problem('transcript.changed', 'the transcript of requests is not the one of the record', {
+      stream,
+      seq,
+    });
+    return;
+  }
+}

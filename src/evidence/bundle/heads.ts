@@ -1,0 +1,39 @@
+import type { KeyObject } from 'node:crypto';
+import type { Row } from '../../journal/chain.ts';
+import { show } from '../../text.ts';
+import type { Audit } from '../audit-report.ts';
+import { readCheckpoint } from '../checkpoint.ts';
+import type { BundleFiles } from './tar.ts';
+
+const FOLDER = 'checkpoints/';
+
+/** Compares every signed head in a bundle with its stream: what it saw has to be there, at its number. */
+export function checkHeads(
+  files: BundleFiles,
+  streams: ReadonlyMap<string, readonly Row[]>,
+  keys: readonly KeyObject[],
+  audit: Audit,
+): void {
+  for (const [name, bytes] of files) {
+    if (!name.startsWith(FOLDER)) continue;
+    const read = readCheckpoint(bytes.toString('utf8'), keys);
+    if (read.result !== 'signed') {
+      audit.problem(`checkpoint.${read.result}`, `${show(name, 160)}: ${WORDS[read.result]}`);
+      continue;
+    }
+    const { stream, seq, hash } = read.checkpoint;
+    if (!name.startsWith(`${FOLDER}${stream}/`))
+      audit.problem('checkpoint.misplaced', `${show(name, 160)} belongs to ${stream}`, { stream });
+    const row = seq === 0 ? undefined : streams.get(stream)?.[seq - 1];
+    if (seq > 0 && row === undefined)
+      audit.problem('stream.cut', `${stream} ends before entry ${seq}, which was signed`, { stream });
+    else if (row !== undefined && (row.seq !== seq || row.hash !== hash))
+      audit.problem('stream.rewritten', `entry ${seq} is not the one that was signed`, { stream, seq });
+  }
+}
+
+const WORDS = {
+  unreadable: 'not a checkpoint any more',
+  'unknown-key': 'signed by a key that this audit does not know',
+  'bad-signature': 'it was changed: its signature does not fit',
+} as const;

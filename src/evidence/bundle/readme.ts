@@ -1,0 +1,46 @@
+/** What is in a bundle and how to verify it by hand, for whoever opens it in ten years. */
+export function bundleReadme(runId: string, anchor: string): string {
+  return `Evidence of the run ${runId}
+
+  journal.jsonl      every entry of the run, hash-chained; the last line is its signed head
+  ledger/            the same of each instance that the run wrote to: keys, cards, proofs
+  checkpoints/       signed heads from the time of the run (c2sp.org/tlog-checkpoint)
+  report.md          the record for people; also as report.json and report.html where they are present
+  plan.txt           what such a run is planned to do, step by step
+  machine.json       the states and ways of the runbook in the version that was used; machine.mmd draws them (Mermaid)
+  approvals/         what a second person was asked to approve, and the signatures
+  transcript.jsonl   every request of the run with its answer, secrets left out or replaced by fingerprints
+  tools.json         the versions of everything that took part
+  lifeboat.pub       the public key of the installation, ed25519
+  verify.mjs         a verifier in one file, for Node 18 or newer
+  SHA256SUMS         of all of these
+  manifest.json      the list of all files with size and SHA-256; manifest.note signs it
+
+Verify it
+
+  node verify.mjs                                     in this folder, or with the tar file as its argument
+  node verify.mjs --public-key FILE --anchor TEXT     with what you have got from elsewhere
+
+Without a key or an anchor from elsewhere this proves only that the bundle agrees with itself. The anchor of this run is
+
+  ${anchor}
+
+and should stand in the ticket of the recovery: lifeboat:RUN:ENTRIES:FIRST 20 DIGITS OF THE HASH OF THE LAST ENTRY:CHECK, where
+CHECK is the beginning of the SHA-256 of what stands before it.
+
+By hand, with tools of the system
+
+  sha256sum -c SHA256SUMS
+  head -n 3 manifest.note > text                      # what is signed: origin, size of manifest.json, its SHA-256 in base64
+  openssl dgst -sha256 -binary manifest.json | base64 # the same as the third line of it
+  tail -n 1 manifest.note | cut -d' ' -f3 | base64 -d | tail -c 64 > signature
+  openssl pkeyutl -verify -pubin -inkey lifeboat.pub -rawin -in text -sigfile signature
+
+Each entry's hash is the SHA-256 over the hash before it (64 zeros before the first), a line feed and the canonical JSON (RFC 8785) of
+[stream, seq, at, by, type, body].
+
+An approval is checked with OpenSSH, NAME being the first word of the .signer file:
+
+  ssh-keygen -Y check-novalidate -n lifeboat-approval -s approvals/X.N.sig < approvals/X.txt
+`;
+}

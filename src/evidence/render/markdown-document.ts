@@ -1,0 +1,67 @@
+import { code, plain, table } from '../markdown.ts';
+import { type Block, type Document, type Inline, inlines, type Text } from './document.ts';
+
+/** A document as Markdown (GitHub's tables), readable as plain text too. */
+export function markdownDocument({ title, lead, sections, foot }: Document): string {
+  const parts = [
+    `# ${plain(title)}`,
+    ...lead.map(block),
+    ...sections.flatMap(({ title: name, blocks }) => [`## ${plain(name)}`, ...withCaptions(blocks)]),
+    plain(foot, LONGEST),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+/** Texts are cut when the record is made; nothing is cut again. */
+const LONGEST = 4_000;
+
+/** Tables are told apart by their captions where a section has several. */
+function withCaptions(blocks: readonly Block[]): string[] {
+  const several = blocks.filter(({ kind }) => kind === 'table').length > 1;
+  return blocks.map((one) =>
+    several && one.kind === 'table' ? `${plain(one.caption)}:\n\n${block(one)}` : block(one),
+  );
+}
+
+function block(one: Block): string {
+  switch (one.kind) {
+    case 'text':
+      return line(one.text);
+    case 'alarm':
+      return `> **${plain(one.title, LONGEST)}**\n>\n> ${line(one.text)}`;
+    case 'facts':
+      return table(
+        ['', ''],
+        one.rows.map(([label, value]) => [plain(label), line(value)]),
+      );
+    case 'table':
+      return table(
+        one.head.map((text) => plain(text)),
+        one.rows.map((row) => row.map(line)),
+      );
+    case 'list':
+      return one.items.map((item) => `- ${line(item)}`).join('\n');
+    case 'lines':
+      return `${plain(one.caption)}:\n\n${one.lines.map((text) => `    ${text}`).join('\n')}`;
+    case 'blanks':
+      return one.labels.map((label) => `- ${plain(label)}: ${FILL_IN}`).join('\n');
+    default:
+      return '';
+  }
+}
+
+/** Clearly a gap and not an answer. */
+const FILL_IN = '\\_\\_\\_\\_\\_\\_\\_\\_ (to be filled in)';
+
+function line(text: Text): string {
+  return inlines(text).map(piece).join('');
+}
+
+function piece(one: Inline): string {
+  if (typeof one === 'string') return plain(one, LONGEST);
+  if ('code' in one) return code(one.code, LONGEST);
+  if ('strong' in one) return `**${plain(one.strong, LONGEST)}**`;
+  if ('good' in one) return `**${plain(one.good, LONGEST)}**`;
+  if ('bad' in one) return `**${plain(one.bad, LONGEST)}**`;
+  return '\\_\\_\\_\\_';
+}

@@ -1,0 +1,157 @@
+import { formatSpan } from '../../format.ts';
+import type { Report } from '../report/model.ts';
+import type { Approval, Duty } from '../report/model-rows.ts';
+import { BLANK, type Block, type Inline, type Section, type Text } from './document.ts';
+import { blanks } from './pages-proven.ts';
+import { optional, tableOr, time } from './words.ts';
+
+/** What was owed, what people decided, and what was not as it should be. */
+export function decidedSections(report: Report): Section[] {
+  const { duties, decisions, approvals, deviations, issues, changes, cleanup } = report;
+  return [
+    ...optional('Obligations', dutyBlocks(duties)),
+    {
+      title: 'Decisions',
+      blocks: [
+        tableOr(
+          'None.',
+          'What people decided',
+          ['Time', 'Who', 'Decision', 'Reason'],
+          decisions.map(({ at, by, what, reason }) => [time(at), by, what, reason]),
+        ),
+      ],
+    },
+    { title: 'Approvals', blocks: [approvalTable(approvals)] },
+    {
+      title: 'Deviations',
+      blocks: [
+        deviations.length === 0
+          ? { kind: 'text', text: 'None.' }
+          : { kind: 'list', items: deviations.map(deviationText) },
+      ],
+    },
+    {
+      title: 'Issues and actions',
+      blocks: [
+        tableOr(
+          'The journal tells of none.',
+          'Issues; cause, action, owner, due date and status are to be filled in',
+          ['Time', 'Issue', 'Root cause', 'Corrective action', 'Owner', 'Due', 'Status'],
+          issues.map(({ at, what }) => [time(at), what, BLANK, BLANK, BLANK, BLANK, BLANK]),
+        ),
+        ...blanks(report, 'issues'),
+      ],
+    },
+    { title: 'Clean-up', blocks: [{ kind: 'text', text: cleanupText(report, cleanup) }] },
+    {
+      title: 'Changes',
+      blocks: [
+        tableOr(
+          'None.',
+          'Everything that changed something, or may have',
+          ['Begun', 'Step', 'Intent, or what it was about', 'Answer', 'Found at the service'],
+          changes.map(({ at, step, intent, subject, answer, found }) => [
+            time(at),
+            step,
+            intent === undefined ? subject : { code: intent },
+            answer,
+            found,
+          ]),
+        ),
+      ],
+    },
+  ];
+}
+
+const WAYS: Readonly<Record<string, Inline>> = {
+  platform: 'by the platform',
+  cf: 'by cf',
+  hand: 'by hand',
+  run: 'by the run',
+  skipped: { strong: 'skipped' },
+};
+
+function dutyBlocks(duties: readonly Duty[]): Block[] {
+  if (duties.length === 0) return [];
+  const open = duties.filter(({ settled }) => settled === undefined).length;
+  const skipped = duties.filter(({ settled }) => settled?.how === 'skipped').length;
+  return [
+    { kind: 'text', text: `${duties.length} in all, ${open} open, ${skipped} skipped.` },
+    {
+      kind: 'table',
+      caption: 'What was owed after the change',
+      head: ['Id', 'What', 'Owner', 'Open for', 'Settled', 'Proof'],
+      rows: duties.map((duty) => [
+        { code: duty.id },
+        duty.what,
+        duty.owner,
+        ageOf(duty),
+        settlement(duty),
+        duty.proofs.flatMap(({ label, value }, index) => [
+          `${index === 0 ? '' : ', '}${label} `,
+          { code: value },
+        ]),
+      ]),
+    },
+  ];
+}
+
+/** With the limit when there is one and it was passed. */
+function ageOf({ openSeconds, dueSeconds }: Duty): string {
+  if (openSeconds === undefined) return 'not known';
+  const age = formatSpan(openSeconds);
+  const late = dueSeconds !== undefined && openSeconds > dueSeconds;
+  return late ? `${age}, due after ${formatSpan(dueSeconds)}` : age;
+}
+
+function settlement({ settled }: Duty): Text {
+  if (settled === undefined) return { bad: 'still owed' };
+  const way = Object.hasOwn(WAYS, settled.how) ? (WAYS[settled.how] ?? settled.how) : settled.how;
+  return [way, `${settled.at === undefined ? '' : ` ${time(settled.at)}`}: ${settled.text}`];
+}
+
+function approvalTable(approvals: readonly Approval[]): Block {
+  return tableOr(
+    'No step of this run asked for a second person.',
+    'What a second person was asked for',
+    ['Asked', 'Order', 'Requester', 'State', 'Who', 'When', 'Method', 'Challenge and plan'],
+    approvals.map((one) => [
+      time(one.askedAt),
+      one.order,
+      one.requester,
+      one.state === 'given' ? { good: one.state } : { bad: one.state },
+      [one.approver ?? '', ...(one.reason === undefined ? [] : [`: ${one.reason}`])],
+      time(one.at),
+      one.key === undefined
+        ? (one.method ?? '')
+        : [
+            `${one.method} signature, key `,
+            { code: one.key },
+            ', allowed signers ',
+            { code: one.allowedSigners ?? '' },
+          ],
+      [{ code: one.challenge }, ...(one.plan === '' ? [] : [', plan ', { code: one.plan } as const])],
+    ]),
+  );
+}
+
+function deviationText({ kind, what, reason }: Report['deviations'][number]): Text {
+  if (kind === 'break-glass') return [{ bad: 'BREAK-GLASS' }, `: ${what}: ${reason}`];
+  return kind === 'step' || kind === 'open' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
+}
+
+function cleanupText({ run, outcome, rotation }: Report, ids: readonly string[]): Text {
+  if (ids.length > 0) {
+    return [
+      'Proven under Obligations: ',
+      ...ids.flatMap((id, at) => [at === 0 ? '' : ', ', { code: id }]),
+      '.',
+    ];
+  }
+  if (outcome.status === 'open') return 'The run is not over: what it has to take away is told then.';
+  if (rotation !== undefined)
+    return 'The old key is kept and handed to the ledger of the instance; see Key rotation.';
+  return run.kind === 'rehearsal'
+    ? 'This run has left nothing that it had to take away; what the rehearsal itself was made of is not part of its journal.'
+    : 'Not applicable: this run has left nothing that it had to take away.';
+}

@@ -1,0 +1,142 @@
+import { formatSeconds } from '../../format.ts';
+import { SLICES } from '../measure/slices.ts';
+import type { Measured, Report } from '../report/model.ts';
+import type { Course } from '../report/model-course.ts';
+import type { Block, Inline, Section } from './document.ts';
+import { blanks } from './pages-proven.ts';
+import { seconds, time } from './words.ts';
+
+const MEANINGS: Readonly<Record<(typeof SLICES)[number], string>> = {
+  decide: 'until the destructive call was armed',
+  queue: 'the service had it and had not begun',
+  execute: 'the service was at work',
+  human: 'a question waited for its answer',
+  rebind: 'until the last application ran on the restored data',
+};
+
+const STATUS = {
+  over: 'until the recovery was over',
+  running: 'until now; it still runs',
+  'given-up': 'until the run ended; the recovery was not over',
+} as const;
+
+/** What the recovery took and lost, and how it went. */
+export function measuredSections(report: Report): Section[] {
+  const { measured, course } = report;
+  return [
+    ...(measured === undefined
+      ? []
+      : [{ title: 'Objectives', blocks: [...objectiveBlocks(measured), ...blanks(report, 'objectives')] }]),
+    ...(course === undefined ? [] : [{ title: 'Course of the run', blocks: courseBlocks(course) }]),
+  ];
+}
+
+function objectiveBlocks(measured: Measured): Block[] {
+  const { rto, rpo, restores, notes, slices } = measured;
+  const since = measured.since === 'incident' ? 'From the incident' : 'From the start of the run';
+  const unmeasured = restores ? 'not measured' : 'nothing was brought back';
+  return [
+    {
+      kind: 'table',
+      caption: 'Objectives against what was measured',
+      head: ['Objective', 'Limit', 'Measured', 'Result'],
+      rows: [
+        [
+          'Recovery time (RTO)',
+          seconds(rto.limitSeconds, 'none set'),
+          seconds(rto.measuredSeconds, ''),
+          result(rto.result),
+        ],
+        [
+          'Recovery point (RPO)',
+          seconds(rpo.limitSeconds, 'none set'),
+          seconds(rpo.measuredSeconds, unmeasured),
+          result(rpo.result),
+        ],
+      ],
+    },
+    {
+      kind: 'text',
+      text: `${since}, ${time(measured.from)}, ${STATUS[measured.status]}, ${time(measured.until)}. In slices:`,
+    },
+    {
+      kind: 'table',
+      caption: 'The recovery time in slices',
+      head: ['Slice', 'Time', 'What it is'],
+      rows: SLICES.map((slice) => [slice, formatSeconds(slices[slice]), MEANINGS[slice]]),
+    },
+    ...(notes.length === 0 ? [] : [{ kind: 'list', items: notes } as const]),
+    ...(restores ? [{ kind: 'text', text: howLost(measured.point) } as const] : []),
+    {
+      kind: 'text',
+      text: 'The limits are those that the configuration had when the run began. A cryptoperiod is not stated.',
+    },
+  ];
+}
+
+/** The recovery point's definition, with its two ends. */
+function howLost(point: Measured['point']): string {
+  if (point === undefined)
+    return 'The recovery point was not measured: neither the data nor the service told it.';
+  const ends = `from ${time(point.recoveredTo)}, the newest data that is there again, to ${time(point.lostAt)}, ${point.lostBy}`;
+  const by = {
+    data: 'by the reconciliation command, so by the data itself',
+    restored_from: 'by what the service says it restored',
+    'chosen-time': 'by the point in time that was asked for',
+  }[point.by];
+  return `The recovery point is the time ${ends}; measured ${by}.`;
+}
+
+function result(word: string): Inline {
+  if (word === 'met') return { good: word };
+  return word === 'missed' ? { bad: word } : word;
+}
+
+function courseBlocks(course: Course): Block[] {
+  const { steps, tasks, marks } = course;
+  const caption = `From ${time(course.from)} to ${time(course.until)} UTC: ${steps.length} steps, ${tasks.length} tasks of the service, ${marks.length} moments.`;
+  return [
+    { kind: 'picture', caption, course },
+    ...(steps.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            caption: 'Steps, with the time that each took',
+            head: ['Begun', 'Step', 'Took', 'Slice', 'Waited for'],
+            rows: steps.map(({ title, from, seconds: took, slice, waits }) => [
+              time(from),
+              title,
+              formatSeconds(took),
+              slice ?? '',
+              waits ? 'a person' : '',
+            ]),
+          } as const,
+        ]),
+    ...(tasks.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            caption: 'Tasks of the service, as it told of them',
+            head: ['Task', 'Part', 'From', 'Until'],
+            rows: tasks.map(({ what, kind, from, until }) => [what, kind, time(from), time(until)]),
+          } as const,
+        ]),
+    ...(marks.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            caption: 'Moments',
+            head: ['No', 'Time', 'Kind', 'What'],
+            rows: marks.map(({ at, kind, text }, index) => [
+              String(index + 1),
+              time(at),
+              kind === 'break-glass' || kind === 'trouble' ? { bad: kind } : kind,
+              text,
+            ]),
+          } as const,
+        ]),
+  ];
+}

@@ -1,0 +1,102 @@
+import type { Report } from '../report/model.ts';
+import type { Block, Section } from './document.ts';
+import { factsBlock, optional, tableOr, time } from './words.ts';
+
+/** What was proven, about what, and by whom. */
+export function provenSections(report: Report): Section[] {
+  const { facts, recoveryPoint, source, changed, checks, reconciliation } = report;
+  return [
+    { title: 'Facts proven', blocks: factBlocks(facts) },
+    {
+      title: 'Participants and scope',
+      blocks: [
+        tableOr(
+          'Nobody is named.',
+          'Who had a part in it',
+          ['Who', 'Roles', 'What shows that it was them'],
+          report.people.map(({ name, roles, proof }) => [name, roles.join(', '), proof]),
+        ),
+        ...blanks(report, 'people'),
+        ...blanks(report, 'scope'),
+      ],
+    },
+    {
+      title: 'Plan',
+      blocks: [
+        { kind: 'text', text: planText(report) },
+        ...(report.plan.hashes.length === 0
+          ? []
+          : [
+              {
+                kind: 'list',
+                items: report.plan.hashes.map((hash) => ['approved plan, SHA-256 ', { code: hash }]),
+              } as const,
+            ]),
+        ...blanks(report, 'plan'),
+      ],
+    },
+    ...optional('Recovery point', factsBlock('What was brought back', recoveryPoint)),
+    ...optional('Where the data came from', factsBlock('The source', source)),
+    ...optional('Identity of what was changed', [
+      ...factsBlock('The instance that was changed, as it was last checked', changed),
+      ...blanks(report, 'instances'),
+    ]),
+    ...optional('Reconciliation', reconciliationBlocks(reconciliation)),
+    { title: 'Integrity checks', blocks: [checkTable(checks), ...blanks(report, 'checks')] },
+  ];
+}
+
+/** Lines for people to fill in, under the section that they belong to. */
+export function blanks(report: Report, part: Report['blanks'][number]['in']): Block[] {
+  const labels = report.blanks.filter((blank) => blank.in === part).map(({ label }) => label);
+  return labels.length === 0 ? [] : [{ kind: 'blanks', labels }];
+}
+
+function factBlocks(facts: Report['facts']): Block[] {
+  if (facts === undefined) {
+    return [{ kind: 'text', text: 'None: a run says what it proved when it is closed.' }];
+  }
+  if (facts.length === 0) return [{ kind: 'text', text: 'None.' }];
+  const rows = facts.map(({ label, value }) => [label, value]);
+  return [{ kind: 'table', caption: 'Facts proven', head: ['Fact', 'Value'], rows }];
+}
+
+function planText({ run }: Report): string {
+  if (run.runbook === undefined) return 'Which runbook was walked is not known.';
+  return `The runbook ${run.runbook}, version ${run.version}, as ${run.tool?.name ?? 'the tool'} ${run.tool?.version ?? ''} ships it.`;
+}
+
+function checkTable(checks: Report['checks']): Block {
+  return tableOr(
+    'None was made in this run.',
+    'Checks of backups, keys and tasks',
+    ['Time', 'What', 'Verdict', 'Details'],
+    checks.map(({ at, what, verdict, good, details }) => [
+      time(at),
+      what,
+      good ? { good: verdict } : { bad: verdict },
+      details.flatMap(({ label, value, code }, index) => [
+        `${index === 0 ? '' : ', '}${label} `,
+        code === true ? { code: value } : value,
+      ]),
+    ]),
+  );
+}
+
+function reconciliationBlocks(rows: Report['reconciliation']): Block[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      caption: 'What the data itself said',
+      head: ['When', 'Asked', 'Newest record', 'Rows', 'Output'],
+      rows: rows.map(({ when, at, newest, count, said }) => [
+        when,
+        time(at),
+        newest,
+        count,
+        said === '' || said.startsWith('failed: ') ? said : { code: said },
+      ]),
+    },
+  ];
+}

@@ -1,0 +1,93 @@
+import type { Report } from '../report/model.ts';
+import type { Line } from '../report/model-rows.ts';
+import { BLANK, type Block, type Section, type Text } from './document.ts';
+import { blanks } from './pages-proven.ts';
+import { optional, time } from './words.ts';
+
+/** The journal itself, how it is proven, and who signs. */
+export function recordSections(report: Report): Section[] {
+  const { entries, ledger, signOff } = report;
+  return [
+    { title: 'Timeline (UTC)', blocks: lines('Every entry of the journal of the run', entries) },
+    ...optional(
+      'Written to the ledger of the instance',
+      ledger.length === 0 ? [] : lines('What the run wrote to the ledger', ledger),
+    ),
+    { title: 'Evidence', blocks: evidenceBlocks(report) },
+    {
+      title: 'Sign-off',
+      blocks: [
+        {
+          kind: 'table',
+          caption: 'To be filled in by people',
+          head: ['Role', 'Name', 'Date', 'Statement', 'Signature'],
+          rows: signOff.map(({ role, statement }) => [role, BLANK, BLANK, statement, BLANK]),
+        },
+        ...blanks(report, 'signOff'),
+      ],
+    },
+  ];
+}
+
+function lines(caption: string, entries: readonly Line[]): Block[] {
+  return [
+    {
+      kind: 'table',
+      caption,
+      head: ['Time', 'No', 'Who', 'What'],
+      rows: entries.map(({ at, seq, by, text }) => [time(at), String(seq), by, text]),
+    },
+  ];
+}
+
+/** The chain's head, its signature, the files, and how to verify all of it. */
+function evidenceBlocks({ run, evidence }: Report): Block[] {
+  const { head, anchor, signedHead, files, transcript, verify } = evidence;
+  return [
+    { kind: 'text', text: headText(run.entries, head) },
+    ...(anchor === undefined
+      ? []
+      : [{ kind: 'text', text: ['Anchor for the ticket: ', { code: anchor }] } as const]),
+    ...(files.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            caption: 'Files of the evidence',
+            head: ['File', 'SHA-256'],
+            rows: files.map(({ name, sha256 }) => [name, { code: sha256 }]),
+          } as const,
+        ]),
+    {
+      kind: 'text',
+      text:
+        transcript === undefined
+          ? 'No transcript of requests was kept.'
+          : [
+              `The transcript of requests has ${transcript.lines} lines, ${transcript.bytes} bytes, SHA-256 `,
+              { code: transcript.sha256 },
+              '.',
+            ],
+    },
+    signedHead === undefined
+      ? { kind: 'text', text: 'The head is not signed.' }
+      : { kind: 'lines', caption: 'Signed head', lines: signedHead },
+    {
+      kind: 'text',
+      text: [
+        'To verify: ',
+        { code: verify },
+        '. The hash of an entry is the SHA-256 over the hash before it, a line feed and the canonical JSON (RFC 8785) of [stream, seq, at, by, type, body].',
+      ],
+    },
+  ];
+}
+
+function headText(count: number, head: string | undefined): Text {
+  if (head === undefined) return 'There are no entries.';
+  return [
+    `${count} entries, chain head `,
+    { code: head },
+    ' (write its first digits into the ticket: they pin this record).',
+  ];
+}

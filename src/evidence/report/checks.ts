@@ -1,0 +1,98 @@
+import type { Entry } from '../../journal/journal.ts';
+import { timelineOf } from '../measure/timeline.ts';
+import type { Check } from './model-rows.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Told = Omit<Check, 'at'>;
+
+/** Every look at a backup, a key or a task that had a verdict: what an auditor reads as tests of integrity. */
+export function checksOf(entries: readonly Entry[]): Check[] {
+  return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, input, output, endedMs }) => {
+    const told = Object.hasOwn(CHECKS, verb) ? CHECKS[verb]?.(input, output) : undefined;
+    return told === undefined ? [] : [{ at: new Date(endedMs).toISOString(), ...told }];
+  });
+}
+
+const CHECKS: Readonly<Record<string, (input: Fields, output: Fields) => Told | undefined>> = {
+  verifyBackup: ({ backup }, output) => ({
+    what: `backup ${word(backup)} opened and read`,
+    verdict: word(output['verdict']) || 'not told',
+    good: ['intact', 'readable'].includes(word(output['verdict'])),
+    details: details(output, {
+      opens: 'opened with key',
+      content: 'content',
+      entries: 'entries walked',
+      cipherBytes: 'bytes, encrypted',
+      contentBytes: 'bytes, content',
+      cipherSha256: 'SHA-256, encrypted',
+      contentSha256: 'SHA-256, content',
+    }),
+  }),
+  negativeTest: (_input, { opened, tested }) => {
+    const [wrong, tried] = [list(opened), list(tested)];
+    if (tried.length === 0) return undefined;
+    const verdict = wrong.length === 0 ? 'refused, as they must be' : 'OPENED BY A KEY THAT MUST NOT';
+    return {
+      what: 'the other keys tried on the new backup',
+      verdict,
+      good: wrong.length === 0,
+      details: details(
+        { tested: tried.join(', '), opened: wrong.join(', ') || 'none' },
+        {
+          tested: 'keys tried',
+          opened: 'keys that opened it',
+        },
+      ),
+    };
+  },
+  readBackKey: (_input, { fingerprint }) => ({
+    what: 'the stored key read back and compared',
+    verdict: 'the same',
+    good: true,
+    details: details({ fingerprint }, { fingerprint: 'key' }),
+  }),
+  waitForBackup: (_input, output) => task('backup', output),
+  waitForRestore: (_input, output) => task('restore', output),
+  waitForInstance: (_input, output) => ({
+    what: 'the instance after the change',
+    verdict: word(output['state']) || 'not told',
+    good: true,
+    details: details(output, { updatedAt: 'changed', pendingUpdates: 'updates still to be had' }),
+  }),
+};
+
+function task(kind: string, output: Fields): Told {
+  const status = word(output['status']) || 'not told';
+  return {
+    what: `${kind} ${word(output['id'])} at the service`,
+    verdict: status,
+    good: status === 'done',
+    details: details(output, {
+      backupId: 'backup_id',
+      size: 'bytes',
+      triggeredAt: 'triggered',
+      startedAt: 'started',
+      finishedAt: 'finished',
+      restoredFrom: 'restored from',
+    }),
+  };
+}
+
+const CODES = /^(?:SHA-256|opened with key|keys? |key$|backup_id)/u;
+
+function details(output: Fields, labels: Readonly<Record<string, string>>): Check['details'] {
+  return Object.entries(labels).flatMap(([field, label]) => {
+    const value = word(output[field]);
+    return value === ''
+      ? []
+      : [{ label, value, ...(CODES.test(label) && value !== 'none' ? { code: true } : {}) }];
+  });
+}
+
+function list(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(word).filter((text) => text !== '') : [];
+}
+
+function word(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

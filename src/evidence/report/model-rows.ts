@@ -1,0 +1,91 @@
+import { z } from 'zod';
+
+export const Person = z.object({
+  name: z.string(),
+  roles: z.array(z.string()),
+  /** What shows that it was this person, in words. */
+  proof: z.string(),
+});
+export type Person = z.infer<typeof Person>;
+
+/** A look at the data or at the service that had a verdict. */
+export const Check = z.object({
+  at: z.string(),
+  what: z.string(),
+  verdict: z.string(),
+  good: z.boolean(),
+  details: z.array(z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() })),
+});
+export type Check = z.infer<typeof Check>;
+
+/** Something that was owed after the change, and how it was settled. */
+export const Duty = z.object({
+  id: z.string(),
+  kind: z.string(),
+  subject: z.string(),
+  what: z.string(),
+  owner: z.string(),
+  since: z.string().optional(),
+  /** Until it was settled, or until the record's last entry. */
+  openSeconds: z.number().optional(),
+  dueSeconds: z.number().optional(),
+  settled: z.object({ how: z.string(), at: z.string().optional(), text: z.string() }).optional(),
+  proofs: z.array(z.object({ label: z.string(), value: z.string() })),
+});
+export type Duty = z.infer<typeof Duty>;
+
+export const Decision = z.object({ at: z.string(), by: z.string(), what: z.string(), reason: z.string() });
+export type Decision = z.infer<typeof Decision>;
+
+/** What was asked of a second person, and what came of it. */
+export const Approval = z.object({
+  challenge: z.string(),
+  order: z.string(),
+  target: z.string(),
+  plan: z.string(),
+  requester: z.string(),
+  askedAt: z.string().optional(),
+  expiresAt: z.string(),
+  state: z.enum(['asked', 'given', 'withdrawn', 'bypassed']),
+  approver: z.string().optional(),
+  at: z.string().optional(),
+  method: z.string().optional(),
+  key: z.string().optional(),
+  allowedSigners: z.string().optional(),
+  reason: z.string().optional(),
+});
+export type Approval = z.infer<typeof Approval>;
+
+export const Deviation = z.object({
+  kind: z.enum(['break-glass', 'step', 'by hand', 'skipped', 'retried', 'resumed', 'open']),
+  what: z.string(),
+  reason: z.string(),
+});
+export type Deviation = z.infer<typeof Deviation>;
+
+/** Something that went wrong. What it came from and what is done about it, people write in. */
+export const Issue = z.object({
+  at: z.string(),
+  what: z.string(),
+  rootCause: z.null(),
+  correctiveAction: z.null(),
+  owner: z.null(),
+  due: z.null(),
+  status: z.null(),
+});
+export type Issue = z.infer<typeof Issue>;
+
+/** A call that changed something, or may have. */
+export const Change = z.object({
+  at: z.string(),
+  step: z.string(),
+  intent: z.string().optional(),
+  subject: z.string(),
+  answer: z.string(),
+  found: z.string(),
+});
+export type Change = z.infer<typeof Change>;
+
+/** An entry of a journal as a sentence. */
+export const Line = z.object({ at: z.string(), seq: z.number(), by: z.string(), text: z.string() });
+export type Line = z.infer<typeof Line>;

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { Course } from './model-course.ts';
+import { Rotation } from './model-rotation.ts';
+import { Approval, Change, Check, Decision, Deviation, Duty, Issue, Line, Person } from './model-rows.ts';
+
+/** A value with its name. `code` for what is compared letter by letter: ids, hashes, fingerprints. */
+const Fact = z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() });
+export type Fact = z.infer<typeof Fact>;
+
+/** An objective against what was measured. Seconds; `undefined` where there is no limit or no measure. */
+const Objective = z.object({
+  limitSeconds: z.number().optional(),
+  measuredSeconds: z.number().optional(),
+  result: z.enum(['met', 'missed', 'not decided', 'does not apply']),
+});
+
+const Slices = z.object({
+  decide: z.number(),
+  queue: z.number(),
+  execute: z.number(),
+  human: z.number(),
+  rebind: z.number(),
+});
+
+const Measured = z.object({
+  status: z.enum(['running', 'over', 'given-up']),
+  since: z.enum(['incident', 'run']),
+  from: z.string(),
+  until: z.string(),
+  rto: Objective,
+  rpo: Objective,
+  /** Seconds; they add up to the measured recovery time. */
+  slices: Slices,
+  notes: z.array(z.string()),
+  restores: z.boolean(),
+  /** How the recovery point was measured, with its two ends. */
+  point: z
+    .object({
+      by: z.enum(['data', 'restored_from', 'chosen-time']),
+      recoveredTo: z.string(),
+      lostAt: z.string(),
+      lostBy: z.string(),
+    })
+    .optional(),
+});
+export type Measured = z.infer<typeof Measured>;
+
+/** The words under which a report asks for what only people know. */
+const BlankIn = z.enum([
+  'people',
+  'scope',
+  'plan',
+  'instances',
+  'objectives',
+  'checks',
+  'issues',
+  'rotation',
+  'signOff',
+]);
+
+/**
+ * The record of a run, complete and without form: every renderer writes it down, and as JSON it is exactly this. All texts are printable and
+ * cut to a length; times are RFC 3339, lengths of time in seconds unless their name says otherwise.
+ */
+export const Report = z.object({
+  schema: z.literal('lifeboat.report/1'),
+  generatedAt: z.string(),
+  title: z.string(),
+  /** What a reader has to see before anything else: a step that went on without its second person. */
+  alarms: z.array(z.object({ title: z.string(), text: z.string(), at: z.string(), by: z.string() })),
+  run: z.object({
+    id: z.string(),
+    kind: z.enum(['real', 'rehearsal', 'unknown']),
+    runbook: z.string().optional(),
+    version: z.string().optional(),
+    instance: z.string().optional(),
+    target: z.string().optional(),
+    mode: z.string().optional(),
+    operator: z.string().optional(),
+    reason: z.string().optional(),
+    incidentAt: z.string().optional(),
+    startedAt: z.string().optional(),
+    endedAt: z.string().optional(),
+    /** By the operator's clock; none while the run is open, or where that clock was set back. */
+    seconds: z.number().optional(),
+    clockSetBack: z.boolean(),
+    /** How far the clock of the service was ahead of this machine's. */
+    serviceClockAheadSeconds: z.number().optional(),
+    tool: z.object({ name: z.string(), version: z.string(), node: z.string() }).optional(),
+    entries: z.number(),
+  }),
+  outcome: z.object({
+    status: z.enum(['closed', 'abandoned', 'open']),
+    proven: z.boolean().optional(),
+    text: z.string(),
+    failure: z.string().optional(),
+    owes: z.number(),
+  }),
+  people: z.array(Person),
+  plan: z.object({
+    /** SHA-256 of the plan and the facts that an approved step rested on. */
+    hashes: z.array(z.string()),
+  }),
+  measured: Measured.optional(),
+  facts: z.array(Fact).optional(),
+  recoveryPoint: z.array(Fact),
+  source: z.array(Fact),
+  changed: z.array(Fact),
+  course: Course.optional(),
+  checks: z.array(Check),
+  reconciliation: z.array(
+    z.object({ when: z.string(), at: z.string(), newest: z.string(), count: z.string(), said: z.string() }),
+  ),
+  duties: z.array(Duty),
+  /** Which of the duties take away what a drill or a recovery has left behind. */
+  cleanup: z.array(z.string()),
+  rotation: Rotation.optional(),
+  decisions: z.array(Decision),
+  approvals: z.array(Approval),
+  deviations: z.array(Deviation),
+  issues: z.array(Issue),
+  changes: z.array(Change),
+  entries: z.array(Line),
+  ledger: z.array(Line),
+  evidence: z.object({
+    /** The chain's last hash, whole. */
+    head: z.string().optional(),
+    anchor: z.string().optional(),
+    /** The signed checkpoint of the head, line by line. */
+    signedHead: z.array(z.string()).optional(),
+    files: z.array(z.object({ name: z.string(), sha256: z.string() })),
+    transcript: z.object({ lines: z.number(), bytes: z.number(), sha256: z.string() }).optional(),
+    verify: z.string(),
+  }),
+  /** What no journal can know, for a person to write in; never filled in by the program. */
+  blanks: z.array(z.object({ in: BlankIn, label: z.string(), value: z.null() })),
+  signOff: z.array(z.object({ role: z.string(), name: z.null(), date: z.null(), statement: z.string() })),
+});
+export type Report = z.infer<typeof Report>;

@@ -1,0 +1,91 @@
+import type { Entry } from '../../journal/journal.ts';
+import { findAll, findLast } from './found.ts';
+import type { Report } from './model.ts';
+import type { Approval, Person } from './model-rows.ts';
+
+/** Who had a part in the run, as far as the journal knows, and what shows that it was them. */
+export function peopleOf(entries: readonly Entry[], owners: readonly string[]): Person[] {
+  const people = new Map<string, Person>();
+  const operator = findAll(entries, 'run.started')[0]?.body.operator;
+  const add = (name: string, role: string, proof: string) => {
+    const known = people.get(name);
+    if (known === undefined) people.set(name, { name, roles: [role], proof });
+    else if (!known.roles.includes(role)) known.roles.push(role);
+  };
+  if (operator !== undefined) add(operator, 'operator', NAMED);
+  for (const { by } of entries) add(by, 'acted', LOGIN);
+  for (const { body } of findAll(entries, 'approval.given')) {
+    add(body.approver, 'approver', `signature by the key ${body.key}, verified against the allowed signers`);
+  }
+  for (const owner of owners) add(owner, 'owner of a duty', NAMED);
+  return [...people.values()];
+}
+
+const NAMED = 'named by the config or the run';
+const LOGIN = 'login name at the machine; the journal is chained, the person is not proven';
+
+/** What was asked of a second person. */
+export function approvalsOf(entries: readonly Entry[]): Approval[] {
+  const asked = findAll(entries, 'approval.asked').map(({ entry, body }): Approval => {
+    const { challenge, order, target, plan, requester, expiresAt } = body;
+    return {
+      challenge,
+      order,
+      target,
+      plan,
+      requester,
+      expiresAt,
+      askedAt: entry.at,
+      ...fate(entries, challenge),
+    };
+  });
+  const known = new Set(asked.map(({ challenge }) => challenge));
+  // A bypass stands in the record even where what it bypassed cannot be read.
+  const bare = findAll(entries, 'approval.bypassed')
+    .filter(({ body }) => !known.has(body.challenge))
+    .map(({ entry, body: { challenge, order } }): Approval => {
+      const unread = { target: '', plan: '', requester: entry.by, expiresAt: '' };
+      return { challenge, order, ...unread, ...fate(entries, challenge) };
+    });
+  return [...asked, ...bare];
+}
+
+/** What became of a challenge: its last word counts, but a bypass is never hidden by anything after it. */
+function fate(
+  entries: readonly Entry[],
+  challenge: string,
+): Pick<Approval, 'state' | 'approver' | 'at' | 'method' | 'key' | 'allowedSigners' | 'reason'> {
+  const same = ({ body }: { readonly body: { readonly challenge: string } }) => body.challenge === challenge;
+  const bypassed = findAll(entries, 'approval.bypassed').find(same);
+  if (bypassed !== undefined) {
+    const { entry, body } = bypassed;
+    return { state: 'bypassed', at: entry.at, approver: entry.by, reason: body.reason };
+  }
+  const given = findAll(entries, 'approval.given').findLast(same);
+  const withdrawn = findAll(entries, 'approval.withdrawn').findLast(same);
+  if (withdrawn !== undefined && (given === undefined || withdrawn.entry.seq > given.entry.seq)) {
+    const { entry, body } = withdrawn;
+    return { state: 'withdrawn', at: entry.at, approver: body.approver, reason: body.reason };
+  }
+  if (given === undefined) return { state: 'asked' };
+  const { approver, method, key, allowedSigners } = given.body;
+  return { state: 'given', at: given.entry.at, approver, method, key, allowedSigners };
+}
+
+/** What heads the record. */
+export function alarmsOf(entries: readonly Entry[]): Report['alarms'] {
+  return findAll(entries, 'approval.bypassed').map(({ entry, body }) => ({
+    title: 'BREAK-GLASS: a step went on without its second person',
+    text: `${body.order}: ${body.reason}`,
+    at: entry.at,
+    by: entry.by,
+  }));
+}
+
+/** Hashes of the plans that approvals were asked for. */
+export function planHashes(entries: readonly Entry[]): string[] {
+  const last = findLast(entries, 'approval.asked');
+  return last === undefined
+    ? []
+    : [...new Set(findAll(entries, 'approval.asked').map(({ body }) => body.plan))];
+}

@@ -1,0 +1,159 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import { CANARIES, type House } from './house.ts';
+import { useHouses } from './scene.ts';
+
+/** A rotation, its bundle, and the folder that a stranger has unpacked it into. */
+async function bundled({ folder, rotate, run }: House) {
+  const { code, stdout, stderr } = await rotate();
+  if (code !== 0) throw new Error(stderr);
+  const tar = join(folder, 'bundle.tar');
+  const [, anchor = ''] = /anchor for the ticket: (\S+)/u.exec(stdout) ?? [];
+  const [, runId = ''] = anchor.split(':');
+  const made = await run('audit', 'export', runId, '--out', tar);
+  if (made.code !== 0) throw new Error(made.stderr);
+  const elsewhere = join(folder, 'elsewhere');
+  mkdirSync(elsewhere);
+  execFileSync('tar', ['-xf', tar, '-C', elsewhere]);
+  return { tar, elsewhere, anchor, runId };
+}
+
+describe.concurrent('an evidence bundle', () => {
+  const house = useHouses();
+
+  test('is verified on another machine by the tools of the system alone', async (context) => {
+    const { expect } = context;
+    const opened = await house(context);
+    const { tar, elsewhere, anchor, runId } = await bundled(opened);
+    expect(readdirSync(elsewhere).sort()).toEqual([
+      'README.txt',
+      'SHA256SUMS',
+      'checkpoints',
+      'journal.jsonl',
+      'ledger',
+      'lifeboat.pub',
+      'machine.json',
+      'machine.mmd',
+      'manifest.json',
+      'manifest.note',
+      'plan.txt',
+      'report.html',
+      'report.json',
+      'report.md',
+      'tools.json',
+      'transcript.jsonl',
+      'verify.mjs',
+    ]);
+    const sums = spawnSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], {
+      cwd: elsewhere,
+      encoding: 'utf8',
+    });
+    expect(sums.status, sums.stderr).toBe(0);
+
+    // The commands of README.txt, as they stand there.
+    const commands = readFileSync(join(elsewhere, 'README.txt'), 'utf8')
+      .split('\n')
+      .map((line) => line.trim());
+    const byHand = commands.filter((line) => /^(?:head .* > text|tail |openssl pkeyutl)/u.test(line));
+    expect(byHand).toHaveLength(3);
+    const openssl = spawnSync('sh', ['-ec', byHand.join('\n')], { cwd: elsewhere, encoding: 'utf8' });
+    expect(openssl.stdout + openssl.stderr).toContain('Signature Verified Successfully');
+    execFileSync('rm', ['text', 'signature'], { cwd: elsewhere });
+
+    const node = spawnSync(process.execPath, ['verify.mjs', '--anchor', anchor], {
+      cwd: elsewhere,
+      encoding: 'utf8',
+    });
+    expect(node.stdout + node.stderr).toMatch(/^\d+ files: nothing was changed\n$/u);
+    expect(spawnSync(process.execPath, [join(elsewhere, 'verify.mjs'), tar]).status).toBe(0);
+
+    // Neither a home nor a config is needed, and none is made.
+    const nothing = join(opened.folder, 'nothing');
+    const bare = [
+      'env',
+      '-u',
+      'LIFEBOAT_CONFIG',
+      '-u',
+      'LIFEBOAT_PASSPHRASE_FILE',
+      `LIFEBOAT_HOME=${nothing}`,
+    ];
+    for (const place of [tar, elsewhere]) {
+      const verified = await opened.startUnder(bare, 'audit', 'verify', place, '--anchor', anchor).ended;
+      expect(verified.code, verified.stdout + verified.stderr).toBe(0);
+      expect(verified.stdout).toContain(`the anchor holds: entry ${anchor.split(':')[2]} of run/${runId}`);
+    }
+    expect(existsSync(nothing)).toBe(false);
+  });
+
+  test('holds every request of the run, and of no secret more than its fingerprint', async (context) => {
+    const { expect } = context;
+    const opened = await house(context);
+    const { tar, elsewhere } = await bundled(opened);
+    const lines = readFileSync(join(elsewhere, 'transcript.jsonl'), 'utf8').trimEnd().split('\n');
+    const calls = lines.map((line) => JSON.parse(line) as Record<string, never>);
+    const seen = opened.server.calls.map(({ method }) => method);
+    expect(calls.map(({ method }) => method).sort()).toEqual([...seen].sort());
+    const fingerprints = [...(await opened.vault()).keys()];
+    const patch = calls.find(({ method }) => method === 'PATCH') as unknown as {
+      readonly body: { readonly encryption_key: string };
+      readonly headers: Readonly<Record<string, string>>;
+      readonly status: number;
+    };
+    expect(fingerprints.map((print) => `fingerprint:${print}`)).toContain(patch.body.encryption_key);
+    expect(patch.headers).toMatchObject({ authorization: '[secret]', 'content-type': 'application/json' });
+    expect(
+      statSync(join(opened.home, 'transcripts', readdirSync(join(opened.home, 'transcripts'))[0] ?? ''))
+        .mode & 0o777,
+    ).toBe(0o600);
+    const secrets = [...Object.values(CANARIES), ...(await opened.vault()).values()];
+    for (const secret of secrets) expect(readFileSync(tar).includes(secret)).toBe(false);
+  });
+
+  test('is not written over a file, nor into a terminal; the journal alone stays lines', async (context) => {
+    const { expect } = context;
+    const opened = await house(context);
+    const { tar, runId } = await bundled(opened);
+    const again = await opened.run('audit', 'export', runId, '--out', tar);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('evidence is not overwritten')]);
+    const piped = await opened.run('audit', 'export', runId, '--out', '-');
+    expect(piped.code, piped.stderr).toBe(0);
+    const lines = await opened.run('audit', 'export', runId, '--lines');
+    writeFileSync(join(opened.folder, 'lines.jsonl'), lines.stdout);
+    const verified = await opened.run('audit', 'verify', join(opened.folder, 'lines.jsonl'));
+    expect(verified.code, verified.stdout).toBe(0);
+    const key = await opened.run('audit', 'key');
+    expect(key.stdout).toBe(readFileSync(join(opened.home, 'checkpoints/lifeboat.pub'), 'utf8'));
+  });
+
+  test('tells an anchor that was copied badly from one that the record does not keep', async (context) => {
+    const { expect } = context;
+    const opened = await house(context);
+    const { anchor, runId } = await bundled(opened);
+    expect((await opened.run('audit', 'anchor', runId)).stdout.trim()).toBe(anchor);
+    const typo = await opened.run(
+      'audit',
+      'verify',
+      '--anchor',
+      anchor.replace(/.$/u, '') + (anchor.endsWith('0') ? '1' : '0'),
+    );
+    expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining('not copied whole')]);
+    expect((await opened.run('audit', 'verify', '--anchor', anchor)).code).toBe(0);
+    expect((await opened.run('audit', 'verify', runId, '--anchor', ` \`${anchor}\`. `)).code).toBe(0);
+  });
+
+  test('is made of a run whose transcript could not be written, and the run was not stopped by that', async (context) => {
+    const { expect } = context;
+    const opened = await house(context);
+    writeFileSync(join(opened.home, 'transcripts'), 'a file where a folder should be');
+    const { code, stderr } = await opened.rotate();
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('the transcript of requests cannot be written'),
+    ]);
+    const kept = (await opened.entries()).filter(({ type }) => type === 'transcript.kept');
+    expect(kept).toMatchObject([{ body: { lines: 0, bytes: 0, problem: expect.any(String) } }]);
+    expect((await opened.run('audit', 'verify')).code).toBe(0);
+  });
+});

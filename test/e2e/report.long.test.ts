@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Comparison } from '../../src/evidence/comparison.ts';
+import { Report } from '../../src/evidence/report/model.ts';
+import { readHtml } from '../evidence/html-words.ts';
+import { copyProduct, type Ended, type Product, runProduct } from './product.ts';
+
+const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+
+describe('reports of real runs', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
+  const home = join(folder, 'drill');
+  let product: Product;
+  let ids: readonly string[] = [];
+
+  beforeAll(async () => {
+    const temporary = join(folder, 'tmp');
+    mkdirSync(temporary);
+    // PostgreSQL, which refuses to run as root, gets a user of its own there; it must be able to walk in.
+    for (const path of [folder, temporary]) chmodSync(path, 0o755);
+    product = copyProduct({ cheapVault: false });
+    const ended = await lifeboat({ TMPDIR: temporary }, 'drill', '--auto', '--report', home);
+    expect(ended.code, ended.stderr).toBe(0);
+    const { stdout } = await lifeboat({}, 'runs', '--json');
+    ids = stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { runId: string }).runId);
+  }, 180_000);
+
+  afterAll(() => {
+    product.remove();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  function lifeboat(env: Record<string, string>, ...args: readonly string[]): Promise<Ended> {
+    return runProduct(product, args, { HOME: folder, LIFEBOAT_HOME: home, ...env }).ended;
+  }
+
+  test('a drill leaves each run as JSON that the schema reads and as HTML that needs nothing else', async () => {
+    expect(ids.length).toBeGreaterThan(3);
+    for (const id of ids) {
+      const own = join(home, 'reports', id);
+      const report = Report.parse(JSON.parse(readFileSync(join(own, 'report.json'), 'utf8')));
+      expect(report.run).toMatchObject({ id, kind: 'rehearsal' });
+      expect(report.outcome).toMatchObject({ status: 'closed', proven: true });
+      const html = readFileSync(join(own, 'report.html'), 'utf8');
+      expect(readHtml(html).elements.filter(({ name }) => name === 'script')).toEqual([]);
+      expect(html).not.toMatch(/https?:\/\//u);
+      expect(readFileSync(join(home, 'report.md'), 'utf8')).toContain(id);
+    }
+  });
+
+  test('the report of a real rotation has the record of its keys, and that of a real recovery its slices', async () => {
+    const all = await Promise.all(
+      ids.map(async (id) => {
+        const { stdout } = await lifeboat({}, 'report', id, '--format', 'json');
+        return Report.parse(JSON.parse(stdout));
+      }),
+    );
+    const rotation = all.find(({ run }) => run.runbook === 'rotate-key')?.rotation;
+    expect(Object.entries(rotation ?? {}).filter(([, facts]) => facts.length === 0)).toEqual([]);
+    expect(rotation?.substitution.at(-1)?.value).toBe('yes');
+    const recovery = all.find(({ run }) => run.runbook === 'restore-point-in-time');
+    const { rto, slices } = recovery?.measured ?? {};
+    const sum = Object.values(slices ?? {}).reduce((total, one) => total + one, 0);
+    expect(sum).toBeCloseTo(rto?.measuredSeconds ?? -1, 3);
+    expect(rto?.result).toBe('met');
+    expect(recovery?.checks.find(({ what }) => what.startsWith('restore '))?.good).toBe(true);
+    expect(recovery?.duties.every(({ settled }) => settled !== undefined)).toBe(true);
+  });
+
+  test('two runs are compared in every form; one, or three, are not', async () => {
+    const [first = '', second = '', third = ''] = ids;
+    const { stdout } = await lifeboat({}, 'report', '--compare', second, first, '--format', 'json');
+    expect(Comparison.parse(JSON.parse(stdout)).runs.map(({ id }) => id)).toEqual([first, second]);
+    const md = await lifeboat({}, 'report', '--compare', first, third);
+    expect(md.stdout).toContain('## How far they can be compared');
+    for (const words of [
+      ['--compare', first],
+      ['--compare', first, second, third],
+      [first, second],
+    ]) {
+      expect((await lifeboat({}, 'report', ...words)).code).toBe(2);
+    }
+  });
+
+  test('a report goes into a file of its own and never over another', async () => {
+    const [first = ''] = ids;
+    const path = join(folder, 'run.html');
+    expect((await lifeboat({}, 'report', first, '--format', 'html', '--out', path)).stdout).toBe('');
+    expect(readFileSync(path, 'utf8')).toContain('<!DOCTYPE html>');
+    writeFileSync(path, 'kept');
+    const again = await lifeboat({}, 'report', first, '--out', path);
+    expect([again.code, readFileSync(path, 'utf8')]).toEqual([2, 'kept']);
+  });
+
+  test.skipIf(browser === undefined && process.env['CI'] === undefined)(
+    'a browser reads the HTML as it was written: nothing is repaired, moved or run',
+    async () => {
+      const path = join(folder, 'seen.html');
+      const [, , , last = ''] = ids;
+      const { stdout: html } = await lifeboat({}, 'report', last, '--format', 'html');
+      writeFileSync(path, html);
+      const seen = await dump(path);
+      expect(order(seen)).toEqual(order(html));
+      expect(readHtml(body(seen)).text.replace(/\s+/gu, ' ')).toBe(
+        readHtml(body(html)).text.replace(/\s+/gu, ' '),
+      );
+    },
+  );
+
+  async function dump(path: string): Promise<string> {
+    const flags = [
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      `--user-data-dir=${join(folder, 'browser')}`,
+    ];
+    const { stdout } = await promisify(execFile)(browser ?? '', [...flags, '--dump-dom', `file://${path}`], {
+      timeout: 50_000,
+      maxBuffer: 2 ** 26,
+    });
+    return stdout;
+  }
+});
+
+/** The names of all elements in the order of their beginnings. */
+function order(html: string): readonly string[] {
+  return [...html.matchAll(/<([a-zA-Z][a-zA-Z0-9]*)/gu)].map(([, name = '']) => name);
+}
+
+/** The body, with what a browser writes in another way brought to one form. */
+function body(html: string): string {
+  const inside = html.slice(html.indexOf('<main'), html.indexOf('</main>') + '</main>'.length);
+  return inside
+    .replaceAll('&amp;', '&#38;')
+    .replaceAll('&lt;', '&#60;')
+    .replaceAll('&gt;', '&#62;')
+    .replaceAll('&nbsp;', '\u00a0');
+}

@@ -1,0 +1,217 @@
+import { expect, test } from 'vitest';
+import { measure } from '../../src/evidence/measure/measure.ts';
+import { renderReport } from '../../src/evidence/render-report.ts';
+import { Report } from '../../src/evidence/report/model.ts';
+import { buildReport } from '../../src/evidence/report.ts';
+import type { Entry } from '../../src/journal/journal.ts';
+import { runEntry } from '../../src/journal/run-entries.ts';
+import { longNight } from './long-night.ts';
+import { at, journalOf, performed, recovery, sliceOf, started } from './recovery.ts';
+import { rotation } from './rotation.ts';
+
+const generatedAt = new Date('2026-03-02T00:00:00Z');
+const options = { generatedAt, sliceOf };
+const night = buildReport(longNight, {
+  ...options,
+  measures: measure(longNight, { sliceOf, obligations: [] }),
+});
+const day = buildReport(recovery, { ...options, measures: measure(recovery, { sliceOf }) });
+
+test.each([
+  ['a recovery', day],
+  ['a night in which everything happens', night],
+  ['a rotation', buildReport(rotation, options)],
+  ['no entries', buildReport([], options)],
+])('the JSON of %s is the report itself, one line of ASCII that its schema reads back', (_what, report) => {
+  const json = renderReport(report, 'json');
+  expect(json).toMatch(/^[ -~]+\n$/u);
+  expect(JSON.parse(json)).toEqual(report);
+  expect(Report.parse(JSON.parse(json))).toEqual(report);
+  expect(report.schema).toBe('lifeboat.report/1');
+});
+
+test('an approval tells who, when, what hash and how; one that was withdrawn or gone past says so', () => {
+  expect(night.approvals).toEqual([
+    expect.objectContaining({
+      state: 'withdrawn',
+      approver: 'grace@example.com',
+      at: at(7200),
+      plan: 'ab'.repeat(32),
+    }),
+    expect.objectContaining({ state: 'bypassed', approver: 'ada', reason: 'the approver cannot be reached' }),
+  ]);
+  const [first] = buildReport(longNight.slice(0, 6), options).approvals;
+  expect(first).toMatchObject({ state: 'given', method: 'ssh', key: 'SHA256:47DEQpj8HBSa', at: at(3600) });
+});
+
+test('a bypass whose question cannot be read is told all the same', () => {
+  const bypassed = { challenge: 'x', order: 'restore', reason: 'nobody is there' };
+  const report = buildReport(
+    journalOf(started(), { at: 5, entry: runEntry('01R', 'approval.bypassed', bypassed) }),
+    options,
+  );
+  expect(report.alarms).toHaveLength(1);
+  expect(report.approvals).toMatchObject([{ state: 'bypassed', order: 'restore' }]);
+  expect(report.deviations[0]).toMatchObject({ kind: 'break-glass', reason: 'nobody is there' });
+});
+
+test('who had a part is told with what shows it, and a login is not taken for a proof', () => {
+  expect(night.people.map(({ name, roles }) => [name, roles])).toEqual([
+    ['Ada', ['operator']],
+    ['ada', ['acted']],
+    ['grace@example.com', ['approver']],
+  ]);
+  expect(night.people[2]?.proof).toContain('SHA256:47DEQpj8HBSa');
+  expect(night.people[1]?.proof).toContain('not proven');
+});
+
+test('what only people know is left open and never made up', () => {
+  expect(night.blanks.length).toBeGreaterThan(6);
+  expect(night.blanks.every(({ value }) => value === null)).toBe(true);
+  expect(night.signOff.every(({ name, date }) => name === null && date === null)).toBe(true);
+  expect(
+    night.issues.every(({ rootCause, owner, due, status }) =>
+      [rootCause, owner, due, status].every((one) => one === null),
+    ),
+  ).toBe(true);
+});
+
+test('where the instance lies is told by the platform, and what no entry tells is not stated', () => {
+  const to = { guid: 'g-1', name: 'orders', org: 'acme', space: 'prod' };
+  const entries = journalOf(
+    started(),
+    performed([1, 2], 'preflight', { service: { id: '7', name: 'orders-db' } }, 'binding'),
+    performed([3, 4], 'bindApp', { outcome: 'done' }, 'done', { to }),
+  );
+  const { changed } = buildReport(entries, options);
+  expect(changed).toContainEqual({ label: 'Org and space', value: 'acme / prod' });
+  expect(changed).toContainEqual({ label: 'API revision', value: 'not stated' });
+});
+
+test('trouble, lost answers and overdue tasks are issues; an answer that only left out an id is none', () => {
+  expect(night.issues.map(({ what }) => what)).toEqual([
+    'restore backup: the answer was lost: no answer within 30 s',
+    'restore backup: what the service shows: it happened',
+    'paused for new credentials: the token was refused',
+    'wait for restore is overdue: 1 h, expected 30 min',
+  ]);
+  const noId = { code: 'service.no-id', shortMessage: 'no id', hints: [], evidence: {} };
+  const call = { intent: 'i', verb: 'restoreToTime' };
+  const quiet = journalOf(
+    started(),
+    { at: 1, entry: runEntry('01R', 'intent.outcome', { ...call, sent: 'unknown', failure: noId }) },
+    { at: 2, entry: runEntry('01R', 'intent.judged', { ...call, verdict: 'landed' }) },
+  );
+  expect(buildReport(quiet, options).issues).toEqual([]);
+});
+
+test('the course has every step with its time and slice, the waits for people, and the moments', () => {
+  const { course } = night;
+  expect(course?.from).toBe(at(-1800));
+  expect(course?.until).toBe(at(9 * 3600));
+  expect(course?.limitAt).toBe(at(3.5 * 3600));
+  expect(course?.slices.map(({ slice }) => slice)).toEqual(['decide', 'queue', 'execute']);
+  expect(course?.steps.filter(({ waits }) => waits).map(({ state }) => state)).toEqual([
+    'confirming',
+    'owing',
+  ]);
+  expect(course?.tasks.map(({ kind, from }) => [kind, from])).toEqual([
+    ['queue', at(5 * 3600)],
+    ['execute', at(5.5 * 3600)],
+  ]);
+  expect(course?.marks[0]).toMatchObject({ kind: 'incident' });
+  const kinds = new Set(course?.marks.map(({ kind }) => kind));
+  expect([...kinds].sort()).toEqual([
+    'approval',
+    'armed',
+    'break-glass',
+    'decision',
+    'doubt',
+    'incident',
+    'resumed',
+    'trouble',
+  ]);
+});
+
+test('the slices of the picture add up to the slices of the figures', () => {
+  const sums: Record<string, number> = { decide: 0, queue: 0, execute: 0, human: 0, rebind: 0 };
+  for (const { slice, from, until } of day.course?.slices ?? [])
+    sums[slice] = (sums[slice] ?? 0) + (Date.parse(until) - Date.parse(from)) / 1000;
+  expect(sums).toEqual(day.measured?.slices);
+});
+
+test('the transcript that was kept, the anchor and the head are the evidence', () => {
+  expect(night.evidence.transcript).toEqual({ lines: 812, bytes: 90_000, sha256: 'ef'.repeat(32) });
+  const head = longNight.at(-1)?.hash ?? '';
+  expect(night.evidence.head).toBe(head);
+  expect(night.evidence.anchor).toMatch(
+    new RegExp(`^lifeboat:01R:${longNight.length}:${head.slice(0, 20)}:`, 'u'),
+  );
+});
+
+test('the proof of a clean-up is named by its obligation', () => {
+  const removal = {
+    ...{ id: 'remove-target', kind: 'remove-target', subject: 'orders-dr', what: 'remove orders-dr' },
+    settled: { how: 'hand', text: 'removed', evidence: {} },
+  };
+  expect(buildReport(recovery, { ...options, obligations: [removal] }).cleanup).toEqual(['remove-target']);
+});
+
+test('a rotation has a record of the old key, the new key, the call, the proof, and of what becomes of the old key', () => {
+  const [oldKey, newKey] = ['0a1b2c3d4e5f', '5f4e3d2c1b0a'];
+  const before = {
+    keysHeld: [oldKey],
+    backups: { total: 3, done: 3, downloadable: 2 },
+    ground: { minKeyLength: 16 },
+  };
+  const entries = journalOf(
+    started({ runbook: 'rotate-key', input: { instance: 'orders', reason: 'yearly' } }),
+    performed([1, 2], 'preflight', before, 'provingOld'),
+    performed([3, 4], 'verifyBackup', { opens: oldKey, verdict: 'readable' }, 'choosingKey', { backup: 1 }),
+    performed(
+      [5, 6],
+      'storeKey',
+      { fingerprint: newKey, length: 43, origin: 'generated', store: 'os keychain' },
+      'readingBack',
+    ),
+    performed([6, 7], 'readBackKey', { fingerprint: newKey }, 'settingKey'),
+    performed([8, 9], 'setKey', { answer: 'accepted', status: 200 }, 'waitingForBackup'),
+    performed([10, 20], 'verifyBackup', { opens: newKey, verdict: 'readable' }, 'testing', { backup: 2 }),
+    performed([21, 22], 'negativeTest', { opened: [], tested: [oldKey] }, 'done'),
+  );
+  const duty = { kind: 'retire-key', subject: oldKey, what: 'retire it', since: at(22), dueSeconds: 86_400 };
+  const fact = (type: string, body: object): Entry => ({
+    ...(entries[0] as Entry),
+    stream: 'instance/orders',
+    type,
+    body: body as Entry['body'],
+  });
+  const history = [
+    fact('key.set', { fingerprint: oldKey, run: 'before' }),
+    fact('obligation.opened', { obligation: duty, run: '01R' }),
+  ];
+  const { rotation: record } = buildReport(entries, { ...options, history });
+  const of = (group: keyof NonNullable<typeof record>, label: string) =>
+    record?.[group].find((one) => one.label === label)?.value;
+  expect(of('oldKey', 'Fingerprint')).toBe(oldKey);
+  expect(of('oldKey', 'Set')).toBe(at(0));
+  expect(of('oldKey', 'Of them downloadable')).toBe('2');
+  expect(of('newKey', 'Fingerprint')).toBe(newKey);
+  expect(of('newKey', 'Length in characters')).toBe('43');
+  expect(of('storage', 'Read back before it was sent')).toBe('yes, the same');
+  expect(of('call', 'Answer')).toBe('accepted');
+  expect(record?.proof.map(({ value }) => value)).toEqual(['readable', 'refused, as they must be']);
+  expect(of('disposition', 'Kept at least until')).toBe(at(22 + 86_400));
+  expect(of('substitution', 'Is it a key that was held')).toBe('yes');
+  expect(day.rotation).toBeUndefined();
+});
+
+test('an old key that a new backup still opens with is not told as refused', () => {
+  const entries = journalOf(
+    started(),
+    performed([1, 2], 'negativeTest', { opened: ['a'], tested: ['a'] }, 'x'),
+  );
+  expect(buildReport(entries, options).checks).toMatchObject([
+    { good: false, verdict: 'OPENED BY A KEY THAT MUST NOT' },
+  ]);
+});
