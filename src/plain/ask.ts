@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import { formatSpan } from '../format.ts';
 import { Secret } from '../secret.ts';
 import { show } from '../text.ts';
+import { BREAK_GLASS } from '../view/break-glass.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
 import { waysOf } from '../view/owed.ts';
 import type { RunAnswer } from '../view/run-port.ts';
@@ -115,7 +116,7 @@ export async function askLine(
       row === undefined
         ? await direct(question, line, asker, help)
         : row.kind === 'option'
-          ? await withOption(row.option, asker)
+          ? await withOption(row.option, asker, question)
           : await settle(row.question, row.owed, asker);
     if (answer !== undefined) return answer;
   }
@@ -153,15 +154,34 @@ async function settle(
   return answer === undefined ? undefined : { ...answer, id: owed.id };
 }
 
-async function withOption(option: QuestionOption, asker: Asker): Promise<RunAnswer | undefined> {
+async function withOption(
+  option: QuestionOption,
+  asker: Asker,
+  question?: QuestionView,
+): Promise<RunAnswer | undefined> {
   if (option.disabled !== undefined) {
     asker.say(`not now: ${show(option.disabled)}`);
     return undefined;
   }
   if (option.needs === undefined) return { event: option.event };
   const text = (await asker.line(`${show(option.needs.prompt)}: `))?.trim() ?? '';
+  if (text !== '' && question?.kind === 'typed-name' && option.event === BREAK_GLASS.event)
+    return breakGlass(question, text, asker);
   if (text !== '') return { event: option.event, text };
   asker.say(`nothing was given, so nothing happens`);
+  return undefined;
+}
+
+/** The reason alone breaks nothing: the name is typed as ever. */
+async function breakGlass(
+  question: QuestionView & { kind: 'typed-name' },
+  reason: string,
+  asker: Asker,
+): Promise<RunAnswer | undefined> {
+  const name = show(question.expected);
+  const line = await asker.line(`type ${name} to go on WITHOUT a second person: `);
+  if (line === question.expected) return { event: question.event, typed: line, breakGlass: reason };
+  asker.say('that is not the name: nothing happens');
   return undefined;
 }
 

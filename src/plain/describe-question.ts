@@ -2,6 +2,7 @@ import { show } from '../text.ts';
 import { settleCommand } from '../view/owed.ts';
 import type { QuestionOption, QuestionView } from '../view/run-view.ts';
 import { formatIn, formatUtc, localZone } from '../view/zone.ts';
+import { describeApproval } from './describe-approval.ts';
 import { owedLine } from './describe-owed.ts';
 
 /**
@@ -17,6 +18,7 @@ export function describeQuestion(
   const options = question.options.flatMap((option, at) => describeOption(option, owed.length + at, reader));
   return [
     `question: ${show(question.prompt)}`,
+    ...describeApproval(question),
     ...(question.kind === 'time' ? describeRange(question) : []),
     ...owed.map((one, at) => `  ${reader === 'operator' ? `${at + 1}` : '-'} ${owedLine(one)}`),
     ...options,
@@ -73,7 +75,10 @@ function howToAnswer(question: QuestionView, runId: string): string[] {
   if (question.kind === 'typed-name' && question.event === 'operator.override')
     return ['no flag answers this', inTerminal];
   if (question.kind === 'typed-name')
-    return [`--confirm ${show(question.expected)} answers this`, inTerminal];
+    return [
+      `--confirm ${show(question.expected)} answers this${question.approval === undefined ? '' : ', once it is approved'}`,
+      inTerminal,
+    ];
   if (question.kind === 'secret') {
     return ['a secret comes from the keychain, a file or stdin, never from the command line', inTerminal];
   }

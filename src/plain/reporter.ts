@@ -2,6 +2,7 @@ import { formatBytes, formatSpan } from '../format.ts';
 import { show } from '../text.ts';
 import { stillOpen } from '../view/owed.ts';
 import type { LogLine, ObligationView, RunView, Tone } from '../view/run-view.ts';
+import { newsOfApproval } from './describe-approval.ts';
 import { owedLine } from './describe-owed.ts';
 import { columnsOf, type Streams, wantsColour } from './terminal.ts';
 import { cells, cutText } from './width.ts';
@@ -65,6 +66,7 @@ export function createReporter(
       line(`${show(entry.at)} ${word}${show(entry.text)}`, entry.tone);
     }
     for (const text of newsOfDebts(last?.obligations, view.obligations)) line(text);
+    for (const text of newsOfApproval(last?.question, view.question)) line(text);
     if (view.banner !== undefined && view.banner.text !== last?.banner?.text) {
       line(`${WORDS[view.banner.tone]}${show(view.banner.text)}`, view.banner.tone);
       for (const hint of view.banner.hints) line(`  hint: ${show(hint)}`);

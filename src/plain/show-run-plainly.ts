@@ -60,7 +60,8 @@ export async function showRunPlainly(
     asking.abort();
     asking = new AbortController();
     waiting = undefined;
-    if (view.question === undefined) return;
+    // What goes on by itself needs nobody to answer.
+    if (view.question === undefined || (isBeside(view.question) && !interactive)) return;
     if (interactive || options.answer !== undefined)
       void meet(view.question, asking.signal).catch(broken.reject);
     else waiting = { question: view.question, since: performance.now() };
@@ -80,7 +81,8 @@ export async function showRunPlainly(
       try {
         for (;;) {
           const answer = await askLine(question, asker, help);
-          if (answer === 'gone') return;
+          // The question was there still, so it is the terminal that has ended.
+          if (answer === 'gone') return signal.aborted ? undefined : leave();
           if (answer === 'leave') return leave();
           asker.pause();
           if (await give(question, answer)) return;
@@ -135,6 +137,10 @@ function labelOf(question: QuestionView, { event, id }: RunAnswer): string {
     question.kind === 'obligations' && owed !== undefined ? waysOf(question, owed) : question.options;
   const label = options.find((option) => option.event === event)?.label ?? 'given';
   return owed === undefined ? label : `${owed.subject}: ${label}`;
+}
+
+function isBeside(question: QuestionView): boolean {
+  return question.kind === 'choice' && question.beside === true;
 }
 
 /** How long somebody else has to answer a question before it is described. */

@@ -1,4 +1,5 @@
 import { Secret } from '../secret.ts';
+import { BREAK_GLASS } from '../view/break-glass.ts';
 import type { RunAnswer } from '../view/run-port.ts';
 import type { QuestionOption, QuestionView } from '../view/run-view.ts';
 import { takeText } from './entry.ts';
@@ -73,13 +74,17 @@ function openObligation(state: UiState, question: QuestionState, id: string): Ui
 }
 
 /**
- * Out of an option's field to the options; out of a filled field to the empty one; out of what is owed to the list of it; then
- * towards the exit.
+ * Out of an option's field to the options; out of a filled field to the empty one; out of a broken glass to the whole one; out of what is
+ * owed to the list of it; then towards the exit.
  */
 function goBack(state: UiState, question: QuestionState, view: QuestionView): UiState {
   const { option, first, ...kept } = question;
   const hasField = option !== undefined || first !== undefined || question.text !== '';
   if (hasField) return { ...state, question: withText(kept, '') };
+  if (kept.glass !== undefined) {
+    const { glass: _, ...whole } = kept;
+    return { ...state, question: withText(whole, '') };
+  }
   const { opened, problem: _, ...rest } = kept;
   const owed = openedOf(view, opened);
   if (owed === undefined || view.kind !== 'obligations') return { ...state, overlay: 'leave', leaveRow: 0 };
@@ -116,13 +121,22 @@ function submit(state: UiState, question: QuestionState, view: QuestionView): St
         question,
         `type ${option.needs.what === 'reason' ? 'a reason' : 'the evidence'} first, or go back with Esc`,
       );
+    if (view.kind === 'typed-name' && option.event === BREAK_GLASS.event) {
+      const { option: _, problem: __, ...rest } = question;
+      return [{ ...state, question: { ...rest, row: 0, text: '', glass: given } }];
+    }
     return send(state, question, { event: option.event, ...about(question), text: given });
   }
   if (view.kind === 'typed-name') {
     if (text === '') return refuse(state, question, 'nothing was typed, so nothing happens');
     // The real characters are compared, not what is shown of them.
     if (text !== view.expected) return refuse(state, question, 'that is not the name: nothing happens');
-    return send(state, question, { event: view.event, typed: text });
+    const { glass } = question;
+    return send(state, question, {
+      event: view.event,
+      typed: text,
+      ...(glass === undefined ? {} : { breakGlass: glass }),
+    });
   }
   if (view.kind === 'secret') return submitSecret(state, question, view);
   if (view.kind === 'text') return submitWord(state, question, view);

@@ -14,6 +14,8 @@ export interface QuestionState {
   readonly text: string;
   /** The first of two entries of a secret. */
   readonly first?: string;
+  /** Why the name is going to be confirmed without a second person; typing it is still to come. */
+  readonly glass?: string;
   /** Where the picker of a moment stands. */
   readonly picker?: Picker;
   /** The obligation whose ways are shown. */

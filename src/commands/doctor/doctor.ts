@@ -12,6 +12,7 @@ import { printTable } from '../print-table.ts';
 import { type OpenInstance, openInstance } from '../service-of.ts';
 import { expiryOf } from '../token-expiry.ts';
 import { openKeys } from '../workspace.ts';
+import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good } from './check.ts';
 import { surroundings } from './surroundings.ts';
 
@@ -79,7 +80,7 @@ async function configChecks(
   const names = Object.keys(config.instances);
   const head = good('config', `${config.path}, ${names.length} instances`);
   const found = await Promise.all(names.map((name) => instanceChecks(config, name, store)));
-  return [head, ...found.flat(), ...(await surroundings(context, config))];
+  return [head, ...found.flat(), ...(await surroundings(context, config)), ...(await approvalChecks(config))];
 }
 
 async function instanceChecks(

@@ -69,7 +69,7 @@ export async function callsSettle(
       const call = chosenCall(caller.open(), name, word);
       await caller.decide(call, became, flags.reason);
       const what = became === undefined ? 'became nothing' : `became ${became}`;
-      context.stdout.write(`${call.verb} of ${formatTime(call.armedAt)} UTC ${what}\n`);
+      context.stdout.write(`${show(`${call.verb} of ${formatTime(call.armedAt)} UTC`)} ${what}\n`);
       return EXIT.closed;
     } finally {
       caller.release();

@@ -8,6 +8,7 @@ import type { Secret } from '../../secret.ts';
 import type { Operation } from '../../service/revisions.ts';
 import { show } from '../../text.ts';
 import { depsFor, noPlatform } from '../activity-deps.ts';
+import { refuseRaw } from '../approvals/refuse-raw.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
 import { printJson } from '../print-json.ts';
@@ -35,13 +36,16 @@ export async function changeInstance(
   const config = await loadConfig(context.env, context.configPath);
   const name = chosenInstance(config, flags.instance);
   refuseOtherName(flags.confirm, name);
+  refuseRaw(config, name, { needs, weight }, flags.breakGlass);
   const options = { operator: config.operator.name, checkpoints: config.checkpoints };
   const workspace = await (weight === 'destroys' ? openWorkspace : openLedger)(context, options);
   const stop = stopSignal();
   const line = progressLine(context);
   let isAsked = false;
   try {
-    await using instance = await openForRun(context, config, workspace, name, flags.tokenFile);
+    await using instance = await openForRun(context, config, workspace, name, {
+      tokenFile: flags.tokenFile,
+    });
     instance.service.require(needs);
     const { service, said } = listenTo(instance.service);
     const shelf = new Map<string, Secret>();
@@ -57,7 +61,7 @@ export async function changeInstance(
       await confirmChange(context, asked, stop.signal);
       isAsked = true;
       const output = await change.act(async (call) =>
-        outputOf(await caller.perform({ ...call, reason: flags.reason ?? flags.anyway }), name),
+        outputOf(await caller.perform({ ...call, reason: reasonOf(flags) }), name),
       );
       line.end();
       caller.release();
@@ -130,13 +134,20 @@ async function takeCaller(
   });
 }
 
+/** Why, for the record. A broken glass comes first, so that nobody overlooks it. */
+function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefined {
+  const why = reason ?? anyway;
+  if (breakGlass === undefined) return why;
+  return `BREAK-GLASS: ${breakGlass}${why === undefined ? '' : `; ${why}`}`;
+}
+
 /** Two people at one instance see each other's changes only if they are told. */
 async function warnOfOpenRun(context: CommandContext, { journal }: Workspace, name: string): Promise<void> {
   const { listRuns } = await import('../../runner/runs.ts');
   for (const run of await listRuns(journal)) {
     if (run.status !== 'open' || run.instance !== name) continue;
     context.stderr.write(
-      `warning: run ${run.runId} of ${run.runbook} on ${name} is open, at: ${show(run.where)}\n`,
+      `warning: run ${show(run.runId)} of ${show(run.runbook)} on ${name} is open, at: ${show(run.where)}\n`,
     );
   }
 }
@@ -144,7 +155,7 @@ async function warnOfOpenRun(context: CommandContext, { journal }: Workspace, na
 /** Asks the service about every call of an earlier process that may have left; one of them ends this command, whatever became of it. */
 async function settleEarlier(context: CommandContext, caller: Caller, name: string): Promise<void> {
   for (const open of caller.open()) {
-    const what = `an earlier call, ${open.verb} of ${formatTime(open.armedAt)} UTC,`;
+    const what = show(`an earlier call, ${open.verb} of ${formatTime(open.armedAt)} UTC,`);
     context.stderr.write(`${what} was sent and its answer was never written down: asking the service\n`);
     const { id } = outputOf(await caller.settle(open), name);
     throw new LifeboatError(

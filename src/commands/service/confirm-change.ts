@@ -22,6 +22,8 @@ export async function confirmChange(
   const { name, rehearsal, change, flags } = asked;
   const destroys = asked.weight === 'destroys';
   context.stderr.write(`${rehearsal ? 'REHEARSAL' : 'LIVE'}: ${show(change.title)}\n`);
+  if (flags.breakGlass !== undefined)
+    context.stderr.write(`BREAK-GLASS, without a second person: ${show(flags.breakGlass)}\n`);
   for (const warning of change.warnings) context.stderr.write(`  ${show(warning)}\n`);
   if (destroys ? flags.confirm !== undefined : flags.yes === true || flags.confirm !== undefined) return;
   if (context.stdin.isTTY !== true || context.stderr.isTTY !== true) throw nobody(destroys, name);

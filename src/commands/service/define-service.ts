@@ -214,6 +214,7 @@ function changing(does: { readonly waits?: boolean; readonly target?: boolean })
     ...(does.waits ? [new Option('--wait', 'follow it to its end')] : []),
     new Option('--reason <text>', 'why, for the record'),
     new Option('--anyway <reason>', 'do it although a task of its kind is under way'),
+    new Option('--break-glass <reason>', 'do it without the second person who would have to approve it'),
     json("the service's own fields"),
   ];
 }

@@ -65,7 +65,8 @@ async function save(
     const seconds = (performance.now() - began) / 1000;
     if (flags.json) printJson(context, { path, ...saved, seconds });
     else {
-      context.stdout.write(`${path}\n`);
+      // A script needs the name as it is; a terminal is not to act on the name of a folder.
+      context.stdout.write(`${context.stdout.isTTY === true ? show(path, 4_096) : path}\n`);
       const speed = formatBytes(saved.bytes / Math.max(seconds, 0.001));
       context.stderr.write(
         `${formatBytes(saved.bytes)} in ${formatSeconds(seconds)} (${speed}/s), SHA-256 ${saved.sha256}\n`,
@@ -124,7 +125,7 @@ async function lackOfRoom(folder: string, total: number | undefined): Promise<st
   if (total === undefined) return undefined;
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize >= total) return undefined;
-  return `the backup has ${formatBytes(total)}, and only ${formatBytes(bavail * bsize)} are free in ${folder}`;
+  return `the backup has ${formatBytes(total)}, and only ${formatBytes(bavail * bsize)} are free in ${show(folder)}`;
 }
 
 /** What can be wrong with the target is told before anything is asked for. */

@@ -21,7 +21,7 @@ export async function followReading(
   const { waitForRestore } = await import('../../activities/wait-for-restore.ts');
   const activities = {
     waitForBackup: waitForBackup({ service }),
-    waitForRestore: waitForRestore({ service }),
+    waitForRestore: waitForRestore({ service, objectives: {} }),
   };
   const line = progressLine(context);
   const stop = stopSignal();

@@ -13,6 +13,8 @@ export interface ChangeFlags extends InstanceFlags {
   readonly reason?: string;
   /** Why it is to be done although a task of its kind is under way. */
   readonly anyway?: string;
+  /** Why it is done without the second person who would have to approve it. */
+  readonly breakGlass?: string;
 }
 
 /**

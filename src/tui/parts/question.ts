@@ -3,6 +3,7 @@ import type { QuestionOption, QuestionView } from '../../view/run-view.ts';
 import { cutLine, lineWidth, ruleLine, wrapLine } from '../line.ts';
 import { openedOf, type QuestionState, type Row, rowsOf } from '../question-state.ts';
 import { type Line, type Look, span } from '../span.ts';
+import { approvalLines, approvalRows } from './approval.ts';
 import { limitRows } from './facts.ts';
 import { momentLines } from './moment.ts';
 import { owedDetail, owedRow } from './owed.ts';
@@ -80,7 +81,8 @@ const NAMES = {
 function promptLines(question: QuestionView, state: QuestionState, width: number): Line[] {
   // What is owed stands in full above its ways.
   if (openedOf(question, state.opened) !== undefined) return [];
-  return wrapLine([span(question.prompt, 'text.strong')], width);
+  const prompt = wrapLine([span(question.prompt, 'text.strong')], width);
+  return question.kind === 'typed-name' ? [...prompt, ...approvalRows(question, width)] : prompt;
 }
 
 function tailLines(state: QuestionState, width: number): Line[] {
@@ -107,7 +109,12 @@ function rowLines(
       return [cutLine([cursor, ...secretField(question, state, focused, look)], width, look)];
     const lines = [field(cursor, [], state.text, focused && state.option === undefined, width)];
     // With its field, so that however few rows there are, nobody types a name that does not stand there.
-    if (question.kind === 'typed-name') return [...nameLines(question.expected, width), ...lines];
+    if (question.kind === 'typed-name')
+      return [
+        ...approvalLines(question, state, width, look),
+        ...nameLines(question.expected, width),
+        ...lines,
+      ];
     if (question.kind !== 'text' || question.pattern === undefined) return lines;
     return [...lines, ...wrapLine([span(`    ${question.pattern.says}`, 'text.dim')], width, 4)];
   }

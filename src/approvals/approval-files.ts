@@ -1,0 +1,57 @@
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import { LifeboatError } from '../errors.ts';
+import { MAX_SIGNATURE_BYTES } from './ssh-signature.ts';
+
+/** Where the papers of one challenge are. The journal has the truth about the challenge; these are what people carry around. */
+export interface ApprovalPaths {
+  readonly challenge: string;
+  /** Beside it, as `ssh-keygen -Y sign` names it. */
+  readonly signature: string;
+  /** Present when the approval was withdrawn: the reason. */
+  readonly withdrawn: string;
+}
+
+/** Paths below a home; nothing is made. */
+export function approvalPaths(home: string, run: string, challenge: string): ApprovalPaths {
+  if (!/^[A-Za-z0-9-]+$/.test(run) || !/^[0-9a-f]{16}$/.test(challenge))
+    throw new Error('a run and a challenge have names that fit into a path');
+  const path = join(home, 'approvals', run, `${challenge}.txt`);
+  return { challenge: path, signature: `${path}.sig`, withdrawn: `${path}.withdrawn` };
+}
+
+/** Writes the challenge for people to carry it away: mode 0600 in a folder of mode 0700. Throws what the disk says. */
+export function writeChallenge(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileAtomic.sync(path, text, { mode: 0o600 });
+}
+
+/** Puts a file beside a challenge, whole or not at all. */
+export async function writeBeside(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFileAtomic(path, text, { mode: 0o600 });
+}
+
+/** The text of a small file, or undefined when there is none. Rejects with `approval.refused` for one that is far too large. */
+export function readPaper(path: string): string | undefined {
+  try {
+    if (statSync(path).size > MAX_SIGNATURE_BYTES)
+      throw new LifeboatError('approval.refused', 'the file with the signature is too large for one');
+    return readFileSync(path, 'utf8');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw thrown;
+  }
+}
+
+/** Changes whenever one of the files does. */
+export function stampOf(paths: readonly (string | undefined)[]): string {
+  return paths.map((path) => (path === undefined ? '' : oneStamp(path))).join(' ');
+}
+
+function oneStamp(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return found === undefined ? '-' : `${found.ino}:${found.size}:${found.mtimeNs}`;
+}

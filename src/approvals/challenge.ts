@@ -1,0 +1,118 @@
+import { hash } from 'node:crypto';
+import { LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+
+/** What a second person is asked to agree to. Every text is printable ASCII on one line; `challengeText` makes it so. */
+export interface Challenge {
+  /** What is confirmed, as an order: `restore backup 3 into orders`. */
+  readonly order: string;
+  readonly run: string;
+  /** Id and version of the runbook. */
+  readonly runbook: string;
+  readonly mode: string;
+  readonly instance: string;
+  /** The instance that is changed: its name is typed at the confirmation. */
+  readonly target: string;
+  /** Where the target is, as the config names it. */
+  readonly url: string;
+  readonly state: string;
+  /** The last entry of the run's journal before this was asked: no two challenges of a run are alike. */
+  readonly entry: string;
+  readonly requester: string;
+  /** RFC 3339, UTC. */
+  readonly asked: string;
+  readonly expires: string;
+  /** SHA-256, hex; see `planHash`. */
+  readonly plan: string;
+  /** The question of the confirmation, with what has changed since an earlier one. */
+  readonly prompt: string;
+  readonly facts: readonly string[];
+  /** Findings that were passed over and steps that were skipped, with their reasons. */
+  readonly overrides: readonly string[];
+  /** The calls that are still to be made, in order. */
+  readonly calls: readonly string[];
+}
+
+const TITLE = 'lifeboat approval request, version 1';
+const END =
+  'end: whoever signs this file with `ssh-keygen -Y sign -n lifeboat-approval` approves this order, once, until it expires';
+const NAMES = [
+  'order',
+  'run',
+  'runbook',
+  'mode',
+  'instance',
+  'target',
+  'url',
+  'state',
+  'entry',
+  'requester',
+  'asked',
+  'expires',
+  'plan',
+  'prompt',
+] as const;
+const LISTS = { fact: 'facts', override: 'overrides', call: 'calls' } as const;
+const LINE_LIMIT = 400;
+const LIST_LIMIT = 60;
+/** Bytes. Longer than any challenge that is made here. */
+export const MAX_CHALLENGE_BYTES = 128 * 1024;
+
+/** The challenge as the text that is signed, byte for byte: printable ASCII, one thing a line, a line feed at its end. */
+export function challengeText(challenge: Challenge): string {
+  const lines = NAMES.map((name) => `${name}: ${plain(challenge[name])}`);
+  const lists = Object.entries(LISTS).flatMap(([word, list]) =>
+    atMost(challenge[list]).map((text) => `${word}: ${plain(text)}`),
+  );
+  return `${[TITLE, '', ...lines, ...lists, '', END].join('\n')}\n`;
+}
+
+/**
+ * Reads a challenge back. Throws `approval.unreadable` for anything but exactly what `challengeText` writes, so that nothing can stand
+ * in a signed text that is not shown.
+ */
+export function parseChallenge(text: string): Challenge {
+  if (text.length > MAX_CHALLENGE_BYTES) throw unreadable('it is too long');
+  const [title, blank, ...rest] = text.split('\n');
+  if (title !== TITLE || blank !== '') throw unreadable('it does not begin like one');
+  const values = NAMES.map((name) => {
+    const line = rest.shift() ?? '';
+    if (!line.startsWith(`${name}: `)) throw unreadable(`its ${name} is missing`);
+    return [name, line.slice(name.length + 2)] as const;
+  });
+  const lists = { facts: [] as string[], overrides: [] as string[], calls: [] as string[] };
+  for (const [word, list] of Object.entries(LISTS))
+    while (rest[0]?.startsWith(`${word}: `)) lists[list].push(rest.shift()?.slice(word.length + 2) ?? '');
+  const challenge = { ...Object.fromEntries(values), ...lists } as unknown as Challenge;
+  if (challengeText(challenge) !== text) throw unreadable('it was changed, or another version wrote it');
+  if (Number.isNaN(Date.parse(challenge.asked)) || Number.isNaN(Date.parse(challenge.expires)))
+    throw unreadable('its times cannot be read');
+  return challenge;
+}
+
+/** Names a challenge: the first 16 hex digits of the SHA-256 of its text. */
+export function challengeId(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 16);
+}
+
+/** One printable ASCII line, never empty; whatever else was in it stands there as its code point. */
+function plain(text: string): string {
+  // What is hidden or acts on a terminal is replaced first; letters of other scripts keep their number.
+  const ascii = show(text, LINE_LIMIT).replace(
+    /[^\x20-\x7e]/gu,
+    (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,
+  );
+  const line = ascii.trim();
+  return line === '' ? '-' : line.slice(0, LINE_LIMIT);
+}
+
+function atMost(lines: readonly string[]): readonly string[] {
+  if (lines.length <= LIST_LIMIT) return lines;
+  return [...lines.slice(0, LIST_LIMIT - 1), `${lines.length - LIST_LIMIT + 1} more are left out here`];
+}
+
+function unreadable(why: string): LifeboatError {
+  return new LifeboatError('approval.unreadable', `this is no approval request of lifeboat: ${why}`, {
+    hints: ['nothing was signed', 'take the file as the run has written it, byte for byte'],
+  });
+}

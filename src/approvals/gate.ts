@@ -1,0 +1,162 @@
+import { LifeboatError } from '../errors.ts';
+import type { Entry, Json } from '../journal/journal.ts';
+import type { Answer } from '../runner/answer.ts';
+import type { Gate, RunState } from '../runner/run.ts';
+import { approvalPaths, readPaper, writeChallenge } from './approval-files.ts';
+import { challengeId, challengeText } from './challenge.ts';
+import { type Plan, planHash } from './plan.ts';
+import { expired, needed, type Request, withdrawn } from './refusals.ts';
+import { isExpired, momentOf, type Standing, standingOf } from './standing.ts';
+import { type Approval, type ApprovalRules, approvalOnDisk } from './verify-approval.ts';
+
+export interface ApprovalGateDeps extends ApprovalRules {
+  readonly home: string;
+  /** How long a challenge may be signed and used. Milliseconds. */
+  readonly expiresMs: number;
+  /** What is to be approved in this state; undefined where nothing is. Pure. */
+  readonly planOf: (state: RunState) => Plan | undefined;
+  /** Why the next confirmation goes on without a second person, if it shall; it counts once. */
+  readonly breakGlass?: string | undefined;
+  /** Told when an answer goes on without a second person. */
+  readonly bypassed?: ((order: string, reason: string) => void) | undefined;
+}
+
+type Notes = Awaited<ReturnType<Gate['check']>>['notes'];
+type Asked = NonNullable<Standing['asked']>;
+
+/** A gate that can also say whether it would let the next confirmation through. */
+export interface ApprovalGate extends Gate {
+  /** The approval on disk of the challenge that the run stands at, verified; undefined when there is none. Rejects with why it does not count. */
+  lookAt(entries: readonly Entry[]): Promise<Approval | undefined>;
+  /** What would have to be approved in this state; undefined where nothing is. */
+  planOf(state: RunState): Plan | undefined;
+  /** The reason for the next confirmation, if the glass is broken for it. */
+  glass(): string | undefined;
+}
+
+/**
+ * Lets a destructive confirmation pass only with the approval of a second person. Each confirmation that the run arrives at has a challenge
+ * of its own, in the journal in one transaction with the event that led there; an approval becomes part of the journal in one transaction with the
+ * answer that it allows. A process that dies in between leaves challenge and signature on disk, where the next one finds them.
+ */
+export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
+  let glass = deps.breakGlass;
+
+  const ask = (state: RunState, plan: Plan) => {
+    const { note, asked } = newChallenge(deps, state, plan);
+    const { challenge } = approvalPaths(deps.home, plan.run, asked.challenge);
+    return { note, asked, request: { run: plan.run, file: challenge, expiresAt: asked.expiresAt } };
+  };
+
+  const check = async (state: RunState, answer: Answer): ReturnType<Gate['check']> => {
+    const plan = deps.planOf(state);
+    if (plan === undefined || answer.event !== plan.event) return { notes: [] };
+    const found = await judge(deps, state, plan).catch((thrown: unknown) => ({ refusal: asError(thrown) }));
+    if ('given' in found) return { notes: [found.given] };
+    const reason = glassOf(answer) ?? glass;
+    if (reason !== undefined) {
+      glass = undefined;
+      const { asked } = standingOf(state.entries);
+      const fresh = asked === undefined ? ask(state, plan) : undefined;
+      const challenge = asked?.challenge ?? fresh?.asked.challenge ?? '';
+      deps.bypassed?.(plan.order, reason);
+      const body = { challenge, order: plan.order, reason };
+      const bypassed = { type: 'approval.bypassed', body: body as unknown as Json };
+      return { notes: [...(fresh === undefined ? [] : [fresh.note]), bypassed] };
+    }
+    if ('refusal' in found) return { notes: [], refusal: found.refusal };
+    if ('pending' in found) {
+      restore(found.pending, found.text);
+      return { notes: [], refusal: needed(found.pending) };
+    }
+    const { note, request } = ask(state, plan);
+    return { notes: [...found.notes, note], refusal: found.stale(request) };
+  };
+
+  return {
+    arrived: (state) => {
+      const plan = deps.planOf(state);
+      return plan === undefined ? [] : [ask(state, plan).note];
+    },
+    check,
+    lookAt: async (entries) => {
+      const { asked } = standingOf(entries);
+      const [first] = entries;
+      if (asked === undefined || first === undefined) return undefined;
+      return approvalOnDisk(deps, deps.home, { entries, run: first.stream.slice('run/'.length), asked });
+    },
+    planOf: deps.planOf,
+    glass: () => glass,
+  };
+}
+
+/** What came of looking: an approval, a challenge that is still open, or one that no signature can make good any more. */
+type Judged =
+  | { readonly given: Notes[number] }
+  | { readonly pending: Request; readonly text: string }
+  | { readonly notes: Notes; readonly stale: (request: Request) => LifeboatError };
+
+async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promise<Judged> {
+  const { asked, withdrawn: told } = standingOf(state.entries);
+  if (asked === undefined || asked.plan !== planHash(plan)) return { notes: [], stale: needed };
+  const paths = approvalPaths(deps.home, plan.run, asked.challenge);
+  const reason = told?.reason ?? readPaper(paths.withdrawn)?.trim();
+  if (reason !== undefined) {
+    const body = { challenge: asked.challenge, approver: deps.operator.name, reason };
+    const notes = told === undefined ? [{ type: 'approval.withdrawn', body: body as Json }] : [];
+    return { notes, stale: (request) => withdrawn(request, reason) };
+  }
+  if (isExpired(asked.text, momentOf(state.entries, deps.now()))) return { notes: [], stale: expired };
+  const verified = await approvalOnDisk(deps, deps.home, { entries: state.entries, run: plan.run, asked });
+  if (verified === undefined)
+    return {
+      pending: { run: plan.run, file: paths.challenge, expiresAt: asked.expiresAt },
+      text: asked.text,
+    };
+  const { principals, ...rest } = verified;
+  const body = { challenge: asked.challenge, approver: principals.join(','), ...rest };
+  return { given: { type: 'approval.given', body: body as Json } };
+}
+
+function newChallenge(deps: ApprovalGateDeps, state: RunState, plan: Plan) {
+  const asked = momentOf(state.entries, deps.now());
+  const expiresAt = new Date(asked.getTime() + deps.expiresMs).toISOString();
+  const requester = deps.operator.email ?? deps.operator.name;
+  const hash = planHash(plan);
+  const text = challengeText({
+    ...plan,
+    runbook: `${plan.runbook} ${plan.version}`,
+    entry: String(state.entries.at(-1)?.seq ?? 0),
+    requester,
+    asked: asked.toISOString(),
+    expires: expiresAt,
+    plan: hash,
+  });
+  const challenge = challengeId(text);
+  const { order, target, run } = plan;
+  restore({ run, file: approvalPaths(deps.home, run, challenge).challenge, expiresAt }, text);
+  const body: Asked = { challenge, text, target, order, plan: hash, requester, expiresAt };
+  return { asked: body, note: { type: 'approval.asked', body: body as unknown as Json } };
+}
+
+/** The file is for people, and the journal has its text: a disk that refuses it stops no run, and the next look writes it again. */
+function restore({ file }: Request, text: string): void {
+  try {
+    if (readPaper(file) !== text) writeChallenge(file, text);
+  } catch {
+    // Told when the signature is missed.
+  }
+}
+
+function glassOf({ breakGlass }: Answer): string | undefined {
+  const reason = breakGlass?.trim();
+  return reason === '' ? undefined : reason;
+}
+
+function asError(thrown: unknown): LifeboatError {
+  if (thrown instanceof LifeboatError) return thrown;
+  return new LifeboatError('approval.unchecked', 'the approval cannot be checked', {
+    hints: ['nothing was sent'],
+    cause: thrown,
+  });
+}

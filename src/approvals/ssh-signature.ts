@@ -1,0 +1,93 @@
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
+import { LifeboatError } from '../errors.ts';
+import type { Secret } from '../secret.ts';
+
+/*
+ * Signatures in the format of OpenSSH (PROTOCOL.sshsig): `ssh-keygen -Y verify` takes them, whoever made them. Strings are a length of
+ * four bytes and the bytes.
+ */
+
+/** What the signatures of approvals are made for: one that was made for anything else never counts. */
+export const NAMESPACE = 'lifeboat-approval';
+/** Bytes. An RSA key of 16384 bits with a certificate is far below it. */
+export const MAX_SIGNATURE_BYTES = 64 * 1024;
+
+const MAGIC = Buffer.from('SSHSIG');
+const VERSION = Buffer.of(0, 0, 0, 1);
+const BEGIN = '-----BEGIN SSH SIGNATURE-----';
+const END = '-----END SSH SIGNATURE-----';
+
+/** Signs a text with an ed25519 key (PKCS#8 PEM), as `ssh-keygen -Y sign -n lifeboat-approval` does; armored. */
+export function signText(text: string, privateKeyPem: Secret): string {
+  const privateKey = privateKeyOf(privateKeyPem);
+  const parts = [NAMESPACE, '', 'sha512'];
+  const digest = hash('sha512', text, 'buffer');
+  const signed = Buffer.concat([MAGIC, ...parts.map(string), string(digest)]);
+  const signature = Buffer.concat([string('ssh-ed25519'), string(sign(null, signed, privateKey))]);
+  const publicKey = publicBlob(createPublicKey(privateKey));
+  const blob = Buffer.concat([MAGIC, VERSION, string(publicKey), ...parts.map(string), string(signature)]);
+  return `${[BEGIN, ...(blob.toString('base64').match(/.{1,70}/g) ?? []), END].join('\n')}\n`;
+}
+
+/** The public key of an installation's signing key as OpenSSH has it: `ssh-ed25519 AAAA...`, and its fingerprint. */
+export function publicKeyOf(privateKeyPem: Secret): {
+  readonly publicKey: string;
+  readonly fingerprint: string;
+} {
+  const key = publicBlob(createPublicKey(privateKeyOf(privateKeyPem)));
+  return { publicKey: wordsOf(key), fingerprint: fingerprintOf(key) };
+}
+
+/** Who signed: key and fingerprint as `ssh-keygen -l` prints it. Nothing is verified. Undefined for what is no signature. */
+export function signerOf(
+  armored: string,
+): { readonly publicKey: string; readonly fingerprint: string } | undefined {
+  const body = new RegExp(`^${BEGIN}\\s([A-Za-z0-9+/=\\s]+)${END}\\s*$`).exec(armored)?.[1];
+  const blob = Buffer.from(body ?? '', 'base64');
+  // The version is the one field that no signature covers.
+  if (!blob.subarray(0, 10).equals(Buffer.concat([MAGIC, VERSION]))) return undefined;
+  const key = readString(blob, 10);
+  if (key === undefined || readString(key, 0) === undefined) return undefined;
+  return { publicKey: wordsOf(key), fingerprint: fingerprintOf(key) };
+}
+
+/** `SHA256:` and the digest of the key in base64 without its padding. Of a certificate, the digest of all of it. */
+function fingerprintOf(key: Buffer): string {
+  return `SHA256:${hash('sha256', key, 'base64').replace(/=+$/, '')}`;
+}
+
+function wordsOf(key: Buffer): string {
+  const type =
+    readString(key, 0)
+      ?.toString('latin1')
+      .replace(/[^\x21-\x7e]/g, '?') ?? '';
+  return `${type.slice(0, 80)} ${key.toString('base64')}`;
+}
+
+function privateKeyOf(pem: Secret): KeyObject {
+  try {
+    const key = createPrivateKey(pem.reveal());
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // The parser's error may quote its input, so it is not kept as a cause.
+  }
+  throw new LifeboatError('evidence.bad-key', 'the signing key in the key store is not an ed25519 key');
+}
+
+function publicBlob(key: KeyObject): Buffer {
+  const raw = Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
+  return Buffer.concat([string('ssh-ed25519'), string(raw)]);
+}
+
+function string(content: string | Buffer): Buffer {
+  const bytes = Buffer.from(content);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}
+
+function readString(bytes: Buffer, at: number): Buffer | undefined {
+  if (at + 4 > bytes.length) return undefined;
+  const end = at + 4 + bytes.readUInt32BE(at);
+  return end > bytes.length ? undefined : bytes.subarray(at + 4, end);
+}

@@ -1,0 +1,141 @@
+import { hash } from 'node:crypto';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import { sshKeygen } from './ssh-keygen.ts';
+import { NAMESPACE, signerOf } from './ssh-signature.ts';
+
+/** A signature that is good, and whose it is. */
+export interface Verified {
+  /** The names of the signer, as the file of allowed signers (or the certificate) has them; at least one. */
+  readonly principals: readonly string[];
+  /** `SHA256:...`, as `ssh-keygen -l` prints it. */
+  readonly key: string;
+  readonly publicKey: string;
+  /** Which tool the key belongs to, as the comment in the file of allowed signers says. */
+  readonly method: 'ssh' | 'lifeboat';
+  /** SHA-256, hex, of the file of allowed signers. */
+  readonly allowedSigners: string;
+}
+
+export interface Signers {
+  /** Path of the file of allowed signers. */
+  readonly allowedSigners: string;
+  /** Path of a file of revoked keys. */
+  readonly revoked?: string | undefined;
+}
+
+const MAX_SIGNERS_BYTES = 1024 * 1024;
+
+/**
+ * Verifies a signature over a text with OpenSSH's own verifier. `at` is the moment for which keys have to be valid; the clock of this
+ * machine when it is undefined. Rejects with `approval.refused` for what is no good signature of somebody who may sign, and with
+ * `approval.unchecked` when that cannot be found out. Everything is read once, so that what is verified is what is recorded.
+ */
+export async function verifySignature(
+  text: string,
+  signature: string,
+  signers: Signers,
+  at?: Date,
+): Promise<Verified> {
+  const signer = signerOf(signature);
+  if (signer === undefined) throw refused('the file holds no SSH signature');
+  const allowed = await readSigners(signers.allowedSigners, 'file of allowed signers');
+  const revoked =
+    signers.revoked === undefined ? undefined : await readSigners(signers.revoked, 'file of revoked keys');
+  const folder = await mkdtemp(join(tmpdir(), 'lifeboat-approval-'));
+  try {
+    const paths = {
+      signature: join(folder, 'signature'),
+      allowed: join(folder, 'allowed'),
+      revoked: join(folder, 'revoked'),
+    };
+    await writeFile(paths.signature, signature, { mode: 0o600 });
+    await writeFile(paths.allowed, allowed, { mode: 0o600 });
+    if (revoked !== undefined) await writeFile(paths.revoked, revoked, { mode: 0o600 });
+    const when = at === undefined ? [] : [`-Overify-time=${localTime(at)}`];
+    const common = ['-f', paths.allowed, '-s', paths.signature];
+    const principals = await principalsOf([...when, ...common], signer.fingerprint);
+    const verify = ['-Y', 'verify', ...when, ...common, '-n', NAMESPACE, '-I', principals[0] ?? ''];
+    const plain = await sshKeygen(verify, text);
+    if (plain.code !== 0) throw refused(`the signature does not fit this request${said(plain)}`);
+    if (revoked !== undefined) {
+      const strict = await sshKeygen([...verify, '-r', paths.revoked], text);
+      if (strict.code !== 0) throw refused(`the key ${signer.fingerprint} is revoked${said(strict)}`);
+    }
+    return {
+      principals,
+      // Of a certificate, ssh-keygen tells the fingerprint of the key in it.
+      key: /key (SHA256:[A-Za-z0-9+/]{43})\s*$/.exec(plain.stdout)?.[1] ?? signer.fingerprint,
+      publicKey: signer.publicKey,
+      method: isOfLifeboat(allowed.toString('utf8'), signer.publicKey) ? 'lifeboat' : 'ssh',
+      allowedSigners: hash('sha256', allowed, 'hex'),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A file that says who may approve, or who may not any more. Rejects with `approval.unchecked`. */
+export async function readSigners(path: string, name: string): Promise<Buffer> {
+  const unchecked = (why: string, hints: readonly string[], cause?: unknown) =>
+    new LifeboatError('approval.unchecked', `the ${name} ${show(path)} ${why}`, {
+      hints: [...hints, 'nothing was sent'],
+      cause,
+    });
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { mode, size } = await file.stat();
+      if (process.platform !== 'win32' && (mode & 0o002) !== 0)
+        throw unchecked('can be written by everybody, so it proves nothing', [`chmod o-w ${show(path)}`]);
+      if (size > MAX_SIGNERS_BYTES) throw unchecked('is larger than 1 MiB', []);
+      return await file.readFile();
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    if (cause instanceof LifeboatError) throw cause;
+    throw unchecked('cannot be read', ['`approvals` in lifeboat.yaml names it'], cause);
+  }
+}
+
+/** The names that the key is listed under. A pattern is nobody's name: whose key it is could not be told from it. */
+async function principalsOf(args: readonly string[], key: string): Promise<readonly string[]> {
+  const found = await sshKeygen(['-Y', 'find-principals', ...args], '');
+  const principals = found.stdout
+    .split(/[\n,]/)
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (found.code !== 0 || principals.length === 0)
+    throw refused(`the key ${key} is not one of somebody who may approve now${said(found)}`);
+  const odd = principals.find(
+    (name) => !/^[A-Za-z0-9._+@%:/=][\x21-\x29\x2b-\x3e\x40-\x7e]{0,255}$/.test(name),
+  );
+  if (odd !== undefined)
+    throw refused(`the key ${key} is listed under the pattern ${show(odd, 80)}, which is nobody's name`);
+  return principals;
+}
+
+function isOfLifeboat(allowed: string, publicKey: string): boolean {
+  return allowed.split('\n').some((line) => line.includes(`${publicKey} lifeboat:`));
+}
+
+/** ssh-keygen reads a moment in the zone of this machine. */
+function localTime(at: Date): string {
+  const parts = [at.getMonth() + 1, at.getDate(), at.getHours(), at.getMinutes(), at.getSeconds()];
+  return `${at.getFullYear()}${parts.map((part) => String(part).padStart(2, '0')).join('')}`;
+}
+
+function said({ stderr, stdout }: { readonly stderr: string; readonly stdout: string }): string {
+  const [line] = `${stderr}\n${stdout}`.split('\n').filter((text) => text.trim() !== '');
+  return line === undefined ? '' : `: "${show(line, 160)}"`;
+}
+
+function refused(why: string): LifeboatError {
+  return new LifeboatError('approval.refused', why, {
+    hints: ['nothing was sent', 'the request can still be signed by somebody who may'],
+  });
+}

@@ -1,0 +1,75 @@
+import { approvalPaths, readPaper, stampOf } from '../../approvals/approval-files.ts';
+import type { ApprovalGate } from '../../approvals/gate.ts';
+import { signCommand } from '../../approvals/refusals.ts';
+import { isExpired, momentOf, standingOf } from '../../approvals/standing.ts';
+import type { Signers } from '../../approvals/verify-signature.ts';
+import { failureOf } from '../../errors.ts';
+import { formatTime } from '../../format.ts';
+import type { RunState } from '../../runner/run.ts';
+import type { ApprovalView } from '../../view/run-view.ts';
+
+/**
+ * What renderers show of the approval of a run: whatever lies on disk at this moment. A signature is verified when it has changed, in the
+ * background, so that one look at the view never waits.
+ */
+export function approvalWatch(
+  gate: ApprovalGate,
+  home: string,
+  signers: Signers | undefined,
+): (state: RunState) => ApprovalView | undefined {
+  let seen: { readonly stamp: string; readonly found: Pick<ApprovalView, 'state' | 'by' | 'problem'> } = {
+    stamp: '',
+    found: { state: 'needed' },
+  };
+  let looking: string | undefined;
+
+  const look = (state: RunState, stamp: string) => {
+    if (stamp === seen.stamp || looking !== undefined) return;
+    looking = stamp;
+    void gate
+      .lookAt(state.entries)
+      .then((approval) => {
+        const by = approval && `${approval.principals.join(',')} (${approval.key})`;
+        seen = { stamp, found: by === undefined ? { state: 'needed' } : { state: 'given', by } };
+      })
+      .catch((thrown: unknown) => {
+        seen = { stamp, found: { state: 'needed', problem: failureOf(thrown).shortMessage } };
+      })
+      .finally(() => {
+        looking = undefined;
+      });
+  };
+
+  return (state) => {
+    if (gate.planOf(state) === undefined) return undefined;
+    const { asked, withdrawn } = standingOf(state.entries);
+    const glass = gate.glass();
+    if (asked === undefined)
+      return { ...NOT_ASKED, ...(glass === undefined ? {} : { state: 'bypassed', by: glass }) };
+    const paths = approvalPaths(home, state.runId, asked.challenge);
+    const shown = {
+      challenge: asked.challenge,
+      file: paths.challenge,
+      command: signCommand(paths.challenge),
+      expiresAt: formatTime(asked.expiresAt),
+    };
+    const reason = withdrawn?.reason ?? paperOr(paths.withdrawn);
+    if (reason !== undefined) return { ...shown, state: 'withdrawn', by: reason };
+    if (isExpired(asked.text, momentOf(state.entries, new Date()))) return { ...shown, state: 'expired' };
+    const stamp = `${asked.challenge} ${stampOf([paths.signature, signers?.allowedSigners, signers?.revoked])}`;
+    look(state, stamp);
+    const found = seen.stamp === stamp ? seen.found : ({ state: 'needed' } as const);
+    if (found.state !== 'given' && glass !== undefined) return { ...shown, state: 'bypassed', by: glass };
+    return { ...shown, ...found };
+  };
+}
+
+const NOT_ASKED: ApprovalView = { state: 'needed', challenge: '', file: '', command: '', expiresAt: '' };
+
+function paperOr(path: string): string | undefined {
+  try {
+    return readPaper(path)?.trim();
+  } catch {
+    return undefined;
+  }
+}

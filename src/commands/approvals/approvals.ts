@@ -1,0 +1,205 @@
+import { readFile, stat } from 'node:fs/promises';
+import { approvalPaths, readPaper, writeBeside } from '../../approvals/approval-files.ts';
+import { signCommand } from '../../approvals/refusals.ts';
+import { MAX_SIGNATURE_BYTES } from '../../approvals/ssh-signature.ts';
+import { isExpired, momentOf, standingOf } from '../../approvals/standing.ts';
+import { type AskedOf, approvalOnDisk, verifyApproval } from '../../approvals/verify-approval.ts';
+import { homeFolder, loadConfig } from '../../config/load.ts';
+import { EXIT, failureOf, LifeboatError } from '../../errors.ts';
+import { formatTime } from '../../format.ts';
+import type { Json } from '../../journal/journal.ts';
+import { findRun, listRuns } from '../../runner/runs.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { printJson } from '../print-json.ts';
+import { printTable } from '../print-table.ts';
+import { openJournalIfAny } from '../reading.ts';
+import { openWorkspace, type Workspace } from '../workspace.ts';
+import { rulesOf } from './gate-of-run.ts';
+
+/** `lifeboat approvals [RUN]`: what has to be approved now, in open runs, and how far it is. Exit 3 while something waits. */
+export async function approvals(
+  context: CommandContext,
+  [word]: readonly string[],
+  flags: { readonly json?: boolean },
+): Promise<number> {
+  const journal = await openJournalIfAny(homeFolder(context.env));
+  const open: AskedOf[] = [];
+  try {
+    const runs = journal === undefined ? [] : await listRuns(journal);
+    const wanted = journal && word !== undefined ? [await findRun(journal, word)] : runs;
+    for (const { runId, status } of wanted) {
+      const entries = status === 'open' ? await journal?.read(`run/${runId}`) : undefined;
+      const { asked } = standingOf(entries ?? []);
+      if (entries !== undefined && asked !== undefined) open.push({ run: runId, entries, asked });
+    }
+  } finally {
+    await journal?.close();
+  }
+  if (open.length === 0) {
+    if (!flags.json) context.stderr.write('nothing waits for an approval\n');
+    return EXIT.closed;
+  }
+  const rows = await withWorkspace(context, async (workspace, config) => {
+    const rules = await rulesOf(config, workspace);
+    return Promise.all(open.map((about) => rowOf(about, workspace.home, rules)));
+  });
+  if (flags.json) for (const row of rows) printJson(context, row);
+  else {
+    const columns = ['run', 'order', 'state', 'until (UTC)', 'by'].map((title) => ({ title }));
+    printTable(
+      context,
+      columns,
+      rows.map(({ run, order, state, expiresAt, by }) => [
+        run,
+        order,
+        state,
+        formatTime(expiresAt),
+        by ?? '',
+      ]),
+    );
+    for (const { state, file, command } of rows)
+      if (state === 'needed') context.stdout.write(`file: ${show(file)}\nsign: ${show(command)}\n`);
+  }
+  return rows.every(({ state }) => state === 'given') ? EXIT.closed : EXIT.waiting;
+}
+
+/** A challenge that is open, as `--json` prints it. */
+interface Row {
+  readonly run: string;
+  readonly challenge: string;
+  readonly order: string;
+  readonly target: string;
+  readonly requester: string;
+  readonly expiresAt: string;
+  readonly file: string;
+  readonly command: string;
+  readonly state: 'needed' | 'given' | 'expired' | 'withdrawn' | 'refused';
+  /** Who approved it, or why nobody has. */
+  readonly by?: string;
+  readonly key?: string;
+}
+
+async function rowOf(about: AskedOf, home: string, rules: Awaited<ReturnType<typeof rulesOf>>): Promise<Row> {
+  const { run, entries, asked } = about;
+  const paths = approvalPaths(home, run, asked.challenge);
+  const { challenge, order, target, requester, expiresAt } = asked;
+  const head = { run, challenge, order, target, requester, expiresAt, file: paths.challenge };
+  const row = { ...head, command: signCommand(paths.challenge) };
+  const reason = standingOf(entries).withdrawn?.reason ?? readPaper(paths.withdrawn)?.trim();
+  if (reason !== undefined) return { ...row, state: 'withdrawn', by: reason };
+  if (isExpired(asked.text, momentOf(entries, rules.now()))) return { ...row, state: 'expired' };
+  try {
+    const found = await approvalOnDisk(rules, home, about);
+    if (found === undefined) return { ...row, state: 'needed' };
+    return { ...row, state: 'given', by: found.principals.join(','), key: found.key };
+  } catch (thrown) {
+    return { ...row, state: 'refused', by: failureOf(thrown).shortMessage };
+  }
+}
+
+/**
+ * `lifeboat approvals accept RUN SIG-FILE`: verifies a signature that was brought back and puts it where the run looks for it, also while another
+ * process shows the run. Rejects with why it does not count; then nothing was put anywhere.
+ */
+export function approvalsAccept(
+  context: CommandContext,
+  [word = '', file = '']: readonly string[],
+): Promise<number> {
+  return withWorkspace(context, async (workspace, config) => {
+    const about = await askedOf(workspace, word);
+    const rules = await rulesOf(config, workspace);
+    const paths = approvalPaths(workspace.home, about.run, about.asked.challenge);
+    if (readPaper(paths.withdrawn) !== undefined) throw late('approval.withdrawn', 'it was withdrawn');
+    if (isExpired(about.asked.text, momentOf(about.entries, rules.now())))
+      throw late('approval.expired', 'the request has expired');
+    const signature = await readSignature(file);
+    const { principals, key } = await verifyApproval(rules, workspace.home, about, signature);
+    await writeBeside(paths.signature, signature);
+    context.stdout.write(
+      `${show(principals.join(','), 200)} approves (${key}): ${show(about.asked.order)}\n`,
+    );
+    return EXIT.closed;
+  });
+}
+
+/** `lifeboat approvals withdraw RUN --reason TEXT`: until the name is typed, an approval or the request for one can be taken back. */
+export function approvalsWithdraw(
+  context: CommandContext,
+  [word = '']: readonly string[],
+  flags: { readonly reason: string },
+): Promise<number> {
+  const reason = show(flags.reason.trim(), 300);
+  if (reason === '') throw late('usage.reason', 'there is no reason');
+  return withWorkspace(context, async (workspace, config) => {
+    const about = await askedOf(workspace, word);
+    const { run, asked } = about;
+    const given = await approvalOnDisk(await rulesOf(config, workspace), workspace.home, about).catch(
+      () => undefined,
+    );
+    // The file comes first: it alone stops a process that drives the run at this moment, and that one writes it down.
+    await writeBeside(approvalPaths(workspace.home, run, asked.challenge).withdrawn, `${reason}\n`);
+    await writeDown(workspace, run, {
+      challenge: asked.challenge,
+      approver: given?.principals.join(',') ?? workspace.operator,
+      reason,
+    });
+    context.stdout.write(`withdrawn: ${show(asked.order)}\n`);
+    return EXIT.closed;
+  });
+}
+
+/** Only where nobody drives the run: two writers would each refuse the other's entries. */
+async function writeDown({ journal }: Workspace, run: string, body: Json): Promise<void> {
+  try {
+    const hold = await journal.hold(`run/${run}`);
+    try {
+      await journal.append([{ stream: `run/${run}`, type: 'approval.withdrawn', body }]);
+    } finally {
+      hold.release();
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof LifeboatError && thrown.code === 'journal.held')) throw thrown;
+  }
+}
+
+async function askedOf({ journal }: Workspace, word: string): Promise<AskedOf> {
+  const { runId, status } = await findRun(journal, word);
+  const entries = await journal.read(`run/${runId}`);
+  const { asked } = standingOf(entries);
+  if (asked !== undefined && status === 'open') return { run: runId, entries, asked };
+  throw late('approval.none', `run ${runId} waits for no approval`);
+}
+
+async function readSignature(file: string): Promise<string> {
+  try {
+    const { size } = await stat(file);
+    if (size <= MAX_SIGNATURE_BYTES) return await readFile(file, 'latin1');
+  } catch (cause) {
+    throw new LifeboatError('input.file', `${show(file)} cannot be read`, { cause, exitCode: EXIT.usage });
+  }
+  throw new LifeboatError('approval.refused', 'the file is too large for a signature');
+}
+
+async function withWorkspace<T>(
+  context: CommandContext,
+  act: (workspace: Workspace, config: Awaited<ReturnType<typeof loadConfig>>) => Promise<T>,
+): Promise<T> {
+  const config = await loadConfig(context.env, context.configPath);
+  const workspace = await openWorkspace(context, {
+    operator: config.operator.name,
+    checkpoints: config.checkpoints,
+  });
+  try {
+    return await act(workspace, config);
+  } finally {
+    await workspace.close();
+  }
+}
+
+function late(code: string, message: string): LifeboatError {
+  return new LifeboatError(code, message, {
+    hints: ['nothing was changed', '`lifeboat approvals` shows what waits'],
+    exitCode: EXIT.usage,
+  });
+}

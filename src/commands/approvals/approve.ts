@@ -1,0 +1,115 @@
+import { readFile, stat } from 'node:fs/promises';
+import writeFileAtomic from 'write-file-atomic';
+import { type Challenge, MAX_CHALLENGE_BYTES, parseChallenge } from '../../approvals/challenge.ts';
+import { sshKeygen } from '../../approvals/ssh-keygen.ts';
+import { NAMESPACE, publicKeyOf, signText } from '../../approvals/ssh-signature.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { createSigner } from '../../evidence/signer.ts';
+import { openAsking } from '../../plain/ask.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { stopSignal } from '../lab.ts';
+import { openKeys } from '../workspace.ts';
+
+interface ApproveFlags {
+  readonly key?: string;
+  readonly out?: string;
+  readonly confirm?: string;
+  readonly printKey?: string;
+}
+
+/**
+ * `lifeboat approve CHALLENGE-FILE`, on the second person's machine: shows what is asked, has the target's name typed, and signs with an SSH key or
+ * with lifeboat's own. It needs no config, and the signature is a file of its own. `--print-key NAME` prints the line that the other side needs.
+ */
+export async function approve(
+  context: CommandContext,
+  [file]: readonly string[],
+  flags: ApproveFlags,
+): Promise<number> {
+  if (flags.printKey !== undefined) return printKey(context, flags.printKey);
+  if (file === undefined) throw usage('usage.challenge', 'it is not said what is to be approved');
+  const text = await readChallenge(file);
+  const challenge = parseChallenge(text);
+  for (const line of text.trimEnd().split('\n')) context.stderr.write(`  ${show(line, 500)}\n`);
+  if (Date.parse(challenge.expires) <= Date.now())
+    throw usage('approval.expired', `this request has expired at ${challenge.expires}`, [
+      'ask for another one: typing the name at the run writes it',
+    ]);
+  await confirmTarget(context, challenge, flags.confirm);
+  const signature = await signatureOver(context, text, flags.key);
+  const out = flags.out ?? `${file}.sig`;
+  await writeFileAtomic(out, signature, { mode: 0o600 });
+  context.stdout.write(`${show(out, 4096)}\n`);
+  context.stderr.write(
+    `signed: bring it back with: lifeboat approvals accept ${challenge.run} ${show(out)}\n`,
+  );
+  return EXIT.closed;
+}
+
+async function printKey(context: CommandContext, principal: string): Promise<number> {
+  if (!/^[A-Za-z0-9._+@-]{1,200}$/.test(principal))
+    throw usage('usage.principal', 'a name in this line has letters, digits, dots and @ only');
+  const pem = await (await openKeys(context)).signingKey();
+  const { publicKey } = publicKeyOf(pem);
+  context.stdout.write(
+    `${principal} namespaces="${NAMESPACE}" ${publicKey} lifeboat:${createSigner(pem).installation}\n`,
+  );
+  return EXIT.closed;
+}
+
+async function readChallenge(file: string): Promise<string> {
+  try {
+    const { size } = await stat(file);
+    if (size <= MAX_CHALLENGE_BYTES) return await readFile(file, 'latin1');
+  } catch (cause) {
+    throw new LifeboatError('input.file', `${show(file)} cannot be read`, { cause, exitCode: EXIT.usage });
+  }
+  throw usage('approval.unreadable', 'this is no approval request of lifeboat: it is too long');
+}
+
+/** Who signs has read what: the target's name is typed, by hand or by the flag. */
+async function confirmTarget(
+  context: CommandContext,
+  { target, order }: Challenge,
+  given: string | undefined,
+): Promise<void> {
+  if (given === target) return;
+  if (given !== undefined)
+    throw usage('usage.confirm', `--confirm says ${show(given, 80)}, but the target is ${show(target)}`);
+  if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
+    throw new LifeboatError('approval.unconfirmed', 'nobody is here to be asked', {
+      hints: ['nothing was signed', `to sign it: add --confirm ${show(target)}`],
+      exitCode: EXIT.waiting,
+    });
+  const stop = stopSignal();
+  const asker = openAsking(context, stop.signal);
+  try {
+    const line = await asker.line(`type ${show(target)} to approve: ${show(order)}\n> `);
+    if (line?.trim() === target) return;
+  } finally {
+    asker.close();
+    stop.release();
+  }
+  throw new LifeboatError('approval.declined', 'nothing was signed', { exitCode: EXIT.interrupted });
+}
+
+async function signatureOver(
+  context: CommandContext,
+  text: string,
+  key: string | undefined,
+): Promise<string> {
+  if (key === undefined) return signText(text, await (await openKeys(context)).signingKey());
+  if (key.startsWith('-')) throw usage('usage.key', 'the name of a key file does not begin with a dash');
+  const args = ['-Y', 'sign', '-f', key, '-n', NAMESPACE];
+  const { code, stdout, stderr } = await sshKeygen(args, text, { patient: true });
+  if (code === 0) return stdout;
+  throw new LifeboatError('approval.unsigned', `ssh-keygen did not sign: "${show(stderr.trim(), 200)}"`, {
+    hints: ['nothing was written', 'with an agent, name the public key: --key ~/.ssh/id_ed25519.pub'],
+    exitCode: EXIT.usage,
+  });
+}
+
+function usage(code: string, message: string, hints: readonly string[] = []): LifeboatError {
+  return new LifeboatError(code, message, { hints: [...hints, 'nothing was signed'], exitCode: EXIT.usage });
+}

@@ -1,0 +1,33 @@
+import type { Runbook } from '../../../machines/parts/runbook.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { metaAt } from '../../view/build-run-view.ts';
+import { needsApproval, type Risk, riskOf } from './required.ts';
+
+/** A confirmation that a second person has to approve. */
+export interface NeededApproval {
+  readonly state: string;
+  readonly title: string;
+  /** The instance that is changed. */
+  readonly on: string;
+  readonly risk: Risk;
+}
+
+/** Which confirmations of a run without trouble need an approval. Pure. */
+export function approvalsOnPath(
+  config: LoadedConfig,
+  runbook: Runbook,
+  path: readonly string[],
+  { instance, target }: { readonly instance: string; readonly target: string | undefined },
+): NeededApproval[] {
+  return path.flatMap((state, at): NeededApproval[] => {
+    const risk = riskOf(runbook, path, state);
+    if (risk === undefined) return [];
+    const change = path
+      .slice(at + 1)
+      .flatMap((name) => metaAt(runbook, name)?.calls ?? [])
+      .find(({ method }) => method !== 'GET');
+    const on = change?.on === 'target' ? (target ?? instance) : instance;
+    if (!needsApproval(config, on, risk)) return [];
+    return [{ state, title: metaAt(runbook, state)?.title ?? state, on, risk }];
+  });
+}

@@ -1,0 +1,74 @@
+import type { Runbook } from '../../../machines/parts/runbook.ts';
+import type { Plan } from '../../approvals/plan.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { questionOf } from '../../runner/answer.ts';
+import { statePath } from '../../runner/fold.ts';
+import type { RunState } from '../../runner/run.ts';
+import { viewFact } from '../../view/build-run-view.ts';
+import { plannedSteps } from '../../view/plan-view.ts';
+import type { DrivenRun } from '../sites.ts';
+import { needsApproval, riskOf } from './required.ts';
+
+/** What a second person has to approve in a state of a run; undefined where nobody has to. Pure. */
+export function planOfState(
+  config: LoadedConfig,
+  runbook: Runbook,
+  run: DrivenRun,
+): (state: RunState) => Plan | undefined {
+  const known = new WeakMap<RunState['snapshot'], { readonly plan: Plan | undefined }>();
+  return (state) => {
+    const found = known.get(state.snapshot) ?? { plan: planned(config, runbook, run, state) };
+    known.set(state.snapshot, found);
+    return found.plan;
+  };
+}
+
+function planned(
+  config: LoadedConfig,
+  runbook: Runbook,
+  { instance, target }: DrivenRun,
+  { snapshot, entries, runId }: RunState,
+): Plan | undefined {
+  const question = questionOf(snapshot);
+  if (question?.kind !== 'typed-name') return undefined;
+  const state = statePath(snapshot);
+  const context = snapshot.context as never;
+  const path = runbook.pathOf?.(context) ?? runbook.mainPath;
+  const risk = riskOf(runbook, path, state);
+  if (risk === undefined || !needsApproval(config, question.expected, risk)) return undefined;
+  const { mode = 'LIVE' } = (entries[0]?.body ?? {}) as { readonly mode?: string };
+  const at = path.indexOf(state);
+  return {
+    run: runId,
+    runbook: runbook.id,
+    version: runbook.version,
+    mode,
+    state,
+    prompt: question.prompt,
+    order: orderOf(question.prompt),
+    instance,
+    target: question.expected,
+    url: config.instances[question.expected]?.url ?? '-',
+    event: question.event,
+    facts: runbook.facts(context).map((fact) => {
+      const { label, value } = viewFact(fact);
+      return `${label}: ${value}`;
+    }),
+    overrides: runbook.skipped(context).map(({ step, reason }) => `${step}: ${reason}`),
+    calls: plannedSteps(runbook, { instance, target }, path.slice(at + 1)).flatMap(({ calls, does }) => [
+      ...calls
+        .filter(({ changes }) => changes)
+        .map(({ method, path: below, on, what }) => `${method} ${below} on ${on}: ${what}`),
+      ...does,
+    ]),
+  };
+}
+
+/** The question asks to type a name to do something; what is to be done is the order. */
+function orderOf(prompt: string): string {
+  const [, order] =
+    /^(?:.*: )?type (?:its name|the instance's name|the name of the TARGET) to (.+?)(?: all the same)?$/s.exec(
+      prompt,
+    ) ?? [];
+  return order ?? prompt;
+}

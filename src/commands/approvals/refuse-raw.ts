@@ -1,0 +1,48 @@
+import type { LoadedConfig } from '../../config/load.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import type { Operation } from '../../service/revisions.ts';
+import { needsApproval, type Risk } from './required.ts';
+
+/** What the call of a command risks; undefined for one that can be taken back. Setting a key is what makes a setting destroy. */
+const RISKS: Readonly<Partial<Record<Operation, Risk>>> = {
+  restoreBackup: 'overwrites',
+  performRecovery: 'overwrites',
+  restoreToTime: 'overwrites',
+  recreate: 'destructive',
+  restart: 'destructive',
+  update: 'destructive',
+};
+
+/**
+ * Rejects, with exit 2, a command that would change an instance at once although a second person has to approve it: only a runbook waits
+ * for one. Nothing is rejected when the glass is broken.
+ */
+export function refuseRaw(
+  config: LoadedConfig,
+  name: string,
+  { needs, weight }: { readonly needs: Operation; readonly weight: 'changes' | 'destroys' },
+  breakGlass: string | undefined,
+): void {
+  const risk = RISKS[needs] ?? (weight === 'destroys' ? 'destructive' : undefined);
+  if (risk === undefined || !needsApproval(config, name, risk)) return;
+  if (breakGlass !== undefined && breakGlass.trim() !== '') return;
+  throw new LifeboatError('approval.needed', `a second person has to approve this change of ${name}`, {
+    hints: [
+      `use the runbook, which asks for it: lifeboat run ${RUNBOOKS[needs] ?? 'RUNBOOK'} --instance ${name}`,
+      'without anybody, in an emergency: --break-glass REASON',
+      'nothing was sent',
+    ],
+    exitCode: EXIT.usage,
+  });
+}
+
+const RUNBOOKS: Readonly<Partial<Record<Operation, string>>> = {
+  restoreBackup: 'restore-backup',
+  performRecovery: 'disaster-recovery',
+  restoreToTime: 'restore-point-in-time',
+  recreate: 'change-instance --action recreate',
+  restart: 'change-instance --action restart',
+  update: 'change-instance --action update',
+  changeBackupsConfig: 'rotate-key',
+  prepareRecovery: 'disaster-recovery --prepare',
+};

@@ -1,0 +1,57 @@
+import type { Runbook } from '../../../machines/parts/runbook.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { metaAt } from '../../view/build-run-view.ts';
+
+/** What a confirmation leads to: data that is replaced, or another change that cannot be taken back. */
+export type Risk = 'overwrites' | 'destructive';
+
+const CONFIRM = 'operator.confirm';
+/** Calls that replace data (service-api.md section 4.1). */
+const OVERWRITES = /\/restore$|\/disaster-recovery\/perform$/;
+
+/** Whether a second person has to approve a change with this risk on an instance. */
+export function needsApproval(config: LoadedConfig, instance: string, risk: Risk): boolean {
+  const own = Object.hasOwn(config.instances, instance) ? config.instances[instance]?.approval : undefined;
+  if (own !== undefined) return own === 'required';
+  const required = config.approvals?.required ?? 'none';
+  return required === 'destructive' || (required === 'overwrites' && risk === 'overwrites');
+}
+
+/**
+ * What the confirmation in a state leads to; undefined for a state without one. The confirmation of a state that is not on the path
+ * counts as one that replaces data, because nothing shows that it does not.
+ */
+export function riskOf(runbook: Runbook, path: readonly string[], state: string): Risk | undefined {
+  if (!isConfirmation(runbook, state)) return undefined;
+  const at = path.indexOf(state);
+  if (at < 0) return 'overwrites';
+  const calls = untilNext(runbook, path.slice(at + 1)).flatMap((name) => metaAt(runbook, name)?.calls ?? []);
+  const changes = calls.filter(({ method }) => method !== 'GET');
+  const isHarmless = changes.length > 0 && !changes.some((call) => OVERWRITES.test(call.path));
+  return isHarmless ? 'destructive' : 'overwrites';
+}
+
+/** Rejects, with exit 2, a config that asks for approvals and does not say who may give them. */
+export function refuseNobody(config: LoadedConfig): void {
+  const [name] = Object.entries(config.instances).find(([, { approval }]) => approval === 'required') ?? [];
+  if (config.approvals !== undefined || name === undefined) return;
+  throw new LifeboatError(
+    'config.approvals',
+    `${name} asks for approvals, and nobody is named to give them`,
+    {
+      hints: ['for instance: approvals: { allowedSigners: ./approvers }', 'nothing was begun'],
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
+/** An override is none: it sends nothing, and the confirmation after it says what was passed over. */
+function isConfirmation(runbook: Runbook, state: string): boolean {
+  return runbook.machine.states[state]?.ownEvents.includes(CONFIRM) ?? false;
+}
+
+function untilNext(runbook: Runbook, path: readonly string[]): readonly string[] {
+  const next = path.findIndex((state) => isConfirmation(runbook, state));
+  return next < 0 ? path : path.slice(0, next);
+}

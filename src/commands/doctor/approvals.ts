@@ -1,0 +1,66 @@
+import { sshKeygenWorks } from '../../approvals/ssh-keygen.ts';
+import { readSigners } from '../../approvals/verify-signature.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { show } from '../../text.ts';
+import { refuseNobody } from '../approvals/required.ts';
+import { attempt, type Check, good } from './check.ts';
+
+/** What the approval of a second person leans on; nothing where the config asks for none. Only looks. */
+export async function approvalChecks(config: LoadedConfig): Promise<Check[]> {
+  const { approvals } = config;
+  const named = await attempt('approvals', async () => refuseNobody(config));
+  if ('check' in named) return [named.check];
+  if (approvals === undefined) return [];
+  const { allowedSigners, revoked } = approvals;
+  return [
+    await tool(),
+    await signers(allowedSigners),
+    ...(revoked === undefined ? [] : [await revokedKeys(revoked)]),
+  ];
+}
+
+async function tool(): Promise<Check> {
+  const what = 'approvals: ssh-keygen';
+  const found = await attempt(what, sshKeygenWorks);
+  return 'check' in found ? found.check : good(what, found.value);
+}
+
+/** Every line has to be one of ssh-keygen(1); one that is not would silently keep somebody from approving. */
+async function signers(path: string): Promise<Check> {
+  const what = 'approvals: signers';
+  const found = await attempt(what, () => readSigners(path, 'file of allowed signers'));
+  if ('check' in found) return found.check;
+  const lines = found.value
+    .toString('utf8')
+    .split('\n')
+    .map((text, at) => ({ text: text.trim(), at: at + 1 }))
+    .filter(({ text }) => text !== '' && !text.startsWith('#'));
+  const odd = lines.filter(({ text }) => !LINE.test(text));
+  if (odd.length > 0)
+    return {
+      what,
+      state: 'bad',
+      found: `${show(path)}: line ${odd.map(({ at }) => at).join(', ')} is not one of ssh-keygen(1)`,
+      hints: [
+        'for instance: ada@example.com namespaces="lifeboat-approval" ssh-ed25519 AAAA...',
+        '`lifeboat approve --print-key NAME` prints one on the machine of the second person',
+      ],
+    };
+  if (lines.length > 0) return good(what, `${show(path)}, ${lines.length} lines`);
+  return {
+    what,
+    state: 'bad',
+    found: `${show(path)} names nobody`,
+    hints: ['nobody could approve anything'],
+  };
+}
+
+/** Principals, options, the kind of the key, the key. */
+const LINE =
+  /^\S+\s+(?:(?:[A-Za-z-]+(?:="[^"]*")?)(?:,[A-Za-z-]+(?:="[^"]*")?)*\s+)?(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[\w@.-]+\s+[A-Za-z0-9+/]+={0,2}(?:\s|$)/;
+
+async function revokedKeys(path: string): Promise<Check> {
+  const what = 'approvals: revoked';
+  const found = await attempt(what, () => readSigners(path, 'file of revoked keys'));
+  return 'check' in found ? found.check : good(what, show(path));
+}

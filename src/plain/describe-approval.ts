@@ -1,0 +1,54 @@
+import { show } from '../text.ts';
+import type { ApprovalView, QuestionView, Tone } from '../view/run-view.ts';
+
+/** How the approval of a second person stands, in one line that fits beside a name to type. */
+export function approvalLine(approval: ApprovalView): { readonly text: string; readonly tone: Tone } {
+  const { state, by = '', expiresAt, problem } = approval;
+  const who = show(by, 200);
+  switch (state) {
+    case 'given':
+      return { text: `approved by ${who}, until ${expiresAt} UTC`, tone: 'good' };
+    case 'bypassed':
+      return { text: `BREAK-GLASS, without a second person: ${who}`, tone: 'bad' };
+    case 'expired':
+      return {
+        text: `the request for an approval expired at ${expiresAt} UTC; the name typed writes another one`,
+        tone: 'warn',
+      };
+    case 'withdrawn':
+      return {
+        text: `the approval was withdrawn: ${who}; the name typed asks for another one`,
+        tone: 'warn',
+      };
+    case 'needed': {
+      if (approval.challenge === '')
+        return { text: 'a second person has to approve it; the name typed writes the request', tone: 'warn' };
+      if (problem !== undefined) return { text: `not approved: ${show(problem)}`, tone: 'bad' };
+      return { text: `a second person has to approve it until ${expiresAt} UTC`, tone: 'warn' };
+    }
+  }
+}
+
+/** What the second person needs; nothing where nothing is left to do for them. */
+export function approvalSteps({ state, challenge, file, command }: ApprovalView): readonly string[] {
+  if (state !== 'needed' || challenge === '') return [];
+  return [`file: ${show(file)}`, `sign: ${show(command)}`];
+}
+
+/** The approval of a question as lines; none where none is needed. */
+export function describeApproval(question: QuestionView): string[] {
+  const approval = question.kind === 'typed-name' ? question.approval : undefined;
+  if (approval === undefined) return [];
+  const { text, tone } = approvalLine(approval);
+  const mark = tone === 'good' ? '' : 'attention: ';
+  return [`  ${mark}${text}`, ...approvalSteps(approval).map((step) => `  ${step}`)];
+}
+
+/** What is new of an approval since the last look at the same question. */
+export function newsOfApproval(before: QuestionView | undefined, after: QuestionView | undefined): string[] {
+  if (before?.kind !== 'typed-name' || after?.kind !== 'typed-name') return [];
+  if (before.approval === undefined || after.approval === undefined) return [];
+  const changed = approvalLine(before.approval).text !== approvalLine(after.approval).text;
+  const moved = before.approval.challenge !== after.approval.challenge;
+  return changed || moved ? describeApproval(after) : [];
+}

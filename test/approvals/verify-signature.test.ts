@@ -1,0 +1,136 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { describe, test } from 'vitest';
+import { NAMESPACE, publicKeyOf, signerOf, signText } from '../../src/approvals/ssh-signature.ts';
+import { verifySignature } from '../../src/approvals/verify-signature.ts';
+import { Secret } from '../../src/secret.ts';
+import { signWith, somePeople } from './people.ts';
+
+const TEXT = 'restore backup 3 into orders\n';
+
+function ownKey(): Secret {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+}
+
+describe.concurrent('a signature over a challenge', () => {
+  test.for(['ed25519', 'rsa', 'ecdsa'] as const)(
+    'of an %s key counts, by the name it is listed under',
+    async (type, context) => {
+      const { expect } = context;
+      const people = somePeople(context);
+      const ada = people.person('ada@example.com', type);
+      const allowedSigners = people.file(
+        'approvers',
+        `# who may\n\n${people.person('bob').line()}${ada.line()}`,
+      );
+      const found = await verifySignature(TEXT, ada.sign(TEXT), { allowedSigners });
+      const listed = execFileSync('ssh-keygen', ['-l', '-f', `${ada.keyFile}.pub`], { encoding: 'utf8' });
+      expect(found).toMatchObject({
+        principals: ['ada@example.com'],
+        publicKey: ada.publicKey,
+        method: 'ssh',
+      });
+      expect(listed).toContain(found.key);
+    },
+  );
+
+  test("of lifeboat's own key is one for ssh-keygen too", async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const pem = ownKey();
+    const { publicKey, fingerprint } = publicKeyOf(pem);
+    const allowedSigners = people.file('approvers', `grace ${publicKey} lifeboat:0123456789abcdef\n`);
+    const signature = signText(TEXT, pem);
+    const found = await verifySignature(TEXT, signature, { allowedSigners });
+    expect(found).toMatchObject({ principals: ['grace'], key: fingerprint, publicKey, method: 'lifeboat' });
+    const path = people.file('signature', signature);
+    const args = ['-Y', 'verify', '-f', allowedSigners, '-I', 'grace', '-n', NAMESPACE, '-s', path];
+    expect(spawnSync('ssh-keygen', args, { input: TEXT }).status).toBe(0);
+    expect(spawnSync('ssh-keygen', args, { input: `${TEXT} ` }).status).not.toBe(0);
+  });
+
+  test('of a certificate counts by the names that its authority wrote into it', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const [authority, ada] = [people.person('authority'), people.person('ada')];
+    const pub = `${ada.keyFile}.pub`;
+    execFileSync('ssh-keygen', ['-q', '-s', authority.keyFile, '-I', 'ada', '-n', 'ada@example.com', pub]);
+    const signature = signWith(`${ada.keyFile}-cert.pub`, TEXT);
+    const allowedSigners = people.file('approvers', `*@example.com cert-authority ${authority.publicKey}\n`);
+    const found = await verifySignature(TEXT, signature, { allowedSigners });
+    const listed = execFileSync('ssh-keygen', ['-l', '-f', pub], { encoding: 'utf8' });
+    expect(found.principals).toEqual(['ada@example.com']);
+    expect(listed).toContain(found.key);
+  });
+
+  test('is refused under a pattern, because nobody could tell whose it is', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const ada = people.person('*@example.com');
+    const allowedSigners = people.file('approvers', ada.line());
+    await expect(verifySignature(TEXT, ada.sign(TEXT), { allowedSigners })).rejects.toMatchObject({
+      code: 'approval.refused',
+      shortMessage: expect.stringContaining("nobody's name"),
+    });
+  });
+
+  test('counts only while the key may sign, also for a clock that stands still or goes back', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const ada = people.person('ada');
+    const allowedSigners = people.file(
+      'approvers',
+      ada.line('valid-after="20260101",valid-before="20261201"'),
+    );
+    const at = (day: string) =>
+      verifySignature(TEXT, ada.sign(TEXT), { allowedSigners }, new Date(`${day}T12:00:00`));
+    await expect(at('2025-12-30')).rejects.toMatchObject({ code: 'approval.refused' });
+    await expect(at('2026-06-01')).resolves.toMatchObject({ principals: ['ada'] });
+    await expect(at('2026-12-02')).rejects.toMatchObject({ code: 'approval.refused' });
+  });
+
+  test('is not believed to a list that everybody can write, or that is not there', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const ada = people.person('ada');
+    const allowedSigners = people.file('approvers', ada.line());
+    chmodSync(allowedSigners, 0o666);
+    const signature = ada.sign(TEXT);
+    await expect(verifySignature(TEXT, signature, { allowedSigners })).rejects.toMatchObject({
+      code: 'approval.unchecked',
+    });
+    await expect(
+      verifySignature(TEXT, signature, { allowedSigners: `${allowedSigners}.gone` }),
+    ).rejects.toMatchObject({ code: 'approval.unchecked' });
+  });
+
+  test('with any byte changed does not count', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const ada = people.person('ada');
+    const allowedSigners = people.file('approvers', ada.line());
+    const lines = ada.sign(TEXT).split('\n');
+    const blob = Buffer.from(lines.slice(1, -2).join(''), 'base64');
+    const tries = [0, 9, 14, 40, 70, 85, 100, blob.length - 40, blob.length - 1];
+    const refused = tries.map((at) => {
+      const other = Buffer.from(blob);
+      other[at] = (other[at] ?? 0) ^ 1;
+      const armored = `${lines[0]}\n${other.toString('base64')}\n${lines.at(-2)}\n`;
+      return verifySignature(TEXT, armored, { allowedSigners }).then(
+        () => at,
+        (thrown: { code: string }) => thrown.code,
+      );
+    });
+    expect(new Set(await Promise.all(refused))).toEqual(new Set(['approval.refused']));
+  });
+
+  test('is looked into without a crash, whatever it is', ({ expect }) => {
+    const armor = (blob: Buffer) =>
+      `-----BEGIN SSH SIGNATURE-----\n${blob.toString('base64')}\n-----END SSH SIGNATURE-----\n`;
+    const long = Buffer.concat([Buffer.from('SSHSIG'), Buffer.of(0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 1)]);
+    for (const text of ['', 'x', armor(Buffer.alloc(0)), armor(Buffer.from('SSHSIG')), armor(long)])
+      expect(signerOf(text)).toBeUndefined();
+  });
+});

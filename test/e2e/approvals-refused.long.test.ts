@@ -1,0 +1,170 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import { withApprovals } from './approval-house.ts';
+import { ANSWERED } from './house.ts';
+import { changes, typesOf, useHouses } from './scene.ts';
+
+const approvalsIn = (types: readonly string[]) => types.filter((type) => type.startsWith('approval.'));
+
+describe.concurrent('approvals that do not count, and what becomes of the run', () => {
+  const house = useHouses();
+
+  test('an approval of somebody unknown, of other words, or for other things does not count', async (context) => {
+    const { expect } = context;
+    const { server, rotate, run, request, approve, ada, people, entries } = await withApprovals(
+      house,
+      context,
+    );
+    expect((await rotate()).code).toBe(3);
+    const { file, text } = await request();
+    const attempts: readonly (readonly [string, string, string])[] = [
+      ['a stranger', people.person('mallory@example.com').sign(text), 'not one of somebody who may approve'],
+      [
+        'another text',
+        ada.sign(text.replace('target: orders', 'target: payroll')),
+        'does not fit this request',
+      ],
+      ['another purpose', ada.sign(text, 'git'), 'does not fit this request'],
+      ['no signature', 'yes, of course', 'holds no SSH signature'],
+      ['nothing', '', 'holds no SSH signature'],
+    ];
+    for (const [name, signature, why] of attempts) {
+      writeFileSync(`${file}.sig`, signature);
+      const { code, stderr } = await run('resume', ...ANSWERED);
+      expect(code, `${name}: ${stderr}`).toBe(3);
+      expect(stderr, name).toContain(why);
+    }
+    expect(changes(server)).toMatchObject({ patches: 0 });
+    expect(approvalsIn(typesOf(await entries(), 'run'))).toEqual(['approval.asked']);
+    await approve(ada);
+    expect((await run('resume', ...ANSWERED)).code).toBe(0);
+  });
+
+  test('whoever asks cannot approve it, under whatever spelling, nor with the key of this machine', async (context) => {
+    const { expect } = context;
+    const { server, rotate, run, request, approve, people, folder } = await withApprovals(house, context, {
+      signers: (ada) => ada.line(),
+    });
+    const self = people.person('ROBIN');
+    writeFileSync(join(folder, 'approvers'), self.line());
+    expect((await rotate()).code).toBe(3);
+    await approve(self);
+    const refused = await run('resume', ...ANSWERED);
+    expect(refused.code, refused.stderr).toBe(3);
+    expect(refused.stderr).toContain('somebody else has to approve it');
+
+    const printed = await run('approve', '--print-key', 'grace@example.com');
+    expect(printed.stdout).toMatch(
+      /^grace@example.com namespaces="lifeboat-approval" ssh-ed25519 \S+ lifeboat:[0-9a-f]{16}\n$/,
+    );
+    writeFileSync(join(folder, 'approvers'), printed.stdout);
+    const { file } = await request();
+    const signed = await run('approve', file, '--confirm', 'orders');
+    expect(signed.code, signed.stderr).toBe(0);
+    const own = await run('resume', ...ANSWERED);
+    expect(own.code, own.stderr).toBe(3);
+    expect(own.stderr).toContain('whoever has the key of this installation');
+    expect(changes(server)).toMatchObject({ patches: 0 });
+  });
+
+  test('an approval that has expired is asked for anew, and the old one stays worthless', async (context) => {
+    const { expect } = context;
+    const { server, rotate, run, request, approve, ada } = await withApprovals(house, context, {
+      more: ', expires: 300ms',
+    });
+    expect((await rotate()).code).toBe(3);
+    const old = await request();
+    await approve(ada);
+    await expect.poll(() => Date.now() > Date.parse(/^expires: (.*)$/m.exec(old.text)?.[1] ?? '')).toBe(true);
+    const late = await run('resume', ...ANSWERED);
+    expect(late.code, late.stderr).toBe(3);
+    expect(late.stderr).toContain('has expired; another one was written');
+    const fresh = await request();
+    expect(fresh.file).not.toBe(old.file);
+    writeFileSync(`${fresh.file}.sig`, readFileSync(`${old.file}.sig`));
+    const swapped = await run('resume', ...ANSWERED);
+    expect(swapped.code, swapped.stderr).toBe(3);
+    expect(changes(server)).toMatchObject({ patches: 0 });
+  });
+
+  test('an approval can be withdrawn until the name is typed', async (context) => {
+    const { expect } = context;
+    const { server, rotate, run, request, approve, ada, entries } = await withApprovals(house, context);
+    expect((await rotate()).code).toBe(3);
+    const old = await request();
+    await approve(ada);
+    const taken = await run('approvals', 'withdraw', old.run, '--reason', 'wrong instance');
+    expect(taken.code, taken.stderr).toBe(0);
+    const refused = await run('resume', ...ANSWERED);
+    expect(refused.code, refused.stderr).toBe(3);
+    expect(refused.stderr).toContain('the approval was withdrawn: wrong instance');
+    expect(changes(server)).toMatchObject({ patches: 0 });
+    expect((await request()).file).not.toBe(old.file);
+    await approve(ada);
+    expect((await run('resume', ...ANSWERED)).code).toBe(0);
+    expect(approvalsIn(typesOf(await entries(), 'run'))).toEqual([
+      'approval.asked',
+      'approval.withdrawn',
+      'approval.asked',
+      'approval.given',
+    ]);
+  });
+
+  test('a revoked key, and a key whose time is over, approve nothing', async (context) => {
+    const { expect } = context;
+    const { rotate, run, approve, ada, folder } = await withApprovals(house, context, {
+      more: ', revoked: ./revoked',
+    });
+    writeFileSync(join(folder, 'revoked'), `${ada.publicKey}\n`);
+    expect((await rotate()).code).toBe(3);
+    await approve(ada);
+    const revoked = await run('resume', ...ANSWERED);
+    expect(revoked.code, revoked.stderr).toBe(3);
+    expect(revoked.stderr).toContain('is revoked');
+    writeFileSync(join(folder, 'revoked'), '');
+    writeFileSync(join(folder, 'approvers'), ada.line('valid-before="20200101"'));
+    const over = await run('resume', ...ANSWERED);
+    expect(over.code, over.stderr).toBe(3);
+    expect(over.stderr).toContain('not one of somebody who may approve now');
+    writeFileSync(join(folder, 'approvers'), ada.line());
+    expect((await run('resume', ...ANSWERED)).code).toBe(0);
+  });
+
+  test('when the instance changes after the approval, the change is approved anew', async (context) => {
+    const { expect } = context;
+    const { server, rotate, run, request, approve, ada, entries } = await withApprovals(house, context);
+    expect((await rotate()).code).toBe(3);
+    const first = await request();
+    await approve(ada);
+    await server.schedule();
+    const drifted = await run('resume', ...ANSWERED);
+    expect(drifted.code, drifted.stderr).toBe(3);
+    const second = await request();
+    expect(second.file).not.toBe(first.file);
+    expect(second.text).toContain('has changed');
+    expect(changes(server)).toMatchObject({ patches: 0 });
+    const still = await run('resume', ...ANSWERED);
+    expect(still.code, still.stderr).toBe(3);
+    await approve(ada);
+    expect((await run('resume', ...ANSWERED)).code).toBe(0);
+    expect(approvalsIn(typesOf(await entries(), 'run'))).toEqual([
+      'approval.asked',
+      'approval.given',
+      'approval.asked',
+      'approval.given',
+    ]);
+  });
+
+  test('a request that was lost is written again from the journal', async (context) => {
+    const { expect } = context;
+    const { rotate, run, request, home, approve, ada } = await withApprovals(house, context);
+    expect((await rotate()).code).toBe(3);
+    const before = await request();
+    rmSync(join(home, 'approvals'), { recursive: true });
+    expect((await run('resume', ...ANSWERED)).code).toBe(3);
+    expect(await request()).toEqual(before);
+    await approve(ada);
+    expect((await run('resume', ...ANSWERED)).code).toBe(0);
+  });
+});

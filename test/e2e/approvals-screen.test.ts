@@ -1,0 +1,108 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { withApprovals } from './approval-house.ts';
+import { openHouse, ROTATE } from './house.ts';
+import { copyProduct, type Product } from './product.ts';
+import { changes, typesOf } from './scene.ts';
+import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from './terminal.ts';
+
+describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real terminal', () => {
+  let product: Product;
+  beforeAll(() => {
+    product = copyProduct({ cheapVault: true });
+  });
+  afterAll(() => product.remove());
+
+  async function sitDown(context: TestContext) {
+    const terminals: Terminal[] = [];
+    const open = async (scope: Pick<TestContext, 'onTestFinished'>) => {
+      const house = await openHouse(product);
+      scope.onTestFinished(async () => {
+        await Promise.all(terminals.map((terminal) => terminal.close()));
+        await house.close();
+      });
+      return house;
+    };
+    const house = await withApprovals(open, context);
+    const at = (...args: string[]) => {
+      const terminal = openTerminal(product, house, args);
+      terminals.push(terminal);
+      return personAt(terminal, context.expect);
+    };
+    return { house, at };
+  }
+
+  test('the name is refused until an approval lands on disk, which shows without a key', async (context) => {
+    const { expect } = context;
+    const { house, at } = await sitDown(context);
+    const screen = at(...ROTATE);
+    await screen.answerToTheChange();
+    await screen.shows('a second person has to approve it until');
+    await screen.shows(/sign: ssh-keygen -Y sign -n lifeboat-approval/);
+    await screen.confirm();
+    await screen.shows('! a second person has to approve it');
+    expect(changes(house.server)).toMatchObject({ patches: 0 });
+
+    // Another process takes the signature in while this one shows the run.
+    const { run, text } = await house.request();
+    const brought = join(house.folder, 'brought.sig');
+    writeFileSync(brought, house.ada.sign(text));
+    const accepted = await house.run('approvals', 'accept', run, brought);
+    expect(accepted.code, accepted.stderr).toBe(0);
+    await screen.shows('approved by ada@example.com');
+    // What was typed meanwhile still stands in the field.
+    await screen.shows('❯ orders');
+    screen.type(KEYS.enter);
+    await screen.shows('✓ the key is rotated and proven');
+    expect(changes(house.server)).toMatchObject({ patches: 1, posts: 1 });
+    expect(typesOf(await house.entries(), 'run').filter((type) => type.startsWith('approval.'))).toEqual([
+      'approval.asked',
+      'approval.given',
+    ]);
+  });
+
+  test('breaking the glass takes a reason and then the name; Enter alone breaks nothing', async (context) => {
+    const { expect } = context;
+    const { house, at } = await sitDown(context);
+    const screen = at(...ROTATE);
+    await screen.answerToTheChange();
+    screen.type(KEYS.down);
+    screen.type(KEYS.down);
+    await screen.shows('❯ break the glass');
+    screen.type(KEYS.enter);
+    await screen.shows('why nobody can approve it in time');
+    screen.type(KEYS.enter);
+    await screen.shows('type a reason first');
+    screen.type('Ada is asleep');
+    await screen.shows('Ada is asleep');
+    screen.type(KEYS.enter);
+    await screen.shows('BREAK-GLASS, without a second person: Ada is asleep');
+    expect(changes(house.server)).toMatchObject({ patches: 0 });
+    screen.type(KEYS.enter);
+    await screen.shows('nothing was typed, so nothing happens');
+    await screen.confirm();
+    await screen.shows('✓ the key is rotated and proven');
+    const bypassed = (await house.entries()).find(({ type }) => type === 'approval.bypassed');
+    expect(bypassed?.body).toMatchObject({ reason: 'Ada is asleep' });
+  });
+
+  test('in lines, as for a screen reader, it is the same: refused, approved, confirmed', async (context) => {
+    const { expect } = context;
+    const { house, at } = await sitDown(context);
+    const screen = at(...ROTATE, '--plain');
+    await screen.asks('prove the newest first?');
+    screen.type('1\r');
+    await screen.asks('where does the new key come from?');
+    screen.type('1\r');
+    await screen.asks('type orders and Enter to confirm');
+    screen.type('orders\r');
+    await screen.shows('refused: a second person has to approve it');
+    await house.approve(house.ada);
+    await screen.shows('approved by ada@example.com');
+    await screen.asks('>');
+    screen.type('orders\r');
+    await screen.shows('the key is rotated and proven');
+    expect(changes(house.server)).toMatchObject({ patches: 1 });
+  });
+});

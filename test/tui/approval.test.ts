@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { layOut } from '../../src/tui/layout.ts';
+import type { UiState } from '../../src/tui/screen-state.ts';
+import { firstState, modeOf, update } from '../../src/tui/ui-state.ts';
+import { BREAK_GLASS } from '../../src/view/break-glass.ts';
+import type { ApprovalView, RunView } from '../../src/view/run-view.ts';
+import { withApproval } from '../../src/view/view-approval.ts';
+import { TYPED_NAME, VIEWS } from './fake-views.ts';
+
+const APPROVAL: ApprovalView = {
+  state: 'needed',
+  challenge: '00112233445566aa',
+  file: '/srv/robin/.local/state/lifeboat/approvals/01KAJ8V7Q2M4X9T3R5W6Y8Z0BC/00112233445566aa.txt',
+  command: 'ssh-keygen -Y sign -n lifeboat-approval -f ~/.ssh/id_ed25519 00112233445566aa.txt',
+  expiresAt: '2026-11-21 04:00:00',
+};
+
+const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
+const page = { height: 10, last: 0 };
+
+function viewWith(approval: Partial<ApprovalView> = {}): RunView {
+  return withApproval({ ...VIEWS.checking, question: TYPED_NAME } as RunView, { ...APPROVAL, ...approval });
+}
+
+function textOf(state: UiState, columns: number, rows: number): string {
+  const { bands } = layOut(state, { columns, rows }, look);
+  return bands
+    .flatMap(({ panes }) =>
+      panes.flatMap(({ lines }) => lines.map((line) => line.map((part) => part.text).join(''))),
+    )
+    .join('\n');
+}
+
+/** Without what breaks lines, so that a sentence is found wherever it was wrapped. */
+const flat = (text: string) => text.replace(/\s+/g, '');
+
+describe.each([
+  [40, 12],
+  [80, 24],
+  [160, 50],
+] as const)('at %i x %i', (columns, rows) => {
+  it.each([
+    ['needed', 'not approved yet'],
+    ['given', 'approved by ada@example.com'],
+    ['expired', 'the request for an approval has expired'],
+    ['withdrawn', 'the approval was withdrawn'],
+    ['bypassed', 'BREAK-GLASS, without a second person'],
+  ] as const)('%s stands above the name that is to be typed', (state, sentence) => {
+    const view = viewWith(state === 'needed' ? {} : { state, by: 'ada@example.com' });
+    const text = flat(textOf(firstState(view, 0), columns, rows));
+    expect(text).toContain(flat(sentence));
+    expect(text.indexOf(flat(sentence))).toBeLessThan(text.indexOf(flat('to confirm, type orders-dr')));
+  });
+});
+
+describe('the approval on the screen', () => {
+  it('shows file and command where there is room', () => {
+    const text = flat(textOf(firstState(viewWith(), 0), 100, 40));
+    expect(text).toContain(flat(APPROVAL.command));
+    expect(text).toContain(flat(APPROVAL.file));
+  });
+
+  it('keeps what was typed when it arrives', () => {
+    let state = firstState(viewWith(), 0);
+    [state] = update(state, { type: 'text', text: 'orders', now: 1000 });
+    [state] = update(state, { type: 'view', view: viewWith({ state: 'given', by: 'ada' }), now: 2000 });
+    expect(state.question?.text).toBe('orders');
+  });
+
+  it('a broken glass sends nothing by itself: a reason, then the name, and Esc takes it back', () => {
+    const view = viewWith();
+    let state = firstState(view, 0);
+    const press = (intent: 'down' | 'choose' | 'submit' | 'back') => {
+      const [next, effect] = update(state, { type: 'intent', intent, page, now: 1000 });
+      state = next;
+      return effect;
+    };
+    const type = (text: string) => {
+      [state] = update(state, { type: 'text', text, now: 1000 });
+    };
+    for (const _ of TYPED_NAME.options) press('down');
+    press('down');
+    expect(press('choose')).toBeUndefined();
+    expect(modeOf(state)).toBe('reason');
+    expect(press('submit')).toBeUndefined();
+    type('nobody there');
+    expect(press('submit')).toBeUndefined();
+    expect(textOf(state, 100, 40)).toContain('BREAK-GLASS, without a second person: nobody there');
+    expect(press('submit')).toBeUndefined();
+    press('back');
+    expect(textOf(state, 100, 40)).not.toContain('BREAK-GLASS');
+
+    for (const _ of TYPED_NAME.options) press('down');
+    press('down');
+    press('choose');
+    type('nobody there');
+    press('submit');
+    type('orders-dr');
+    expect(press('submit')).toEqual({
+      type: 'answer',
+      answer: { event: 'CONFIRM', typed: 'orders-dr', breakGlass: 'nobody there' },
+    });
+  });
+
+  it('no text of it acts on a terminal', () => {
+    const hostile = '\u001b[2J\u009b31m\u202eada\u200b';
+    const view = viewWith({ state: 'given', by: hostile, file: hostile, command: hostile });
+    expect(textOf(firstState(view, 0), 100, 40)).not.toMatch(/[\u001b\u009b\u202e\u200b]/u);
+  });
+
+  it('is not there for a question that needs none', () => {
+    const plain = { ...VIEWS.checking, question: TYPED_NAME } as RunView;
+    expect(withApproval(plain, undefined)).toBe(plain);
+    expect(textOf(firstState(plain, 0), 100, 40)).not.toContain(BREAK_GLASS.label);
+  });
+});
