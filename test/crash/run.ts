@@ -1,92 +1,120 @@
-import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { copyProduct } from '../e2e/product.ts';
+import { hasTerminal } from '../e2e/terminal.ts';
+import { planOf, type Wish } from './plan.ts';
+import { KINDS, type Kind } from './points.ts';
+import { canTrace } from './strace.ts';
 import { sweep } from './sweep.ts';
-import { type Point, runTrial, type Trial } from './trial.ts';
+import { figuresOf, tableOf } from './table.ts';
+import type { Trial } from './trial.ts';
 
 /*
- * `node test/crash/run.ts [--points N] [--seed S]`: kills a rotation at N random instants, at every time it waits for the disk, and
- * at every request that changes something, and counts what the service saw. Exit code 1 when a promise was broken.
+ * Kills real processes of every flow at every point of their way, resumes them, and compares with the walk that nobody disturbed:
+ *
+ *     --points N     so many points, evenly spread over all there are (default 1200; `all` is every one)
+ *     --sample N     so many points of everything, each flow in one revision: for every change
+ *     --long         5000 points, 500 drawn instants for each flow, every pair
+ *     --flow NAME    only flows and revisions with this in their name (rotate-key/62); --kind KIND only this kind of point,
+ *                    --what TEXT only points with this in their description (`dropped POST`)
+ *     --pairs        a kill on the way to a reconciliation, with each kill of the process that reconciles
+ *     --pty          everything on a full screen in a pseudo-terminal (else a fifth of it); --headless nothing
+ *     --seed S       what is drawn follows from it (default 1)
+ *     --only POINT   one point, by the name that was printed; --list prints all names and does nothing else
+ *     --json FILE    writes the figures
+ *
+ * Exit code 1 when a promise was broken.
  */
 const { values } = parseArgs({
-  options: { points: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' } },
+  options: {
+    points: { type: 'string' },
+    sample: { type: 'string' },
+    long: { type: 'boolean', default: false },
+    flow: { type: 'string' },
+    kind: { type: 'string' },
+    what: { type: 'string' },
+    pairs: { type: 'boolean', default: false },
+    pty: { type: 'boolean', default: false },
+    headless: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    list: { type: 'boolean', default: false },
+    json: { type: 'string' },
+  },
 });
 
 const product = copyProduct({ cheapVault: true });
+const began = performance.now();
 try {
-  const began = performance.now();
-  const syncs = await countSyncs(product);
-  const more = [...requestPoints(), ...syncs];
-  const { trials, spanMs } = await sweep(
-    product,
-    { points: Number(values.points), seed: Number(values.seed), more },
-    tell,
-  );
-  process.stdout.write(`${tableOf(trials)}\n`);
-  process.stdout.write(`an undisturbed rotation takes ${Math.round(spanMs)} ms; seed ${values.seed}; `);
-  process.stdout.write(`${Math.round((performance.now() - began) / 1000)} s in all\n`);
-  if (trials.some(({ problems }) => problems.length > 0)) process.exitCode = 1;
+  if (!canTrace()) say('strace is not there or may not trace: no kill at the calls of the system');
+  const tasks = await planOf(product, wishOf(), say);
+  if (values.list) for (const { point } of tasks) process.stdout.write(`${point.name}  ${point.what}\n`);
+  else if (tasks.length === 0) throw new Error('there is no such point');
+  else report(await sweep(product, tasks, seedNumber(), tell));
 } finally {
   product.remove();
 }
 
-/** PATCH and POST, each with everything that can become of a request whose sender has died. */
-function requestPoints(): Point[] {
-  return [1, 2].flatMap((nth) =>
-    (['done', 'dropped', 'late'] as const).map((then): Point => ({ kind: 'request', nth, then })),
-  );
-}
-
-/** Every time that a rotation waits for the disk; none without strace. */
-async function countSyncs(rotating: Product): Promise<Point[]> {
-  try {
-    execFileSync('strace', ['-f', '-e', 'trace=none', 'true'], { stdio: 'ignore' });
-  } catch {
-    process.stderr.write('strace is not there or may not trace: no kill at the syncs of the journal\n');
-    return [];
-  }
-  let last = 0;
-  for (let step = 32; step >= 1; ) {
-    const { hit } = await runTrial(rotating, { kind: 'sync', nth: last + step }, () => 1, 0);
-    if (hit) last += step;
-    else step /= 2;
-  }
-  return Array.from({ length: Math.floor(last) }, (_, index): Point => ({ kind: 'sync', nth: index + 1 }));
+function wishOf(): Wish {
+  const { kind, what, flow, only, pairs, pty, headless, long } = values;
+  if (kind !== undefined && !KINDS.includes(kind as Kind))
+    throw new Error(`the kinds are ${KINDS.join(', ')}`);
+  const all = values.points === 'all' || only !== undefined || values.list;
+  const sample = values.sample === undefined ? undefined : Number(values.sample);
+  // Pairs alone, when nothing says how many of the rest are wanted.
+  const fixed = values.points ?? (long ? '5000' : pairs ? '0' : '1200');
+  return {
+    points: all ? Number.POSITIVE_INFINITY : (sample ?? Number(fixed)),
+    instants: long || only !== undefined ? 500 : sample !== undefined ? 1 : fixed === '0' ? 0 : 8,
+    seed: seedNumber(),
+    flow,
+    kind: kind as Kind | undefined,
+    what,
+    pairs: pairs || long,
+    dress: pty ? 'screen' : headless || !hasTerminal() ? 'headless' : 'both',
+    alternating: sample !== undefined,
+    only,
+  };
 }
 
 function tell(trial: Trial): void {
-  const { point, where, kills, resumes, problems } = trial;
-  const at = Object.values(point).map((value) => (typeof value === 'number' ? Math.round(value) : value));
-  process.stderr.write(`${at.join(' ').padEnd(20)} ${where.padEnd(44)} kills ${kills}, resumes ${resumes}\n`);
-  for (const problem of problems) process.stderr.write(`  BROKEN: ${problem}\n`);
+  const { point, where, hit, kills, resumes, asked, ms, problems } = trial;
+  const after = `kills ${kills}, resumes ${resumes}, asked ${asked}, ${Math.round(ms)} ms`;
+  say(`${point.name}  ${point.what}  [${hit ? where : 'over before'}]  ${after}`);
+  for (const problem of problems) say(`  BROKEN: ${problem}`);
 }
 
-function tableOf(trials: readonly Trial[]): string {
-  const row = (name: string, some: readonly Trial[]) => {
-    const sum = (count: (trial: Trial) => number | boolean) =>
-      some.reduce((total, trial) => total + Number(count(trial)), 0);
-    const cells = [
-      some.length,
-      sum(({ hit }) => hit),
-      sum(({ kills }) => kills),
-      sum(({ resumes }) => resumes),
-      sum(({ doubled }) => doubled),
-      sum(({ lostKey }) => lostKey),
-      sum(({ problems }) => problems.length > 0),
-    ];
-    return `${name.padEnd(10)}${cells.map((cell) => String(cell).padStart(9)).join('')}`;
-  };
-  const titles = ['tried', 'hit', 'kills', 'resumes', 'doubles', 'keys lost', 'broken'];
-  const kinds = ['instant', 'sync', 'request'] as const;
-  return [
-    `${'points'.padEnd(10)}${titles.map((title) => title.padStart(9)).join('')}`,
-    ...kinds.map((kind) =>
-      row(
-        kind,
-        trials.filter(({ point }) => point.kind === kind),
-      ),
+function report(trials: readonly Trial[]): void {
+  const seconds = Math.round((performance.now() - began) / 1000);
+  const broken = trials.filter(({ problems }) => problems.length > 0);
+  process.stdout.write(`${tableOf(trials)}\nseed ${values.seed}; ${seconds} s in all\n`);
+  process.stdout.write(`again: npm run test:crash -- ${process.argv.slice(2).join(' ')}\n`);
+  for (const { point } of broken) {
+    process.stdout.write(`broken: npm run test:crash -- --seed ${values.seed} --only '${point.name}'\n`);
+  }
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify(asJson(trials, seconds), null, 2)}\n`);
+  if (broken.length > 0) process.exitCode = 1;
+}
+
+function asJson(trials: readonly Trial[], seconds: number) {
+  const groups = Map.groupBy(trials, ({ scene, point }) => `${scene.name} ${point.kind}`);
+  return {
+    seed: seedNumber(),
+    arguments: process.argv.slice(2),
+    seconds,
+    all: figuresOf(trials),
+    groups: [...groups].map(([name, some]) => ({ name, ...figuresOf(some) })),
+    broken: trials.flatMap(({ point, problems }) =>
+      problems.length > 0 ? [{ point: point.name, problems }] : [],
     ),
-    row('all', trials),
-    `moments met: ${new Set(trials.map(({ where }) => where)).size}`,
-  ].join('\n');
+  };
+}
+
+function seedNumber(): number {
+  return Number(values.seed);
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
 }

@@ -1,62 +1,74 @@
 import type { Product } from '../e2e/product.ts';
-import { type Point, runTrial, type Trial } from './trial.ts';
+import { randomFrom, seedOf } from './draw.ts';
+import type { Point } from './points.ts';
+import type { Scene } from './scenes.ts';
+import { openStage, type Stage } from './stage.ts';
+import type { Survey } from './survey.ts';
+import { runTrial, type Trial } from './trial.ts';
 
-export interface Sweep {
-  readonly trials: readonly Trial[];
-  /** How long an undisturbed rotation takes, from the start of its process to the end. Milliseconds. */
-  readonly spanMs: number;
+/** A trial that is still to be made. */
+export interface Task {
+  readonly scene: Scene;
+  readonly point: Point;
+  readonly survey: Survey;
 }
 
-/**
- * Tries `points` instants, uniform over the time that an undisturbed rotation takes, and then the `more` points. Everything that is
- * drawn follows from the seed. Two trials run at a time.
- */
+/** As many processes at a time as a small machine has cores. */
+const WORKERS = 2;
+/** How many stages are set up ahead, so that nobody waits until a service is old enough. */
+const AHEAD_OF_AGE = 10;
+
+/** Makes every trial, two at a time. Each draws from a seed of its own, made of `seed` and its name. Rejects when a stage cannot be set up. */
 export async function sweep(
   product: Product,
-  options: { readonly points: number; readonly seed: number; readonly more?: readonly Point[] },
+  tasks: readonly Task[],
+  seed: number,
   onTrial: (trial: Trial) => void = () => undefined,
-): Promise<Sweep> {
-  const spanMs = await measure(product);
-  const draw = randomFrom(options.seed);
-  const instants = Array.from(
-    { length: options.points },
-    (): Point => ({ kind: 'instant', ms: draw() * spanMs }),
-  );
-  const queue = [...instants, ...(options.more ?? [])].map((point) => ({ point, seed: draw() * 2 ** 32 }));
+): Promise<readonly Trial[]> {
   const trials: Trial[] = [];
-  const work = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const trial = await runTrial(product, next.point, randomFrom(next.seed), spanMs);
-      trials.push(trial);
-      onTrial(trial);
+  const waiting = [...tasks];
+  const ahead: { readonly task: Task; readonly stage: Promise<Stage> }[] = [];
+  const fill = () => {
+    while (waiting[0] !== undefined && ahead.length < (waiting[0].scene.ageMs > 0 ? AHEAD_OF_AGE : 1)) {
+      const task = waiting.shift() as Task;
+      const stage = openStage(product, task.scene);
+      // Whoever takes it meets the rejection.
+      stage.catch(() => undefined);
+      ahead.push({ task, stage });
     }
   };
-  // Each worker clears away what it has begun, also when the other one fails.
-  const ends = await Promise.allSettled([work(), work()]);
-  for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  return { trials, spanMs };
-}
-
-/** The second of two: the first also fills the compile cache. Two at a time, as the trials run. */
-async function measure(product: Product): Promise<number> {
-  const never: Point = { kind: 'instant', ms: 600_000 };
-  let spanMs = 0;
-  for (let round = 0; round < 2; round += 1) {
-    const runs = await Promise.all([0, 1].map(() => runTrial(product, never, () => 1, 0)));
-    const problems = runs.flatMap((run) => run.problems);
-    if (problems.length > 0) throw new Error(`an undisturbed rotation fails: ${problems.join('; ')}`);
-    spanMs = Math.max(...runs.map(({ firstMs }) => firstMs));
-  }
-  return spanMs;
-}
-
-/** Mulberry32: small, fast, and the same everywhere for the same seed. Gives numbers in [0, 1). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  const work = async () => {
+    for (;;) {
+      fill();
+      const next = ahead.shift();
+      if (next === undefined) return;
+      fill();
+      const { point, survey } = next.task;
+      const stage = await next.stage;
+      try {
+        const chances = { draw: randomFrom(seedOf(seed, point.name)), spanMs: survey.spanMs };
+        const trial = await runTrial(stage, point, survey.wanted, chances);
+        trials.push(trial);
+        onTrial(trial);
+      } finally {
+        await stage.close();
+      }
+    }
   };
+  const ends = await Promise.allSettled(Array.from({ length: WORKERS }, work));
+  await Promise.allSettled(ahead.map(async ({ stage }) => (await stage).close()));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  return trials;
+}
+
+/** Does something for each item, two at a time; gives the results in the order of the items. */
+export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const one = async () => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at] as T);
+  };
+  const ends = await Promise.allSettled(Array.from({ length: WORKERS }, one));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  return results;
 }

@@ -2,46 +2,61 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { planOf } from '../crash/plan.ts';
+import type { Point } from '../crash/points.ts';
 import { sweep } from '../crash/sweep.ts';
 import type { Trial } from '../crash/trial.ts';
 import { copyProduct } from './product.ts';
 import { useHouses } from './scene.ts';
 
-/** More instants, and a kill at every write to disk: `npm run test:crash`. */
-describe('a rotation whose process is killed', () => {
+/** Every point of every flow: `npm run test:crash`. */
+describe('a run whose process is killed', () => {
   const seed = Date.now() % 1_000_000;
-  const requests = [1, 2].flatMap((nth) =>
-    (['done', 'dropped', 'late'] as const).map((then) => ({ kind: 'request' as const, nth, then })),
-  );
-  let trials: readonly Trial[] = [];
+  let rotations: readonly Trial[] = [];
+  let others: readonly Trial[] = [];
 
   beforeAll(async () => {
     const product = copyProduct({ cheapVault: true });
+    const wish = { seed, pairs: false, dress: 'headless', alternating: true } as const;
     try {
-      ({ trials } = await sweep(product, { points: 20, seed, more: requests }));
+      const tasks = await planOf(product, { ...wish, flow: 'rotate-key/62', points: Infinity, instants: 20 });
+      const chosen = tasks.filter(({ point }) => point.kind === 'instant' || isOfAChange(point));
+      rotations = await sweep(product, chosen, seed);
+      others = await sweep(product, await planOf(product, { ...wish, points: 24, instants: 0 }), seed);
     } finally {
       product.remove();
     }
-  }, 180_000);
+  }, 400_000);
 
   /** With all that is needed to try it again. */
-  const those = (is: (trial: Trial) => boolean) => trials.filter(is).map((trial) => ({ seed, ...trial }));
+  const those = (is: (trial: Trial) => boolean) =>
+    [...rotations, ...others]
+      .filter(is)
+      .map(({ point, where, problems }) => ({ seed, point, where, problems }));
 
-  test('at twenty random instants and at each change: is proven in the end, and keeps every promise', () => {
-    expect(trials).toHaveLength(26);
+  test('at twenty random instants and around each change of a rotation: ends as if it had not been', () => {
+    expect(rotations.filter(({ point }) => point.kind === 'instant')).toHaveLength(20);
+    expect(rotations.filter(({ point, hit }) => isOfAChange(point) && hit)).toHaveLength(12);
     expect(those(({ problems }) => problems.length > 0)).toEqual([]);
   });
 
-  test('never sends anything twice', () => expect(those(({ doubled }) => doubled)).toEqual([]));
-
-  test('never loses a key', () => expect(those(({ lostKey }) => lostKey)).toEqual([]));
-
-  test('while a change is under way: it arrived, it was lost, it arrives late', () => {
-    const changes = trials.filter(({ point }) => point.kind === 'request');
-    expect(changes.map(({ hit }) => hit)).toEqual(requests.map(() => true));
-    expect(trials.filter(({ hit }) => hit).length).toBeGreaterThan(10);
+  test('at points of every other flow: ends as if it had not been', () => {
+    expect(others).toHaveLength(24);
+    expect(new Set(others.map(({ scene }) => scene.flow)).size).toBeGreaterThan(5);
+    expect(others.filter(({ hit }) => hit).length).toBeGreaterThan(12);
   });
+
+  test('never does anything twice', () => expect(those(({ doubles }) => doubles > 0)).toEqual([]));
+
+  test('never loses a key', () => expect(those(({ lostKeys }) => lostKeys > 0)).toEqual([]));
+
+  test('never forgets what is owed', () =>
+    expect(those(({ lostObligations }) => lostObligations > 0)).toEqual([]));
 });
+
+function isOfAChange({ kind, what }: Point): boolean {
+  return kind === 'request' && / (?:PATCH|POST) /u.test(what);
+}
 
 describe('a process that is killed while it makes its journal', () => {
   const house = useHouses();

@@ -1,0 +1,24 @@
+/** What was asked of this process before there was anything to leave. */
+export interface EarlySignals {
+  /** Signals have their usual effect again, or that of whoever listens by now; tells whether one came in between. */
+  release(): boolean;
+}
+
+/**
+ * Keeps SIGINT, SIGTERM and SIGHUP from ending the process while a run is begun and taken up: what is on record by then must be left in
+ * order, with the exit code of a run that can be resumed.
+ */
+export function keepSignals(): EarlySignals {
+  let came = false;
+  const onSignal = () => {
+    came = true;
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return {
+    release: () => {
+      for (const signal of signals) process.off(signal, onSignal);
+      return came;
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type { Obligation } from '../../machines/parts/obligation.ts';
+import { gatherObligations } from '../../src/commands/open-obligations.ts';
+import type { Entry } from '../../src/journal/journal.ts';
+import { openForReading } from '../../src/journal/open-for-reading.ts';
+import type { Call } from '../e2e/foreign/call.ts';
+import type { Wish } from '../e2e/foreign/capi.ts';
+import type { Stage } from './stage.ts';
+
+/** What there is at the end of a walk: what was done by the ledgers of service and platform, and what the product has on record. */
+export interface Ledger {
+  /** Changes that were carried out, by name, with how often. */
+  readonly done: ReadonlyMap<string, number>;
+  /** How many different keys the service was given. */
+  readonly keysGiven: number;
+  readonly lostKeys: number;
+  /** What became of each application, as its platform sees it. */
+  readonly apps: readonly string[];
+  /** `rebind shop: settled`, sorted. */
+  readonly owed: readonly string[];
+  /** The state in which the last run stands, and how it was closed. */
+  readonly state: string;
+  readonly closed: 'proven' | 'unproven' | 'open';
+  /** Whether a person has said what no answer of the service told, so that the end rests on that word. */
+  readonly isSaid: boolean;
+}
+
+export async function ledgerOf(stage: Stage): Promise<Ledger> {
+  const { house, capi, from } = stage;
+  const calls = house.server.calls.slice(from);
+  const entries = await entriesOf(stage);
+  const run = runsIn(entries).at(-1) ?? [];
+  const held = new Set((await house.vault()).values());
+  const given = house.server.instances.flatMap(({ keys }) => keys);
+  const closing = run.find(({ type }) => type === 'run.closed')?.body as Closing | undefined;
+  return {
+    done: countOf([
+      ...calls.filter(({ method, did }) => method !== 'GET' && did).map(nameOfCall),
+      ...(capi?.wishes ?? []).filter(({ answered }) => !isRefused(answered)).map(nameOfWish),
+    ]),
+    keysGiven: new Set(calls.flatMap(({ key }) => key ?? [])).size,
+    lostKeys: [...given].filter((key) => !held.has(key)).length,
+    apps: capi === undefined ? [] : appsOf(capi),
+    owed: [...(closing?.obligations ?? []), ...(await owedIn(stage))].map(lineOf).toSorted(),
+    state: (run.findLast(({ type }) => type === 'event')?.body as { to?: string } | undefined)?.to ?? 'none',
+    closed: closing === undefined ? 'open' : closing.proven === true ? 'proven' : 'unproven',
+    isSaid: run.some(({ body }) => (body as Answered).event?.type === 'operator.hasBegun'),
+  };
+}
+
+interface Answered {
+  readonly event?: { readonly type?: string };
+}
+
+interface Closing {
+  readonly proven?: boolean;
+  readonly obligations?: readonly Obligation[];
+}
+
+/** The journal as it lies there; a process that was killed early leaves none. */
+export function entriesOf({ house }: Stage): Promise<readonly Entry[]> {
+  return house.entries().catch((thrown: { code?: string }) => {
+    if (thrown.code === 'journal.none') return [];
+    throw thrown;
+  });
+}
+
+/** The entries of each run, oldest run first. */
+export function runsIn(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const runs = Map.groupBy(
+    entries.filter(({ stream }) => stream.startsWith('run/')),
+    ({ stream }) => stream,
+  );
+  return [...runs].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, run]) => run);
+}
+
+/** What may be asked for twice without a difference: the same value set again, the same question asked again. */
+export function isRepeatable(name: string): boolean {
+  return /backups-config|disaster-recovery\/prepare|broker\/edit/u.test(name);
+}
+
+function nameOfCall({ method, path, instance }: Call): string {
+  const [, rest = ''] = /^\/(?:v1\/instances|service-instances)\/[^/]+(.*)$/u.exec(path) ?? [];
+  return `${method} ${instance ?? 'nobody'}${rest.replaceAll(/\/\d+/gu, '/:id')}`;
+}
+
+function nameOfWish({ method, path, about }: Wish): string {
+  return `${method} ${path} ${about}`;
+}
+
+function isRefused(answered: Wish['answered']): boolean {
+  return typeof answered === 'number' && answered >= 400;
+}
+
+function countOf(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/** How many bindings each application has, and whether it was started with the newest. */
+function appsOf({ land }: NonNullable<Stage['capi']>): string[] {
+  return land.apps.map((app) => {
+    const bound = land.bindingsOf(app);
+    const runs = app.processes.every(({ runsWith }) => bound.every(({ guid }) => runsWith.includes(guid)));
+    return `${app.name}: ${bound.map(({ instance }) => instance.name).join(', ')}; ${app.state}, ${runs}`;
+  });
+}
+
+async function owedIn({ house }: Stage): Promise<readonly Obligation[]> {
+  const journal = await openForReading({ home: house.home });
+  try {
+    return (await gatherObligations(journal)).map(({ obligation }) => obligation);
+  } finally {
+    await journal.close();
+  }
+}
+
+/** Fingerprints and ids differ from one installation to the next. */
+function lineOf({ kind, what, settled }: Obligation): string {
+  const words = what.replaceAll(/\b[0-9a-f]{8,}\b|[0-9a-f-]{36}|\d+/gu, '…');
+  return `${kind} ${words}: ${settled === undefined ? 'owed' : 'settled'}`;
+}

@@ -1,0 +1,125 @@
+import type { Product } from '../e2e/product.ts';
+import { randomFrom, seedOf, spread } from './draw.ts';
+import { instantsOf, type Kind, type Point, pairsOf } from './points.ts';
+import { type Dress, SCENES, type Scene } from './scenes.ts';
+import { pointsAfter, type Survey, surveyOf } from './survey.ts';
+import { eachOf, type Task } from './sweep.ts';
+
+/** What of the suite is run. */
+export interface Wish {
+  /** How many points in all that follow from the program alone; Infinity is every one. */
+  readonly points: number;
+  /** Drawn moments of a kill for each flow; of a signal, a stop, a second process fewer. */
+  readonly instants: number;
+  readonly seed: number;
+  /** Part of a flow's name. */
+  readonly flow?: string | undefined;
+  readonly kind?: Kind | undefined;
+  /** Part of what is there: `dropped POST`, `lifeboat.db-wal`. */
+  readonly what?: string | undefined;
+  readonly pairs: boolean;
+  readonly dress: Dress | 'both';
+  /** Each flow in one revision only, in turn. */
+  readonly alternating: boolean;
+  /** The name of the one point that is tried. */
+  readonly only?: string | undefined;
+}
+
+/** A fifth of what is killed is killed on a screen. */
+const SCREEN_SHARE = 0.2;
+/** Where every pair is tried when no flow is named. */
+const PAIRED = ['rotate-key/62/headless', 'restore-backup/62/headless'];
+
+/** Walks the scenes that are wished for, and gives the trials that follow from it, in a fixed order. */
+export async function planOf(
+  product: Product,
+  wish: Wish,
+  tell: (line: string) => void = () => undefined,
+): Promise<Task[]> {
+  const surveys = await eachOf(scenesOf(wish), async (scene) => {
+    const survey = await surveyOf(product, scene);
+    tell(`${scene.name}: ${survey.points.length} points`);
+    return survey;
+  });
+  const everything = surveys.flatMap((survey) => tasksOf(survey, wish));
+  if (wish.only !== undefined && !wish.only.includes('/pair#')) {
+    return everything.filter(({ point }) => point.name === wish.only);
+  }
+  const pairs = wish.pairs || wish.only !== undefined ? await pairsIn(product, surveys, wish) : [];
+  if (wish.only !== undefined) return pairs.filter(({ point }) => point.name === wish.only);
+  const draw = randomFrom(seedOf(wish.seed, 'which points'));
+  const drawn = everything.filter(({ point }) => isDrawn(point));
+  const fixed = everything.filter(({ point }) => !isDrawn(point));
+  const onScreen = wish.dress === 'screen' ? 1 : wish.dress === 'headless' ? 0 : SCREEN_SHARE;
+  const share = (dress: Dress, part: number) => {
+    const those = fixed.filter(({ scene }) => scene.dress === dress);
+    const all = part === SCREEN_SHARE ? those.length : Number.POSITIVE_INFINITY;
+    return spread(those, Math.round(Math.min(wish.points, all) * part), draw);
+  };
+  return [...share('headless', 1 - onScreen), ...share('screen', onScreen), ...drawn, ...pairs];
+}
+
+/** Only headless ones: what a screen adds, it adds between the points. */
+function scenesOf({ flow, only, pairs, alternating, seed, points }: Wish): readonly Scene[] {
+  const headless = SCENES.filter(({ dress }) => dress === 'headless');
+  const name = only?.split('/').slice(0, 2).join('/');
+  if (name !== undefined) return headless.filter((scene) => scene.name.startsWith(`${name}/`));
+  const named = headless.filter((scene) => flow === undefined || scene.name.includes(flow));
+  if (pairs && flow === undefined && points === 0)
+    return headless.filter((scene) => PAIRED.includes(scene.name));
+  if (!alternating) return named;
+  const flows = [...Map.groupBy(named, (scene) => scene.flow).values()];
+  return flows.flatMap((both, at) => both[(at + seed) % both.length] ?? []);
+}
+
+/** Every point of one scene, headless and on a screen. */
+function tasksOf(survey: Survey, { instants, seed, kind, dress, what = '' }: Wish): Task[] {
+  const { scene, points } = survey;
+  const screen = SCENES.find(
+    (one) => one.flow === scene.flow && one.revision === scene.revision && one.dress === 'screen',
+  );
+  return [scene, ...(screen === undefined ? [] : [screen])].flatMap((on) => {
+    if (dress !== 'both' && on.dress !== dress) return [];
+    const own = points.map((point) => ({ ...point, name: point.name.replace(scene.name, on.name) }));
+    const drawn = (['instant', 'signal', 'stop', 'second'] as const).flatMap((one) => {
+      const count = countOf(one, on, instants);
+      return instantsOf(on.name, one, count, survey.spanMs * (on.dress === 'screen' ? 2 : 1), seed);
+    });
+    return [...own, ...drawn]
+      .filter((point) => (kind === undefined || point.kind === kind) && point.what.includes(what))
+      .map((point) => ({ scene: on, point, survey }));
+  });
+}
+
+/** A flow's share in each of its scenes; a screen, where a person takes their time, is met by kills and signals only. */
+function countOf(kind: Kind, { flow, dress }: Scene, instants: number): number {
+  const scenes = SCENES.filter((one) => one.flow === flow && one.dress === dress).length;
+  const kills = Math.ceil(instants / scenes);
+  if (dress === 'headless') return kind === 'instant' ? kills : Math.min(kills, Math.ceil(instants / 20) + 2);
+  return kind === 'instant' || kind === 'signal' ? Math.ceil(kills / 20) : 0;
+}
+
+/** On the way from a change that may be lost to its reconciliation: every kill there, with every kill of whoever resumes. */
+async function pairsIn(product: Product, surveys: readonly Survey[], { flow, only }: Wish): Promise<Task[]> {
+  const chosen = surveys.filter(
+    ({ scene }) => flow !== undefined || only !== undefined || PAIRED.includes(scene.name),
+  );
+  const found = await eachOf(chosen, async (survey) => {
+    const firsts = survey.points.filter(
+      ({ kind, what }) => kind === 'request' && /^(?:torn|dropped|late|done|half) (?:PATCH|POST)/u.test(what),
+    );
+    const pairs: Task[] = [];
+    for (const first of firsts) {
+      const after = await pointsAfter(product, survey.scene, first);
+      const seconds = after.filter(({ kind }) => kind === 'sync' || kind === 'request' || kind === 'send');
+      for (const point of pairsOf(survey.scene.name, [first], seconds))
+        pairs.push({ scene: survey.scene, point, survey });
+    }
+    return pairs;
+  });
+  return found.flat();
+}
+
+function isDrawn({ kind }: Point): boolean {
+  return kind === 'instant' || kind === 'signal' || kind === 'stop' || kind === 'second';
+}

@@ -1,0 +1,58 @@
+import { CASES, type Flow } from '../e2e/flows.ts';
+
+/** How the first process is started: without a terminal, or in one, with a full screen and somebody at the keys. */
+export type Dress = 'headless' | 'screen';
+
+/** One flow as it is walked in the suite. */
+export interface Scene {
+  /** `restore-backup/62/headless`: stable, and part of the names of its points. */
+  readonly name: string;
+  readonly flow: string;
+  readonly revision: 61 | 62;
+  readonly dress: Dress;
+  /** Whether a platform is there, with applications that have to be bound anew. */
+  readonly hasPlatform: boolean;
+  /** What the flow stands on, made before it. */
+  readonly before: readonly (readonly string[])[];
+  /** How old the service has to be. Milliseconds. */
+  readonly ageMs: number;
+  readonly args: Flow['args'];
+  readonly confirm: string;
+}
+
+const ROTATE_KEY = [61, 62].map((revision) => ({
+  name: 'rotate-key',
+  revision: revision as 61 | 62,
+  args: () => ['rotate-key', '--instance', 'orders'],
+  confirm: 'orders',
+}));
+
+/** What binds applications again. */
+const WITH_PLATFORM = ['restore-backup', 'restore-point-in-time', 'disaster-recovery --perform'];
+
+/** A point in time needs a past, and distance from both of its edges. */
+const PAST_MS = 9_500;
+
+/** Every flow in every revision, headless and on a screen, and where applications are bound again also with a platform. */
+export const SCENES: readonly Scene[] = [...ROTATE_KEY, ...CASES].flatMap((flow) => {
+  const { name, revision, args, confirm } = flow;
+  const before = 'before' in flow ? (flow.before ?? []) : [];
+  const ageMs = name === 'restore-point-in-time' ? PAST_MS : 0;
+  const platforms = WITH_PLATFORM.includes(name) ? [false, true] : [false];
+  return platforms.flatMap((hasPlatform) =>
+    (['headless', 'screen'] as const).map((dress): Scene => {
+      const words = `${name.replaceAll(/ --(?:action )?/gu, '-')}${hasPlatform ? '+platform' : ''}`;
+      return {
+        name: `${words}/${revision}/${dress}`,
+        flow: words,
+        revision,
+        dress,
+        hasPlatform,
+        before,
+        ageMs,
+        args,
+        confirm,
+      };
+    }),
+  );
+});

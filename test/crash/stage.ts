@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ForeignCapi, startForeignCapi } from '../e2e/foreign/capi.ts';
+import { CANARIES, type House, openHouse } from '../e2e/house.ts';
+import type { Product } from '../e2e/product.ts';
+import type { Scene } from './scenes.ts';
+import { openWire, type Wire } from './wire.ts';
+
+/** Everything that one trial needs: a machine, a service, perhaps a platform, and the wires to both. */
+export interface Stage {
+  readonly scene: Scene;
+  readonly product: Product;
+  readonly house: House;
+  readonly capi: ForeignCapi | undefined;
+  /** To the service, and to the platform. */
+  readonly wires: readonly Wire[];
+  /** The words after `run`; the same in every attempt. */
+  readonly args: readonly string[];
+  /** How many requests the service had before the flow itself began. */
+  readonly from: number;
+  close(): Promise<void>;
+}
+
+/** How long a lost request may still arrive: longer than a late one of `wire.ts` takes. */
+const SETTLE = '1s';
+/** Done before it is first asked for, so that waiting is not where most of the time goes. */
+const TASK_MS = 1;
+
+/** Sets everything up, up to the moment before the flow's own command. */
+export async function openStage(product: Product, scene: Scene): Promise<Stage> {
+  const house = await openHouse(product, { settle: SETTLE, taskMs: TASK_MS, revision: scene.revision });
+  const opened = performance.now();
+  const wires: Wire[] = [];
+  let capi: ForeignCapi | undefined;
+  const close = async () => {
+    await house.close();
+    await Promise.all(wires.map((wire) => wire.close()));
+    await capi?.close();
+  };
+  try {
+    // One thread for files, so that what it asks the system for comes in one order.
+    Object.assign(house.env, { UV_THREADPOOL_SIZE: '1' });
+    const service = new URL(house.server.url).host;
+    wires.push(await openWire(service));
+    if (scene.hasPlatform) {
+      capi = await startForeignCapi({ token: CANARIES.otherToken, jobMs: 2 });
+      wires.push(await openWire(new URL(capi.url).host, { hidden: true }));
+      furnish(house, capi, wires);
+    }
+    configure(house, service, wires);
+    for (const words of scene.before) {
+      const { code, stderr } = await house.run(...words);
+      if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
+    }
+    await pause(Math.max(0, scene.ageMs - (performance.now() - opened)));
+    const args = scene.args(house);
+    return { scene, product, house, capi, wires, args, from: house.server.calls.length, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+/** Two applications and a service key on each instance that is restored: what is owed after it. */
+function furnish(house: House, { land }: ForeignCapi, [service]: readonly Wire[]): void {
+  const prod = land.addSpace('prod', 'acme');
+  const [orders] = house.server.instances.map(({ name }) =>
+    land.addInstance({ name, space: prod, dashboardUrl: onWire(house.server.urlOf(name), service) }),
+  );
+  if (orders === undefined) throw new Error('there is no instance');
+  for (const name of ['shop', 'job']) {
+    const app = land.addApp({ name, space: prod, ...(name === 'job' ? { state: 'STOPPED' as const } : {}) });
+    land.addBinding({ instance: orders, app });
+    if (app.state === 'STARTED') land.start(app);
+    for (const one of app.processes) if (one.startedAt !== undefined) one.startedAt -= 3_600_000;
+  }
+  land.addBinding({ instance: orders, name: 'report' });
+}
+
+function configure(house: House, service: string, [toService, toPlatform]: readonly Wire[]): void {
+  const path = house.env['LIFEBOAT_CONFIG'] ?? '';
+  let text = readFileSync(path, 'utf8').replaceAll(service, toService?.address ?? service);
+  if (toPlatform !== undefined) {
+    const token = join(house.folder, 'platform-token');
+    writeFileSync(token, `bearer ${CANARIES.otherToken}\n`, { mode: 0o600 });
+    const api = `{ api: "http://${toPlatform.address}", token: { file: ./platform-token } }`;
+    text = text.replace('platform: none', `platform: ${api}`);
+  }
+  writeFileSync(path, text);
+}
+
+function onWire(url: string, wire: Wire | undefined): string {
+  return url.replace(new URL(url).host, wire?.address ?? '');
+}

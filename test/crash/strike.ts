@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Blow } from './points.ts';
+import type { Stage } from './stage.ts';
+import { type Started, startOn } from './start.ts';
+import { killingAt } from './strace.ts';
+
+/** What came of a blow. */
+export interface Struck {
+  readonly started: Started;
+  /** Resolves when the process is gone and nothing more is done to it. */
+  readonly done: Promise<void>;
+  /** Whether the blow fell while there was a process. */
+  fell(): boolean;
+  /** What a second process should have been told and was not. */
+  readonly problems: readonly string[];
+}
+
+/** Starts a command, and lets a blow fall on it. */
+export function startToStrike(
+  stage: Stage,
+  dress: Parameters<typeof startOn>[1],
+  words: readonly string[],
+  blow: Blow | undefined,
+): Struck {
+  let fell = false;
+  const problems: string[] = [];
+  const under = blow?.how === 'call' ? killingAt(blow.call, blow.nth) : [];
+  for (const [index, wire] of stage.wires.entries()) {
+    if (blow?.how !== 'wire' || blow.wire !== index) wire.arm();
+    else {
+      const strike = () => {
+        fell = true;
+        started.kill('SIGKILL');
+      };
+      wire.arm({ ...blow, strike });
+    }
+  }
+  const started = startOn(stage, dress, words, under);
+  const work = async () => {
+    if (blow === undefined || blow.how === 'call' || blow.how === 'wire') {
+      const end = await started.ended;
+      fell ||= blow?.how === 'call' && end.code === null;
+      return;
+    }
+    const isOver = await Promise.race([started.ended.then(() => true), pause(blow.ms, false)]);
+    if (isOver) return;
+    fell = true;
+    if (blow.how === 'kill') started.kill('SIGKILL');
+    else if (blow.how === 'signal') started.kill(blow.signal);
+    else {
+      started.kill('SIGSTOP');
+      if (blow.how === 'stop') await pause(blow.forMs);
+      else problems.push(...(await tryToResume(stage, started.pid())));
+      started.kill('SIGCONT');
+    }
+    await started.ended;
+  };
+  return { started, done: work(), fell: () => fell, problems };
+}
+
+/**
+ * Whoever resumes a run that somebody has is refused and told who that is. Before it is begun there is nothing to resume, and while a
+ * process stands still in the middle of a write, the journal itself is locked.
+ */
+async function tryToResume(stage: Stage, holder: number | undefined): Promise<string[]> {
+  const second = startOn(stage, 'headless', ['resume']);
+  const { code, stderr } = await second.ended;
+  const isNamed = stderr.includes(`is held by process ${holder} on `);
+  const isNothing = /there is no open run|there are no runs|run \w+ is closed|keeps the journal locked/u.test(
+    stderr,
+  );
+  if (code !== null && code > 0 && (isNamed || isNothing)) return [];
+  return [
+    `a second process beside ${holder} ended with ${code}: ${stderr.split('\n').slice(-4).join(' | ')}`,
+  ];
+}
