@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Failure } from './failure.ts';
 import type { Obligation } from './obligation.ts';
 import type { PaperStep } from './paper-step.ts';
-import type { OperatorEvent, Question } from './question.ts';
+import type { OperatorEvent, Question, QuestionOption } from './question.ts';
 
 /** The view's vocabulary. `in-doubt` and `failed` decide the exit code of a run that stops there without a terminal. */
 export type StateTag = 'question' | 'destructive' | 'waiting' | 'obligation' | 'in-doubt' | 'failed' | 'done';
@@ -35,6 +35,11 @@ export interface StateMeta<Context, Event extends OperatorEvent> {
   readonly step: string;
   readonly title: string;
   readonly question?: (context: Context) => Question<Event>;
+  /**
+   * What may be done while the state's verb is under way, which asks and changes nothing. The machine takes these events in the state;
+   * they are offered once the verb takes longer than it should.
+   */
+  readonly beside?: (context: Context) => readonly QuestionOption<Event>[];
   readonly calls?: readonly PlannedCall[];
   /** Calls of the platform or commands outside the service, for the plan: words, not paths. */
   readonly does?: readonly string[];

@@ -1,3 +1,5 @@
+import { besideWaiting } from '../parts/beside-waiting.ts';
+import { lookAgain, sendAgain } from '../parts/doubt-question.ts';
 import { choice, type RecoveryQuestion, stop } from './ask.ts';
 import type { RecoveryContext } from './context.ts';
 import { failOrDoubt, failTo, failure } from './failing.ts';
@@ -58,6 +60,14 @@ export function actionTask() {
         title: 'waiting until the instance is available',
         slice: 'execute',
         calls: [{ method: 'GET', path: '', what: 'its state, until it is available' }],
+        beside: () => besideWaiting(),
+      },
+      on: {
+        'operator.lookAgain': { target: 'waitingForInstance', reenter: true },
+        'operator.giveUp': {
+          target: 'instanceFailed',
+          actions: { type: 'keepGivenUp', params: { what: 'the instance' } },
+        },
       },
       invoke: {
         id: 'waitForInstance',
@@ -93,16 +103,8 @@ function askAboutLostAct({ failure: lost, action }: RecoveryContext): RecoveryQu
       hint: 'goes on by waiting for the instance',
       needs: { what: 'evidence', prompt: 'how do you know?' },
     },
-    {
-      event: { type: 'operator.lookAgain' },
-      label: 'wait and look again',
-      hint: 'asks the service for the state of the instance; nothing is sent',
-    },
-    {
-      event: { type: 'operator.sendAgain' },
-      label: 'it never happened, send it',
-      hint: 'asks for the name again',
-    },
+    lookAgain('the state of the instance'),
+    sendAgain(`asks for the name again: a second ${action ?? 'action'} takes the instance away once more`),
     stop,
   ]);
 }

@@ -8,7 +8,8 @@ import type { RecoveryEvent } from './events.ts';
 type Bare<Event> = Event extends unknown ? Omit<Event, 'text' | 'typed'> : never;
 
 export type RecoveryQuestion = Question<RecoveryEvent>;
-export type Option = QuestionOption<Bare<RecoveryEvent>>;
+export type OptionEvent = Bare<RecoveryEvent>;
+export type Option = QuestionOption<OptionEvent>;
 
 export const stop: Option = {
   event: { type: 'operator.stop' },
@@ -44,25 +45,6 @@ export function typedName(
 export function askAboutFailure(ways: FailureWays) {
   return ({ failure }: RecoveryContext): RecoveryQuestion =>
     failureQuestion(failure, ways) as RecoveryQuestion;
-}
-
-/** What a lost answer may have become, as answers: one for each task that the service shows. */
-export function candidatesOf({ failure }: RecoveryContext, what: string): Option[] {
-  const candidates = failure?.evidence['candidates'];
-  if (!Array.isArray(candidates)) return [];
-  return candidates.flatMap((candidate): Option[] => {
-    if (typeof candidate !== 'object' || candidate === null || Array.isArray(candidate)) return [];
-    const { id, triggeredAt, status, why } = candidate;
-    if (typeof id !== 'number') return [];
-    const hint = `triggered at ${String(triggeredAt ?? 'an unknown time')}, ${String(status ?? 'status unknown')}`;
-    return [
-      {
-        event: { type: 'operator.adopt', id },
-        label: `adopt ${what} ${id}`,
-        hint: typeof why === 'string' ? `${hint}: ${why}` : hint,
-      },
-    ];
-  });
 }
 
 /** Bytes as people read them. */

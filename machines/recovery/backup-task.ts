@@ -1,4 +1,6 @@
-import { candidatesOf, choice, noStop, OWING, type RecoveryQuestion, stop } from './ask.ts';
+import { besideWaiting } from '../parts/beside-waiting.ts';
+import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
+import { choice, noStop, type OptionEvent, OWING, type RecoveryQuestion, stop } from './ask.ts';
 import type { RecoveryContext } from './context.ts';
 import { failOrDoubt, failOrOver, failure } from './failing.ts';
 import { recovery } from './setup.ts';
@@ -125,6 +127,14 @@ export function backupTask(given: BackupTask) {
         title: `waiting for the backup of ${what}`,
         slice: afterwards,
         calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done', ...on }],
+        beside: () => besideWaiting(),
+      },
+      on: {
+        'operator.lookAgain': { target: states.waiting, reenter: true },
+        'operator.giveUp': {
+          target: states.waitFailed,
+          actions: { type: 'keepGivenUp', params: { what: `the backup of ${what}` } },
+        },
       },
       invoke: {
         id: states.waiting,
@@ -188,17 +198,9 @@ function namesOf(name: string) {
 function askAboutLostBackup(isOwed: boolean) {
   return (context: RecoveryContext): RecoveryQuestion =>
     choice(context.failure?.shortMessage ?? 'the answer to the backup request was lost', [
-      ...candidatesOf(context, 'backup'),
-      {
-        event: { type: 'operator.lookAgain' },
-        label: 'wait and look again',
-        hint: 'asks the service for its list of backups',
-      },
-      {
-        event: { type: 'operator.sendAgain' },
-        label: 'it never happened, send it',
-        hint: 'creates one more backup; harmless, but it counts against retention',
-      },
+      ...adoptions<OptionEvent>(context.failure, 'backup'),
+      lookAgain('its list of backups'),
+      sendAgain('creates one more backup; harmless, but it counts against retention'),
       isOwed ? noStop : stop,
     ]);
 }

@@ -26,6 +26,7 @@ export type RecoveryEvent =
   | { type: 'operator.adopt'; id: number }
   | { type: 'operator.hasBegun'; text: string }
   | { type: 'operator.lookAgain' }
+  | { type: 'operator.giveUp' }
   | { type: 'operator.sendAgain' }
   | { type: 'operator.payAll' }
   | { type: 'operator.pay'; id: string }

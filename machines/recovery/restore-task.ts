@@ -1,4 +1,6 @@
-import { candidatesOf, choice, type RecoveryQuestion, stop } from './ask.ts';
+import { besideWaiting } from '../parts/beside-waiting.ts';
+import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
+import { choice, type OptionEvent, type RecoveryQuestion, stop } from './ask.ts';
 import type { RecoveryContext } from './context.ts';
 import { failOrOver, failure } from './failing.ts';
 import { recovery } from './setup.ts';
@@ -84,6 +86,18 @@ export function restoreTask({ again, on, next }: RestoreTask) {
         title: 'waiting for the restore',
         slice: 'execute',
         calls: [{ method: 'GET', path: '/restores/:id', what: 'its status, until it is done', ...side }],
+        beside: () => besideWaiting('how do you know that the restore is done?'),
+      },
+      on: {
+        'operator.lookAgain': { target: 'waitingForRestore', reenter: true },
+        'operator.markDone': {
+          target: 'waitingForInstance',
+          actions: { type: 'keepTask', params: ({ event }) => ({ task, outside: event.text }) },
+        },
+        'operator.giveUp': {
+          target: 'restoreWaitFailed',
+          actions: { type: 'keepGivenUp', params: { what: 'the restore' } },
+        },
       },
       invoke: {
         id: 'waitForRestore',
@@ -163,6 +177,14 @@ function instanceIsBack({ next, on }: { readonly next: string; readonly on?: 'ta
         title: 'waiting until the instance is available',
         slice: 'execute',
         calls: [{ method: 'GET', path: '', what: 'its state, until it is available', ...side }],
+        beside: () => besideWaiting(),
+      },
+      on: {
+        'operator.lookAgain': { target: 'waitingForInstance', reenter: true },
+        'operator.giveUp': {
+          target: 'instanceFailed',
+          actions: { type: 'keepGivenUp', params: { what: 'the instance' } },
+        },
       },
       invoke: {
         id: 'waitForInstance',
@@ -197,17 +219,9 @@ function instanceIsBack({ next, on }: { readonly next: string; readonly on?: 'ta
 
 function askAboutLostRestore(context: RecoveryContext): RecoveryQuestion {
   return choice(context.failure?.shortMessage ?? 'the answer to the restore was lost', [
-    ...candidatesOf(context, 'restore'),
-    {
-      event: { type: 'operator.lookAgain' },
-      label: 'wait and look again',
-      hint: 'asks the service for its list of restores; nothing is sent',
-    },
-    {
-      event: { type: 'operator.sendAgain' },
-      label: 'it never happened, send it',
-      hint: 'asks for the name again: a second restore loses what was written after the first',
-    },
+    ...adoptions<OptionEvent>(context.failure, 'restore'),
+    lookAgain('its list of restores'),
+    sendAgain('asks for the name again: a second restore loses what was written after the first'),
     stop,
   ]);
 }

@@ -1,4 +1,5 @@
 import { assign, setup } from 'xstate';
+import { givenUp } from '../parts/beside-waiting.ts';
 import { failureFrom } from '../parts/failure.ts';
 import type { PlatformProof, TargetFacts } from '../parts/recovery-verbs.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
@@ -97,6 +98,7 @@ export const recovery = setup({
       stuck: ({ context }) => [...context.stuck, ...(context.paying === undefined ? [] : [context.paying])],
       paying: undefined,
     }),
+    keepGivenUp: assign({ failure: (_, { what }: { what: string }) => givenUp(what) }),
     keepFirstBlocker: assign({ failure: ({ context }) => context.facts?.blockers[0] }),
     clearFailure: assign({ failure: undefined }),
     noteSkip: assign({

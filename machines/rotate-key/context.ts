@@ -58,6 +58,7 @@ export type RotateKeyEvent =
   | { type: 'operator.back' }
   | { type: 'operator.confirm'; typed: string }
   | { type: 'operator.goOn' }
+  | { type: 'operator.giveUp' }
   | { type: 'operator.setAgain' }
   | { type: 'operator.adopt'; id: number }
   | { type: 'operator.sendAgain' }

@@ -1,4 +1,5 @@
 import { assign } from 'xstate';
+import { besideWaiting } from '../parts/beside-waiting.ts';
 import { failTo, failure } from './failing.ts';
 import * as ask from './questions.ts';
 import { rotation } from './setup.ts';
@@ -67,6 +68,14 @@ export const freshBackup = {
       step: 'backup',
       title: 'waiting for the backup',
       calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done' }],
+      beside: () => besideWaiting(),
+    },
+    on: {
+      'operator.lookAgain': { target: 'waitingForBackup', reenter: true },
+      'operator.giveUp': {
+        target: 'waitFailed',
+        actions: { type: 'keepGivenUp', params: { what: 'the backup' } },
+      },
     },
     invoke: {
       id: 'waitForBackup',

@@ -1,3 +1,4 @@
+import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
 import { type FailureWays, failureQuestion } from '../parts/failure-question.ts';
 import type { Question, QuestionOption } from '../parts/question.ts';
 import type { RotateKeyContext, RotateKeyEvent } from './context.ts';
@@ -129,34 +130,13 @@ export function askAboutUncertainKey({ key }: RotateKeyContext): RotateQuestion 
 }
 
 export function askAboutLostBackup({ failure }: RotateKeyContext): RotateQuestion {
-  const candidates = Array.isArray(failure?.evidence['candidates']) ? failure.evidence['candidates'] : [];
-  const adopt = candidates.flatMap((candidate): Option[] => {
-    if (typeof candidate !== 'object' || candidate === null || Array.isArray(candidate)) return [];
-    const id = candidate['id'];
-    if (typeof id !== 'number') return [];
-    return [
-      {
-        event: { type: 'operator.adopt', id },
-        label: `adopt backup ${id}`,
-        hint: `triggered at ${String(candidate['triggeredAt'] ?? 'an unknown time')}, ${String(candidate['status'] ?? '')}`,
-      },
-    ];
-  });
   return {
     kind: 'choice',
     prompt: failure?.shortMessage ?? 'the answer to the backup request was lost',
     options: [
-      ...adopt,
-      {
-        event: { type: 'operator.lookAgain' },
-        label: 'wait and look again',
-        hint: 'asks the service for its list of backups',
-      },
-      {
-        event: { type: 'operator.sendAgain' },
-        label: 'it never happened, send it',
-        hint: 'creates one more backup; harmless, but it counts against retention',
-      },
+      ...adoptions<RotateKeyEvent>(failure, 'backup'),
+      lookAgain('its list of backups'),
+      sendAgain('creates one more backup; harmless, but it counts against retention'),
       stop,
     ],
   };

@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { givenUp } from '../parts/beside-waiting.ts';
 import { failureFrom } from '../parts/failure.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
 import type * as verbs from '../parts/verbs.ts';
@@ -73,6 +74,7 @@ export const rotation = setup({
   },
   actions: {
     keepFailure: assign({ failure: (_, params: { error: unknown }) => failureFrom(params.error) }),
+    keepGivenUp: assign({ failure: (_, { what }: { what: string }) => givenUp(what) }),
     keepFirstBlocker: assign({ failure: ({ context }) => context.facts?.blockers[0] }),
     clearFailure: assign({ failure: undefined }),
     noteSkip: assign({

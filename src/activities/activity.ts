@@ -1,8 +1,13 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Json } from '../journal/journal.ts';
 
-/** How far an activity is; for the screen only, never journalled. */
-export type Progress =
+/** How far an activity is; for the screen only. Of it, only that it is overdue is journalled. */
+export type Progress = Stand & {
+  /** Set while it takes longer than it should. */
+  readonly overdue?: Overdue | undefined;
+};
+
+type Stand =
   | {
       readonly kind: 'bytes';
       readonly done: number;
@@ -11,6 +16,19 @@ export type Progress =
     }
   | { readonly kind: 'task'; readonly status: string; readonly what: string }
   | { readonly kind: 'wait'; readonly untilMs: number; readonly what: string };
+
+/** That something takes longer than it should, and by what that is told. */
+export interface Overdue {
+  /** How long it has gone on, or nothing of it has moved. */
+  readonly seconds: number;
+  /** How far it is over the first limit. */
+  readonly overSeconds: number;
+  /** The limit that was passed last: the first one, and each doubling of it. */
+  readonly limitSeconds: number;
+  readonly basis: 'history' | 'objective' | 'default';
+  /** What is usual here, in words. Printable. */
+  readonly detail: string;
+}
 
 /** A fact for an instance's ledger, appended in the same transaction as the activity's outcome. */
 export interface LedgerFact {
@@ -29,6 +47,10 @@ export interface ActivityContext {
   readonly runId: string;
   /** The instance's name in the config; also the ledger that facts go to. */
   readonly instance: string;
+  /** When the run began: its objective counts from there. RFC 3339. */
+  readonly begunAt?: string | undefined;
+  /** When the run came to the state that the verb is performed in; entering it again does not count anew. RFC 3339. */
+  readonly arrivedAt?: string | undefined;
   readonly signal: AbortSignal;
   now(): Date;
   report(progress: Progress): void;

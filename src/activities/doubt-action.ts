@@ -4,7 +4,7 @@ import { LifeboatError } from '../errors.ts';
 import type { InstanceOverview } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { Judgement } from './activity.ts';
-import { type Clocks, instantOf, nextLook, Skew, side } from './clocks.ts';
+import { type Clocks, clockSentence, instantOf, nextLook, Skew, side } from './clocks.ts';
 
 export type Action = 'restart' | 'recreate' | 'update';
 
@@ -43,6 +43,9 @@ export function judgeAction(look: ActionLook): Judgement<Started> {
     state: shown(overview.state),
     updatedAt: shown(overview.updated_at),
     updatedBefore: shown(baseline.updatedAt ?? undefined),
+    clock: clockSentence(clocks),
+    // A colleague's action at the same moment shows in the same way.
+    certainty: signs.length > 0 ? 'likely' : hints.length > 0 ? 'possible' : 'unlikely',
   };
   if (signs.length > 0) return { verdict: 'landed', output: { landed: true, adopted: true }, evidence };
   const next = nextLook(clocks);

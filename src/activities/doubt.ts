@@ -5,7 +5,16 @@ import type { Json } from '../journal/journal.ts';
 import type { Backup } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { InDoubt, Judgement } from './activity.ts';
-import { type Clocks, elapsedMs, instantOf, isSameInstant, nextLook, Skew, side } from './clocks.ts';
+import {
+  type Clocks,
+  clockSentence,
+  elapsedMs,
+  instantOf,
+  isSameInstant,
+  nextLook,
+  Skew,
+  side,
+} from './clocks.ts';
 
 /** The tasks of one kind before another was asked for, and the clock of the service then. */
 export const TaskBaseline = z.object({
@@ -27,6 +36,12 @@ export interface Fit {
   readonly is: 'ours' | 'untold' | 'doubtful' | 'unlikely' | 'other';
   readonly why: string;
 }
+
+/**
+ * How sure it is that a task is ours, for a person who weighs it. `certain`: what it does is what was asked for, and it was triggered after
+ * the request by a clock that is known; only the very same request of somebody else looks so. `likely`: nothing speaks against it.
+ */
+export type Certainty = 'certain' | 'likely' | 'possible' | 'unlikely';
 
 /** A look at the service's list after a lost answer. Times of this machine, in milliseconds since 1970. */
 export interface Look<Row extends Task> {
@@ -73,13 +88,14 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
   const weighed = newTasks(look, telling, clocks);
   const candidates = weighed.filter(({ fit }) => fit.is !== 'unlikely' && fit.is !== 'other');
   const others = weighed.filter(({ fit }) => fit.is === 'unlikely' || fit.is === 'other').map(toLine);
-  const shown = { candidates: candidates.slice(0, SHOWN).map(toLine), others: others.slice(0, SHOWN) };
+  const clock = clockSentence(clocks);
+  const shown = { candidates: candidates.slice(0, SHOWN).map(toLine), others: others.slice(0, SHOWN), clock };
   const [only, another] = candidates;
   if (only !== undefined && another === undefined && only.fit.is === 'ours') {
     return {
       verdict: 'landed',
       output: { landed: true, id: only.task.id, adopted: true },
-      evidence: { candidate: toLine(only), others: shown.others },
+      evidence: { candidate: toLine(only), certainty: only.certainty, others: shown.others, clock },
     };
   }
   if (another !== undefined)
@@ -90,12 +106,13 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
   if (next !== undefined && mayStillTell) return { verdict: 'wait', ...next };
   if (only !== undefined)
     return ask('ambiguous', `${telling.what} ${only.task.id} may be ours: ${only.fit.why}`, shown);
-  return nothingFits(look, telling.what, weighed, elapsedMs(clocks));
+  return nothingFits(look, telling.what, weighed, clocks);
 }
 
 interface Weighed {
   readonly task: Task;
   readonly fit: Fit;
+  readonly certainty: Certainty;
   readonly details: Readonly<Record<string, Json>>;
 }
 
@@ -111,9 +128,26 @@ function newTasks<Row extends Task>(look: Look<Row>, telling: Telling<Row>, cloc
     const namesakes = before.get(task.id);
     if (namesakes?.some(([, then]) => then === null || at === undefined || isSameInstant(then, at)))
       return [];
-    const fit = weigh(telling.fit(task), { at, isReused: namesakes !== undefined }, telling, clocks);
-    return [{ task, fit, details: telling.details?.(task) ?? {} }];
+    const content = telling.fit(task);
+    const fit = weigh(content, { at, isReused: namesakes !== undefined }, telling, clocks);
+    const isTimely = at !== undefined && side(at, clocks) === 'after';
+    const certainty = grade(fit, content, isTimely, telling);
+    return [{ task, fit, certainty, details: telling.details?.(task) ?? {} }];
   });
+}
+
+function grade(
+  fit: Fit,
+  content: Fit,
+  isTimely: boolean,
+  { anyServes }: Pick<Telling<never>, 'anyServes'>,
+): Certainty {
+  if (fit.is === 'unlikely' || fit.is === 'other') return 'unlikely';
+  if (content.is !== 'ours') return 'possible';
+  // A backup says nothing of who asked for it: a scheduled one at that moment looks the same.
+  if (anyServes) return isTimely ? 'likely' : 'possible';
+  if (fit.is === 'ours') return isTimely ? 'certain' : 'likely';
+  return isTimely ? 'possible' : 'likely';
 }
 
 /** What the time and the id of a task say, on top of what its content says. */
@@ -143,13 +177,18 @@ function nothingFits(
   { baseline, tasks, lost }: Look<Task>,
   what: string,
   weighed: readonly Weighed[],
-  waitedMs: number,
+  clocks: Clocks,
 ): Judgement<Triggered> {
   const unlikely = weighed.filter(({ fit }) => fit.is === 'unlikely').map(toLine);
-  const evidence = { listed: tasks.length, waitedMs, others: weighed.slice(0, SHOWN).map(toLine) };
+  const waitedMs = elapsedMs(clocks);
+  const clock = clockSentence(clocks);
+  const evidence = { listed: tasks.length, waitedMs, others: weighed.slice(0, SHOWN).map(toLine), clock };
   if (unlikely.length > 0) {
     const candidates = unlikely.slice(0, SHOWN);
-    return ask('ambiguous', `no new ${what} is surely ours, and ${unlikely.length} may be`, { candidates });
+    return ask('ambiguous', `no new ${what} is surely ours, and ${unlikely.length} may be`, {
+      candidates,
+      clock,
+    });
   }
   if (wasAccepted(lost))
     return ask('not-listed', `the service accepted the request, but lists no such ${what}`, evidence);
@@ -162,7 +201,10 @@ function nothingFits(
       `the list no longer shows ${what} ${newest[0]}, so it proves nothing`,
       evidence,
     );
-  return { verdict: 'absent', evidence };
+  // Without a clock of the service the waiting was measured by one that may have been set.
+  const certainty: Certainty =
+    clocks.skewBefore !== null && clocks.skewNow !== undefined ? 'certain' : 'likely';
+  return { verdict: 'absent', evidence: { ...evidence, certainty } };
 }
 
 function ask(
@@ -175,7 +217,8 @@ function ask(
       word === 'ambiguous'
         ? 'adopt one of them, or look again; nothing is sent until you decide'
         : 'look again, or ask whoever runs the service; nothing is sent until you decide',
-    ],
+      String(evidence?.['clock'] ?? ''),
+    ].filter((hint) => hint !== ''),
     evidence,
   });
   return { verdict: 'ambiguous', failure: failure.toFailure() };
@@ -191,12 +234,13 @@ function wasAccepted(lost: InDoubt['lost']): boolean {
   return lost?.code === 'service.no-id';
 }
 
-function toLine({ task, fit, details }: Weighed) {
+function toLine({ task, fit, certainty, details }: Weighed) {
   return {
     id: task.id,
     status: show(task.status, 40),
     triggeredAt: task.triggered_at === undefined ? null : show(task.triggered_at, 40),
     ...details,
+    certainty,
     why: fit.why,
   };
 }

@@ -5,6 +5,7 @@ import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 import { saveDownload } from './save-download.ts';
+import { watchProgress } from './watchdog.ts';
 
 interface Input {
   readonly id: number;
@@ -14,6 +15,7 @@ interface Input {
 
 /** Room that stays free beside the download, so that the journal can go on. Bytes. */
 const RESERVE = 64 * 1024 * 1024;
+const STILL = { seconds: 60, basis: 'default', detail: 'no byte has come meanwhile' } as const;
 
 /**
  * Downloads a backup as it is, encrypted, into the instance's folder. It stands under its final name only when complete and on
@@ -22,7 +24,9 @@ const RESERVE = 64 * 1024 * 1024;
 export function downloadBackup(deps: ActivityDeps): ReadActivity<Input, DownloadedFile> {
   return {
     kind: 'read',
-    async run({ id, size, purpose }, { signal, report, now, runId, instance }) {
+    async run({ id, size, purpose }, context) {
+      const { signal, now, runId, instance } = context;
+      const watched = watchProgress(context, STILL);
       const path = join(deps.folder, `backup-${id}-${purpose}-${runId}.tgz.enc`);
       const since = now().getTime();
       try {
@@ -34,12 +38,14 @@ export function downloadBackup(deps: ActivityDeps): ReadActivity<Input, Download
           of: `${instance} ${id}`,
           open: (from) => deps.service.download(id, { ...from, signal }),
           report: (done, { total, length }) =>
-            report({ kind: 'bytes', done, total: total ?? length ?? size, what: `backup ${id}` }),
+            watched.report({ kind: 'bytes', done, total: total ?? length ?? size, what: `backup ${id}` }),
           signal,
         });
         return ok({ path, bytes, sha256, seconds: (now().getTime() - since) / 1000 });
       } catch (thrown) {
         return because(thrown);
+      } finally {
+        watched.stop();
       }
     },
   };

@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { failureOf } from '../errors.ts';
 import { show } from '../text.ts';
-import type { ActivityContext, ActivityResult } from './activity.ts';
+import type { ActivityContext, ActivityResult, Overdue } from './activity.ts';
 import { because } from './results.ts';
 
 /** What one look showed. Without a result it is looked at again. */
@@ -9,6 +9,8 @@ export interface Seen<Output> {
   /** The service's own word, shown meanwhile. */
   readonly status: string;
   readonly result?: ActivityResult<Output> | undefined;
+  /** Set when it takes longer than it should. */
+  readonly overdue?: Overdue | undefined;
 }
 
 const FIRST_PAUSE_MS = 250;
@@ -26,6 +28,8 @@ const PASSING = new Set([
   'service.error',
   'service.busy',
   'service.not-found',
+  // Revision 61 lists 409 for asking after one task as well (service-api.md section 4.2 item 2).
+  'service.conflict',
   'service.bad-answer',
 ]);
 
@@ -41,16 +45,23 @@ export async function poll<Output>(
   const since = now().getTime();
   let seenAt = since;
   let pause = FIRST_PAUSE_MS;
+  let late: Overdue | undefined;
   for (;;) {
     try {
-      const { status, result } = await look();
+      const { status, result, overdue } = await look();
       seenAt = now().getTime();
-      report({ kind: 'task', status: show(status, 40), what });
+      late = overdue;
+      report({ kind: 'task', status: show(status, 40), what, ...(late && { overdue: late }) });
       if (result !== undefined) return result;
     } catch (thrown) {
       const failure = failureOf(thrown);
       if (!PASSING.has(failure.code) || now().getTime() - seenAt > PATIENCE_MS) return because(failure);
-      report({ kind: 'task', status: `not seen: ${failure.shortMessage}`, what });
+      report({
+        kind: 'task',
+        status: `not seen: ${failure.shortMessage}`,
+        what,
+        ...(late && { overdue: late }),
+      });
     }
     try {
       await rest(pause, undefined, { signal });

@@ -4,6 +4,14 @@ import { show } from '../text.ts';
 import type { ActivityContext, ActivityResult } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
+import { watchProgress } from './watchdog.ts';
+
+/** Less than the platform's own limits for staging and starting, so that it is told before they end the step. */
+const STILL = {
+  seconds: 300,
+  basis: 'default',
+  detail: 'the platform has told nothing new meanwhile',
+} as const;
 
 /**
  * One step at the platform. Without a platform it fails with `platform.none`: the step is done by hand then, and nothing was sent.
@@ -11,10 +19,12 @@ import { because, no, ok } from './results.ts';
  */
 export async function onPlatform(
   deps: ActivityDeps,
-  { runId, signal, report }: ActivityContext,
+  context: ActivityContext,
   what: string,
   step: (platform: Platform, options: RebindOptions) => Promise<PlatformProof>,
 ): Promise<ActivityResult<PlatformProof>> {
+  const { runId, signal } = context;
+  const watched = watchProgress(context, STILL);
   try {
     const platform = await deps.platform();
     if ('none' in platform) {
@@ -22,9 +32,11 @@ export async function onPlatform(
         hints: ['do it by hand: the commands are listed', 'nothing was sent'],
       });
     }
-    const tell = (status: string) => report({ kind: 'task', status: show(status, 120), what });
+    const tell = (status: string) => watched.report({ kind: 'task', status: show(status, 120), what });
     return ok(await step(platform, { runId, signal, tell }));
   } catch (thrown) {
     return because(thrown);
+  } finally {
+    watched.stop();
   }
 }

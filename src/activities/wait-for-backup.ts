@@ -1,4 +1,5 @@
 import type { BackupFacts } from '../../machines/parts/verbs.ts';
+import type { Answer } from '../service/client.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -17,6 +18,7 @@ export function waitForBackup(
           kind: 'backup',
           id,
           look: () => look(deps, id, context.signal),
+          earlier: async () => (await deps.service.backups(context.signal)).value,
           facts: factsOfBackup,
           hints: [
             'another backup may be asked for',
@@ -29,9 +31,14 @@ export function waitForBackup(
 }
 
 /** The backup with its `backup_id`, which revision 62 gives in the list only (service-api.md section 2.1). */
-async function look(deps: Pick<ActivityDeps, 'service'>, id: number, signal: AbortSignal): Promise<Backup> {
-  const { value } = await deps.service.backup(id, signal);
-  if (value.status !== 'done' || value.backup_id !== undefined) return value;
+async function look(
+  deps: Pick<ActivityDeps, 'service'>,
+  id: number,
+  signal: AbortSignal,
+): Promise<Pick<Answer<Backup>, 'value' | 'skew'>> {
+  const { value, skew } = await deps.service.backup(id, signal);
+  if (value.status !== 'done' || value.backup_id !== undefined) return { value, skew };
   const list = await deps.service.backups(signal);
-  return { ...value, backup_id: list.value.find((other) => other.id === id)?.backup_id };
+  const backup_id = list.value.find((other) => other.id === id)?.backup_id;
+  return { value: { ...value, backup_id }, skew };
 }

@@ -6,6 +6,7 @@ import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { poll, type Seen } from './poll.ts';
 import { no, ok } from './results.ts';
+import { watchdog } from './watchdog.ts';
 
 interface Input {
   /** The instance's `updated_at` before the action; without it the first steady state counts. */
@@ -16,24 +17,30 @@ interface Input {
 const STEADY: ReadonlySet<string> = new Set(['provisioned', 'available']);
 /** An accepted action may take a moment to show; one that shows nothing for so long is not believed. */
 const PATIENCE_MS = 120_000;
+/** Nothing lists actions, so there is no history of them. */
+const DEFAULT_SECONDS = 900;
 
 /**
  * Waits until an action of the instance is over: a steady state, after it was seen deploying or its `updated_at` has moved. Fails with
  * `instance.failed` or `instance.deleted` when the service says so, and with `instance.unchanged` when nothing has shown for two minutes
  * that anything happened. A state that is not known counts as under way and is shown.
  */
-export function waitForInstance(deps: Pick<ActivityDeps, 'service'>): ReadActivity<Input, InstanceReady> {
+export function waitForInstance(
+  deps: Pick<ActivityDeps, 'service' | 'objectives'>,
+): ReadActivity<Input, InstanceReady> {
   return {
     kind: 'read',
     run({ updatedAt }, context) {
       const since = context.now().getTime();
+      const expected = { what: 'actions', rtoMs: deps.objectives.rtoMs, defaultSeconds: DEFAULT_SECONDS };
+      const watch = watchdog(expected, context);
       let hasBegun = updatedAt === undefined;
       return poll('the instance', context, async () => {
         const { value } = await deps.service.overview(context.signal);
         const state: string = value.state ?? 'not told';
         const isStill = STEADY.has(state) || state === 'failed' || state === 'deleted';
         hasBegun ||= (value.state !== undefined && !isStill) || hasMoved(updatedAt, value.updated_at);
-        if (!isStill) return { status: state };
+        if (!isStill) return { status: state, overdue: await watch('running', instantOf(context.arrivedAt)) };
         if (hasBegun) return { status: state, result: end(state, value) };
         const isPatient = context.now().getTime() - since <= PATIENCE_MS;
         return { status: state, result: isPatient ? undefined : unchanged(state) };

@@ -1,4 +1,5 @@
 import type { RestoreFacts } from '../../machines/parts/verbs.ts';
+import type { Restore } from '../service/schemas.ts';
 import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { factsOfRestore } from './ground.ts';
@@ -9,7 +10,7 @@ import { waitForTask } from './wait-for-task.ts';
  * when the work began, that it was seen to begin tells the queue from the work. A process that comes later may not have seen it.
  */
 export function waitForRestore(
-  deps: Pick<ActivityDeps, 'service'>,
+  deps: Pick<ActivityDeps, 'service' | 'objectives'>,
 ): ReadActivity<{ id: number }, RestoreFacts> {
   return {
     kind: 'read',
@@ -21,11 +22,13 @@ export function waitForRestore(
           kind: 'restore',
           id,
           look: async () => {
-            const { value } = await deps.service.restore(id, context.signal);
+            const { value, skew } = await deps.service.restore(id, context.signal);
             wasQueued ||= value.status === 'queued';
             if (wasQueued && value.status === 'running') seenRunningAt ??= context.now().toISOString();
-            return value;
+            return { value: timed(value), skew };
           },
+          earlier: async () => (await deps.service.restores(context.signal)).value.map(timed),
+          rtoMs: deps.objectives.rtoMs,
           facts: (restore) => ({
             ...factsOfRestore(restore),
             ...(seenRunningAt === undefined ? {} : { seenRunningAt }),
@@ -39,4 +42,10 @@ export function waitForRestore(
       );
     },
   };
+}
+
+/** Revision 61 tells when a restore was begun (service-api.md section 3); the schema takes it for any other field. */
+function timed(restore: Restore) {
+  const { started_at } = restore;
+  return { ...restore, started_at: typeof started_at === 'string' ? started_at : undefined };
 }

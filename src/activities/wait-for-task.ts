@@ -1,32 +1,55 @@
 import type { ActivityContext, ActivityResult } from './activity.ts';
+import { instantOf, type Skew } from './clocks.ts';
 import type { Task } from './doubt.ts';
 import { poll } from './poll.ts';
 import { no, ok } from './results.ts';
+import { type Timed, watchdog } from './watchdog.ts';
 
 /** A task that is waited for, and how its end is told. */
-export interface Awaited<Row extends Task, Facts> {
+export interface Awaited<Row extends Task & Timed, Facts> {
   readonly kind: 'backup' | 'restore';
   readonly id: number;
-  readonly look: () => Promise<Row>;
+  readonly look: () => Promise<{ readonly value: Row; readonly skew?: Skew | undefined }>;
+  /** Tasks of the same kind, for how long they took. */
+  readonly earlier: () => Promise<readonly Timed[]>;
+  /** The recovery time that was promised, where the task is a part of it. Milliseconds. */
+  readonly rtoMs?: number | undefined;
   readonly facts: (task: Row) => Facts;
   /** What is safe to do when it has failed. */
   readonly hints: readonly string[];
 }
 
+/** Half an hour without a word is long for any task of an instance that fits on one machine. */
+const DEFAULT_SECONDS = 1_800;
+
 /**
  * Polls a task until it is done. Fails with `<kind>.failed` or `<kind>.deleted` when the service says so, and as `poll` does when it
  * cannot be asked: the task itself goes on meanwhile. A status that is not known counts as under way and is shown.
  */
-export function waitForTask<Row extends Task, Facts>(
-  { kind, id, look, facts, hints }: Awaited<Row, Facts>,
+export function waitForTask<Row extends Task & Timed, Facts>(
+  { kind, id, look, facts, hints, earlier, rtoMs }: Awaited<Row, Facts>,
   context: ActivityContext,
 ): Promise<ActivityResult<Facts>> {
+  const watch = watchdog({ what: `${kind}s`, earlier, rtoMs, defaultSeconds: DEFAULT_SECONDS }, context);
   return poll(`${kind} ${id}`, context, async () => {
-    const task = await look();
+    const { value: task, skew } = await look();
     const status: string = task.status;
     if (status === 'done') return { status, result: ok(facts(task)) };
-    if (status !== 'failed' && status !== 'deleted') return { status };
+    if (status !== 'failed' && status !== 'deleted') {
+      const stage = status === 'queued' ? 'queued' : 'running';
+      return { status, overdue: await watch(stage, beginOf(task, stage, skew)) };
+    }
     const message = `${kind} ${id} is ${status}; the service gives no reason`;
     return { status, result: no(`${kind}.${status}`, message, { hints }) };
   });
+}
+
+/** When the stage began by this machine's clock; unknown where the service does not tell it, or its clock is not known. */
+function beginOf(
+  { triggered_at, started_at }: Task & Timed,
+  stage: 'queued' | 'running',
+  skew: Skew | undefined,
+): number | undefined {
+  const told = instantOf(stage === 'queued' ? triggered_at : (started_at ?? triggered_at));
+  return told === undefined || skew === undefined ? undefined : told - skew.skewMs;
 }

@@ -25,6 +25,8 @@ export interface Policy {
   readonly settles?: Readonly<Record<string, string>> | undefined;
   /** Leave when nothing has been written for so long. Milliseconds; for ever without it. */
   readonly patienceMs?: number | undefined;
+  /** Leave a wait that is over its limit by so much. Milliseconds; for ever without it. */
+  readonly overdueMs?: number | undefined;
 }
 
 /**
@@ -77,8 +79,20 @@ export async function autopilot(
     left ??= { exitCode: EXIT.waiting, why };
     void run.detach();
   });
+  const leaveOverdue = () => {
+    const overdue = run.state().activity?.progress?.overdue;
+    if (left !== undefined || policy.overdueMs === undefined || overdue === undefined) return;
+    if (overdue.overSeconds * 1_000 < policy.overdueMs) return;
+    const took = formatSeconds(overdue.seconds);
+    left = {
+      exitCode: EXIT.waiting,
+      why: `the step has taken ${took}, which is too long: ${overdue.detail}`,
+    };
+    void run.detach();
+  };
   const unsubscribe = run.subscribe(() => {
     watch.look();
+    leaveOverdue();
     void look();
   });
   void look();

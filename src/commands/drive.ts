@@ -1,13 +1,17 @@
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry } from '../journal/journal.ts';
 import { canDraw } from '../plain/terminal.ts';
-import type { Run } from '../runner/run.ts';
+import type { Gate, Run } from '../runner/run.ts';
 import type { Secret } from '../secret.ts';
 import { show } from '../text.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { depsFor } from './activity-deps.ts';
+import { approvalWatch } from './approvals/approval-watch.ts';
+import { gateOfRun } from './approvals/gate-of-run.ts';
 import { autopilot, type Policy } from './autopilot.ts';
 import type { CommandContext } from './context.ts';
+import { type EarlySignals, keepSignals } from './early-signals.ts';
+import { leaveOnSignals } from './leave-on-signals.ts';
 import { printJson } from './print-json.ts';
 import { type Paper, paperFor } from './run-paper.ts';
 import { portOf } from './run-port.ts';
@@ -21,6 +25,10 @@ export interface DriveOptions extends Policy {
   readonly plain: boolean;
   /** Folder with a team's own text for the runbooks. */
   readonly overlay?: string | undefined;
+  /** Why the confirmation goes on without the second person who would have to approve it. */
+  readonly breakGlass?: string | undefined;
+  /** Listening since before the run was begun. */
+  readonly early?: EarlySignals | undefined;
 }
 
 /**
@@ -37,17 +45,29 @@ export async function drive(
   const runbook = runbookNamed(summary.runbook);
   if (runbook.version !== summary.version) throw otherVersion(summary, runbook.version);
   const manner = mannerOf(context, options);
+  const early = options.early ?? keepSignals();
   const stopPrinting = options.json ? await printEntries(context, workspace, summary) : undefined;
   try {
     const paper = paperFor(summary, runbook, sites, workspace.home);
-    const run = await takeUpRun(workspace, summary, sites, paper, manner === 'by-flags');
+    const gate = await gateOfRun(context, sites.config, workspace, summary, runbook, options.breakGlass);
+    const run = await takeUpRun(workspace, summary, sites, paper, manner === 'by-flags', gate);
     paper.write(run.state());
-    const port = portOf(run, runbook, await proseOf(runbook, options.overlay), paper.text);
-    if (manner === 'screen') return (await showOnScreen(port, context)).exitCode;
-    if (manner === 'lines') return (await showInLines(port, context)).exitCode;
-    return await driveByFlags(context, run, port, options);
+    const approval = gate && approvalWatch(gate, workspace.home, sites.config.approvals);
+    const prose = await proseOf(runbook, options.overlay);
+    const leaving = leaveOnSignals(run, context);
+    const port = { ...portOf(run, runbook, prose, paper.text, approval), detach: leaving.detach };
+    if (early.release()) void leaving.detach().catch(() => undefined);
+    try {
+      if (manner === 'screen') return (await showOnScreen(port, context)).exitCode;
+      if (manner === 'lines') return (await showInLines(port, context)).exitCode;
+      return await driveByFlags(context, run, port, options);
+    } finally {
+      leaving.release();
+    }
   } finally {
+    early.release();
     stopPrinting?.();
+    for (const warning of sites.tape.warnings()) context.stderr.write(`warning: ${warning}\n`);
   }
 }
 
@@ -68,12 +88,7 @@ async function showOnScreen(port: RunPort, context: CommandContext): Promise<Run
 
 async function showInLines(port: RunPort, context: CommandContext): Promise<RunEnd> {
   const { showRunPlainly } = await import('../plain/show-run-plainly.ts');
-  const release = onSignals(() => void port.detach());
-  try {
-    return await showRunPlainly(port, context, { interactive: true });
-  } finally {
-    release();
-  }
+  return showRunPlainly(port, context, { interactive: true });
 }
 
 async function takeUpRun(
@@ -82,6 +97,7 @@ async function takeUpRun(
   sites: Sites,
   paper: Paper,
   leaveWhenPaused: boolean,
+  gate: Gate | undefined,
 ): Promise<Run> {
   const { takeUp } = await import('../runner/take-up.ts');
   const { activitiesFor } = await import('../activities/index.ts');
@@ -89,7 +105,7 @@ async function takeUpRun(
   const { journal, keyring, sealer, home } = workspace;
   const shelf = new Map<string, Secret>();
   const ground = { home, keyring, journal, platform: sites.platform, shelf };
-  return takeUp({
+  const run = await takeUp({
     journal,
     runbook: runbookNamed(runbook),
     runId,
@@ -97,11 +113,13 @@ async function takeUpRun(
     target,
     now: () => new Date(),
     leaveWhenPaused,
+    gate,
     seal: async (stream, reason) => void (await sealer.sealNow(stream, reason)),
     refuseCutTail: (head) => refuseCutTail(home, head),
     take: async (key) => {
       journal.guard(key);
       const fingerprint = await keyring.fingerprint(key);
+      sites.tape.know(key, fingerprint);
       shelf.set(fingerprint, key);
       return { fingerprint, length: key.length };
     },
@@ -110,7 +128,11 @@ async function takeUpRun(
       target: sites.target && depsFor(sites.target, ground),
     }),
     stepped: paper.write,
+    lastNotes: sites.tape.notes,
   });
+  // Only now: whoever does not hold the run must not touch its transcript.
+  await sites.tape.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) });
+  return run;
 }
 
 async function driveByFlags(
@@ -119,29 +141,17 @@ async function driveByFlags(
   port: RunPort,
   options: DriveOptions,
 ): Promise<number> {
-  const release = onSignals(() => void run.detach());
   const { showRunPlainly } = await import('../plain/show-run-plainly.ts');
   const shown = options.json ? undefined : showRunPlainly(port, context);
-  try {
-    const { exitCode, why } = await autopilot(run, options);
-    await shown;
-    if (why !== undefined) {
-      context.stderr.write(`lifeboat: the run waits: ${show(why)}\n`);
-      context.stderr.write(`hint: resume it with: lifeboat resume ${run.state().runId}\n`);
-    }
-    return exitCode;
-  } finally {
-    release();
+  // The screen ends with the run, and whoever drives the run hears first why it broke.
+  shown?.catch(() => undefined);
+  const { exitCode, why } = await autopilot(run, options);
+  await shown;
+  if (why !== undefined) {
+    context.stderr.write(`lifeboat: the run waits: ${show(why, 2000)}\n`);
+    context.stderr.write(`hint: resume it with: lifeboat resume ${run.state().runId}\n`);
   }
-}
-
-/** Calls back at each SIGINT, SIGTERM or SIGHUP until it is released. */
-function onSignals(act: () => void): () => void {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, act);
-  return () => {
-    for (const signal of signals) process.off(signal, act);
-  };
+  return exitCode;
 }
 
 /** `--json`: journal entries of the run and of its instance, one a line, as they are written; of a new run also its first. */

@@ -1,3 +1,4 @@
+import { EXIT } from '../errors.ts';
 import type { CommandContext } from './context.ts';
 
 /** Flags with which a run does not take the screen. */
@@ -18,12 +19,25 @@ export async function paintEarly(
   if (!takesScreen || !canDraw(context) || asksPassphrase(context.env)) return () => undefined;
   const { firstFrame, GIVE_SCREEN_BACK } = await import('../tui/first-frame.ts');
   const { columns = 80, rows = 24 } = context.stdout;
+  onSignalAlone(() => {
+    context.stdout.write(GIVE_SCREEN_BACK);
+    process.exit(EXIT.interrupted);
+  });
   context.stdout.write(
     firstFrame({ columns, rows, env: context.env, title: titleOf(argv), instance: instanceOf(argv) }),
   );
   // The UI loads while the key store and the journal are waited for; should it fail to, whoever needs it hears of it.
   import('../tui/show-run.tsx').catch(() => undefined);
   return () => void context.stdout.write(GIVE_SCREEN_BACK);
+}
+
+/** Until the run or the UI listens itself, a signal ends the process; it must not leave its screen behind. */
+function onSignalAlone(act: () => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) act();
+    });
+  }
 }
 
 /** A passphrase is asked for on the ordinary screen. */

@@ -22,6 +22,12 @@ While it runs, everything can be turned over HTTP, with the token in the folder 
   POST   /lab/tokens                     {"expire":true}
   GET    /openapi.json                   the service in OpenAPI 3.1`;
 
+/** What `report` prints after its flags. */
+export const REPORT_HELP = `
+  lifeboat report RUN --format html --out run.html    for an auditor: opens in any browser, prints well
+  lifeboat report --compare RUN RUN                   slice by slice, step by step
+What only people know (participants, causes, actions, signatures) is left open, to be filled in.`;
+
 /** What `lifeboat --help` prints at its end. */
 export const HELP = `
 Environment:

@@ -8,6 +8,7 @@ import { printableJson, show } from '../text.ts';
 import { viewFact } from '../view/build-run-view.ts';
 import { type PlannedStep, plannedSteps } from '../view/plan-view.ts';
 import { depsFor } from './activity-deps.ts';
+import { approvalsOnPath, type NeededApproval } from './approvals/on-path.ts';
 import type { CommandContext } from './context.ts';
 import { type DryWalk, dryWalk } from './dry-walk.ts';
 import { stopSignal } from './lab.ts';
@@ -46,9 +47,11 @@ export async function plan(
   refuseUnsupported(runbook, sites, input);
   const walk = await lookAround(context, runbook, input, sites, keyring);
   const names = { instance: flags.instance, target: flags.target };
-  const steps = plannedSteps(runbook, names, pathOf(runbook, input));
-  if (flags.json) printJsonPlan(context, runbook, names, steps, walk);
-  else print(context, runbook, names, steps, walk);
+  const path = pathOf(runbook, input);
+  const steps = plannedSteps(runbook, names, path);
+  const approvals = approvalsOnPath(config, runbook, path, names);
+  if (flags.json) printJsonPlan(context, runbook, names, steps, walk, approvals);
+  else print(context, runbook, names, steps, walk, approvals);
   return walk.failure === undefined ? EXIT.closed : EXIT.failed;
 }
 
@@ -89,6 +92,7 @@ function printJsonPlan(
   names: Names,
   steps: readonly PlannedStep[],
   walk: DryWalk,
+  approvals: readonly NeededApproval[],
 ): void {
   const found = {
     state: walk.state,
@@ -97,7 +101,7 @@ function printJsonPlan(
     asks: walk.asks ?? null,
   };
   context.stdout.write(
-    `${printableJson({ runbook: runbook.id, version: runbook.version, ...names, steps, found })}\n`,
+    `${printableJson({ runbook: runbook.id, version: runbook.version, ...names, steps, approvals, found })}\n`,
   );
 }
 
@@ -107,6 +111,7 @@ function print(
   { instance, target }: Names,
   steps: readonly PlannedStep[],
   walk: DryWalk,
+  approvals: readonly NeededApproval[],
 ): void {
   const { stdout } = context;
   stdout.write(
@@ -128,6 +133,11 @@ function print(
     context,
     'what has to hold',
     steps.flatMap(({ calls }) => calls.map(({ needs }) => needs)),
+  );
+  printWords(
+    context,
+    'what a second person has to approve',
+    approvals.map(({ title, on }) => `${title}: a change of ${show(on, 80)}`),
   );
   printWords(
     context,

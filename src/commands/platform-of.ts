@@ -2,11 +2,13 @@ import type { ActivityDeps } from '../activities/deps.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { CommandContext } from './context.ts';
 import { tokenVariables } from './service-of.ts';
+import type { Tape } from './tape.ts';
 
 /** The platform of the config, opened when it is first asked for and once only. `close` ends it if it was opened. */
 export function lazyPlatform(
   context: CommandContext,
   config: LoadedConfig,
+  tape?: Tape,
 ): { readonly platform: ActivityDeps['platform']; readonly close: () => Promise<void> } {
   let opened: ReturnType<ActivityDeps['platform']> | undefined;
   const open = async () => {
@@ -16,6 +18,8 @@ export function lazyPlatform(
     return openPlatform(config, {
       env: context.env,
       hideEnv,
+      tap: tape?.platform,
+      toolTap: tape?.tool,
       tokenOf: (source) => tokenReader(source, { keychain: noKeychain, hideEnv }),
     });
   };

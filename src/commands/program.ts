@@ -1,8 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../errors.ts';
+import { defineApprovals } from './approvals/define-approvals.ts';
 import type { CommandContext } from './context.ts';
 import { type Define, group, json } from './define.ts';
-import { HELP, LAB_HELP, RUNBOOKS } from './help-texts.ts';
+import { HELP, LAB_HELP, REPORT_HELP, RUNBOOKS } from './help-texts.ts';
 import { about, driving, labOptions, settling } from './run-options.ts';
 import { defineService } from './service/define-service.ts';
 
@@ -108,6 +109,7 @@ function build(version: string, finish: (code: number) => void): Command {
     async () => (await import('./owe.ts')).owePay,
     settling(),
   );
+  defineApprovals(program, command);
   program.commandsGroup('Rehearsal:');
   command(
     program,
@@ -157,16 +159,20 @@ function build(version: string, finish: (code: number) => void): Command {
   const audit = group(program, 'audit', 'the journal: prove it, read it, hand it over');
   command(
     audit,
-    'verify [run|file]',
-    'recompute every hash, signature and checkpoint; a FILE is an exported journal',
-    async () => (await import('./audit.ts')).auditVerifyCommand,
-    [new Option('--public-key <file>', 'the public key (PEM), got from elsewhere'), json('findings as JSON')],
+    'verify [run|bundle]',
+    'recompute every hash, signature and checkpoint, here or of a bundle (tar, folder, exported lines)',
+    async () => (await import('./audit/verify.ts')).auditVerifyCommand,
+    [
+      new Option('--public-key <file>', 'the public key (PEM), got from elsewhere'),
+      new Option('--anchor <text>', 'what the run printed at its end, got from elsewhere'),
+      json('findings as JSON'),
+    ],
   );
   command(
     audit,
     'show [run]',
     'what happened, one line an entry',
-    async () => (await import('./audit.ts')).auditShowCommand,
+    async () => (await import('./audit/show.ts')).auditShowCommand,
     [
       new Option('--instance <name>', 'the ledger of this instance: what has changed it, by whom'),
       json('entries as JSON lines'),
@@ -175,15 +181,38 @@ function build(version: string, finish: (code: number) => void): Command {
   command(
     audit,
     'export [run]',
-    'the journal as JSON lines, with its signed head',
-    async () => (await import('./audit.ts')).auditExportCommand,
+    'all evidence of a run in one signed bundle, with what it takes to verify it',
+    async () => (await import('./audit/export.ts')).auditExportCommand,
+    [
+      new Option('--out <file>', 'where to (default: lifeboat-RUN.tar here; - for standard output)'),
+      new Option('--lines', 'the journal alone, as JSON lines with its signed head, to standard output'),
+    ],
+  );
+  command(
+    audit,
+    'anchor [run]',
+    'the head of a run in one line for the ticket: it betrays a journal that was rolled back',
+    async () => (await import('./audit/anchor.ts')).auditAnchorCommand,
+  );
+  command(
+    audit,
+    'key',
+    'the public key that verifies the records of this installation',
+    async () => (await import('./audit/public-key.ts')).auditKeyCommand,
   );
   command(
     program,
-    'report <run>',
-    'report of a run, in Markdown',
+    'report <run...>',
+    'record of a run: objectives, course, decisions, deviations, evidence',
     async () => (await import('./report.ts')).report,
-  );
+    [
+      new Option('--format <name>', 'Markdown, JSON, or one HTML file that needs nothing else')
+        .choices(['md', 'json', 'html'])
+        .default('md'),
+      new Option('--out <file>', 'write it into this new file (default: standard output)'),
+      new Option('--compare', 'two runs side by side, the older one first'),
+    ],
+  ).addHelpText('after', REPORT_HELP);
   const keys = group(program, 'keys', 'encryption keys, by fingerprint; a key itself is never printed');
   command(
     keys,

@@ -30,7 +30,15 @@ export function driving(): Option[] {
     new Option('--key-file <file>', 'take the new key from this file (- for standard input)'),
     new Option('--guid <guid>', 'the backup_guid or backup_id, where no recovery card is on record'),
     new Option('--token-file <file>', 'read the access token from this file'),
+    new Option(
+      '--break-glass <reason>',
+      'confirm without the approval of a second person; the reason heads the report',
+    ),
     new Option('--plain', 'lines instead of the full screen'),
+    new Option(
+      '--patience <time>',
+      'when no one is there: leave a wait that is overdue by so much, resumable; for ever without it',
+    ),
     json('journal entries on stdout, one a line, as they are written'),
   ];
 }

@@ -1,8 +1,11 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { anchorOf } from '../evidence/anchor.ts';
 import type { Run, RunState } from '../runner/run.ts';
 import { buildRunView } from '../view/build-run-view.ts';
 import type { ProseSection } from '../view/prose.ts';
 import type { RunPort } from '../view/run-port.ts';
+import type { ApprovalView, RunView } from '../view/run-view.ts';
+import { withApproval } from '../view/view-approval.ts';
 
 /** A live run as renderers see it. */
 export function portOf(
@@ -10,9 +13,14 @@ export function portOf(
   runbook: Runbook,
   prose: ReadonlyMap<string, ProseSection>,
   paper: (state: RunState) => string,
+  approval?: (state: RunState) => ApprovalView | undefined,
 ): RunPort {
   return {
-    view: () => buildRunView({ ...run.state(), runbook, prose, now: new Date() }),
+    view: () => {
+      const state = run.state();
+      const view = buildRunView({ ...state, runbook, prose, now: new Date() });
+      return anchored(withApproval(view, approval?.(state)), state);
+    },
     paper: () => paper(run.state()),
     subscribe: (listener) => run.subscribe(listener),
     answer: (answer) => run.answer(answer),
@@ -20,4 +28,12 @@ export function portOf(
     detach: () => run.detach(),
     ended: run.ended,
   };
+}
+
+/** A run that is over says what to write into the ticket. */
+function anchored(view: RunView, { entries }: RunState): RunView {
+  const last = entries.at(-1);
+  if (view.outcome === undefined || last?.type !== 'run.closed') return view;
+  const line = `anchor for the ticket: ${anchorOf(last)}`;
+  return { ...view, outcome: { ...view.outcome, lines: [...view.outcome.lines, line] } };
 }

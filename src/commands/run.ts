@@ -1,8 +1,12 @@
 import { instanceNamed, type LoadedConfig, loadConfig } from '../config/load.ts';
+import { Duration } from '../config/schema.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { startRun } from '../runner/runs.ts';
+import { show } from '../text.ts';
+import { refuseNobody } from './approvals/required.ts';
 import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
+import { keepSignals } from './early-signals.ts';
 import { readSecretFile } from './hidden-prompt.ts';
 import { refuseUnsupported } from './refuse-unsupported.ts';
 import { inputFrom, type RunFlags } from './run-input.ts';
@@ -17,8 +21,10 @@ export interface DrivingFlags {
   readonly keyFile?: string;
   readonly tokenFile?: string;
   readonly guid?: string;
+  readonly breakGlass?: string;
   readonly plain?: boolean;
   readonly json?: boolean;
+  readonly patience?: string;
 }
 
 /** `lifeboat run RUNBOOK --instance NAME`: begins a run and drives it. */
@@ -29,6 +35,7 @@ export async function run(
 ): Promise<number> {
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
+  refuseNobody(config);
   const { objectives, rehearsal } = changedInstance(config, flags);
   const input = await inputFrom(runbook, flags, new Date(), rehearsal);
   const options = await drivingOptions(context, flags);
@@ -46,6 +53,7 @@ export async function run(
     });
     refuseUnsupported(runbook, sites, input);
     const started = { instance: flags.instance, target: flags.target };
+    const early = keepSignals();
     const runId = await startRun(workspace.journal, {
       ...started,
       runbook,
@@ -58,6 +66,7 @@ export async function run(
     const summary = { ...started, runId, runbook: runbook.id, version: runbook.version };
     return await drive(context, sites, workspace, summary, {
       ...options,
+      early,
       time: typeof input['time'] === 'string' ? input['time'] : undefined,
       overlay: config.runbooks,
     });
@@ -103,7 +112,19 @@ export async function drivingOptions(context: CommandContext, flags: DrivingFlag
     confirm: flags.confirm,
     key: flags.keyFile === undefined ? undefined : await readSecretFile(flags.keyFile, context),
     word: flags.guid,
+    breakGlass: flags.breakGlass,
     json: flags.json ?? false,
     plain: flags.plain ?? false,
+    overdueMs: flags.patience === undefined ? undefined : patienceFrom(flags.patience),
   };
+}
+
+/** Milliseconds. */
+function patienceFrom(text: string): number {
+  const parsed = Duration.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new LifeboatError('usage.patience', `--patience ${show(text, 60)} is not a duration`, {
+    hints: ['write for instance 30s, 15m or 1h30m', 'nothing was begun'],
+    exitCode: EXIT.usage,
+  });
 }

@@ -4,6 +4,7 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Revision } from '../service/revisions.ts';
+import type { Tap } from '../service/tap.ts';
 import type { TokenReader } from '../service/token-source.ts';
 import type { CommandContext } from './context.ts';
 import type { Workspace } from './workspace.ts';
@@ -30,6 +31,8 @@ export async function openInstance(
   options: {
     readonly store: () => Promise<KeyStore>;
     readonly tokenFile?: string | undefined;
+    /** Hears every request. */
+    readonly tap?: Tap | undefined;
     readonly warn?: (line: string) => void;
     /** Told what `revision: auto` has found out. */
     readonly found?: (line: string) => void;
@@ -52,7 +55,7 @@ export async function openInstance(
     keychain: async () => (await (await options.store()).get(tokenAccount(name))) ?? missing(name),
     hideEnv,
   });
-  const network = { token, caFile: instance.ca };
+  const network = { token, caFile: instance.ca, tap: options.tap };
   const revision =
     instance.revision === 'auto'
       ? await findOutRevision(instance.url, network, options.found)
@@ -67,7 +70,11 @@ export async function openInstance(
 /** `revision: auto`: asks the instance itself, by GETs. */
 async function findOutRevision(
   url: string,
-  network: { readonly token: TokenReader; readonly caFile: string | undefined },
+  network: {
+    readonly token: TokenReader;
+    readonly caFile: string | undefined;
+    readonly tap?: Tap | undefined;
+  },
   tell: ((line: string) => void) | undefined,
 ): Promise<Revision> {
   const { addressFrom } = await import('../service/address.ts');
@@ -90,11 +97,11 @@ export function openForRun(
   config: LoadedConfig,
   keys: Pick<Workspace, 'keyring'>,
   name: string,
-  tokenFile?: string,
+  how: { readonly tokenFile?: string | undefined; readonly tap?: Tap } = {},
 ): Promise<OpenInstance> {
   return openInstance(config, name, {
     store: async () => keys.keyring.store,
-    tokenFile,
+    ...how,
     warn: (line) => context.stderr.write(`${line}\n`),
     found: (line) => context.stderr.write(`${line}\n`),
   });

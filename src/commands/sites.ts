@@ -5,14 +5,19 @@ import type { RunSummary } from '../runner/runs.ts';
 import type { CommandContext } from './context.ts';
 import { lazyPlatform } from './platform-of.ts';
 import { type OpenInstance, openForRun } from './service-of.ts';
+import { openTape, type Tape } from './tape.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What a run acts on: its instance, the one that a recovery goes into, and the platform around them. */
 export interface Sites extends AsyncDisposable {
+  /** Where they come from. Who has to approve what stands there too. */
+  readonly config: LoadedConfig;
   readonly instance: OpenInstance;
   readonly target: OpenInstance | undefined;
   /** Opened when it is first asked for. */
   readonly platform: ActivityDeps['platform'];
+  /** Hears every request to any of them. */
+  readonly tape: Tape;
 }
 
 /** What is needed of a run to drive it. */
@@ -36,14 +41,19 @@ export async function openSites(
   },
 ): Promise<Sites> {
   await using opened = new AsyncDisposableStack();
+  const tape = openTape();
+  opened.defer(() => tape.close());
   const open = (name: string, silent = false) =>
-    openForRun(context, silent ? withoutAsking(config, name) : config, keys, name, wish.tokenFile);
+    openForRun(context, silent ? withoutAsking(config, name) : config, keys, name, {
+      tokenFile: wish.tokenFile,
+      tap: tape.service(name),
+    });
   const instance = opened.use(await open(wish.instance, wish.sourceIsGone));
   const target = wish.target === undefined ? undefined : opened.use(await open(wish.target));
-  const { platform, close } = lazyPlatform(context, config);
+  const { platform, close } = lazyPlatform(context, config, tape);
   opened.defer(close);
   const kept = opened.move();
-  return { instance, target, platform, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { config, instance, target, platform, tape, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /** What a run that is taken up again acts on. In a run that only performs, the source may be gone. */

@@ -43,12 +43,7 @@ export function homeFolder(env: NodeJS.ProcessEnv): string {
 
 /** Checks the text of a config. Every error names the place in it. */
 export function parseConfig(text: string, path: string): LoadedConfig {
-  const document = parseDocument(text);
-  const [broken] = document.errors;
-  if (broken !== undefined) {
-    throw usage('config.yaml', `${path} is not YAML: ${show(broken.message.split('\n')[0] ?? '')}`);
-  }
-  const parsed = Config.safeParse(document.toJS() ?? {});
+  const parsed = Config.safeParse(readYaml(text, path) ?? {});
   if (!parsed.success) {
     const [first] = parsed.error.issues;
     const where = first?.path.map(String).join('.') || 'the file';
@@ -61,6 +56,25 @@ export function parseConfig(text: string, path: string): LoadedConfig {
     ]);
   }
   return { ...absolute(parsed.data, dirname(path)), path };
+}
+
+/** Characters: thousands of instances. */
+const LONGEST = 1024 * 1024;
+
+/** What the YAML says. Nested without end, or made of aliases of aliases, it is refused like any other text that is none. */
+function readYaml(text: string, path: string): unknown {
+  const notYaml = (why: string) =>
+    usage('config.yaml', `${path} is not YAML: ${show(why.split('\n')[0] ?? '')}`);
+  if (text.length > LONGEST) throw usage('config.yaml', `${path} is too large for a config`);
+  try {
+    const document = parseDocument(text);
+    const [broken] = document.errors;
+    if (broken === undefined) return document.toJS();
+    throw notYaml(broken.message);
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError) throw thrown;
+    throw notYaml(thrown instanceof Error ? thrown.message : 'it cannot be read');
+  }
 }
 
 /** One instance by name; an unknown one names the known. */
@@ -89,12 +103,22 @@ function absolute(config: Config, folder: string): Config {
     instances: Object.fromEntries(instances),
     platform: absolutePlatform(config.platform, folder),
     ...(config.runbooks === undefined ? {} : { runbooks: resolve(folder, config.runbooks) }),
+    ...(config.approvals === undefined ? {} : { approvals: absoluteApprovals(config.approvals, folder) }),
     checkpoints: config.checkpoints.map((path) => resolve(folder, path)),
   };
 }
 
 function absoluteToken<Token extends TokenConfig>(token: Token, folder: string): Token {
   return 'file' in token ? { ...token, file: resolve(folder, token.file) } : token;
+}
+
+function absoluteApprovals(approvals: NonNullable<Config['approvals']>, folder: string) {
+  const { allowedSigners, revoked } = approvals;
+  return {
+    ...approvals,
+    allowedSigners: resolve(folder, allowedSigners),
+    ...(revoked === undefined ? {} : { revoked: resolve(folder, revoked) }),
+  };
 }
 
 function absolutePlatform(platform: Config['platform'], folder: string): Config['platform'] {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `90s`, `15m`, `1h30m`, `2d`: gives milliseconds. */
-const Duration = z.string().transform((text, context) => {
+export const Duration = z.string().transform((text, context) => {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)/g)];
   const whole = parts.map(([part]) => part).join('');
   if (parts.length === 0 || whole !== text.replace(/\s/g, '')) {

@@ -1,5 +1,5 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import { optionKey, type Question } from '../../machines/parts/question.ts';
+import { optionKey, type Question, type QuestionOption } from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
 import { LifeboatError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
@@ -10,6 +10,8 @@ export interface Answer {
   /** The option's key, or the event of a typed-name or secret question. */
   readonly event: string;
   readonly typed?: string;
+  /** With a typed name: why it is confirmed without the second person who would have to approve it. */
+  readonly breakGlass?: string;
   readonly secret?: Secret;
   readonly text?: string;
   /** Which obligation is meant. */
@@ -39,6 +41,12 @@ export function questionOf(snapshot: AnyMachineSnapshot): Question | undefined {
   return metaOf(snapshot)?.question?.(snapshot.context);
 }
 
+/** What may be done while the verb of the active state is under way. */
+function besideOf(snapshot: AnyMachineSnapshot): readonly QuestionOption[] {
+  if (snapshot.status !== 'active') return [];
+  return metaOf(snapshot)?.beside?.(snapshot.context) ?? [];
+}
+
 /** Keeps a secret in hand until a verb stores it; the machine only ever learns its fingerprint and length. */
 export type TakeSecret = (
   secret: Secret,
@@ -51,7 +59,11 @@ export async function decide(
   take: TakeSecret,
 ): Promise<Decision> {
   const question = questionOf(snapshot);
-  if (question === undefined) throw misfit('there is no question to answer now');
+  if (question === undefined) {
+    const options = besideOf(snapshot);
+    if (options.length === 0) throw misfit('there is no question to answer now');
+    return chosen({ options }, answer);
+  }
   if (question.kind === 'typed-name' && answer.event === question.event) {
     if (answer.typed !== question.expected) {
       throw new LifeboatError('confirm.mismatch', `that is not the name: type ${question.expected}`, {
@@ -121,7 +133,7 @@ function settlement(question: Question & { kind: 'obligations' }, answer: Answer
   return { event: { type: answer.event, id: owed.id, text }, label: `${word}: ${owed.what}`, text };
 }
 
-function chosen(question: Question, answer: Answer): Decision {
+function chosen(question: Pick<Question, 'options'>, answer: Answer): Decision {
   const option = question.options.find(
     ({ event }) => optionKey(event) === answer.event || event.type === answer.event,
   );

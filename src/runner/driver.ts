@@ -1,22 +1,23 @@
 import type { Failure } from '../../machines/parts/failure.ts';
-import type { ActivityContext, AnyActivity, LedgerFact } from '../activities/activity.ts';
+import type { ActivityContext, AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Entry, Head, Json, NewEntry, StreamName } from '../journal/journal.ts';
+import type { Entry, Json } from '../journal/journal.ts';
 import { type Answer, decide, metaOf } from './answer.ts';
-import { type Folded, fold, type MachineEvent, statePath, step } from './fold.ts';
+import { type Folded, fold, type Invocation, type MachineEvent, statePath, step } from './fold.ts';
 import { foldIntents } from './intents.ts';
+import { aborted, leftOrThrow, mustStay, sleepUnlessLeft } from './leaving.ts';
+import { arrivedAt, noteOverdue } from './overdue.ts';
 import { type Note, perform } from './perform.ts';
 import type { Run, RunDeps, RunEnd, RunState } from './run.ts';
+import { RunLog } from './run-log.ts';
 
 const LEAVE_GRACE_MS = 5_000;
-const LEFT = 'run.left';
 
 /** Drives one run: performs what its machine invokes, takes answers, and writes before it acts. Whoever makes it holds the run. */
 export class Driver implements Run {
   readonly ended: Promise<RunEnd>;
   readonly #deps: RunDeps;
-  readonly #stream: StreamName;
-  readonly #entries: Entry[];
+  readonly #log: RunLog;
   readonly #listeners = new Set<() => void>();
   readonly #leaving = new AbortController();
   #folded: Folded;
@@ -24,11 +25,12 @@ export class Driver implements Run {
   #paused: Failure | undefined;
   #wakeUp: (() => void) | undefined;
   #answering: Promise<void> = Promise.resolve();
+  /** Ends the verb that is under way without hearing its outcome. Only a verb that changes nothing has one. */
+  #overtake: AbortController | undefined;
 
   constructor(deps: RunDeps, entries: Entry[], release: () => void) {
     this.#deps = deps;
-    this.#stream = `run/${deps.runId}`;
-    this.#entries = entries;
+    this.#log = new RunLog(deps.journal, deps.runId, deps.instance, entries);
     const started = entries.find((entry) => entry.type === 'run.started')?.body as
       | { input?: Json }
       | undefined;
@@ -42,7 +44,7 @@ export class Driver implements Run {
       runId: this.#deps.runId,
       instance: this.#deps.instance,
       snapshot: this.#folded.snapshot,
-      entries: this.#entries,
+      entries: this.#log.entries,
       activity: this.#activity,
       paused: this.#paused,
     };
@@ -68,20 +70,30 @@ export class Driver implements Run {
   async detach(): Promise<void> {
     this.#leaving.abort();
     this.#stir();
-    await this.ended;
+    // A run that breaks says so by `ended`; said here as well, it would end the process in the middle of that.
+    await this.ended.catch(() => undefined);
   }
 
   async #take(answer: Answer): Promise<void> {
-    const { event, label, text } = await decide(this.#folded.snapshot, answer, this.#deps.take);
+    const before = this.#folded;
+    const { event, label, text } = await decide(before.snapshot, answer, this.#deps.take);
     const passed = await this.#deps.gate?.check(this.state(), answer);
     if (passed?.refusal !== undefined) {
-      await this.#append(passed.notes, []);
+      await this.#append(passed.notes);
       throw passed.refusal;
     }
-    await this.#advance(event, [
-      ...(passed?.notes ?? []),
-      { type: 'answer', body: { event: event.type, label, ...(text === undefined ? {} : { reason: text }) } },
-    ]);
+    const overtake = this.#overtake;
+    if (before.invocation !== undefined && overtake === undefined)
+      throw new LifeboatError('answer.misfit', 'the step that is under way cannot be left before it ends', {
+        hints: ['the run is as it was'],
+      });
+    const body = { event: event.type, label, ...(text === undefined ? {} : { reason: text }) };
+    const moved = await this.#advance(before, event, [...(passed?.notes ?? []), { type: 'answer', body }]);
+    if (!moved)
+      throw new LifeboatError('answer.late', 'the run has gone on meanwhile', {
+        hints: ['the answer was not taken: look again'],
+      });
+    overtake?.abort();
     this.#stir();
   }
 
@@ -101,45 +113,49 @@ export class Driver implements Run {
   }
 
   async #performNext(): Promise<void> {
-    const { invocation } = this.#folded;
+    const before = this.#folded;
+    const { invocation } = before;
     if (invocation === undefined) return;
     const activity = this.#deps.activities[invocation.verb];
     if (activity === undefined) throw new Error(`no activity performs the verb ${invocation.verb}`);
     const destructive = this.#folded.snapshot.hasTag('destructive' as never);
     const left = new AbortController();
+    const overtake = activity.kind === 'read' ? new AbortController() : undefined;
+    this.#overtake = overtake;
     this.#activity = { verb: invocation.verb, since: this.#deps.now().toISOString(), progress: undefined };
     this.#tell();
-    const performing = perform(activity, invocation, this.#context(activity, left.signal), {
+    const noting: Promise<void>[] = [];
+    const signal =
+      overtake === undefined ? left.signal : AbortSignal.any([this.#leaving.signal, overtake.signal]);
+    const performing = perform(activity, invocation, this.#context(invocation, signal, noting), {
       write: async (notes) => {
         mustStay(left.signal);
-        await this.#append(notes, []);
+        await this.#append(notes);
       },
-      memory: (intent) => foldIntents(this.#entries).get(intent),
+      memory: (intent) => foldIntents(this.#log.entries).get(intent),
       seal: async () => {
-        if (destructive) await this.#deps.seal(this.#stream, 'armed');
+        if (destructive) await this.#deps.seal(this.#log.stream, 'armed');
         mustStay(left.signal);
       },
-      sleep: (ms) => this.#sleep(ms),
+      sleep: (ms) => sleepUnlessLeft(ms, this.#leaving.signal),
     });
-    const performed = await Promise.race([performing, this.#patience(activity)]).catch(leftOrThrow);
+    const performed = await Promise.race([performing, this.#patience(activity, overtake)]).catch(leftOrThrow);
     this.#activity = undefined;
-    if (performed === 'left') {
+    this.#overtake = undefined;
+    await Promise.all(noting);
+    if (performed === 'left' || this.#folded !== before) {
       left.abort();
       performing.catch(() => undefined);
       return;
     }
     if (performed.how === 'paused') {
-      this.#paused = performed.failure;
-      await this.#append(
-        [
-          ...performed.notes,
-          {
-            type: 'run.paused',
-            body: { reason: 'credentials', failure: performed.failure as unknown as Json },
-          },
-        ],
-        [],
-      );
+      const body = { reason: 'credentials', failure: performed.failure as unknown as Json };
+      await this.#log.inTurn(async () => {
+        if (this.#folded !== before) return;
+        this.#paused = performed.failure;
+        await this.#log.write([...performed.notes, { type: 'run.paused', body }]);
+      });
+      this.#tell();
       return;
     }
     const event: MachineEvent =
@@ -147,88 +163,112 @@ export class Driver implements Run {
         ? { type: `xstate.done.actor.${invocation.id}`, output: performed.output, actorId: invocation.id }
         : { type: `xstate.error.actor.${invocation.id}`, error: performed.failure, actorId: invocation.id };
     if (this.#leaving.signal.aborted && activity.kind === 'read' && performed.how === 'failed') return;
-    await this.#advance(event, performed.notes, performed.ledger);
+    // An answer beside the verb may have come first; what the verb found then concerns nobody.
+    await this.#advance(before, event, performed.notes, performed.ledger);
   }
 
-  #context(activity: AnyActivity, left: AbortSignal): ActivityContext {
+  #context(invocation: Invocation, signal: AbortSignal, noting: Promise<void>[]): ActivityContext {
+    const own = this.#activity;
+    let told = own;
     return {
       runId: this.#deps.runId,
       instance: this.#deps.instance,
-      signal: activity.kind === 'read' ? this.#leaving.signal : left,
+      begunAt: this.#log.entries[0]?.at,
+      arrivedAt: arrivedAt(this.#log.entries, statePath(this.#folded.snapshot)),
+      signal,
       now: this.#deps.now,
       report: (progress) => {
-        if (this.#activity !== undefined) this.#activity = { ...this.#activity, progress };
+        // What was left behind reports to nobody.
+        if (own === undefined || this.#activity !== told) return;
+        told = { ...own, progress };
+        this.#activity = told;
+        if (progress.overdue !== undefined) noting.push(this.#noteOverdue(invocation, progress));
         this.#tell();
       },
     };
+  }
+
+  /** Rejects when the journal does, which the driver hears when the verb has ended. */
+  #noteOverdue(invocation: Invocation, progress: Progress): Promise<void> {
+    const noted = this.#log.inTurn(async () => {
+      const { snapshot } = this.#folded;
+      const note = noteOverdue(this.#log.entries, statePath(snapshot), invocation, progress);
+      if (note === undefined || this.#folded.invocation !== invocation) return;
+      await this.#log.write([note]);
+      this.#tell();
+    });
+    noted.catch(() => undefined);
+    return noted;
   }
 
   /**
    * Resolves when the operator leaves: at once for a verb that only asks, after a grace time for one that changes something,
    * because its answer is worth waiting for. What is cut off is in doubt, and the next resume asks the service.
    */
-  async #patience(activity: AnyActivity): Promise<'left'> {
-    await aborted(this.#leaving.signal);
+  async #patience(activity: AnyActivity, overtake: AbortController | undefined): Promise<'left'> {
+    await aborted(
+      overtake === undefined
+        ? this.#leaving.signal
+        : AbortSignal.any([this.#leaving.signal, overtake.signal]),
+    );
     const grace = activity.kind === 'read' ? 0 : (this.#deps.leaveGraceMs ?? LEAVE_GRACE_MS);
     await new Promise((resolve) => setTimeout(resolve, grace).unref());
     return 'left';
   }
 
-  /** Computes the next state, makes event, notes and ledger facts durable in one transaction, and only then moves. */
-  async #advance(
+  /**
+   * Computes the next state, makes event, notes and ledger facts durable in one transaction, and only then moves. Does nothing and gives
+   * false when the run has moved on from the state that the event was meant for.
+   */
+  #advance(
+    before: Folded,
     event: MachineEvent,
     notes: readonly Note[],
     ledger: readonly LedgerFact[] = [],
-  ): Promise<void> {
-    const next = step(this.#deps.runbook, this.#folded, event);
+  ): Promise<boolean> {
+    return this.#log.inTurn(() => this.#move(before, event, notes, ledger));
+  }
+
+  async #move(
+    before: Folded,
+    event: MachineEvent,
+    notes: readonly Note[],
+    ledger: readonly LedgerFact[],
+  ): Promise<boolean> {
+    if (this.#folded !== before) return false;
+    const next = step(this.#deps.runbook, before, event);
     const title = metaOf(next.snapshot)?.title;
     const body = { event, to: statePath(next.snapshot), ...(title === undefined ? {} : { title }) };
     const asked = this.#deps.gate?.arrived({ ...this.state(), snapshot: next.snapshot }) ?? [];
-    await this.#append([...notes, { type: 'event', body: body as unknown as Json }, ...asked], ledger);
+    await this.#log.write([...notes, { type: 'event', body: body as unknown as Json }, ...asked], ledger);
     this.#folded = next;
     this.#deps.stepped?.(this.state());
     this.#tell();
+    return true;
   }
 
-  async #append(notes: readonly Note[], ledger: readonly LedgerFact[]): Promise<void> {
-    const own = notes.map((note): NewEntry => ({ stream: this.#stream, ...note }));
-    const facts = ledger.map(
-      ({ instance = this.#deps.instance, ...fact }): NewEntry => ({
-        stream: `instance/${instance}`,
-        ...fact,
-      }),
-    );
-    const written = await this.#deps.journal.append([...own, ...facts], [this.#head()]);
-    this.#entries.push(...written.filter((entry) => entry.stream === this.#stream));
+  async #append(notes: readonly Note[]): Promise<void> {
+    await this.#log.append(notes);
     this.#tell();
-  }
-
-  #head(): Head {
-    const last = this.#entries.at(-1);
-    if (last === undefined) throw new Error('a run has a first entry before anybody drives it');
-    return { stream: this.#stream, seq: last.seq, hash: last.hash };
   }
 
   async #close(): Promise<RunEnd> {
     const { runbook } = this.#deps;
     const { snapshot } = this.#folded;
     const closing = runbook.closing(snapshot.context as never, statePath(snapshot));
-    if (!this.#entries.some((entry) => entry.type === 'run.closed')) {
+    if (!this.#log.entries.some((entry) => entry.type === 'run.closed')) {
       const obligations = runbook.obligations?.(snapshot.context as never);
       const body = { ...closing, ...(obligations === undefined ? {} : { obligations }) };
-      await this.#append([...this.#lastNotes(), { type: 'run.closed', body: body as unknown as Json }], []);
+      await this.#append([...this.#lastNotes(), { type: 'run.closed', body: body as unknown as Json }]);
     }
-    await this.#deps.seal(this.#stream, 'closed');
+    await this.#deps.seal(this.#log.stream, 'closed');
     return { how: 'ended', exitCode: closing.proven ? EXIT.closed : EXIT.failed };
   }
 
   async #leave(): Promise<RunEnd> {
     await this.#answering;
-    await this.#append(
-      [...this.#lastNotes(), { type: 'run.detached', body: { why: 'the operator left' } }],
-      [],
-    );
-    await this.#deps.seal(this.#stream, 'handed-over');
+    await this.#append([...this.#lastNotes(), { type: 'run.detached', body: { why: 'the operator left' } }]);
+    await this.#deps.seal(this.#log.stream, 'handed-over');
     return { how: 'detached', exitCode: EXIT.interrupted };
   }
 
@@ -252,29 +292,4 @@ export class Driver implements Run {
     this.#wakeUp = undefined;
     this.#tell();
   }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(resolve, ms);
-      void aborted(this.#leaving.signal).then(() => {
-        clearTimeout(timer);
-        reject(new LifeboatError(LEFT, 'the run was left while it waited'));
-      });
-    });
-  }
-}
-
-/** A verb that was left behind must not write or send any more: the hold on the run may belong to somebody else by now. */
-function mustStay(left: AbortSignal): void {
-  if (left.aborted) throw new LifeboatError(LEFT, 'the run was left while this step was under way');
-}
-
-function leftOrThrow(thrown: unknown): 'left' {
-  if (thrown instanceof LifeboatError && thrown.code === LEFT) return 'left';
-  throw thrown;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

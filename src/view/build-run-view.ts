@@ -20,6 +20,7 @@ import type {
 } from './run-view.ts';
 import { viewObjectives } from './view-objectives.ts';
 import { remarksOn, viewObligation, viewOwing } from './view-obligations.ts';
+import { besideQuestion, type OverdueFacts, overdueBanner } from './view-overdue.ts';
 import { type Asked, viewQuestion } from './view-question.ts';
 
 /** What the runner knows of a run; everything below is computed from it and the clock. */
@@ -35,7 +36,9 @@ export interface RunFacts {
   readonly now: Date;
 }
 
-type ProgressFacts =
+type ProgressFacts = Stand & { readonly overdue?: OverdueFacts | undefined };
+
+type Stand =
   | { readonly kind: 'bytes'; readonly done: number; readonly total: number | undefined }
   | { readonly kind: 'task'; readonly status: string }
   | { readonly kind: 'wait'; readonly untilMs: number };
@@ -58,7 +61,7 @@ export function buildRunView(facts: RunFacts): RunView {
   const obligations = withDeadlines(runbook.obligations?.(snapshot.context as never) ?? [], promised);
   const question = askedNow(facts, meta, { operator, now, promised });
   const activity = viewActivity(facts, meta);
-  const banner = viewBanner(facts);
+  const banner = viewBanner(facts, meta);
   const outcome = viewOutcome(facts, state, obligations);
   return {
     runId: facts.runId,
@@ -124,9 +127,16 @@ function isFinal(runbook: Runbook, state: string): boolean {
   return runbook.machine.states[state]?.type === 'final';
 }
 
-function askedNow({ snapshot }: RunFacts, meta: Meta | undefined, asked: Asked): QuestionView | undefined {
-  const question = snapshot.status === 'active' ? meta?.question?.(snapshot.context) : undefined;
-  return question && viewQuestion(question, asked);
+function askedNow(
+  { snapshot, activity, paused }: RunFacts,
+  meta: Meta | undefined,
+  asked: Asked,
+): QuestionView | undefined {
+  if (snapshot.status !== 'active') return undefined;
+  const question = meta?.question?.(snapshot.context);
+  if (question !== undefined) return viewQuestion(question, asked);
+  if (activity?.progress?.overdue === undefined || paused !== undefined) return undefined;
+  return besideQuestion(meta?.beside?.(snapshot.context) ?? []);
 }
 
 /** What the runbook tells, and, unless it does so itself, that something is owed. */
@@ -141,7 +151,8 @@ function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): Acti
   if (activity === undefined) return undefined;
   const age = Math.max(0, (now.getTime() - Date.parse(activity.since)) / 1000);
   const { progress } = activity;
-  const base = { title: meta?.title ?? 'working', seconds: age };
+  const overdue = progress?.overdue === undefined ? {} : { overdue: true as const };
+  const base = { title: meta?.title ?? 'working', seconds: age, ...overdue };
   if (progress === undefined) return base;
   if (progress.kind === 'task')
     return { ...base, progress: { kind: 'task', status: show(progress.status, 40) } };
@@ -158,7 +169,10 @@ function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): Acti
   };
 }
 
-function viewBanner({ runbook, snapshot, paused }: RunFacts): RunView['banner'] {
+function viewBanner(
+  { runbook, snapshot, paused, activity }: RunFacts,
+  meta: Meta | undefined,
+): RunView['banner'] {
   if (paused !== undefined) {
     return {
       tone: 'warn',
@@ -169,7 +183,12 @@ function viewBanner({ runbook, snapshot, paused }: RunFacts): RunView['banner'] 
   if (snapshot.status !== 'active') return undefined;
   const failure = runbook.failure(snapshot.context as never);
   const inDoubt = snapshot.hasTag('in-doubt' as never);
-  if (failure === undefined && !inDoubt) return undefined;
+  if (failure === undefined && !inDoubt) {
+    const progress = activity?.progress;
+    if (progress?.overdue === undefined) return undefined;
+    const status = progress.kind === 'task' ? progress.status : undefined;
+    return overdueBanner(meta?.title ?? 'this step', status, progress.overdue);
+  }
   return {
     tone: inDoubt ? 'warn' : 'bad',
     text: show(failure?.shortMessage ?? 'IN DOUBT: what the service did is not known'),

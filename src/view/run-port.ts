@@ -6,6 +6,8 @@ export interface RunAnswer {
   readonly event: string;
   /** What was typed for a `typed-name` question. */
   readonly typed?: string;
+  /** With a typed name: why it is confirmed without the second person who would have to approve it. */
+  readonly breakGlass?: string;
   /** The secret of a `secret` question; it goes to the key store and never into the journal. */
   readonly secret?: Secret;
   /** The reason or evidence an option needs, the proof or reason for an obligation, the word of a `text` question. */

@@ -44,6 +44,8 @@ export type QuestionView =
   | {
       readonly kind: 'choice';
       readonly prompt: string;
+      /** The step that is under way goes on whether this is answered or not. */
+      readonly beside?: true;
       readonly options: readonly QuestionOption[];
     }
   | {
@@ -54,6 +56,8 @@ export type QuestionView =
       readonly event: string;
       /** Other ways out. */
       readonly options: readonly QuestionOption[];
+      /** Present when a second person has to agree before the name is taken. */
+      readonly approval?: ApprovalView;
     }
   | {
       readonly kind: 'secret';
@@ -93,6 +97,22 @@ export type QuestionView =
       readonly options: readonly QuestionOption[];
     };
 
+/** How the confirmation on the screen is approved by a second person. */
+export interface ApprovalView {
+  readonly state: 'needed' | 'given' | 'expired' | 'withdrawn' | 'bypassed';
+  /** Empty until it was asked for. */
+  readonly challenge: string;
+  /** The file that the second person signs, and the command that signs it. */
+  readonly file: string;
+  readonly command: string;
+  /** `YYYY-MM-DD HH:MM:SS`, UTC. */
+  readonly expiresAt: string;
+  /** Who approved it; why it goes on without anybody; why it was withdrawn. */
+  readonly by?: string;
+  /** Why a signature that is there does not count. */
+  readonly problem?: string;
+}
+
 /** Something owed, as people see it. */
 export interface ObligationView {
   readonly id: string;
@@ -127,6 +147,8 @@ export interface ActivityView {
   readonly title: string;
   /** Seconds since it began. */
   readonly seconds: number;
+  /** It takes longer than it should. */
+  readonly overdue?: true;
   readonly progress?:
     | {
         readonly kind: 'bytes';

@@ -61,7 +61,8 @@ function insideRange(earliest: string, latest: string, suggested: string) {
   return { earliest: show(earliest, 40), latest: show(latest, 40), suggested: show(inside, 40) };
 }
 
-function viewOption(option: MachineOption): QuestionOption {
+/** An option, cleaned. */
+export function viewOption(option: MachineOption): QuestionOption {
   return {
     event: optionKey(option.event),
     label: show(option.label, 80),

@@ -127,3 +127,45 @@ test('over generated histories, no action is called begun that was not, and none
     { numRuns: HISTORIES },
   );
 });
+
+test('over generated histories with a clock that is set meanwhile, nobody is asked before the settle time has truly passed', () => {
+  const history = fc.record({
+    action: fc.constantFrom(...ACTIONS),
+    skewMs: fc.integer({ min: -600_000, max: 600_000 }),
+    stepMs: fc.oneof(fc.integer({ min: -600_000, max: -20_000 }), fc.integer({ min: 20_000, max: 600_000 })),
+    lookedMs: fc.integer({ min: 0, max: 120_000 }),
+    wasDeploying: fc.boolean(),
+    isDeploying: fc.boolean(),
+    /** A colleague's change of a setting. */
+    otherMs: fc.option(fc.integer({ min: 0, max: 120_000 })),
+    keepsUpdates: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(history, ({ action, skewMs, stepMs, lookedMs, otherMs, ...told }) => {
+      const isOther = otherMs !== null && otherMs <= lookedMs;
+      const before = at(ARMED - 3_600_000 + skewMs);
+      const judged = judge(
+        {
+          state: told.isDeploying ? 'deploying' : 'available',
+          updated_at: isOther ? at(ARMED + otherMs + skewMs) : before,
+          available_updates: told.keepsUpdates ? [PENDING] : [],
+        },
+        {
+          action,
+          baseline: {
+            state: told.wasDeploying ? 'deploying' : 'available',
+            updatedAt: before,
+            updates: updateLines(InstanceOverview.parse({ available_updates: [PENDING] })) ?? null,
+            skew: { skewMs, uncertaintyMs: 500 },
+          },
+          nowMs: ARMED + lookedMs + stepMs,
+          skew: { skewMs: skewMs - stepMs, uncertaintyMs: 500 },
+        },
+      );
+      const isSign = (told.isDeploying && !told.wasDeploying) || (action === 'update' && !told.keepsUpdates);
+      const allowed = isSign ? ['landed'] : lookedMs < SETTLE ? ['wait'] : ['wait', 'ambiguous'];
+      expect(allowed).toContain(judged.verdict);
+    }),
+    { numRuns: HISTORIES },
+  );
+});

@@ -183,6 +183,7 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
       dashboardUrl: 'https://dashboard.example/service-instances/orders',
       platform: async () => ({ none: 'there is none in this test' }),
       reconcile: undefined,
+      objectives: {},
     } as unknown as ActivityDeps,
     calls,
     restores: [],

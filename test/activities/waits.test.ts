@@ -92,6 +92,17 @@ describe('waiting for a restore', () => {
     expect(await run({ id: 5 })).toMatchObject({ ok: false, failure: { code: 'service.not-found' } });
   });
 
+  test('goes on when a service of revision 61 is too busy with the task to tell about it', async () => {
+    const { run, service, seen } = begin(waitForRestore);
+    service.restores.push(restore('done'));
+    service.beforeRead = () => {
+      service.beforeRead = () => undefined;
+      throw new LifeboatError('service.conflict', 'the same action is already in progress (409)');
+    };
+    expect(await run({ id: 5 })).toMatchObject({ ok: true });
+    expect(seen[0]).toContain('not seen: the same action is already in progress');
+  });
+
   test('stops at once when the token is refused', async () => {
     const { run, service } = begin(waitForRestore);
     service.beforeRead = () => {

@@ -4,6 +4,7 @@ import { Secret } from '../../src/secret.ts';
 import type { Answer, ServiceClient } from '../../src/service/client.ts';
 import { skewMs } from '../../src/service/clock-skew.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
+import { BackupListing, backupsOf, restoresOf } from '../../src/service/v0-listing.ts';
 
 /** A task of the model, by true time. What of it the service tells is up to the world's habits. */
 export interface ModelTask {
@@ -26,16 +27,31 @@ export interface Habits {
   /** Our own clock is set by so much at that true time. */
   readonly stepMs: number;
   readonly stepAtMs: number;
+  /** So long after its trigger a task is in the list. Milliseconds. */
+  readonly lagMs: number;
+  /** From `afterMs` on, by true time, the list no longer has what was triggered before `olderMs`. */
+  readonly forgets: { readonly afterMs: number; readonly olderMs: number } | undefined;
+  /** From `afterMs` on the list is that of an older day again, and shows nothing that was triggered at `fromMs` or later. */
+  readonly rollsBack: { readonly afterMs: number; readonly fromMs: number } | undefined;
+  /** How many finished tasks of former years stand in the list besides. */
+  readonly padding: number;
+  /** The listing of the deprecated version, which tells no content of a restore. */
+  readonly isV0: boolean;
 }
+
+const FORMER_MS = Date.parse('2020-01-01T00:00:00Z');
 
 /** A service and two clocks, run in model time: lists are what was there at the moment they were read off. */
 export class World {
   trueMs: number;
+  /** Whether a verb had to look more than once. */
+  waited = false;
   /** When the list of tasks was read off last. */
   readOffMs = 0;
   readonly #tasks: readonly ModelTask[];
   readonly #own: readonly ModelTask[];
   readonly #habits: Habits;
+  #padding: readonly unknown[] | undefined;
 
   constructor(startMs: number, tasks: readonly ModelTask[], own: readonly ModelTask[], habits: Habits) {
     this.trueMs = startMs;
@@ -52,13 +68,31 @@ export class World {
 
   #visible(): readonly ModelTask[] {
     this.readOffMs = this.trueMs;
-    return this.#tasks.filter(({ atMs }) => atMs <= this.trueMs);
+    const { lagMs, forgets, rollsBack } = this.#habits;
+    const oldest = forgets !== undefined && this.trueMs >= forgets.afterMs ? forgets.olderMs : 0;
+    const end = rollsBack !== undefined && this.trueMs >= rollsBack.afterMs ? rollsBack.fromMs : undefined;
+    return this.#tasks.filter(
+      ({ atMs }) => atMs + lagMs <= this.trueMs && atMs >= oldest && (end === undefined || atMs < end),
+    );
+  }
+
+  /** Whether a task stands in the list that was read off last. */
+  hasShown({ atMs }: ModelTask): boolean {
+    return atMs + this.#habits.lagMs <= this.readOffMs;
+  }
+
+  /** Tasks of former years, made once: a list of ten thousand is asked for many times. */
+  #padded<Row>(make: (task: ModelTask) => Row): readonly Row[] {
+    this.#padding ??= Array.from({ length: this.#habits.padding }, (_, at) =>
+      make({ id: 1 + at, atMs: FORMER_MS + at * 60_000, runsMs: 1_000, backup: 1, from: FORMER_MS }),
+    );
+    return this.#padding as readonly Row[];
   }
 
   deps(settleMs: number): ActivityDeps {
     const service: Pick<ServiceClient, 'backups' | 'restores'> = {
       backups: () => this.#list(() => this.#own.map((task) => this.#backup(task))),
-      restores: () => this.#list(() => this.#visible().map((task) => this.#restore(task))),
+      restores: () => this.#list(() => this.#restores()),
     };
     const keyring = { load: async () => new Secret('a-key-of-this-world') };
     return { service, keyring, settleMs } as unknown as ActivityDeps;
@@ -66,7 +100,7 @@ export class World {
 
   /** The same world, where the tasks are backups. */
   depsForBackups(settleMs: number): ActivityDeps {
-    const backups = () => this.#list(() => this.#visible().map((task) => this.#backup(task)));
+    const backups = () => this.#list(() => this.#backups());
     return { service: { backups }, settleMs } as unknown as ActivityDeps;
   }
 
@@ -89,6 +123,31 @@ export class World {
     return { value, raw: undefined, status: 200, skew };
   }
 
+  #backups(): readonly Backup[] {
+    const old = this.#padded((task) => this.#backup(task));
+    if (!this.#habits.isV0) return [...this.#visible().map((task) => this.#backup(task)), ...old];
+    const backups = this.#visible().map((task) => ({
+      id: task.id,
+      backup_agent_task: this.#agentTask(task),
+    }));
+    return [...backupsOf(BackupListing.parse({ id: 1, backups, restores: [] })), ...old];
+  }
+
+  #restores(): readonly Restore[] {
+    const old = this.#padded((task) => this.#restore(task));
+    if (!this.#habits.isV0) return [...this.#visible().map((task) => this.#restore(task)), ...old];
+    const restores = this.#visible().map((task) => ({
+      id: task.id,
+      backup_agent_tasks: [this.#agentTask(task)],
+    }));
+    return [...restoresOf(BackupListing.parse({ id: 1, backups: [], restores })), ...old];
+  }
+
+  #agentTask({ atMs, runsMs }: ModelTask) {
+    const { triggered_at: created_at } = this.#trigger(atMs);
+    return { status: this.#status(atMs, runsMs), created_at };
+  }
+
   #backup({ id, atMs, runsMs }: ModelTask): Backup {
     return Backup.parse({
       id,
@@ -109,7 +168,7 @@ export class World {
     });
   }
 
-  #trigger(atMs: number) {
+  #trigger(atMs: number): { readonly triggered_at?: string } {
     return this.#habits.leavesOut === 'triggered_at' ? {} : { triggered_at: this.stamp(atMs) };
   }
 
@@ -135,6 +194,7 @@ export async function settle<Input extends { readonly intent: string }, Output>(
     );
     if (judgement.verdict !== 'wait') return judgement;
     if (judgement.ms <= 0) throw new Error('a wait must lead somewhere');
+    world.waited = true;
     world.trueMs += judgement.ms;
   }
   throw new Error('it never decides');

@@ -18,7 +18,9 @@ const SECRET = 'src/secret.ts';
 const TEXT = 'src/text.ts';
 
 /** What every renderer says and asks alike; it needs no snapshot and no parser until a time is typed. */
-const VIEW_WORDS = ['moment-reader', 'owed', 'question-key', 'zone'].map((name) => `src/view/${name}.ts`);
+const VIEW_WORDS = ['break-glass', 'moment-reader', 'owed', 'question-key', 'zone'].map(
+  (name) => `src/view/${name}.ts`,
+);
 
 /** Who may import what. `src/commands` is the only place where everything meets. */
 export const ROOMS: readonly Room[] = [
@@ -107,6 +109,7 @@ export const ROOMS: readonly Room[] = [
       'type src/journal/journal.ts',
       'type src/secret.ts',
       ERRORS,
+      FORMAT,
       REDACT,
       TEXT,
     ],
@@ -133,9 +136,24 @@ export const ROOMS: readonly Room[] = [
     why: 'the journal outlives every machine: it knows entries, not what they mean to a flow',
   },
   {
+    files: 'src/approvals/**',
+    packages: ['canonicalize', 'write-file-atomic'],
+    node: ['child_process', 'crypto', 'fs', 'os', 'path'],
+    rooms: [
+      'src/journal/run-entries.ts',
+      'type src/journal',
+      'type src/runner',
+      'type src/secret.ts',
+      ERRORS,
+      FORMAT,
+      TEXT,
+    ],
+    why: 'an approval is a text and a signature: it knows neither the service nor the screen',
+  },
+  {
     files: 'src/evidence/**',
-    packages: ['write-file-atomic', 'zod'],
-    node: ['crypto', 'fs', 'path', 'type sqlite', 'timers'],
+    packages: ['tar-stream', 'write-file-atomic', 'zod'],
+    node: ['crypto', 'fs', 'path', 'type sqlite', 'stream', 'timers'],
     rooms: [
       'src/journal',
       'type machines/parts',
@@ -181,6 +199,7 @@ export const ROOMS: readonly Room[] = [
     rooms: [
       'type src/view',
       ...VIEW_WORDS,
+      'src/plain/describe-approval.ts',
       'src/plain/summary.ts',
       'src/plain/terminal.ts',
       'src/plain/width.ts',
@@ -189,7 +208,7 @@ export const ROOMS: readonly Room[] = [
       SECRET,
       TEXT,
     ],
-    why: 'the screen shows the view and gives answers back; of the line renderer it takes only measures and the summary',
+    why: 'the screen shows the view and gives answers back; of the line renderer it takes only measures, the summary and the words of an approval',
   },
   {
     files: 'src/lab/**',

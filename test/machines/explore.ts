@@ -1,5 +1,5 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
-import { optionKey, type Question } from '../../machines/parts/question.ts';
+import { optionKey, type Question, type QuestionOption } from '../../machines/parts/question.ts';
 import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import type { Outcome } from './outcomes.ts';
 
@@ -61,7 +61,16 @@ export function eventsAt(
 ): AnyEvent[] {
   const [invoked] = Object.values(snapshot.children) as { readonly id: string; readonly src: unknown }[];
   if (invoked === undefined) return answersAt(runbook, snapshot);
-  return outcomesOf(String(invoked.src)).map((outcome) => outcomeEvent(invoked.id, outcome));
+  const outcomes = outcomesOf(String(invoked.src)).map((outcome) => outcomeEvent(invoked.id, outcome));
+  return [...outcomes, ...besideAt(runbook, snapshot)];
+}
+
+/** Every answer that may be given while a verb is under way. */
+function besideAt(runbook: Runbook, snapshot: AnyMachineSnapshot): AnyEvent[] {
+  const options: readonly QuestionOption[] = metaAt(runbook, snapshot)?.beside?.(snapshot.context) ?? [];
+  return options.map((option) =>
+    option.needs === undefined ? option.event : { ...option.event, text: 'because' },
+  );
 }
 
 /** How a verb's end reaches the machine. */

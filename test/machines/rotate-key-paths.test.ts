@@ -185,11 +185,13 @@ function eventsAt(snapshot: AnyMachineSnapshot): AnyEvent[] {
   const [invoked] = Object.values(snapshot.children) as { readonly id: string; readonly src: unknown }[];
   if (invoked === undefined) return answersAt(snapshot);
   const { id, src } = invoked;
-  return outcomesOf(String(src)).map((outcome) =>
+  const outcomes = outcomesOf(String(src)).map((outcome) =>
     'error' in outcome
       ? { type: `xstate.error.actor.${id}`, actorId: id, error: outcome.error }
       : { type: `xstate.done.actor.${id}`, actorId: id, output: outcome.output },
   );
+  const beside = metaAt(snapshot)?.beside?.(snapshot.context) ?? [];
+  return [...outcomes, ...beside.map(({ event }) => event)];
 }
 
 function answersAt(snapshot: AnyMachineSnapshot): AnyEvent[] {
@@ -206,8 +208,11 @@ function answersAt(snapshot: AnyMachineSnapshot): AnyEvent[] {
 }
 
 function questionAt(snapshot: AnyMachineSnapshot): Question | undefined {
-  const meta = rotateKeyMachine.states[String(snapshot.value) as 'checking']?.meta as
+  return metaAt(snapshot)?.question?.(snapshot.context) as Question | undefined;
+}
+
+function metaAt(snapshot: AnyMachineSnapshot): StateMeta<unknown, never> | undefined {
+  return rotateKeyMachine.states[String(snapshot.value) as 'checking']?.meta as
     | StateMeta<unknown, never>
     | undefined;
-  return meta?.question?.(snapshot.context) as Question | undefined;
 }

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Failure } from './failure.ts';
+import type { OperatorEvent, QuestionOption } from './question.ts';
+
+/*
+ * The question about a lost answer, in the same words wherever it is asked: take one of the tasks that the service shows, wait and look
+ * again, or send it once more.
+ */
+
+/** How sure it is that a task is the one that was asked for, in words beside it. */
+const GRADES = {
+  certain: 'certainly ours',
+  likely: 'likely ours',
+  possible: 'possibly ours',
+  unlikely: 'unlikely to be ours',
+} as const;
+
+/** One answer for each task that the service shows, the surest first: when it was triggered, how it stands, and why it may be ours or not. */
+export function adoptions<Event extends OperatorEvent>(
+  failure: Failure | undefined,
+  what: string,
+): readonly QuestionOption<Event>[] {
+  const shown = failure?.evidence['candidates'];
+  if (!Array.isArray(shown)) return [];
+  const candidates = shown.flatMap((one) => Candidate.safeParse(one).data ?? []);
+  return candidates
+    .toSorted((one, other) => rankOf(one) - rankOf(other))
+    .map(({ id, triggeredAt, status, certainty, why }) => {
+      const when = `triggered at ${triggeredAt ?? 'an unknown time'}, ${status ?? 'status unknown'}`;
+      const grade = certainty === undefined ? undefined : GRADES[certainty];
+      return {
+        event: { type: 'operator.adopt' as const, id },
+        label: `adopt ${what} ${id}`,
+        hint: [when, grade, why].filter((words) => words !== undefined).join('; '),
+      };
+    }) as readonly QuestionOption[] as readonly QuestionOption<never>[];
+}
+
+/** A task as the evidence of a doubt tells it. Its texts are cleaned already. */
+const Candidate = z.object({
+  id: z.number(),
+  triggeredAt: z.string().nullish(),
+  status: z.string().nullish(),
+  certainty: z.enum(['certain', 'likely', 'possible', 'unlikely']).optional(),
+  why: z.string().optional(),
+});
+
+function rankOf({ certainty }: z.infer<typeof Candidate>): number {
+  const rank = certainty === undefined ? -1 : Object.keys(GRADES).indexOf(certainty);
+  return rank < 0 ? Object.keys(GRADES).length : rank;
+}
+
+/** `list` is what the service is asked for: `its list of backups`. */
+export function lookAgain<Event extends OperatorEvent>(list: string): QuestionOption<Event> {
+  return {
+    event: { type: 'operator.lookAgain' },
+    label: 'wait and look again',
+    hint: `asks the service for ${list}; nothing is sent`,
+  } as QuestionOption<never>;
+}
+
+/** `hint` says what a second one does, and whether the name is asked for again. */
+export function sendAgain<Event extends OperatorEvent>(hint: string): QuestionOption<Event> {
+  return {
+    event: { type: 'operator.sendAgain' },
+    label: 'it never happened, send it',
+    hint,
+  } as QuestionOption<never>;
+}

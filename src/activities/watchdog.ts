@@ -1,0 +1,168 @@
+import { formatSeconds } from '../format.ts';
+import type { ActivityContext, Overdue, Progress } from './activity.ts';
+import { instantOf } from './clocks.ts';
+
+/** What a finished task tells of how long one takes. Times as the service tells them; none of them has to be there. */
+export interface Timed {
+  readonly status: string;
+  readonly triggered_at?: string | undefined;
+  readonly started_at?: string | undefined;
+  readonly finished_at?: string | undefined;
+}
+
+/** What a task waits for now: its turn, or its end. */
+export type Stage = 'queued' | 'running';
+
+/** What a limit is made from. */
+export interface Expectation {
+  /** Names the tasks in a sentence: `backups`. */
+  readonly what: string;
+  /** Tasks of the same kind and instance. Read once, and only when a task has gone on for a while; what it rejects with is no concern. */
+  readonly earlier?: (() => Promise<readonly Timed[]>) | undefined;
+  /** The recovery time that was promised; without it the objective says nothing. Milliseconds. */
+  readonly rtoMs?: number | undefined;
+  /** Where there is neither a history nor an objective. */
+  readonly defaultSeconds: number;
+}
+
+export interface Limit {
+  readonly seconds: number;
+  readonly basis: Overdue['basis'];
+  readonly detail: string;
+}
+
+/** Before that nothing is called slow, whatever the history says: queues and networks have their moods. */
+const LEAST_BY_HISTORY = 60;
+const LEAST_BY_OBJECTIVE = 10;
+const MOST = 86_400;
+/** The newest are what counts: instances grow. */
+const COUNTED = 20;
+
+/**
+ * Tells whether a task takes too long. The time counts from what the service says, by this machine's clock, and never from later than
+ * when the task was first seen in its stage.
+ */
+export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityContext, 'now' | 'begunAt'>) {
+  const firstMs = now().getTime();
+  const seen = new Map<Stage, number>();
+  let earlier: Promise<readonly Timed[]> | undefined;
+  return async (stage: Stage, toldMs?: number): Promise<Overdue | undefined> => {
+    const nowMs = now().getTime();
+    const seenMs = seen.get(stage) ?? nowMs;
+    seen.set(stage, seenMs);
+    const sinceMs = Math.min(seenMs, toldMs ?? seenMs);
+    if (nowMs - sinceMs <= LEAST_BY_OBJECTIVE * 1_000) return undefined;
+    earlier ??= Promise.resolve(expected.earlier?.() ?? []).catch(() => []);
+    const leftMs =
+      expected.rtoMs === undefined || begunAt === undefined
+        ? undefined
+        : expected.rtoMs - (firstMs - Date.parse(begunAt));
+    return overdueSince(sinceMs, nowMs, limitFrom(await earlier, stage, expected, leftMs));
+  };
+}
+
+/** How far a limit is passed. Each doubling of it counts as another limit, so that what never ends is told less and less often. */
+export function overdueSince(sinceMs: number, nowMs: number, limit: Limit): Overdue | undefined {
+  const seconds = (nowMs - sinceMs) / 1_000;
+  if (seconds <= limit.seconds) return undefined;
+  const doublings = Math.floor(Math.log2(seconds / limit.seconds));
+  return {
+    seconds,
+    overSeconds: seconds - limit.seconds,
+    limitSeconds: limit.seconds * 2 ** doublings,
+    basis: limit.basis,
+    detail: limit.detail,
+  };
+}
+
+/**
+ * The limit of a stage: from what finished tasks took, three times the middle one or half as much again as the longest, where that one
+ * is no freak; else what is left of the objective; else the default. `leftMs` is what was left when the waiting began.
+ */
+export function limitFrom(
+  tasks: readonly Timed[],
+  stage: Stage,
+  { what, rtoMs = 0, defaultSeconds }: Expectation,
+  leftMs: number | undefined,
+): Limit {
+  const took = tasks.flatMap((task) => secondsOf(task, stage)).slice(-COUNTED);
+  const sorted = took.toSorted((one, other) => one - other);
+  const middle = sorted[Math.floor((sorted.length - 1) / 2)];
+  const shortest = sorted[0];
+  const longest = sorted.at(-1);
+  if (middle !== undefined && shortest !== undefined && longest !== undefined) {
+    const wide = Math.max(3 * middle, Math.min(1.5 * longest, 10 * middle));
+    const verb = stage === 'queued' ? 'waited for their turn' : 'took';
+    const range =
+      formatSeconds(shortest) === formatSeconds(longest)
+        ? formatSeconds(longest)
+        : `${formatSeconds(shortest)} to ${formatSeconds(longest)}`;
+    const detail = `the last ${sorted.length} finished ${what} ${verb} ${range}, mostly ${formatSeconds(middle)}`;
+    const one = `the last finished one of the ${what} ${verb.replace('their', 'its')} ${formatSeconds(longest)}`;
+    return {
+      seconds: Math.min(MOST, Math.max(LEAST_BY_HISTORY, wide)),
+      basis: 'history',
+      detail: sorted.length === 1 ? one : detail,
+    };
+  }
+  if (leftMs !== undefined) {
+    const objective = formatSeconds(rtoMs / 1_000);
+    return {
+      seconds: Math.max(LEAST_BY_OBJECTIVE, leftMs / 1_000),
+      basis: 'objective',
+      detail:
+        leftMs > LEAST_BY_OBJECTIVE * 1_000
+          ? `so much was left of the objective (RTO ${objective}); no finished ${what} tell how long one takes here`
+          : `the objective (RTO ${objective}) is used up; no finished ${what} tell how long one takes here`,
+    };
+  }
+  return {
+    seconds: defaultSeconds,
+    basis: 'default',
+    detail: `no finished ${what} tell how long one takes here`,
+  };
+}
+
+/** What a task took in a stage; none where the service does not tell, or tells what cannot be. */
+function secondsOf({ status, triggered_at, started_at, finished_at }: Timed, stage: Stage): number[] {
+  if (status !== 'done') return [];
+  const [triggered, started, finished] = [triggered_at, started_at, finished_at].map(instantOf);
+  const begin = stage === 'queued' ? triggered : (started ?? triggered);
+  const end = stage === 'queued' ? started : finished;
+  return begin === undefined || end === undefined || end < begin ? [] : [(end - begin) / 1_000];
+}
+
+/**
+ * Watches a step that reports progress: where nothing has changed for so long, the last report is told again as overdue. `stop` ends
+ * it; until then a timer runs that keeps no process alive.
+ */
+export function watchProgress(
+  { report, now }: Pick<ActivityContext, 'report' | 'now'>,
+  limit: Limit,
+): { readonly report: (progress: Progress) => void; readonly stop: () => void } {
+  let last: Progress | undefined;
+  let sinceMs = now().getTime();
+  let timer: NodeJS.Timeout | undefined;
+  const arm = (ms: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const overdue = overdueSince(sinceMs, now().getTime(), limit);
+      if (last !== undefined && overdue !== undefined) report({ ...last, overdue });
+      arm(overdue === undefined ? 1_000 : Math.min(overdue.limitSeconds * 1_000, MOST * 1_000));
+    }, ms).unref();
+  };
+  arm(limit.seconds * 1_000 + 10);
+  return {
+    report: (progress) => {
+      const isNew = JSON.stringify(progress) !== JSON.stringify(last);
+      last = progress;
+      if (isNew) {
+        sinceMs = now().getTime();
+        arm(limit.seconds * 1_000 + 10);
+      }
+      const overdue = isNew ? undefined : overdueSince(sinceMs, now().getTime(), limit);
+      report(overdue === undefined ? progress : { ...progress, overdue });
+    },
+    stop: () => clearTimeout(timer),
+  };
+}

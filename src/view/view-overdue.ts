@@ -1,0 +1,37 @@
+import type { QuestionOption as MachineOption } from '../../machines/parts/question.ts';
+import { formatSeconds } from '../format.ts';
+import { show } from '../text.ts';
+import type { QuestionView, RunView } from './run-view.ts';
+import { viewOption } from './view-question.ts';
+
+/** That something takes longer than it should, as the runner knows it. Seconds. */
+export interface OverdueFacts {
+  readonly limitSeconds: number;
+  readonly basis: 'history' | 'objective' | 'default';
+  readonly detail: string;
+}
+
+/** The loud line. It changes only when another limit is passed, so that nobody is told the same twice. */
+export function overdueBanner(
+  title: string,
+  status: string | undefined,
+  overdue: OverdueFacts,
+): RunView['banner'] {
+  // How many are before it in the queue no interface tells.
+  const state = status === 'queued' ? ', queued' : '';
+  return {
+    tone: 'warn',
+    text: show(`${title}${state} for more than ${formatSeconds(overdue.limitSeconds)}: ${overdue.detail}`),
+    hints: [
+      'waiting on is safe, and so is leaving: the service goes on by itself, and `lifeboat resume` looks again',
+      'look at the dashboard for what holds it up',
+    ],
+  };
+}
+
+/** What may be done beside the waiting; nothing where the machine takes nothing. */
+export function besideQuestion(options: readonly MachineOption[]): QuestionView | undefined {
+  if (options.length === 0) return undefined;
+  const prompt = 'it takes longer than it should: wait on, or';
+  return { kind: 'choice', prompt, beside: true, options: options.map(viewOption) };
+}

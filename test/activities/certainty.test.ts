@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { clockSentence } from '../../src/activities/clocks.ts';
+import { judgeBackup, judgeTask, type Look, type Task } from '../../src/activities/doubt.ts';
+import { restoreOfBackup } from '../../src/activities/restore-fits.ts';
+import { Backup, Restore } from '../../src/service/schemas.ts';
+
+const ARMED = Date.parse('2026-03-01T03:00:00Z');
+const at = (ms: number) => new Date(ARMED + ms).toISOString();
+const KNOWN = { skewMs: 0, uncertaintyMs: 500 };
+
+const around = <Row extends Task>(tasks: readonly Row[], skew: typeof KNOWN | null = KNOWN): Look<Row> => ({
+  baseline: { tasks: [], skew },
+  armedAtMs: ARMED,
+  nowMs: ARMED + 60_000,
+  settleMs: 60_000,
+  tasks,
+  skew: skew ?? undefined,
+});
+
+const restore = (id: number, backup_id: number | undefined, triggered_at?: string) =>
+  Restore.parse({ id, backup_id, status: 'running', triggered_at });
+
+describe('how sure it is that a task is ours', () => {
+  test.for([
+    { what: 'the chosen backup, after the request', tasks: [restore(1, 7, at(900))], is: 'certain' },
+    { what: 'a backup that is not told', tasks: [restore(1, undefined, at(900))], is: 'possible' },
+    { what: 'the chosen backup, at a time that is not told', tasks: [restore(1, 7)], is: 'likely' },
+    { what: 'the chosen backup, before the request', tasks: [restore(1, 7, at(-60_000))], is: 'unlikely' },
+  ])('is graded for a restore: $what', ({ tasks, is }) => {
+    expect(gradesOf(judgeTask(around(tasks), restoreOfBackup(7)))).toEqual([is]);
+  });
+
+  test('is never certain for a backup, which says nothing of who asked for it', () => {
+    const fresh = Backup.parse({ id: 1, status: 'queued', triggered_at: at(900) });
+    expect(judgeBackup(around([fresh]))).toMatchObject({
+      verdict: 'landed',
+      evidence: { certainty: 'likely', candidate: { id: 1, certainty: 'likely', why: 'it is new' } },
+    });
+    const timeless = Backup.parse({ id: 1, status: 'queued' });
+    expect(judgeBackup(around([timeless]))).toMatchObject({ evidence: { certainty: 'possible' } });
+  });
+
+  test('does not rest on times where the clock of the service is not known', () => {
+    const judged = judgeTask(around([restore(1, 7, at(900))], null), restoreOfBackup(7));
+    expect(gradesOf(judged)).toEqual(['likely']);
+    expect(judged).toMatchObject({
+      failure: { hints: expect.arrayContaining([expect.stringContaining('does not tell its clock')]) },
+    });
+  });
+
+  test('that nothing arrived is certain only by a clock that was told before and after', () => {
+    expect(judgeBackup(around([]))).toMatchObject({ verdict: 'absent', evidence: { certainty: 'certain' } });
+    expect(judgeBackup(around([], null))).toMatchObject({
+      verdict: 'absent',
+      evidence: { certainty: 'likely' },
+    });
+  });
+});
+
+describe('the clock of the service, in words', () => {
+  test.for([
+    [{ skewMs: 200, uncertaintyMs: 700 }, "the service's clock agrees with this machine's, ± 0.7 s"],
+    [
+      { skewMs: -598_000, uncertaintyMs: 1_000 },
+      "the service's clock is 9 min 58 s behind this machine's, ± 1 s",
+    ],
+    [
+      { skewMs: 90_000, uncertaintyMs: 500 },
+      "the service's clock is 1 min 30 s ahead of this machine's, ± 0.5 s",
+    ],
+  ] as const)('is told with how far it can be wrong: %o', ([skew, sentence]) => {
+    expect(clockSentence({ skewBefore: skew, skewNow: skew })).toBe(sentence);
+    expect(clockSentence({ skewBefore: skew, skewNow: undefined })).toBe(sentence);
+  });
+
+  test('is said to have been set where two measures differ', () => {
+    const sentence = clockSentence({ skewBefore: KNOWN, skewNow: { skewMs: 300_000, uncertaintyMs: 500 } });
+    expect(sentence).toContain('a clock was set meanwhile');
+    expect(sentence).toContain('is 5 min ahead');
+  });
+});
+
+function gradesOf(judged: ReturnType<typeof judgeTask>): unknown[] {
+  if (judged.verdict === 'landed') return [(judged.evidence as { certainty: string }).certainty];
+  if (judged.verdict !== 'ambiguous') return [judged.verdict];
+  const { candidates } = judged.failure.evidence as { candidates: { certainty: string }[] };
+  return candidates.map(({ certainty }) => certainty);
+}

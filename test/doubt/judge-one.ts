@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import type { Triggered } from '../../machines/parts/verbs.ts';
+import type { OnceActivity } from '../../src/activities/activity.ts';
+import { contextOf, type Habits, type ModelTask, settle, World } from '../activities/world.ts';
+import type { History } from './generate.ts';
+import { type Content, type Kind, OWN, ownTime, SETTLE_MS, START_MS } from './kinds.ts';
+
+/** What the margin of the program, the bounds of a skew and times cut to seconds come to at most. */
+const CLOCKS_MS = 5_000 + 4_000 + 1_000;
+
+/** What was decided of one history, and whether it had to be waited for. */
+export interface Decided {
+  readonly verdict: 'landed' | 'absent' | 'ambiguous';
+  readonly hasWaited: boolean;
+}
+
+/** Lets the program decide one history, and holds the decision against what really happened. Throws when it is wrong. */
+export async function judgeOne(kind: Kind, told: History): Promise<Decided> {
+  const readOffMs = START_MS + told.habits.thereMs;
+  const armMs = readOffMs + told.habits.backMs + told.sealingMs;
+  const arrives = told.accepted ? (told.arrivesMs ?? 0) % 1_000 : told.arrivesMs;
+  const tasks = tasksOf(kind, told, { readOffMs, armMs, arrives });
+  const world = new World(
+    START_MS,
+    tasks.map(({ task }) => task),
+    OWN,
+    habitsOf(kind, told, armMs),
+  );
+  const verb = kind.verb(kind.deps(world));
+  const input = { intent: 'I', ...kind.input(world) } as never;
+  const baseline = await prepare(verb, input, world);
+  world.trueMs = armMs;
+  const armedAt = world.now().toISOString();
+  const lost = told.accepted
+    ? { code: 'service.no-id', shortMessage: '', hints: [], evidence: {} }
+    : undefined;
+  const judgement = await settle(verb, input, world, { baseline, armedAt, lost });
+
+  const shown = tasks.filter(({ task }) => task.atMs > readOffMs - told.habits.lagMs && world.hasShown(task));
+  const facts = () => JSON.stringify({ kind: kind.what, told, judgement, shown }, undefined, 1);
+  if (judgement.verdict === 'landed') {
+    const { output } = judgement;
+    const adopted = shown.find(({ task }) => output.landed && task.id === output.id);
+    assert.match(String(adopted?.by), /^(us|the same)$/, facts());
+    // A colleague's from before our request is not ours, as far as two clocks can tell before from after.
+    const canTell =
+      told.habits.tellsDate && told.habits.leavesOut !== 'triggered_at' && told.step === undefined;
+    if (canTell) assert.ok((adopted?.task.atMs ?? 0) >= armMs - CLOCKS_MS, facts());
+    const rivals = shown.filter(({ by, task }) => by !== 'another' && task.atMs >= armMs);
+    assert.ok(rivals.length <= 1, facts());
+  }
+  if (judgement.verdict === 'absent') {
+    assert.equal(arrives, null, facts());
+    assert.ok(world.trueMs >= armMs + SETTLE_MS, facts());
+  }
+  if (isClear(kind, told)) assert.equal(judgement.verdict, arrives === null ? 'absent' : 'landed', facts());
+  return { verdict: judgement.verdict, hasWaited: world.waited };
+}
+
+function habitsOf(kind: Kind, told: History, armMs: number): Habits {
+  const { habits, step, forgets, before, rollsBackAfterArmMs } = told;
+  const newest = before.length === 0 ? undefined : Math.min(...before.map(({ agoMs }) => agoMs));
+  return {
+    ...habits,
+    isV0: habits.isV0 && kind.isInV0,
+    stepMs: step?.byMs ?? 0,
+    stepAtMs: step === undefined ? Number.POSITIVE_INFINITY : armMs + step.afterArmMs,
+    forgets:
+      forgets === null
+        ? undefined
+        : { afterMs: armMs + forgets.afterArmMs, olderMs: START_MS - forgets.keepsMs },
+    rollsBack:
+      rollsBackAfterArmMs === null || newest === undefined
+        ? undefined
+        : { afterMs: armMs + rollsBackAfterArmMs, fromMs: START_MS - newest },
+  };
+}
+
+/** Nothing is left out, and nobody does anything that looks like ours: then nobody has to be asked. */
+function isClear(kind: Kind, told: History): boolean {
+  const { habits, colleagues, together, reusesIds, step, forgets, rollsBackAfterArmMs } = told;
+  const others = [...colleagues, ...(together === null ? [] : [together])];
+  const isAlone = others.every(({ same }) => kind.canBeTold && !same);
+  const tellsAll =
+    habits.leavesOut === 'nothing' && habits.tellsDate && !(habits.isV0 && kind.what !== 'backup');
+  // A list that has lost its newest row, or had a late one of before, proves less.
+  const isSteady =
+    forgets === null &&
+    rollsBackAfterArmMs === null &&
+    habits.lagMs === 0 &&
+    !reusesIds &&
+    step === undefined;
+  return tellsAll && isAlone && isSteady;
+}
+
+interface Happened {
+  readonly task: ModelTask;
+  readonly by: 'us' | 'the same' | 'another' | 'before';
+}
+
+interface Course {
+  readonly readOffMs: number;
+  readonly armMs: number;
+  /** After the arming; null where it is lost for good. */
+  readonly arrives: number | null;
+}
+
+function tasksOf(kind: Kind, told: History, { readOffMs, armMs, arrives }: Course): Happened[] {
+  const before = told.before.map(({ agoMs, backup }) => ({
+    atMs: START_MS - agoMs,
+    backup,
+    from: ownTime(backup),
+    by: 'before' as const,
+  }));
+  const theirs = told.colleagues.map(({ afterMs, same, which }) => ({
+    atMs: readOffMs + afterMs,
+    ...contentOf(kind, same, which),
+  }));
+  const beside =
+    told.together === null
+      ? []
+      : [
+          {
+            atMs: Math.max(readOffMs + 1, armMs + (arrives ?? 0) + told.together.byMs),
+            ...contentOf(kind, told.together.same, 0),
+          },
+        ];
+  const ours = arrives === null ? [] : [{ atMs: armMs + arrives, ...kind.ours, by: 'us' as const }];
+  let id = told.habits.padding;
+  let hasBegunAgain = !told.reusesIds;
+  return [...before, ...theirs, ...beside, ...ours]
+    .toSorted((one, other) => one.atMs - other.atMs)
+    .map(({ by, ...task }, index) => {
+      if (by !== 'before' && !hasBegunAgain) {
+        hasBegunAgain = true;
+        id = 0;
+      }
+      id += told.gaps[index] ?? 1;
+      return { task: { id, runsMs: told.runsMs, ...task }, by };
+    });
+}
+
+function contentOf({ ours, theirs, what }: Kind, same: boolean, which: number) {
+  const content: Content = same ? ours : (theirs[which % theirs.length] ?? ours);
+  return { ...content, by: same || what === 'backup' ? ('the same' as const) : ('another' as const) };
+}
+
+async function prepare(verb: OnceActivity<never, Triggered>, input: never, world: World) {
+  const prepared = await verb.prepare(
+    input,
+    contextOf(() => world.now()),
+  );
+  if (!prepared.ok) throw new Error(prepared.failure.shortMessage);
+  return prepared.output;
+}

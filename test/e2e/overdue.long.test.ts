@@ -1,0 +1,87 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { type House, type HouseOptions, openHouse } from './house.ts';
+import { copyProduct, type Product } from './product.ts';
+import { changes, statesOf } from './scene.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+
+const RESTART = ['run', 'change-instance', '--instance', 'orders', '--action', 'restart'] as const;
+
+describe.concurrent('a task that takes longer than it should', { timeout: 60_000 }, () => {
+  let product: Product;
+  beforeAll(() => {
+    product = copyProduct({ cheapVault: true });
+  });
+  afterAll(() => product.remove());
+
+  async function house({ onTestFinished }: TestContext, options: HouseOptions = {}): Promise<House> {
+    const opened = await openHouse(product, options);
+    onTestFinished(() => opened.close());
+    return opened;
+  }
+
+  test('says so once, is left after --patience with exit code 3, and the resume finds it done', async (context) => {
+    const { expect } = context;
+    const opened = await house(context, { taskMs: 14_000 });
+    promise(opened, '2s');
+    const { run, server, entries } = opened;
+    const left = await run(...RESTART, '--yes', '--confirm', 'orders', '--patience', '1s');
+    expect(left.code, left.stderr).toBe(3);
+    expect(left.stderr).toContain('the objective (RTO 2 s) is used up');
+    expect(left.stderr).toContain('waiting on is safe, and so is leaving');
+    expect(left.stderr).not.toContain('look again now');
+    const overdue = (await entries()).filter(({ type }) => type === 'activity.overdue');
+    expect(overdue.map(({ body }) => body)).toEqual([
+      expect.objectContaining({ verb: 'waitForInstance', basis: 'objective', limitSeconds: 10 }),
+    ]);
+    const resumed = await run('resume', '--yes');
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(changes(server)).toMatchObject({ patches: 1 });
+  });
+
+  test('a patience that is no duration begins nothing', async (context) => {
+    const { expect } = context;
+    const { run, server } = await house(context);
+    const { code, stderr } = await run(...RESTART, '--patience', 'soon');
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('is not a duration') });
+    expect(server.calls).toEqual([]);
+  });
+
+  test.runIf(hasTerminal())(
+    'offers on the screen to look again and to give up, while it is waited for all the same',
+    async (context) => {
+      const { expect } = context;
+      const opened = await house(context, { taskMs: 600_000 });
+      promise(opened, '2s');
+      const terminal = openTerminal(product, opened, [...RESTART]);
+      context.onTestFinished(() => terminal.close());
+      const { asks, shows, type, isGivenBack } = personAt(terminal, expect);
+      await asks("type the instance's name");
+      type('orders');
+      await shows('❯ orders');
+      type(KEYS.enter);
+      await expect.poll(() => terminal.text(), { timeout: 30_000 }).toContain('look again now');
+      expect(terminal.text()).toContain('waiting until the instance is available for more than 10 s');
+      await asks('give up waiting');
+      type(KEYS.down);
+      await shows(/❯ give up waiting/);
+      type(KEYS.enter);
+      await asks('waiting for the instance was given up');
+      expect(statesOf(await opened.entries()).at(-1)).toBe('instanceFailed');
+      type(KEYS.escape);
+      await asks('leave this run?');
+      type(KEYS.down);
+      await shows('❯ leave');
+      type(KEYS.enter);
+      await isGivenBack(130);
+    },
+  );
+});
+
+/** Gives the instance an objective that is used up before the waiting begins. */
+function promise({ folder }: House, rto: string): void {
+  const path = join(folder, 'lifeboat.yaml');
+  const yaml = readFileSync(path, 'utf8');
+  writeFileSync(path, yaml.replaceAll('settle:', `objectives: { rto: ${rto} }\n    settle:`));
+}

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import type { Call } from './foreign/call.ts';
+import { ANSWERED, type House, type HouseOptions, openHouse, ROTATE } from './house.ts';
+import { copyProduct, type Product } from './product.ts';
+import { changes } from './scene.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+
+/** The answer to the first call of a method waits until the test lets it go. */
+function held(method: string) {
+  const arrived = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  let isFirst = true;
+  const trouble = async (call: Call) => {
+    if (call.method !== method || !isFirst) return undefined;
+    isFirst = false;
+    arrived.resolve();
+    await release.promise;
+    return undefined;
+  };
+  return { trouble, arrived: arrived.promise, release: release.resolve };
+}
+
+describe('a run that is ended from outside', { timeout: 60_000 }, () => {
+  let product: Product;
+  beforeAll(() => {
+    product = copyProduct({ cheapVault: true });
+  });
+  afterAll(() => product.remove());
+
+  async function house({ onTestFinished }: TestContext, options: HouseOptions = {}): Promise<House> {
+    const opened = await openHouse(product, options);
+    onTestFinished(() => opened.close());
+    return opened;
+  }
+
+  /** The process of the program below a terminal. */
+  const sit = (opened: House, context: TestContext, ...args: string[]) => {
+    const terminal = openTerminal(product, opened, args);
+    context.onTestFinished(() => terminal.close());
+    return personAt(terminal, context.expect);
+  };
+
+  test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'by %s during a send: waits for the answer, leaves it resumable with 130, and nothing is sent twice',
+    async (signal, context) => {
+      const { expect } = context;
+      const hold = held('POST');
+      const opened = await house(context, { trouble: hold.trouble });
+      const running = opened.start(...ROTATE, ...ANSWERED, '--json');
+      await hold.arrived;
+      running.child.kill(signal);
+      hold.release();
+      expect(await running.ended).toMatchObject({ code: 130 });
+      const resumed = await opened.run('resume', ...ANSWERED);
+      expect(resumed.code, resumed.stderr).toBe(0);
+      expect(changes(opened.server)).toMatchObject({ patches: 1, posts: 1 });
+    },
+  );
+
+  test('by a second Ctrl-C quits at once, says what is in doubt, and the resume asks the service', async (context) => {
+    const { expect } = context;
+    const hold = held('POST');
+    const opened = await house(context, { trouble: hold.trouble });
+    const running = opened.start(...ROTATE, ...ANSWERED);
+    await hold.arrived;
+    const since = performance.now();
+    running.child.kill('SIGINT');
+    const again = setInterval(() => running.child.kill('SIGINT'), 200);
+    const { code, stderr } = await running.ended.finally(() => clearInterval(again));
+    expect(code).toBe(130);
+    // The grace that a single one gives is five seconds.
+    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(stderr).toContain('quit at once');
+    expect(stderr).toContain('in doubt: backup-1 may have been sent');
+    expect(stderr).toMatch(/hint: resume it with: lifeboat resume \w+/);
+    hold.release();
+    const resumed = await opened.run('resume', ...ANSWERED);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(changes(opened.server)).toMatchObject({ posts: 1 });
+  });
+
+  test('by a reader that has gone away goes on to its end', async (context) => {
+    const { expect } = context;
+    const opened = await house(context);
+    const running = opened.start(...ROTATE, ...ANSWERED, '--json');
+    running.child.stdout?.once('data', () => running.child.stdout?.destroy());
+    const { code, stderr } = await running.ended;
+    expect(code, stderr).toBe(0);
+    expect(changes(opened.server)).toMatchObject({ patches: 1, posts: 1 });
+  });
+
+  describe.skipIf(!hasTerminal())('in a terminal', () => {
+    test('Ctrl-C at a question in lines leaves it resumable, the terminal as it was', async (context) => {
+      const { expect } = context;
+      const opened = await house(context);
+      const screen = sit(opened, context, ...ROTATE, '--plain');
+      await screen.asks('prove the newest first?');
+      screen.type(CTRL_C);
+      await screen.isGivenBack(130);
+      expect(screen.text()).toContain('resume with: lifeboat resume');
+      expect(changes(opened.server)).toMatchObject({ patches: 0, posts: 0 });
+    });
+
+    test('the end of the input at a question in lines leaves it too, instead of waiting for ever', async (context) => {
+      const opened = await house(context);
+      const screen = sit(opened, context, ...ROTATE, '--plain');
+      await screen.asks('prove the newest first?');
+      screen.type(CTRL_D);
+      await screen.isGivenBack(130);
+    });
+
+    test.for([{ how: ['--plain'] }, { how: [] }])(
+      'Ctrl-C while a key is typed leaves neither the key nor a raw terminal behind: $how',
+      async ({ how }, context) => {
+        const { expect } = context;
+        const opened = await house(context);
+        const screen = sit(opened, context, ...ROTATE, ...how);
+        const isPlain = how.length > 0;
+        const choose = (row: number) => {
+          screen.type(isPlain ? `${row}${KEYS.enter}` : `${KEYS.down.repeat(row - 1)}${KEYS.enter}`);
+        };
+        await screen.asks('prove the newest first?');
+        choose(1);
+        await screen.asks('where does the new key come from?');
+        choose(2);
+        await screen.asks('the new key');
+        screen.type('canary-Hn4vPq9x');
+        screen.type(CTRL_C);
+        if (!isPlain) {
+          await screen.asks('leave this run?');
+          screen.type(CTRL_C);
+        }
+        await screen.isGivenBack(130);
+        expect(screen.bytes()).not.toContain('canary');
+        expect(screen.bytes().lastIndexOf('\u001b[?2004l')).toBeGreaterThanOrEqual(
+          screen.bytes().lastIndexOf('\u001b[?2004h'),
+        );
+      },
+    );
+
+    test('a signal before the screen is up gives the terminal back all the same', async (context) => {
+      const { expect } = context;
+      const hold = held('GET');
+      const opened = await house(context, { trouble: hold.trouble });
+      const screen = sit(opened, context, ...ROTATE);
+      await expect.poll(() => screen.isTaken(), { timeout: 10_000, interval: 1 }).toBe(true);
+      screen.type(CTRL_C);
+      // Pressed before the keyboard is the program's own it is a signal, to the shell around it too; later it is a key that asks first.
+      const asksFirst = () => screen.text().includes('leave this run?');
+      await expect.poll(() => !screen.isTaken() || asksFirst(), { timeout: 10_000 }).toBe(true);
+      if (asksFirst()) screen.type(CTRL_C);
+      hold.release();
+      await expect.poll(() => screen.isTaken(), { timeout: 10_000 }).toBe(false);
+      expect(screen.hasCursor()).toBe(true);
+    });
+
+    test('a terminal that vanishes ends the process, and the run can be resumed', async (context) => {
+      const { expect } = context;
+      const opened = await house(context);
+      const terminal = openTerminal(product, opened, [...ROTATE, '--plain']);
+      const screen = personAt(terminal, expect);
+      await screen.asks('prove the newest first?');
+      await terminal.close();
+      const resumed = await opened.run('resume', ...ANSWERED);
+      expect(resumed.code, resumed.stderr).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,84 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import type { ActivityContext, AnyActivity } from '../../src/activities/activity.ts';
+import { portOf } from '../../src/commands/run-port.ts';
+import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
+import type { Run } from '../../src/runner/run.ts';
+import { answerToTheChange, makeWorld, obedient, reaches } from '../runner/world.ts';
+
+const DETAIL = 'the last 3 finished backups took 2 min to 4 min, mostly 3 min';
+
+/** A run that waits for its backup, and the hand that tells how the waiting goes. */
+async function waiting() {
+  const told = Promise.withResolvers<ActivityContext>();
+  const waitForBackup: AnyActivity = {
+    kind: 'read',
+    run: (_: never, context: ActivityContext) => {
+      told.resolve(context);
+      return new Promise(() => undefined);
+    },
+  };
+  const world = await makeWorld(obedient({ waitForBackup }));
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await reaches(run, 'waitingForBackup');
+  const { report } = await told.promise;
+  const late = (status: string, limitSeconds = 540) =>
+    report({
+      kind: 'task',
+      status,
+      what: 'backup 4',
+      overdue: { seconds: 600, overSeconds: 60, limitSeconds, basis: 'history', detail: DETAIL },
+    });
+  return { run, late, onTime: () => report({ kind: 'task', status: 'running', what: 'backup 4' }) };
+}
+
+function portOn(run: Run) {
+  const runbook = runbooks['rotate-key'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  return portOf(run, runbook, new Map(), () => '');
+}
+
+test('a wait within its limit is calm: no banner, no question', async () => {
+  const { run, onTime } = await waiting();
+  onTime();
+  const view = portOn(run).view();
+  expect(view.banner).toBeUndefined();
+  expect(view.question).toBeUndefined();
+  await run.detach();
+});
+
+test('a wait over its limit says since when, what is usual, what is safe, and what may be done beside it', async () => {
+  const { run, late } = await waiting();
+  late('running');
+  const view = portOn(run).view();
+  expect(view.banner).toMatchObject({
+    tone: 'warn',
+    text: `waiting for the backup for more than 9 min: ${DETAIL}`,
+    hints: [expect.stringContaining('waiting on is safe'), expect.stringContaining('dashboard')],
+  });
+  expect(view.question).toMatchObject({ kind: 'choice', beside: true });
+  expect(view.question?.options.map(({ event }) => event)).toEqual(['operator.lookAgain', 'operator.giveUp']);
+  expect(view.activity).toMatchObject({ overdue: true, progress: { kind: 'task', status: 'running' } });
+  late('queued', 1_080);
+  expect(portOn(run).view().banner?.text).toContain('waiting for the backup, queued for more than 18 min');
+  await run.detach();
+});
+
+test('without a person, the line is printed once, no answer is asked for, and the wait goes on', async () => {
+  const { run, late } = await waiting();
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  let printed = '';
+  stderr.on('data', (chunk) => (printed += chunk));
+  const shown = showRunPlainly(portOn(run), { stdin, stdout, stderr, env: {} });
+  late('running');
+  late('running');
+  await expect.poll(() => printed).toContain('waiting on is safe');
+  await expect.poll(() => printed).toContain('wait for backup has taken 10 min');
+  expect(printed.split('waiting for the backup for more than 9 min')).toHaveLength(2);
+  expect(printed).not.toContain('question:');
+  expect(run.state().snapshot.value).toBe('waitingForBackup');
+  await run.detach();
+  await shown;
+});
