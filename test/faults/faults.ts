@@ -1,0 +1,157 @@
+import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { Passing, Reply } from './proxy.ts';
+import type { Peer } from './seen.ts';
+
+/** Every way in which one request can go wrong, in the order of the table. */
+export const FAULTS = [
+  '401',
+  '403',
+  '404',
+  '409',
+  '412',
+  '422',
+  '429',
+  '500',
+  '502',
+  '504',
+  'refused',
+  'reset-before',
+  'reset-after',
+  'silent',
+  'header-only',
+  'truncated',
+  'html',
+  '204',
+  'wrong-types',
+  'unknown-enum',
+  '100-mib',
+  'redirect',
+  'expired-certificate',
+  'wrong-host',
+  'unknown-ca',
+  'task-failed',
+  'task-stuck',
+  'task-gone',
+  'two-candidates',
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** What happens before there is a request. */
+export const AT_CONNECT: ReadonlySet<Fault> = new Set<Fault>([
+  'refused',
+  'expired-certificate',
+  'wrong-host',
+  'unknown-ca',
+]);
+export const BY_TLS: ReadonlySet<Fault> = new Set<Fault>(['expired-certificate', 'wrong-host', 'unknown-ca']);
+/** What becomes of the task that a call begins; the call itself goes well, but for the last. */
+export const OF_TASKS: ReadonlySet<Fault> = new Set<Fault>([
+  'task-failed',
+  'task-stuck',
+  'task-gone',
+  'two-candidates',
+]);
+
+/** A place on another origin; whoever comes there has followed a redirect. */
+export interface Elsewhere {
+  readonly origin: string;
+}
+
+/** Lets a request meet a fault. Resolves when nothing more is done about it. */
+export async function meet(fault: Fault, passing: Passing, peer: Peer, elsewhere: Elsewhere): Promise<void> {
+  const { response, work, give } = passing;
+  if (/^\d+$/u.test(fault) && fault !== '204') {
+    // The router gave up, and the work is done all the same.
+    if (fault === '504') await work();
+    return refuse(response, Number(fault), peer, passing.url);
+  }
+  if (fault === 'redirect') {
+    response.writeHead(307, { location: `${elsewhere.origin}${passing.url}` }).end();
+    return;
+  }
+  if (fault === 'html') {
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Log in</title>');
+    return;
+  }
+  if (fault === 'reset-before') {
+    response.destroy();
+    return;
+  }
+  const reply = await work();
+  const { status, headers, body } = reply;
+  const type = { 'content-type': headers['content-type'] ?? 'application/json' };
+  if (fault === 'reset-after') response.destroy();
+  else if (fault === 'header-only') response.writeHead(status, type).flushHeaders();
+  else if (fault === 'truncated') cut(response, reply);
+  else if (fault === '204') response.writeHead(204).end();
+  else if (fault === '100-mib') await flood(response, status);
+  else if (fault === 'wrong-types') give({ ...reply, body: changed(body, ofOtherType) });
+  else if (fault === 'unknown-enum') give({ ...reply, body: changed(body, withStrangeWords) });
+  // What is left is silence.
+}
+
+/** In the words of whoever is asked (service-api.md section 7; the v3 API of Cloud Foundry). */
+function refuse(response: ServerResponse, status: number, peer: Peer, url: string): void {
+  const headers = { 'content-type': 'application/json', ...(status === 429 ? { 'retry-after': '1' } : {}) };
+  const words = `as wished: ${status}`;
+  const isV0 = url.startsWith('/service-instances/');
+  const own = url.endsWith('/download')
+    ? { message: words, status }
+    : { error: 'asWished', description: words };
+  const body =
+    peer === 'platform'
+      ? { errors: [{ code: 10_000 + status, title: 'CF-AsWished', detail: words }] }
+      : isV0
+        ? { msg: words }
+        : own;
+  response.writeHead(status, headers).end(JSON.stringify(body));
+}
+
+/** Half of a file, with the length of the whole; half of any other answer, as if that were all. */
+function cut(response: ServerResponse, { status, headers, body }: Reply): void {
+  const half = body.subarray(0, Math.ceil(body.length / 2));
+  const { 'content-length': _, connection: __, 'transfer-encoding': ___, ...rest } = headers;
+  if (/json/iu.test(String(headers['content-type'])) || body.length === 0) {
+    response.writeHead(status, rest).end(half);
+    return;
+  }
+  response.writeHead(status, { ...rest, 'content-length': body.length });
+  response.write(half, () => response.destroy());
+}
+
+const MIB = Buffer.from(`${'[1],'.repeat(2 ** 18)}`);
+
+/** A list that is larger than anything, whether its reader goes on or not. */
+async function flood(response: ServerResponse, status: number): Promise<void> {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  await pipeline(['[', ...Array.from({ length: 100 }, () => MIB), '1]'], response).catch(() => undefined);
+}
+
+function changed(body: Buffer, change: (value: unknown) => unknown): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(change(JSON.parse(body.toString()))));
+  } catch {
+    return body;
+  }
+}
+
+/** Numbers are texts, texts are numbers, lists are things and things are lists. */
+function ofOtherType(value: unknown): unknown {
+  if (Array.isArray(value)) return { items: value };
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? 7 : String(value);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, ofOtherType(one)]));
+}
+
+function withStrangeWords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withStrangeWords);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name,
+      /^(?:status|state|backup_type)$/u.test(name) && typeof one === 'string'
+        ? 'levitating'
+        : withStrangeWords(one),
+    ]),
+  );
+}

@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import { CASES } from '../e2e/flows.ts';
+import type { House } from '../e2e/house.ts';
+
+/** A flow on a revision, with everything answered by flags. */
+export interface Walkable {
+  readonly name: string;
+  readonly revision: 61 | 62;
+  /** Whether applications are bound to the instance, and there is a platform to be asked. */
+  readonly platform: boolean;
+  readonly before: readonly (readonly string[])[];
+  ready?(house: House): Promise<void>;
+  /** After `lifeboat run`. */
+  args(house: House): readonly string[];
+  readonly confirm: string;
+}
+
+const REVISIONS = [61, 62] as const;
+
+/** Every flow on every revision that it can be walked on. V0 has no overview, and every flow begins with one. */
+export const WALKABLE: readonly Walkable[] = [
+  ...REVISIONS.map(
+    (revision): Walkable => ({
+      name: 'rotate-key',
+      revision,
+      platform: false,
+      before: [],
+      args: () => ['rotate-key', '--instance', 'orders'],
+      confirm: 'orders',
+    }),
+  ),
+  ...CASES.map(
+    ({ name, revision, before = [], ready, args, confirm }): Walkable => ({
+      name,
+      revision,
+      platform: false,
+      before,
+      ...(ready === undefined ? {} : { ready }),
+      args,
+      confirm,
+    }),
+  ),
+  ...CASES.filter(({ name, revision }) => name === 'restore-backup' && revision === 62).map(
+    ({ args, confirm }): Walkable => ({
+      name: 'restore-backup, an application bound',
+      revision: 62,
+      platform: true,
+      before: [],
+      args,
+      confirm,
+    }),
+  ),
+];
+
+/** The name and the flags of a command line, as the commands get them. */
+export function flagsIn(words: readonly string[]) {
+  const { positionals, values } = parseArgs({
+    args: [...words],
+    allowPositionals: true,
+    options: {
+      instance: { type: 'string', default: 'orders' },
+      target: { type: 'string' },
+      backup: { type: 'string' },
+      to: { type: 'string' },
+      action: { type: 'string' },
+      prepare: { type: 'boolean' },
+      perform: { type: 'boolean' },
+      yes: { type: 'boolean' },
+    },
+  });
+  return { runbook: positionals.at(-1) ?? '', flags: values };
+}

@@ -1,0 +1,92 @@
+import { stillOwed } from '../../machines/parts/obligation.ts';
+import { optionKey, type Question } from '../../machines/parts/question.ts';
+import { type Answer, questionOf } from '../../src/runner/answer.ts';
+import type { Run, RunEnd } from '../../src/runner/run.ts';
+import type { Site } from './site.ts';
+
+/** How a person left a run: at its end, or at a question that the person has no answer to. */
+export interface PersonEnd {
+  readonly how: RunEnd['how'] | 'stuck';
+  readonly exitCode: number;
+  readonly at: string;
+}
+
+const MOST_ANSWERS = 60;
+
+/**
+ * Somebody patient, once everything is well again: tries again what has failed, looks again at what is in doubt, and where that tells
+ * nothing, asks whoever runs the service what became of it. Never sends again what was done.
+ */
+export async function byPerson(run: Run, site: Site): Promise<PersonEnd> {
+  const looked = new Set<string>();
+  for (let answers = 0; answers < MOST_ANSWERS; answers += 1) {
+    const end = await Promise.race([run.ended, untilAsked(run)]);
+    const { snapshot } = run.state();
+    if (end !== undefined) return { how: end.how, exitCode: end.exitCode, at: titleOf(run) };
+    const question = questionOf(snapshot);
+    if (question === undefined) continue;
+    const answer = answerTo(question, run, site, looked);
+    if (answer === undefined) break;
+    await run.answer(answer);
+  }
+  const at = titleOf(run);
+  await run.detach();
+  return { how: 'stuck', exitCode: -1, at };
+}
+
+/** Resolves at a question. */
+function untilAsked(run: Run): Promise<undefined> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (questionOf(run.state().snapshot) === undefined) return;
+      unsubscribe();
+      resolve(undefined);
+    };
+    const unsubscribe = run.subscribe(look);
+    look();
+  });
+}
+
+function answerTo(question: Question, run: Run, site: Site, looked: Set<string>): Answer | undefined {
+  if (question.kind === 'obligations') {
+    const owed = stillOwed(question.obligations)[0];
+    if (owed !== undefined) return { event: question.settle, id: owed.id, text: 'seen with my own eyes' };
+  }
+  const open = question.options.filter(({ disabled }) => disabled === undefined);
+  const option = (...types: string[]) =>
+    types.flatMap((type) => open.filter(({ event }) => event.type === `operator.${type}`))[0];
+  const { snapshot } = run.state();
+  const isDoubt = snapshot.hasTag('in-doubt' as never);
+  const first = !looked.has(question.prompt);
+  looked.add(question.prompt);
+  const chosen = isDoubt
+    ? ((first ? option('lookAgain') : undefined) ??
+      (wasDone(run, site)
+        ? option('adopt', 'hasBegun', 'goOn', 'lookAgain')
+        : option('sendAgain', 'setAgain')))
+    : option('retry', 'lookAgain');
+  if (chosen !== undefined) return answerBy(chosen);
+  if (question.kind === 'typed-name') return { event: question.event, typed: question.expected };
+  const recommended =
+    open.find((one) => one.recommended) ?? option('goOn', 'goOnWithout', 'setAgain', 'skip');
+  return recommended === undefined ? undefined : answerBy(recommended);
+}
+
+function answerBy({ event, needs }: Question['options'][number]): Answer {
+  return { event: optionKey(event), ...(needs === undefined ? {} : { text: 'a person has looked' }) };
+}
+
+/** What whoever runs the service sees: whether the last change of this verb was carried out. */
+function wasDone(run: Run, site: Site): boolean {
+  const armed = run.state().entries.findLast(({ type }) => type === 'intent.armed');
+  const verb = (armed?.body as { readonly verb?: string } | undefined)?.verb;
+  const sent = site.director.seen.filter(({ method, at }) => method !== 'GET' && at?.verb === verb);
+  return sent.at(-1)?.worked === true;
+}
+
+function titleOf(run: Run): string {
+  const [meta] = Object.values(run.state().snapshot.getMeta() as Record<string, { title?: string }>).slice(
+    -1,
+  );
+  return meta?.title ?? JSON.stringify(run.state().snapshot.value);
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { copyProduct, type Product } from '../e2e/product.ts';
+import { type Certificates, makeCertificates } from './certificates.ts';
+import type { Plan } from './director.ts';
+import { openMachine } from './machine.ts';
+import { openSite } from './site.ts';
+import { EXIT_OF } from './verdict.ts';
+
+/* The product as it ships, in a process of its own, at some of the cells of the table; the rest is walked in one process. */
+
+let product: Product;
+let certificates: Certificates;
+beforeAll(() => {
+  product = copyProduct({ cheapVault: true });
+  certificates = makeCertificates();
+});
+afterAll(() => {
+  product?.remove();
+  certificates?.remove();
+});
+
+type Spot = Pick<Plan, 'fault' | 'route' | 'times'> & { readonly exit: number };
+
+const CASES: readonly Spot[] = [
+  { fault: '401', route: 'GET orders /backups-config', times: 'once', exit: EXIT_OF.token },
+  { fault: '403', route: 'POST orders /backups', times: 'once', exit: EXIT_OF.failed },
+  { fault: '429', route: 'GET orders /', times: 'once', exit: EXIT_OF.on },
+  { fault: '500', route: 'GET orders /', times: 'always', exit: EXIT_OF.failed },
+  { fault: '409', route: 'GET orders /backups/:id', times: 'once', exit: EXIT_OF.on },
+  { fault: 'reset-after', route: 'POST orders /backups', times: 'once', exit: EXIT_OF.on },
+  { fault: 'two-candidates', route: 'POST orders /backups', times: 'once', exit: EXIT_OF.doubt },
+  { fault: 'html', route: 'GET orders /backups', times: 'once', exit: EXIT_OF.failed },
+  { fault: 'wrong-types', route: 'POST orders /backups', times: 'once', exit: EXIT_OF.on },
+  { fault: 'task-failed', route: 'POST orders /backups', times: 'once', exit: EXIT_OF.failed },
+];
+
+test.for(CASES)('the process ends with $exit after $fault at $route, $times', async (spot, context) => {
+  const { end, sent } = await walk(spot, context);
+  expect(end.code, end.stderr).toBe(spot.exit);
+  expect(end.stderr).not.toMatch(/^\s+at .+:\d+:\d+/mu);
+  expect(sent()).toBeLessThanOrEqual(1);
+});
+
+test.for(['GET orders /backups-config', 'POST orders /backups', 'GET orders /backups/:id'])(
+  'the process stays below 250 MiB when 100 MiB of JSON come for %s',
+  async (route, context) => {
+    const { end } = await walk({ fault: '100-mib', route, times: 'always' }, context);
+    expect([0, 1], end.stderr).toContain(end.code);
+    expect(end.peak / 2 ** 20).toBeGreaterThan(40);
+    expect(end.peak / 2 ** 20).toBeLessThan(250);
+  },
+);
+
+test.for(['expired', 'wrongHost', 'unknownCa'] as const)(
+  'the process tells a server with the certificate %s nothing',
+  async (which, { onTestFinished }) => {
+    const bad = { ...certificates, good: certificates[which] };
+    const plan: Plan = {
+      ...{ peer: 'service', fault: 'expired-certificate', times: 'always', route: '', nth: 1 },
+    };
+    const site = await openSite({ revision: 62, platform: false, certificates: bad, plan });
+    const machine = await openMachine(product, site, { revision: 62 });
+    onTestFinished(async () => {
+      machine.close();
+      await site.close();
+    });
+    const end = await machine.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes');
+    expect(end.code, end.stderr).toBe(EXIT_OF.failed);
+    expect(end.stderr).toContain('no trusted TLS connection to the service');
+    expect(site.director.seen).toEqual([]);
+  },
+);
+
+async function walk(
+  spot: Pick<Plan, 'fault' | 'route' | 'times'>,
+  { onTestFinished }: { onTestFinished: (end: () => Promise<void>) => void },
+) {
+  const plan: Plan = { peer: 'service', nth: 1, ...spot };
+  const site = await openSite({ revision: 62, platform: false, plan, taskMs: 600 });
+  const machine = await openMachine(product, site, { revision: 62 });
+  onTestFinished(async () => {
+    machine.close();
+    await site.close();
+  });
+  site.director.arm();
+  const words = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes', '--confirm', 'orders'];
+  const end = await machine.run(...words);
+  expect(site.director.hits).toBeGreaterThan(0);
+  const sent = () => site.server.calls.filter(({ method, did }) => method === 'POST' && did).length;
+  return { end, sent };
+}

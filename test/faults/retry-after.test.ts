@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { LifeboatError } from '../../src/errors.ts';
+import { json } from '../service/fault-server.ts';
+import { rejection, serve } from '../service/serve.ts';
+
+/** Longer than any of these may take, shorter than the shortest wait that would be wrong. */
+const SOON_MS = 8_000;
+
+test.for([
+  '-5',
+  '1000000000',
+  '99999999999999999999',
+  '1e9',
+  'soon',
+  '',
+  ' ',
+  'Thu, 01 Jan 1970 00:00:00 GMT',
+  '0, 3600',
+  'NaN',
+])('a service that asks to come back in "%s" is asked again as if it had not said so', async (wish) => {
+  const began = performance.now();
+  let turn = 0;
+  const { client, server } = await serve((_, socket) => {
+    turn += 1;
+    socket.write(turn === 1 ? json(429, { error: 'busy' }, { 'retry-after': wish }) : json(200, []));
+  });
+  expect((await client.backups()).value).toEqual([]);
+  expect(server.requests).toHaveLength(2);
+  expect(performance.now() - began).toBeLessThan(SOON_MS);
+});
+
+test.for(['21', '3600', '999999999', 'Fri, 31 Dec 2999 23:59:59 GMT'])(
+  'a service that asks to come back in "%s" is not waited for, and its wish is shown',
+  async (wish) => {
+    const began = performance.now();
+    const { client, server } = await serve((_, socket) =>
+      socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),
+    );
+    const error = (await rejection(client.backups())) as LifeboatError;
+    expect(error.hints.join()).toContain(`the service asks to wait: Retry-After ${wish}`);
+    expect(server.requests).toHaveLength(1);
+    expect(performance.now() - began).toBeLessThan(SOON_MS);
+  },
+);
+
+test.for(['1', '-1', '1000000000', 'soon'])(
+  'a change that is turned away with "Retry-After: %s" is not sent a second time by itself',
+  async (wish) => {
+    const { client, server } = await serve((_, socket) =>
+      socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),
+    );
+    expect(await client.createBackup()).toMatchObject({
+      outcome: 'refused',
+      failure: { code: 'service.busy' },
+    });
+    expect(server.requests).toHaveLength(1);
+  },
+);

@@ -1,0 +1,158 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ActivityDeps } from '../../src/activities/deps.ts';
+import { activitiesFor } from '../../src/activities/index.ts';
+import { depsFor } from '../../src/commands/activity-deps.ts';
+import { autopilot, type Policy } from '../../src/commands/autopilot.ts';
+import { inputFrom } from '../../src/commands/run-input.ts';
+import { runbookNamed } from '../../src/commands/runbook-files.ts';
+import type { OpenInstance } from '../../src/commands/service-of.ts';
+import { InstanceConfig } from '../../src/config/schema.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
+import { openKeyring } from '../../src/keys/keyring.ts';
+import { memoryStore } from '../../src/keys/memory-store.ts';
+import { openPlatform } from '../../src/platform/open.ts';
+import type { Platform } from '../../src/platform/platform.ts';
+import type { Run } from '../../src/runner/run.ts';
+import { startRun } from '../../src/runner/runs.ts';
+import { takeUp } from '../../src/runner/take-up.ts';
+import { Secret } from '../../src/secret.ts';
+import { addressFrom } from '../../src/service/address.ts';
+import { openService } from '../../src/service/open.ts';
+import type { House } from '../e2e/house.ts';
+import { CANARIES } from '../e2e/house.ts';
+import { flagsIn, type Walkable } from './flows.ts';
+import type { Site } from './site.ts';
+
+/** The product in this process, on a service and a platform whose ways can be made bad. */
+export interface Stage {
+  /** Begins a run as `lifeboat run` does; gives its id. */
+  begin(words: readonly string[]): Promise<Begun>;
+  /** Takes it up, lets `steer` lead it until it has left, and lets go of it. */
+  drive<Left>(begun: Begun, steer: (run: Run) => Promise<Left>): Promise<Left>;
+  readonly journal: Journal;
+  close(): Promise<void>;
+}
+
+export interface Begun {
+  readonly runId: string;
+  readonly runbook: string;
+  readonly time: string | undefined;
+  readonly target: string | undefined;
+}
+
+/**
+ * Every other limit is the product's own. Nobody waits a quarter of an hour for one answer here; and a silence is counted in
+ * undici's own ticks, which a busy machine makes late.
+ */
+const LIMITS = { sendMs: 150_000, downloadHeadersMs: 150_000, headersMs: 10_000, bodyMs: 20_000 };
+
+/** Opens a home with a key, and clients that go through the ways of `site`. */
+export async function openStage(site: Site, { revision, platform: isBound }: Walkable): Promise<Stage> {
+  const home = mkdtempSync(join(tmpdir(), 'lifeboat-faults-'));
+  mkdirSync(join(home, 'home'), { mode: 0o700 });
+  const journal = await openSqliteJournal({ home: join(home, 'home'), by: 'Robin' });
+  const keyring = openKeyring(memoryStore());
+  await keyring.add('orders', new Secret(CANARIES.oldKey));
+
+  const openInstance = (name: string): OpenInstance => {
+    const url = site.urlOf(name);
+    const config = InstanceConfig.parse({ url, revision, settle: '20s' });
+    const token = async () => new Secret(`Bearer ${CANARIES.token}`);
+    const service = openService(addressFrom(url, revision), { token, caFile: site.caFile, limits: LIMITS });
+    const close = () => service.close();
+    return { name, config, service, token, hideEnv: [], [Symbol.asyncDispose]: close };
+  };
+
+  const drive: Stage['drive'] = async ({ runId, runbook, target }, steer) => {
+    const instance = openInstance('orders');
+    const other = target === undefined ? undefined : openInstance(target);
+    let opened: Platform | undefined;
+    const platform: ActivityDeps['platform'] = async () => {
+      if (!isBound || site.platformUrl === undefined) return { none: 'there is none', chosen: true };
+      const found = await openPlatform(
+        { platform: { api: site.platformUrl, token: { env: 'NONE' }, ca: site.caFile } },
+        { tokenOf: () => async () => new Secret(`bearer ${CANARIES.otherToken}`), env: {}, limits: LIMITS },
+      );
+      if ('close' in found) opened = found;
+      return found;
+    };
+    let once: ReturnType<ActivityDeps['platform']> | undefined;
+    const ground = {
+      home: join(home, 'home'),
+      keyring,
+      journal,
+      platform: () => {
+        once ??= platform();
+        return once;
+      },
+    };
+    const run = await takeUp({
+      journal,
+      runbook: runbookNamed(runbook),
+      runId,
+      instance: 'orders',
+      target,
+      now: () => new Date(),
+      leaveWhenPaused: true,
+      leaveGraceMs: 1_000,
+      seal: async () => undefined,
+      refuseCutTail: () => undefined,
+      take: async (key) => ({ fingerprint: await keyring.fingerprint(key), length: key.length }),
+      activities: activitiesFor({
+        instance: depsFor(instance, ground),
+        target: other && depsFor(other, ground),
+      }),
+    });
+    const unwatch = site.director.watch(run);
+    try {
+      return await steer(run);
+    } finally {
+      unwatch();
+      await instance.service.close();
+      await other?.service.close();
+      await opened?.close();
+    }
+  };
+
+  return {
+    journal,
+    drive,
+    begin: async (words) => {
+      const { runbook, flags } = flagsIn(words);
+      const input = await inputFrom(runbookNamed(runbook), flags as never, new Date(), false);
+      const runId = await startRun(journal, {
+        runbook: runbookNamed(runbook),
+        instance: 'orders',
+        target: flags.target,
+        input,
+        mode: 'LIVE',
+        operator: 'Robin',
+        tool: { name: 'lifeboat', version: '0', node: process.version },
+      });
+      const time = input['time'];
+      return { runId, runbook, target: flags.target, time: typeof time === 'string' ? time : undefined };
+    },
+    close: async () => {
+      await journal.close();
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** What the flags of the command line answer. */
+export function byFlags({ confirm }: Walkable, { time }: Begun, more: Partial<Policy> = {}) {
+  return (run: Run) => autopilot(run, { yes: true, confirm, time, ...more });
+}
+
+/** What the flows of the end-to-end tests ask a house for. */
+export function asHouse(site: Site): House {
+  const { server } = site;
+  const run = async () => {
+    const { start, end } = server.instance('orders').range() ?? { start: new Date(0), end: new Date(0) };
+    return { stdout: JSON.stringify({ start_time: start.toISOString(), end_time: end.toISOString() }) };
+  };
+  return { server, run } as unknown as House;
+}
