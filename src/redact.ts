@@ -2,11 +2,14 @@ import type { Secret } from './secret.ts';
 
 const HIDDEN = '[secret]';
 
-/** What looks like a credential whoever it belongs to: a bearer or basic header, a JWT, a password in a URL. */
-const CREDENTIAL_SHAPES: readonly (readonly [RegExp, string])[] = [
-  [/\b(bearer|basic)\s+[\w.~+/=-]{20,}/giu, `$1 ${HIDDEN}`],
-  [/\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/gu, HIDDEN],
-  [/\/\/[^/?#\s@]+@/gu, `//${HIDDEN}@`],
+/**
+ * What looks like a credential whoever it belongs to: a bearer or basic header, a JWT, a password in a URL. Each is searched in a time
+ * that grows with the text alone: whoever writes the text must not decide how long it takes.
+ */
+const CREDENTIAL_SHAPES: readonly ((text: string) => string)[] = [
+  (text) => text.replace(/\b(bearer|basic)\s+[\w.~+/=-]{20,}/giu, `$1 ${HIDDEN}`),
+  (text) => text.replace(/[\w.-]{12,}/gu, withoutJwts),
+  (text) => text.replace(/\/\/[^/?#\s@]+@/gu, `//${HIDDEN}@`),
 ];
 
 /**
@@ -14,12 +17,44 @@ const CREDENTIAL_SHAPES: readonly (readonly [RegExp, string])[] = [
  * credential. Redact first and cut afterwards: half a secret is not found.
  */
 export function redact(text: string, secrets: Iterable<Secret> = []): string {
-  const forms = [...secrets].flatMap((secret) => formsOf(secret.reveal())).filter((form) => form !== '');
+  return CREDENTIAL_SHAPES.reduce((rest, hide) => hide(rest), blankIn(text, formsOfAll(secrets)));
+}
+
+/**
+ * Blanks every occurrence of the given secrets in JSON, and nothing else, so that it stays the JSON that it is. A secret of a few
+ * characters stays: it would be found in numbers and in the names of fields.
+ */
+export function redactJson(json: string, secrets: Iterable<Secret>): string {
+  return blankIn(
+    json,
+    formsOfAll(secrets).filter((form) => form.length >= SHORTEST_IN_JSON),
+  );
+}
+
+const SHORTEST_IN_JSON = 8;
+
+function blankIn(text: string, forms: readonly string[]): string {
   // The longest form first, so that no tail of a secret stays behind when one form begins another.
-  const blanked = forms
-    .sort((a, b) => b.length - a.length)
+  return forms
+    .toSorted((a, b) => b.length - a.length)
     .reduce((rest, form) => rest.replaceAll(form, HIDDEN), text);
-  return CREDENTIAL_SHAPES.reduce((rest, [shape, hidden]) => rest.replace(shape, hidden), blanked);
+}
+
+function formsOfAll(secrets: Iterable<Secret>): string[] {
+  return [...secrets].flatMap((secret) => formsOf(secret.reveal())).filter((form) => form !== '');
+}
+
+/** Blanks JWTs (header, payload and perhaps a signature) in a run of the characters that they are made of. */
+function withoutJwts(run: string): string {
+  const parts = run.split('.');
+  const kept: string[] = [];
+  for (let at = 0; at < parts.length; at += 1) {
+    const part = parts[at] ?? '';
+    const begin = parts[at + 1] ? part.search(/\beyJ[\w-]{8,}$/u) : -1;
+    kept.push(begin < 0 ? part : `${part.slice(0, begin)}${HIDDEN}`);
+    if (begin >= 0) at += 2;
+  }
+  return kept.join('.');
 }
 
 function formsOf(text: string): string[] {

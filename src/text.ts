@@ -20,17 +20,21 @@ const DEFAULT_LIMIT = 300;
  */
 const DANGEROUS = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
+/** No writing stacks more marks than these on one letter; a heap of them is drawn over the lines above and below. */
+const HEAP = /(\p{M}{8})\p{M}+/gu;
+
 /**
  * Makes untrusted text printable on one line: every control, bidi and invisible character becomes U+FFFD (a line break
- * or tab becomes a space), the text is normalised (NFC) and cut to `limit` characters (at least 1), the
- * last of them an ellipsis.
+ * or tab becomes a space), as does what is heaped on one letter beyond eight marks. The text is normalised (NFC) and cut
+ * to `limit` characters (at least 1), the last of them an ellipsis.
  */
 export function show(text: string, limit: number = DEFAULT_LIMIT): string {
   const head = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
   const clean = head
     .normalize('NFC')
     .replace(/\r\n|[\r\n\t]/gu, ' ')
-    .replace(DANGEROUS, '\ufffd');
+    .replace(DANGEROUS, '\ufffd')
+    .replace(HEAP, '$1\ufffd');
   const characters = Array.from(clean);
   if (characters.length <= limit && head.length === text.length) return clean;
   return `${characters.slice(0, Math.max(0, limit - 1)).join('')}…`;

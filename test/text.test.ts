@@ -50,6 +50,12 @@ test('show joins what Unicode calls the same', () => {
   expect(show('e\u0301')).toBe('\u00e9');
 });
 
+test('show takes down what is heaped on one letter, and leaves every writing as it is', () => {
+  expect(show(`a${'\u0336'.repeat(5_000)}b`, 9_000)).toBe(`a${'\u0336'.repeat(8)}\ufffdb`);
+  for (const text of ['\u0e17\u0e35\u0e48', '\u0928\u094d\u0928\u093f', '\u05d1\u05b0\u05bc\u05e8'])
+    expect(show(text)).toBe(text.normalize('NFC'));
+});
+
 test('whatever it is, show gives printable text within the limit', () => {
   fc.assert(
     fc.property(

@@ -33,7 +33,11 @@ describe('token, keys and passphrase', () => {
         await run('report', runId),
         await run('audit', 'show', runId),
       );
-      said.push(await run('audit', 'export', runId), await run('audit', 'verify'), await run('doctor'));
+      said.push(
+        await run('audit', 'export', runId, '--out', '-'),
+        await run('audit', 'verify'),
+        await run('doctor'),
+      );
 
       const secrets = [CANARIES.token, CANARIES.passphrase, ...server.keys];
       expect(secrets).toHaveLength(4);

@@ -1,4 +1,4 @@
-import type { Call, Trouble } from './call.ts';
+import type { Answer, Call, Trouble } from './call.ts';
 import type { Profile } from './pack.ts';
 
 export type Revision = 61 | 62 | 'v0';
@@ -55,4 +55,6 @@ export interface ForeignOptions {
   readonly ranges?: boolean;
   /** Asked at every call when its body is there, before anything is done. */
   readonly trouble?: (call: Call) => Trouble | undefined | Promise<Trouble | undefined>;
+  /** Changes what is said, when everything is decided and done: other words, more of them, other headers. */
+  readonly twist?: (call: Call, answer: Answer) => Answer;
 }

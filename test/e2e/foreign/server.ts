@@ -94,7 +94,10 @@ export async function startForeignServer(options: ForeignOptions): Promise<Forei
     calls.push(call);
     response.setHeader('date', yard.now().toUTCString());
     const trouble = (await options.trouble?.(call)) ?? {};
-    const say = (answer: Answer | 'lost') => finish(call, response, answer, trouble);
+    const say = (answer: Answer | 'lost') => {
+      const said = answer === 'lost' ? answer : (options.twist?.(call, answer) ?? answer);
+      finish(call, response, said, trouble);
+    };
     if (place.version === 'none' || (place.version === 'v1' && revision === 'v0')) return say(NO_SUCH_PAGE);
     const refuse = refusalsOf(place);
     const right = gate.rightOf(request);

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { CANARIES } from '../e2e/house.ts';
+import { leaksInFolder } from '../e2e/leaks.ts';
+import { useHouses } from '../e2e/scene.ts';
+import { piecesIn } from './pieces.ts';
+import { hostileWords } from './twist.ts';
+
+const SECRETS = [CANARIES.token, CANARIES.givenKey];
+const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
+
+describe('a service that tells secrets in its answers', () => {
+  const houses = useHouses();
+
+  test('gets the token neither printed nor written down, and its runs go on', {
+    timeout: 120_000,
+  }, async (context) => {
+    const { run, home } = await houses(context, { twist: hostileWords([`it was bearer ${CANARIES.token}`]) });
+    const commands = [
+      ['config', 'get'],
+      ['instance', 'show'],
+      ['backups', 'list'],
+      ['restores', 'list'],
+      ['pitr', 'show'],
+      ['metrics'],
+      ['backups', 'create', '--yes'],
+      ['plan', 'rotate-key'],
+      ['run', 'back-up-and-verify', ...ANSWERED],
+      ['run', 'rotate-key', ...ANSWERED],
+    ];
+    for (const words of commands)
+      for (const form of [[], ['--json']]) {
+        const { code, stdout, stderr } = await run(...words, '--instance', 'orders', ...form);
+        if (words[0] !== 'pitr') expect(code, stderr).toBe(0);
+        expect(piecesIn(words.join(' '), stdout + stderr, SECRETS)).toEqual([]);
+      }
+    expect(leaksInFolder(home, SECRETS)).toEqual([]);
+  });
+
+  test('gets no encryption key printed, which no answer should have', async (context) => {
+    const { run } = await houses(context, {
+      twist: (_, answer) =>
+        'body' in answer && typeof answer.body === 'object' && !Array.isArray(answer.body)
+          ? { ...answer, body: { ...answer.body, encryption_key: CANARIES.givenKey } }
+          : answer,
+    });
+    for (const words of [
+      ['config', 'get'],
+      ['instance', 'show'],
+      ['config', 'get', '--json'],
+      ['instance', 'show', '--json'],
+    ]) {
+      const { code, stdout, stderr } = await run(...words, '--instance', 'orders');
+      expect(code, stderr).toBe(0);
+      expect(piecesIn(words.join(' '), stdout + stderr, SECRETS)).toEqual([]);
+    }
+  });
+});

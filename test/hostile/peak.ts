@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import type { Ended, Running } from '../e2e/product.ts';
+
+export interface Measured extends Ended {
+  /** The most memory that the process ever had in use, MiB; as the kernel counts it (VmHWM, proc(5)). */
+  readonly peak: number;
+  readonly seconds: number;
+}
+
+/** Waits for the end of a process and looks all the while at its peak. */
+export async function measured({ child, ended }: Running): Promise<Measured> {
+  const began = performance.now();
+  let peak = 0;
+  const look = () => {
+    try {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      peak = Math.max(peak, Number(/^VmHWM:\s+(\d+) kB/mu.exec(status)?.[1] ?? 0) / 1024);
+    } catch {
+      // It has ended.
+    }
+  };
+  const timer = setInterval(look, 5);
+  try {
+    return { ...(await ended), peak, seconds: (performance.now() - began) / 1_000 };
+  } finally {
+    clearInterval(timer);
+  }
+}

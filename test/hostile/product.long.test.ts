@@ -1,0 +1,180 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { type HouseOptions, openHouse } from '../e2e/house.ts';
+import { copyProduct, type Ended, type Product } from '../e2e/product.ts';
+import { hasTerminal, openTerminal } from '../e2e/terminal.ts';
+import { actingIn, foreignIn } from './acting.ts';
+import { corpus, families } from './corpus.ts';
+import { headersOf, hostileErrors, hostileWords, withHeaders } from './twist.ts';
+
+/* The whole product against a service that is hostile in everything it says, in a pipe and on a terminal. */
+
+let product: Product;
+beforeAll(() => {
+  product = copyProduct({ cheapVault: true });
+});
+afterAll(() => product.remove());
+
+const TEXTS = corpus().filter((text) => text.length < 5_000);
+/** One of each family. */
+const SAMPLE = Object.values(families()).map((texts) => (texts[0] ?? '').slice(0, 5_000));
+const ORDERS = ['--instance', 'orders'] as const;
+
+async function open({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: HouseOptions) {
+  const house = await openHouse(product, { taskMs: 40, taste: 'plain', ...options });
+  onTestFinished(() => house.close());
+  /** Everything that a command writes to a terminal. */
+  const onTerminal = async (...args: string[]) => {
+    const terminal = openTerminal(product, house, args);
+    onTestFinished(() => terminal.close());
+    await expect.poll(() => terminal.bytes(), { timeout: 30_000, interval: 20 }).toContain('$ after');
+    return terminal.bytes();
+  };
+  return { ...house, onTerminal };
+}
+
+function expectCalm({ stdout, stderr }: Ended, about: string): void {
+  expect(actingIn(stdout), about).toBe('');
+  expect(actingIn(stderr), about).toBe('');
+}
+
+function expectJson({ stdout, stderr }: Ended, about: string): void {
+  expect(stdout.search(/[^\n\x20-\x7e]/u), about).toBe(-1);
+  for (const line of stdout.split('\n').slice(0, -1)) JSON.parse(line);
+  expect(actingIn(stderr), about).toBe('');
+}
+
+describe('of a thousand hostile texts in every field of an answer, no byte acts', () => {
+  test.for([
+    ['backups', 'list'],
+    ['restores', 'list'],
+    ['config', 'get'],
+    ['instance', 'show'],
+    ['metrics'],
+    ['pitr', 'show'],
+    ['doctor'],
+    ['plan', 'restore-backup'],
+    ['plan', 'rotate-key'],
+  ])('in `lifeboat %s %s`', { timeout: 120_000 }, async (words, context) => {
+    const { run, onTerminal } = await open(context, { twist: hostileWords(TEXTS) });
+    const command = words[0] === 'doctor' ? words : [...words, ...ORDERS];
+    const about = words.join(' ');
+    const piped = await run(...command);
+    expectCalm(piped, about);
+    if (words[0] !== 'plan') expect(piped.stdout + piped.stderr).toMatch(/HURT|no range that makes sense/u);
+    expectJson(await run(...command, '--json'), about);
+    if (hasTerminal()) expect(foreignIn(await onTerminal(...command))).toEqual([]);
+  });
+});
+
+test('whatever a service says when it refuses acts nowhere, in no form of error and no header', {
+  timeout: 120_000,
+}, async (context) => {
+  let twist = hostileErrors('', 500);
+  const { run, onTerminal } = await open(context, { twist: (call, answer) => twist(call, answer) });
+  const statuses = [401, 403, 404, 409, 412, 422, 405, 429];
+  for (const [at, text] of SAMPLE.entries()) {
+    const status = statuses[at % statuses.length] ?? 500;
+    twist = hostileErrors(text, status);
+    const command = at % 2 === 0 ? ['config', 'get', ...ORDERS] : ['backups', 'create', ...ORDERS, '--yes'];
+    const refused = await run(...command);
+    expect(refused.code, refused.stderr).not.toBe(0);
+    expectCalm(refused, JSON.stringify(text.slice(0, 60)));
+    if (at % 10 === 0 && hasTerminal()) expect(foreignIn(await onTerminal(...command))).toEqual([]);
+  }
+});
+
+test('a header that wants to be a terminal, a path or another place stays a header', {
+  timeout: 120_000,
+}, async (context) => {
+  const evil = '../../evil\u009b2J\u009d0;x\u009c';
+  let location: string | undefined;
+  const { run, folder } = await open(context, {
+    twist: (_, answer) =>
+      location === undefined
+        ? withHeaders(answer, { ...headersOf(evil), date: evil })
+        : { status: 302, bytes: Buffer.alloc(0), headers: { location } },
+  });
+  const yard = join(folder, 'downloads');
+  mkdirSync(yard);
+  const backup = JSON.parse((await run('backups', 'list', ...ORDERS, '--json')).stdout)[0].id as number;
+  const saved = await run('backups', 'download', String(backup), ...ORDERS, '--out', join(yard, 'b.enc'));
+  expect(saved.code, saved.stderr).toBe(0);
+  expectCalm(saved, 'download');
+  expect(readdirSync(yard)).toEqual(['b.enc']);
+  expectCalm(await run('instance', 'show', ...ORDERS), 'date');
+  for (location of [
+    `http://evil.example/${evil}`,
+    `//${evil}`,
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    `${evil}`,
+    `data:text/html,${evil}`,
+    'http://[::1',
+  ]) {
+    const led = await run('instance', 'show', ...ORDERS);
+    expect(led.code, location).toBe(1);
+    expectCalm(led, location);
+    expect(led.stderr).not.toContain('does not know');
+  }
+});
+
+test('a run through such a service leaves a record that acts nowhere, however it is looked at', {
+  timeout: 180_000,
+}, async (context) => {
+  const few = TEXTS.filter((text, at) => at % 13 === 0 && text.length < 500);
+  const { run, home } = await open(context, { twist: hostileWords(few) });
+  const ended = await run('run', 'back-up-and-verify', ...ORDERS, '--yes', '--confirm', 'orders');
+  expectCalm(ended, 'run');
+  const journalled = await run(
+    'run',
+    'back-up-and-verify',
+    ...ORDERS,
+    '--yes',
+    '--confirm',
+    'orders',
+    '--json',
+  );
+  expectJson(journalled, 'run --json');
+  const runs = (await run('runs', '--json')).stdout.split('\n').filter((line) => line !== '');
+  const ids = runs.map((line) => (JSON.parse(line) as { runId: string }).runId);
+  expect(ids).toHaveLength(2);
+  const id = ids[0] ?? '';
+  for (const words of [
+    ['runs'],
+    ['audit', 'show'],
+    ['audit', 'verify'],
+    ['report', id],
+    ['owe', '--all'],
+    ['keys', 'list'],
+  ])
+    expectCalm(await run(...words), words.join(' '));
+  for (const words of [
+    ['runs', '--json'],
+    ['audit', 'show', '--json'],
+    ['owe', '--json', '--all'],
+  ])
+    expectJson(await run(...words), words.join(' '));
+  const papers = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.sh'),
+  );
+  for (const name of papers) expect(actingIn(readFileSync(join(home, name), 'utf8'))).toBe('');
+});
+
+test.skipIf(!hasTerminal())(
+  'the screen of a run lists what such a service has, and nothing of it acts',
+  { timeout: 120_000 },
+  async (context) => {
+    const few = TEXTS.filter((text, at) => at % 13 === 0 && text.length < 500);
+    const house = await open(context, { twist: hostileWords(few) });
+    const terminal = openTerminal(product, house, ['run', 'restore-backup', ...ORDERS]);
+    context.onTestFinished(() => terminal.close());
+    await expect
+      .poll(() => terminal.text(), { timeout: 20_000, interval: 50 })
+      .toMatch(/question|\?|LIVE.*❯/su);
+    await expect.poll(() => terminal.text(), { timeout: 20_000, interval: 50 }).toContain('❯');
+    expect(terminal.isTaken()).toBe(true);
+    expect(foreignIn(terminal.bytes())).toEqual([]);
+  },
+);

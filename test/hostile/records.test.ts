@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { auditVerifyCommand } from '../../src/commands/audit/verify.ts';
+import { auditShow } from '../../src/evidence/audit-show.ts';
+import { entryLine, headLine } from '../../src/evidence/export.ts';
+import { verifyExport } from '../../src/evidence/verify-export.ts';
+import { sentenceOf } from '../../src/journal/sentence.ts';
+import { actingIn } from './acting.ts';
+import { corpus } from './corpus.ts';
+import { filled, RECORDS } from './records.ts';
+
+const TEXTS = corpus().filter((text) => text.length < 100_000);
+const LONG = corpus().filter((text) => text.length >= 100_000);
+const folder = mkdtempSync(join(tmpdir(), 'lifeboat-hostile-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The record filled so often that every text stood in it four times, each time in another place. */
+function fillings(name: string, how: 'all' | 'sparing') {
+  const entries = RECORDS[name] ?? [];
+  const step = filled(entries, TEXTS, 0, how).places;
+  const firsts = Array.from(
+    { length: Math.ceil(TEXTS.length / step) * 4 },
+    (_, at) => at * Math.ceil(step / 4),
+  );
+  return firsts.map((first) => filled(entries, TEXTS, first, how).entries);
+}
+
+describe.each(Object.keys(RECORDS))('the record of %s, with a hostile text in every place', (name) => {
+  test.each(['all', 'sparing'] as const)('acts in no sentence and no line of the audit (%s)', (how) => {
+    const long = filled(RECORDS[name] ?? [], LONG, 0, how).entries;
+    for (const entries of [...fillings(name, how), long]) {
+      const lines = auditShow(entries).map((line) => Object.values(line).join(' '));
+      const sentences = entries.map((entry) => sentenceOf(entry).text);
+      expect(actingIn([...lines, ...sentences].join('\n'))).toBe('');
+    }
+  });
+
+  test('is printable ASCII where it is exported, and acts nowhere in what an audit says of the export', async () => {
+    for (const [at, entries] of fillings(name, 'all').entries()) {
+      const last = entries.at(-1);
+      if (last === undefined) throw new Error('there is no entry');
+      const lines = [...entries.map(entryLine), headLine(last, last.hash)];
+      expect(lines.join('').search(/[^\x20-\x7e]/u)).toBe(-1);
+      const file = join(folder, `${at}.jsonl`);
+      writeFileSync(file, `${lines.join('\n')}\n`);
+      let said = '';
+      const stream = { write: (text: string) => (said += text) };
+      const context = { stdout: stream, stderr: stream, env: {} };
+      expect(await auditVerifyCommand(context as never, [file], {})).toBe(1);
+      expect(actingIn(said)).toBe('');
+      expect(verifyExport(lines).ok).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { actingIn } from './acting.ts';
+import { corpus, MARK } from './corpus.ts';
+import { jsonOf, RENDERERS } from './renderers.ts';
+
+const TEXTS = corpus();
+
+test('there are a thousand texts that would act, hide or lie, and no two of them are alike', () => {
+  expect(TEXTS.length).toBeGreaterThan(1_000);
+  expect(new Set(TEXTS).size).toBe(TEXTS.length);
+  // Most of them would be found if they came through.
+  expect(TEXTS.filter((text) => actingIn(text) !== '').length).toBeGreaterThan(800);
+});
+
+describe('no byte of a hostile text acts, and the text is there,', () => {
+  test.each(RENDERERS.map((renderer) => [renderer.name, renderer] as const))(
+    'in %s',
+    (_, { render, share }) => {
+      let drawn = 0;
+      for (const text of TEXTS.filter((_text, at) => at % share === 0)) {
+        const shown = render(text);
+        expect(actingIn(shown), JSON.stringify(text.slice(0, 100))).toBe('');
+        expect(shown.length, JSON.stringify(text.slice(0, 100))).toBeLessThan(200_000);
+        if (shown.includes(MARK)) drawn += 1;
+      }
+      expect(drawn).toBeGreaterThan(1_200 / share);
+    },
+  );
+
+  test('in JSON, which is printable ASCII and reads back as what was said', () => {
+    for (const text of TEXTS) {
+      const lines = jsonOf(text).split('\n');
+      expect(lines.join('').search(/[^\x20-\x7e]/u), JSON.stringify(text.slice(0, 100))).toBe(-1);
+      expect(JSON.parse(lines[1] ?? '')).toBe(text);
+    }
+  });
+});

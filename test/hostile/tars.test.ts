@@ -1,0 +1,83 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, describe, expect, test } from 'vitest';
+import { extractTar } from '../../src/backup/extract-tar.ts';
+import { verifyStream } from '../../src/backup/verify-stream.ts';
+import { LifeboatError } from '../../src/errors.ts';
+import { backupOf, KEY } from '../backup/kit.ts';
+import { actingIn } from './acting.ts';
+import { hostileTars } from './tars.ts';
+
+const TARS = hostileTars();
+const yard = mkdtempSync(join(tmpdir(), 'lifeboat-hostile-'));
+afterAll(() => rmSync(yard, { recursive: true, force: true }));
+
+test('there are two hundred hostile tars', () => {
+  expect(TARS.size).toBeGreaterThan(200);
+});
+
+describe('a hostile tar', () => {
+  test('gets a verdict from verification, whatever it is, or a clear word', async () => {
+    for (const [name, tar] of TARS) {
+      const report = await verifyStream(Readable.from([await backupOf(tar)]), { key: KEY });
+      if (report.ok) expect(['intact', 'readable'], name).toContain(report.verdict);
+      else {
+        expect(['corrupt', 'truncated', 'trailing-data'], name).toContain(report.problem);
+        expect(actingIn(report.shortMessage), name).toBe('');
+        expect(report.shortMessage.length, name).toBeLessThan(300);
+      }
+    }
+  });
+
+  test('never gets a byte out of the folder that it is unpacked into', async () => {
+    let refused = 0;
+    for (const [name, tar] of TARS) {
+      const home = mkdtempSync(join(yard, 'one-'));
+      writeFileSync(join(home, 'neighbour'), 'as it was');
+      const folder = join(home, 'deep', 'folder');
+      mkdirSync(dirname(folder));
+      const thrown = await extractTar(Readable.from(pieces(tar)), folder).catch((error: unknown) => error);
+      if (typeof thrown !== 'number') {
+        refused += 1;
+        expect(thrown, name).toBeInstanceOf(LifeboatError);
+        expect(actingIn((thrown as LifeboatError).shortMessage), name).toBe('');
+        expect(existsSync(folder), name).toBe(false);
+      } else expectTame(folder, name);
+      expect(readdirSync(home).toSorted(), name).toEqual(['deep', 'neighbour']);
+      expect(readdirSync(join(home, 'deep')), name).toEqual(typeof thrown === 'number' ? ['folder'] : []);
+      rmSync(home, { recursive: true, force: true });
+    }
+    expect(existsSync('/evil') || existsSync('/tmp/evil')).toBe(false);
+    expect(refused).toBeGreaterThan(120);
+  });
+});
+
+/** In pieces of an odd length, as they come from a network. */
+function* pieces(tar: Buffer): Generator<Buffer> {
+  for (let at = 0; at < tar.length; at += 7_777) yield tar.subarray(at, at + 7_777);
+}
+
+/** Only files, folders and links that stay inside; nobody else's, and nothing that runs with another's rights. */
+function expectTame(folder: string, name: string): void {
+  for (const one of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const path = join(folder, one);
+    const stat = lstatSync(path);
+    expect(stat.isFile() || stat.isDirectory() || stat.isSymbolicLink(), name).toBe(true);
+    if (!stat.isSymbolicLink()) expect(stat.mode & 0o7077, name).toBe(0);
+    else
+      expect(relative(folder, resolve(dirname(path), readlinkSync(path))), name).not.toMatch(
+        /^(?:\.\.(?:\/|$)|\/)/u,
+      );
+  }
+}
