@@ -32,8 +32,18 @@ const MOST_NAMES = 20;
 const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
 
 const STEPS: readonly Step[] = [
-  testStep('tests', 'test', 600),
-  testStep('long tests', 'test:long', 900),
+  testStep('tests', 'test', 900),
+  testStep('long tests', 'test:long', 1800),
+  {
+    name: 'crashes, a sample',
+    npm: ['run', '--silent', 'test:crash', '--', '--sample', '200', '--seed', '1'],
+    limit: 1200,
+  },
+  {
+    name: 'faults, a sample',
+    npm: ['run', '--silent', 'test:faults', '--', '--sample', '600', '--seed', '1'],
+    limit: 900,
+  },
   { name: 'types', npm: ['run', '--silent', 'types'], limit: 120 },
   { name: 'lint', npm: ['run', '--silent', 'lint'], limit: 120 },
   { name: 'dead code', npm: ['run', '--silent', 'dead'], limit: 120 },
