@@ -1,9 +1,11 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
+import { dropLink, readPlainFile, whyUnread } from '../bounded-file.ts';
 import { LifeboatError } from '../errors.ts';
-import { MAX_SIGNATURE_BYTES } from './ssh-signature.ts';
+import { show } from '../text.ts';
+import { MAX_CHALLENGE_BYTES } from './challenge.ts';
 
 /** Where the papers of one challenge are. The journal has the truth about the challenge; these are what people carry around. */
 export interface ApprovalPaths {
@@ -25,24 +27,27 @@ export function approvalPaths(home: string, run: string, challenge: string): App
 /** Writes the challenge for people to carry it away: mode 0600 in a folder of mode 0700. Throws what the disk says. */
 export function writeChallenge(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  dropLink(path);
   writeFileAtomic.sync(path, text, { mode: 0o600 });
 }
 
 /** Puts a file beside a challenge, whole or not at all. */
 export async function writeBeside(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  dropLink(path);
   await writeFileAtomic(path, text, { mode: 0o600 });
 }
 
-/** The text of a small file, or undefined when there is none. Rejects with `approval.refused` for one that is far too large. */
+/** The text of a small file, or undefined when there is none. Throws `approval.refused` for whatever else lies there. */
 export function readPaper(path: string): string | undefined {
   try {
-    if (statSync(path).size > MAX_SIGNATURE_BYTES)
-      throw new LifeboatError('approval.refused', 'the file with the signature is too large for one');
-    return readFileSync(path, 'utf8');
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw thrown;
+    return readPlainFile(path, MAX_CHALLENGE_BYTES).toString('utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new LifeboatError('approval.refused', `${show(path)} cannot be read: ${whyUnread(cause)}`, {
+      hints: ['nothing was sent', 'remove what lies there'],
+      cause,
+    });
   }
 }
 

@@ -5,8 +5,8 @@ export interface Operator {
 }
 
 /**
- * Whether one of the names of a signer is the operator, or whoever asked, in whatever case. An operator without an email in the config is
- * also recognised by what stands before the @ of a signer's address.
+ * Whether one of the names of a signer is the operator, or whoever asked, in whatever case. Where only one of the two is an address,
+ * what stands before its @ is compared.
  */
 export function isSamePerson(
   principals: readonly string[],
@@ -14,10 +14,16 @@ export function isSamePerson(
   { name, email }: Operator,
 ): boolean {
   const own = new Set([...requesters, name, email].flatMap((word) => (word ? [folded(word)] : [])));
+  const ownBefore = new Set([...own].map(beforeAt));
   return principals.map(folded).some((principal) => {
     if (own.has(principal)) return true;
-    return email === undefined && own.has(principal.split('@')[0] ?? '');
+    if (!principal.includes('@')) return ownBefore.has(principal);
+    return email === undefined && own.has(beforeAt(principal));
   });
+}
+
+function beforeAt(name: string): string {
+  return name.split('@', 1)[0] ?? '';
 }
 
 function folded(name: string): string {

@@ -22,7 +22,7 @@ export function sshKeygen(
 ): Promise<SshKeygenEnd> {
   const child = spawn('ssh-keygen', args, {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: surroundings(),
+    env: sshSurroundings(),
     windowsHide: true,
     ...(patient ? {} : { timeout: TIMEOUT_MS, killSignal: 'SIGKILL' as const }),
   });
@@ -44,7 +44,7 @@ export function sshKeygen(
 }
 
 /** What it needs to find its way, an agent and a person; tokens in variables are none of its business. */
-function surroundings(): NodeJS.ProcessEnv {
+export function sshSurroundings(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => NEEDED.test(name));
   return { ...Object.fromEntries(kept), LC_ALL: 'C' };
 }

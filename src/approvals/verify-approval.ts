@@ -14,7 +14,7 @@ export interface ApprovalRules {
   readonly now: () => Date;
 }
 
-export interface Approval extends Verified {
+export interface Approval extends Omit<Verified, 'listedAs'> {
   /** Armored, as it was verified. */
   readonly signature: string;
 }
@@ -51,14 +51,16 @@ export async function verifyApproval(
   const clock = now();
   const at = momentOf(entries, clock);
   const isSetBack = at.getTime() - clock.getTime() > 1000;
-  const verified = await verifySignature(asked.text, signature, signers, isSetBack ? at : undefined);
+  const found = await verifySignature(asked.text, signature, signers, isSetBack ? at : undefined);
+  const { listedAs, ...verified } = found;
   const isOwn = verified.key === ownKey;
   const { by } = entries.findLast(({ type }) => type === 'approval.asked') ?? {};
-  if (!isOwn && !isSamePerson(verified.principals, [asked.requester, by], operator))
-    return { ...verified, signature };
+  const isRequester = (name: string) => isSamePerson([name], [asked.requester, by], operator);
+  const own = [...verified.principals, ...listedAs].find(isRequester);
+  if (!isOwn && own === undefined) return { ...verified, signature };
   const file = approvalPaths(home, run, asked.challenge).challenge;
   throw samePerson(
     { run, file, expiresAt: asked.expiresAt },
-    isOwn ? 'whoever has the key of this installation' : verified.principals.join(','),
+    isOwn ? 'whoever has the key of this installation' : `${own}, who is listed with this key,`,
   );
 }

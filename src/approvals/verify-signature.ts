@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readBounded, whyUnread } from '../bounded-file.ts';
 import { LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
-import { sshKeygen } from './ssh-keygen.ts';
+import { linesOfKey } from './allowed-signers.ts';
+import { type SshKeygenEnd, sshKeygen } from './ssh-keygen.ts';
 import { NAMESPACE, signerOf } from './ssh-signature.ts';
 
 /** A signature that is good, and whose it is. */
@@ -18,6 +20,10 @@ export interface Verified {
   readonly method: 'ssh' | 'lifeboat';
   /** SHA-256, hex, of the file of allowed signers. */
   readonly allowedSigners: string;
+  /** The line of that file that allows the key; undefined for one that is too long to be kept. */
+  readonly allowedBy?: string;
+  /** Every name that the file has the key under, also for other purposes. */
+  readonly listedAs: readonly string[];
 }
 
 export interface Signers {
@@ -51,6 +57,7 @@ export async function verifySignature(
       signature: join(folder, 'signature'),
       allowed: join(folder, 'allowed'),
       revoked: join(folder, 'revoked'),
+      line: join(folder, 'line'),
     };
     await writeFile(paths.signature, signature, { mode: 0o600 });
     await writeFile(paths.allowed, allowed, { mode: 0o600 });
@@ -58,13 +65,20 @@ export async function verifySignature(
     const when = at === undefined ? [] : [`-Overify-time=${localTime(at)}`];
     const common = ['-f', paths.allowed, '-s', paths.signature];
     const principals = await principalsOf([...when, ...common], signer.fingerprint);
-    const verify = ['-Y', 'verify', ...when, ...common, '-n', NAMESPACE, '-I', principals[0] ?? ''];
+    const under = ['-s', paths.signature, '-n', NAMESPACE, '-I', principals[0] ?? ''];
+    const verify = ['-Y', 'verify', ...when, '-f', paths.allowed, ...under];
     const plain = await sshKeygen(verify, text);
     if (plain.code !== 0) throw refused(`the signature does not fit this request${said(plain)}`);
     if (revoked !== undefined) {
       const strict = await sshKeygen([...verify, '-r', paths.revoked], text);
-      if (strict.code !== 0) throw refused(`the key ${signer.fingerprint} is revoked${said(strict)}`);
+      if (strict.code !== 0)
+        throw refused(`the key ${signer.fingerprint} is revoked, or ssh-keygen cannot read what is revoked`);
     }
+    const { lines, names } = linesOfKey(allowed.toString('utf8'), signer.publicKey);
+    const allowedBy = await firstThat(lines, async (line) => {
+      await writeFile(paths.line, `${line}\n`, { mode: 0o600 });
+      return (await sshKeygen(['-Y', 'verify', ...when, '-f', paths.line, ...under], text)).code === 0;
+    });
     return {
       principals,
       // Of a certificate, ssh-keygen tells the fingerprint of the key in it.
@@ -72,6 +86,8 @@ export async function verifySignature(
       publicKey: signer.publicKey,
       method: isOfLifeboat(allowed.toString('utf8'), signer.publicKey) ? 'lifeboat' : 'ssh',
       allowedSigners: hash('sha256', allowed, 'hex'),
+      ...(allowedBy === undefined ? {} : { allowedBy }),
+      listedAs: names,
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -86,19 +102,13 @@ export async function readSigners(path: string, name: string): Promise<Buffer> {
       cause,
     });
   try {
-    const file = await open(path, 'r');
-    try {
-      const { mode, size } = await file.stat();
+    return await readBounded(path, MAX_SIGNERS_BYTES, ({ mode }) => {
       if (process.platform !== 'win32' && (mode & 0o002) !== 0)
         throw unchecked('can be written by everybody, so it proves nothing', [`chmod o-w ${show(path)}`]);
-      if (size > MAX_SIGNERS_BYTES) throw unchecked('is larger than 1 MiB', []);
-      return await file.readFile();
-    } finally {
-      await file.close();
-    }
+    });
   } catch (cause) {
     if (cause instanceof LifeboatError) throw cause;
-    throw unchecked('cannot be read', ['`approvals` in lifeboat.yaml names it'], cause);
+    throw unchecked(`cannot be read: ${whyUnread(cause)}`, ['`approvals` in lifeboat.yaml names it'], cause);
   }
 }
 
@@ -123,15 +133,27 @@ function isOfLifeboat(allowed: string, publicKey: string): boolean {
   return allowed.split('\n').some((line) => line.includes(`${publicKey} lifeboat:`));
 }
 
-/** ssh-keygen reads a moment in the zone of this machine. */
-function localTime(at: Date): string {
+/** A moment as ssh-keygen reads it, in the zone of this machine. */
+export function localTime(at: Date): string {
   const parts = [at.getMonth() + 1, at.getDate(), at.getHours(), at.getMinutes(), at.getSeconds()];
   return `${at.getFullYear()}${parts.map((part) => String(part).padStart(2, '0')).join('')}`;
 }
 
-function said({ stderr, stdout }: { readonly stderr: string; readonly stdout: string }): string {
-  const [line] = `${stderr}\n${stdout}`.split('\n').filter((text) => text.trim() !== '');
+/**
+ * What ssh-keygen says of it. The lines of the file of allowed signers are named by their number; an empty one is no news, and where its
+ * copy lay says nothing to anybody.
+ */
+function said({ stderr, stdout }: SshKeygenEnd): string {
+  const [line] = `${stderr}\n${stdout}`
+    .split('\n')
+    .map((text) => text.replace(/^\S*lifeboat-approval-\S*:(?=\d+: )/, 'line ').trim())
+    .filter((text) => text !== '' && !/^line \d+: missing key$/.test(text));
   return line === undefined ? '' : `: "${show(line, 160)}"`;
+}
+
+async function firstThat<T>(all: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T | undefined> {
+  for (const one of all) if (await holds(one)) return one;
+  return undefined;
 }
 
 function refused(why: string): LifeboatError {

@@ -11,6 +11,7 @@ import { readSecretFile } from './hidden-prompt.ts';
 import { refuseUnsupported } from './refuse-unsupported.ts';
 import { inputFrom, type RunFlags } from './run-input.ts';
 import { runbookNamed } from './runbook-files.ts';
+import { servicesOfRun } from './services-of-run.ts';
 import { openSites } from './sites.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -60,6 +61,7 @@ export async function run(
       input,
       mode: rehearsal ? 'REHEARSAL' : 'LIVE',
       objectives: inSeconds(objectives),
+      services: servicesOfRun(config, started),
       operator: workspace.operator,
       tool: { name: 'lifeboat', version: context.version, node: process.version },
     });

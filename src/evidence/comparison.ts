@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SLICES } from './measure/slices.ts';
-import type { Report } from './report/model.ts';
+import type { Measured, Report } from './report/model.ts';
 
 /** A figure of two runs. Seconds; the difference and the ratio are the second against the first, none where either is missing. */
 const Pair = z.object({
@@ -75,8 +75,7 @@ export function compareReports(one: Report, other: Report, generatedAt: Date): C
     ],
     times: [
       pairs('whole run', ({ run }) => run.seconds),
-      pairs('recovery time (RTO)', ({ measured }) => measured?.rto.measuredSeconds),
-      ...SLICES.map((slice) => pairs(slice, ({ measured }) => measured?.slices[slice])),
+      ...recoveryTimes(first, second),
       pairs('recovery point (RPO)', ({ measured }) => measured?.rpo.measuredSeconds),
     ],
     steps: stepPairs(first, second),
@@ -88,6 +87,21 @@ const PROVEN: Readonly<Record<string, string>> = {
   false: 'not proven',
   undefined: 'not over',
 };
+
+/** What still runs has no length yet: its figures stand there, and are set against nothing. */
+function recoveryTimes(first: Report, second: Report): Pair[] {
+  const runs = [first, second].some(({ measured }) => measured?.status === 'running');
+  const of = (label: string, read: (measured: Measured) => number | undefined): Pair => {
+    const [a, b] = [first, second].map(({ measured }) =>
+      measured === undefined ? undefined : read(measured),
+    );
+    return runs ? { label, first: a, second: b } : pair(label, a, b);
+  };
+  return [
+    of('recovery time (RTO)', ({ rto }) => rto.measuredSeconds),
+    ...SLICES.map((slice) => of(slice, ({ slices }) => slices[slice])),
+  ];
+}
 
 function pair(label: string, first: number | undefined, second: number | undefined): Pair {
   if (first === undefined || second === undefined) return { label, first, second };

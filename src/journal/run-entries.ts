@@ -48,6 +48,8 @@ export const RUN_ENTRIES = {
     mode: z.enum(['LIVE', 'REHEARSAL']),
     /** What the run is measured against, as the config had it when it began. */
     objectives: z.object({ rtoSeconds: z.number().optional(), rpoSeconds: z.number().optional() }).optional(),
+    /** Where the instances of the run are, and with which revision of the interface, as the config had it when it began. */
+    services: z.array(z.object({ instance: z.string(), url: z.string(), revision: z.string() })).optional(),
     tool: z.object({ name: z.string(), version: z.string(), node: z.string() }),
     operator: z.string(),
   }),
@@ -121,7 +123,10 @@ export const RUN_ENTRIES = {
     method: z.enum(['ssh', 'lifeboat']),
     /** SHA-256, hex, of the file of allowed signers. */
     allowedSigners: z.string(),
+    /** The line of that file that allowed the key, with which the signature can be verified without the file. */
+    allowedBy: z.string().optional(),
   }),
+  /** The approval, or the request for it, was taken back; `approver` is who did that. */
   'approval.withdrawn': z.object({ challenge: z.string(), approver: z.string(), reason: z.string() }),
   /** Break-glass: the step went on without the second person. */
   'approval.bypassed': z.object({ challenge: z.string(), order: z.string(), reason: z.string() }),

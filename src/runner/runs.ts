@@ -29,6 +29,12 @@ export interface Start {
   readonly mode: 'LIVE' | 'REHEARSAL';
   /** What the recovery is measured against, as the config had it when the run began. Seconds. */
   readonly objectives?: { readonly rtoSeconds?: number; readonly rpoSeconds?: number };
+  /** Where the instances are, as the config had it. */
+  readonly services?: readonly {
+    readonly instance: string;
+    readonly url: string;
+    readonly revision: string;
+  }[];
   readonly operator: string;
   readonly tool: { readonly name: string; readonly version: string; readonly node: string };
 }
@@ -77,6 +83,7 @@ async function begin(journal: Journal, start: Start): Promise<string> {
     input: start.input,
     mode: start.mode,
     ...(start.objectives === undefined ? {} : { objectives: start.objectives }),
+    ...(start.services === undefined ? {} : { services: start.services }),
     operator: start.operator,
     tool: start.tool,
   };

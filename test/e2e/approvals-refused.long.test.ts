@@ -60,7 +60,10 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     );
     writeFileSync(join(folder, 'approvers'), printed.stdout);
     const { file } = await request();
+    const over = await run('approve', file, '--confirm', 'orders', '--out', file);
+    expect([over.code, over.stderr]).toEqual([2, expect.stringContaining('over the request itself')]);
     const signed = await run('approve', file, '--confirm', 'orders');
+    expect(signed.stderr).toContain('lifeboat approve --print-key NAME');
     expect(signed.code, signed.stderr).toBe(0);
     const own = await run('resume', ...ANSWERED);
     expect(own.code, own.stderr).toBe(3);
@@ -96,6 +99,8 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     await approve(ada);
     const taken = await run('approvals', 'withdraw', old.run, '--reason', 'wrong instance');
     expect(taken.code, taken.stderr).toBe(0);
+    const withdrawn = (await entries()).find(({ type }) => type === 'approval.withdrawn');
+    expect(withdrawn?.body).toMatchObject({ approver: withdrawn?.by });
     const refused = await run('resume', ...ANSWERED);
     expect(refused.code, refused.stderr).toBe(3);
     expect(refused.stderr).toContain('the approval was withdrawn: wrong instance');

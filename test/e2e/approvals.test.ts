@@ -66,7 +66,7 @@ describe.concurrent('a change that a second person has to approve', () => {
     const end = await rotate('--break-glass', 'Ada is asleep');
     expect(end.code, end.stderr).toBe(0);
     expect(end.stderr).toMatch(
-      /^BREAK-GLASS: set key [0-9a-f]{12} on it without a second person: Ada is asleep$/m,
+      /^BREAK-GLASS: set key [0-9a-f]{12} on orders without a second person: Ada is asleep$/m,
     );
     expect(changes(server)).toMatchObject({ patches: 1 });
     const bypassed = (await entries()).find(({ type }) => type === 'approval.bypassed');

@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import { canTrace, signallingAt } from '../crash/strace.ts';
 import { CANARIES, type House } from './house.ts';
 import { useHouses } from './scene.ts';
 
@@ -111,6 +112,42 @@ describe.concurrent('an evidence bundle', () => {
     for (const secret of secrets) expect(readFileSync(tar).includes(secret)).toBe(false);
   });
 
+  test('that is signed with another key than its record says so, and is verified with both', async (context) => {
+    const { expect } = context;
+    const opened = await house(context);
+    const { tar, elsewhere, runId } = await bundled(opened);
+    const quiet = await opened.run('audit', 'export', runId, '--out', `${tar}.1`);
+    expect(quiet.stderr).not.toContain('another key');
+    rmSync(join(opened.home, 'vault.age'));
+    const made = await opened.run('audit', 'export', runId, '--out', `${tar}.2`);
+    expect(made.code, made.stderr).toBe(0);
+    expect(made.stderr).toContain('the run was signed with another key than the one that signs this export');
+    execFileSync('tar', ['-xf', `${tar}.2`, '-C', elsewhere]);
+    const keys = join(opened.folder, 'keys.pem');
+    writeFileSync(keys, readFileSync(join(elsewhere, 'lifeboat.pub')));
+    const verified = await opened.run('audit', 'verify', `${tar}.2`, '--public-key', keys);
+    expect(verified.code, verified.stdout).toBe(0);
+  });
+
+  test('a verifier that is given nothing to verify with, or nothing to verify, accuses nobody', async (context) => {
+    const { expect } = context;
+    const { tar, elsewhere } = await bundled(await house(context));
+    const verifier = join(elsewhere, 'verify.mjs');
+    const said = (...args: string[]) => {
+      const { status, stdout } = spawnSync(process.execPath, [verifier, ...args], { encoding: 'utf8' });
+      return { status, stdout };
+    };
+    expect(said(`${tar}.gone`)).toEqual({ status: 2, stdout: '' });
+    expect(said(tar, '--public-key', `${tar}.gone`)).toEqual({ status: 2, stdout: '' });
+    expect(said(tar, '--public-key', join(elsewhere, 'README.txt'))).toEqual({ status: 2, stdout: '' });
+    expect(said(tar, '--public-key', join(elsewhere, 'lifeboat.pub'))).toMatchObject({ status: 0 });
+    execFileSync('tar', ['-cf', `${tar}.again`, '-C', elsewhere, '.']);
+    expect(said(`${tar}.again`)).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('unpacked, its folder can be verified'),
+    });
+  });
+
   test('is not written over a file, nor into a terminal; the journal alone stays lines', async (context) => {
     const { expect } = context;
     const opened = await house(context);
@@ -142,6 +179,26 @@ describe.concurrent('an evidence bundle', () => {
     expect((await opened.run('audit', 'verify', '--anchor', anchor)).code).toBe(0);
     expect((await opened.run('audit', 'verify', runId, '--anchor', ` \`${anchor}\`. `)).code).toBe(0);
   });
+
+  test.skipIf(!canTrace()).for(['write', 'link'])(
+    'is never half there: a process that is killed in its %s leaves room for the next one',
+    async (call, context) => {
+      const { expect } = context;
+      const opened = await house(context);
+      expect((await opened.rotate()).code).toBe(0);
+      const [run = ''] = (await opened.entries()).flatMap(({ stream }) =>
+        stream.startsWith('run/') ? [stream.slice('run/'.length)] : [],
+      );
+      const path = join(opened.folder, 'bundle.tar');
+      const words = ['audit', 'export', run, '--out', path];
+      const killed = await opened.startUnder(signallingAt(call, 1, { path }), ...words).ended;
+      expect([null, 0]).toContain(killed.code);
+      if (call === 'link') expect(killed.code).toBeNull();
+      if (!existsSync(path)) expect(await opened.run(...words)).toMatchObject({ code: 0 });
+      const verified = await opened.run('audit', 'verify', path);
+      expect(verified.code, verified.stdout).toBe(0);
+    },
+  );
 
   test('is made of a run whose transcript could not be written, and the run was not stopped by that', async (context) => {
     const { expect } = context;

@@ -66,6 +66,18 @@ test('what took no time before has a difference and no ratio', () => {
   expect(queue).toEqual({ label: 'queue', first: 0, second: 10, difference: 10 });
 });
 
+test('a recovery that still runs has figures, and nothing is better or worse than they are', () => {
+  const { measured } = day;
+  if (measured === undefined) throw new Error('the day is measured');
+  const running = { ...day, measured: { ...measured, status: 'running' as const } };
+  const { times } = compareReports(running, reportOf(recovery, 1), now);
+  expect(times.find(({ label }) => label === 'execute')).toEqual({
+    label: 'execute',
+    first: measured.slices.execute,
+    second: measured.slices.execute,
+  });
+});
+
 test('runs of different runbooks are compared in what they share, and it says so', () => {
   const { cautions } = compareReports(day, reportOf(rotation, 1), now);
   expect(cautions).toEqual([

@@ -25,7 +25,10 @@ test.each([
     'from when to when it counts',
     'From the start of the run, 2026-03-01 03:00:00, until the recovery was over, 2026-03-01 03:05:00.',
   ],
-  ['the slices', '| decide | 1 min 40 s | until the destructive call was armed |\n| queue | 10 s |'],
+  [
+    'the slices',
+    '| decide | 1 min 40 s | until the destructive call was armed, with the questions and the approval before it |\n| queue | 10 s |',
+  ],
   ['what to know about the figures', '- times of the service are corrected by -2 s'],
   [
     'what the recovery point is',

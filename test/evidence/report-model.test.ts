@@ -44,6 +44,33 @@ test('an approval tells who, when, what hash and how; one that was withdrawn or 
   expect(first).toMatchObject({ state: 'given', method: 'ssh', key: 'SHA256:47DEQpj8HBSa', at: at(3600) });
 });
 
+test.for([
+  ['asked', 0, 60, 'asked'],
+  ['expired', 0, 7200, 'expired'],
+  ['replaced', 1, 60, 'replaced'],
+] as const)(
+  'a request for an approval that nobody has signed is told as %s',
+  ([_, more, until, state], { expect }) => {
+    const request = (challenge: string) =>
+      runEntry('01R', 'approval.asked', {
+        challenge,
+        text: 'x',
+        target: 'orders',
+        order: 'restart orders',
+        plan: '',
+        requester: 'ada',
+        expiresAt: at(3600),
+      });
+    const later = ['b'].slice(0, more).map((challenge) => ({ at: 20, entry: request(challenge) }));
+    const left = { at: until, entry: runEntry('01R', 'run.resumed', { pid: 1 }) };
+    const { approvals } = buildReport(
+      journalOf(started(), { at: 10, entry: request('a') }, ...later, left),
+      options,
+    );
+    expect(approvals[0]?.state).toBe(state);
+  },
+);
+
 test('a bypass whose question cannot be read is told all the same', () => {
   const bypassed = { challenge: 'x', order: 'restore', reason: 'nobody is there' };
   const report = buildReport(
@@ -86,6 +113,21 @@ test('where the instance lies is told by the platform, and what no entry tells i
   const { changed } = buildReport(entries, options);
   expect(changed).toContainEqual({ label: 'Org and space', value: 'acme / prod' });
   expect(changed).toContainEqual({ label: 'API revision', value: 'not stated' });
+});
+
+test('where the instance is and which revision of the interface was spoken is what the run began with', () => {
+  const url = 'https://dashboard.example.com/service-instances/4a1f';
+  const services = [
+    { instance: 'orders', url, revision: '61' },
+    { instance: 'billing', url: 'https://elsewhere.example.com', revision: 'v0' },
+  ];
+  const first = started();
+  const { entry } = first;
+  const told = { ...first, entry: { ...entry, body: { ...(entry.body as object), services } } };
+  const ground = performed([1, 2], 'preflight', { service: { id: '7', name: 'orders-db' } }, 'binding');
+  const { changed } = buildReport(journalOf(told, ground), options);
+  expect(changed).toContainEqual({ label: 'Address', value: url });
+  expect(changed).toContainEqual({ label: 'API revision', value: '61' });
 });
 
 test('trouble, lost answers and overdue tasks are issues; an answer that only left out an id is none', () => {

@@ -1,9 +1,14 @@
-import { readFile, stat } from 'node:fs/promises';
 import { approvalPaths, readPaper, writeBeside } from '../../approvals/approval-files.ts';
 import { signCommand } from '../../approvals/refusals.ts';
 import { MAX_SIGNATURE_BYTES } from '../../approvals/ssh-signature.ts';
 import { isExpired, momentOf, standingOf } from '../../approvals/standing.ts';
-import { type AskedOf, approvalOnDisk, verifyApproval } from '../../approvals/verify-approval.ts';
+import {
+  type ApprovalRules,
+  type AskedOf,
+  approvalOnDisk,
+  verifyApproval,
+} from '../../approvals/verify-approval.ts';
+import { readBounded, whyUnread } from '../../bounded-file.ts';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { EXIT, failureOf, LifeboatError } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
@@ -14,7 +19,7 @@ import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { openJournalIfAny } from '../reading.ts';
-import { openWorkspace, type Workspace } from '../workspace.ts';
+import { openLedger, openWorkspace, type Workspace } from '../workspace.ts';
 import { rulesOf } from './gate-of-run.ts';
 
 /** `lifeboat approvals [RUN]`: what has to be approved now, in open runs, and how far it is. Exit 3 while something waits. */
@@ -40,10 +45,16 @@ export async function approvals(
     if (!flags.json) context.stderr.write('nothing waits for an approval\n');
     return EXIT.closed;
   }
-  const rows = await withWorkspace(context, async (workspace, config) => {
-    const rules = await rulesOf(config, workspace);
-    return Promise.all(open.map((about) => rowOf(about, workspace.home, rules)));
-  });
+  const config = await loadConfig(context.env, context.configPath);
+  const workspace = await openLedger(context, { operator: config.operator.name });
+  let known: Promise<ApprovalRules> | undefined;
+  const rules = () => {
+    known ??= rulesOf(config, workspace);
+    return known;
+  };
+  const rows = await Promise.all(open.map((about) => rowOf(about, workspace.home, rules))).finally(
+    workspace.close,
+  );
   if (flags.json) for (const row of rows) printJson(context, row);
   else {
     const columns = ['run', 'order', 'state', 'until (UTC)', 'by'].map((title) => ({ title }));
@@ -80,7 +91,8 @@ interface Row {
   readonly key?: string;
 }
 
-async function rowOf(about: AskedOf, home: string, rules: Awaited<ReturnType<typeof rulesOf>>): Promise<Row> {
+/** The key store is opened where a signature lies there: only then is this installation's own key needed, to tell it from another's. */
+async function rowOf(about: AskedOf, home: string, rules: () => Promise<ApprovalRules>): Promise<Row> {
   const { run, entries, asked } = about;
   const paths = approvalPaths(home, run, asked.challenge);
   const { challenge, order, target, requester, expiresAt } = asked;
@@ -88,9 +100,11 @@ async function rowOf(about: AskedOf, home: string, rules: Awaited<ReturnType<typ
   const row = { ...head, command: signCommand(paths.challenge) };
   const reason = standingOf(entries).withdrawn?.reason ?? readPaper(paths.withdrawn)?.trim();
   if (reason !== undefined) return { ...row, state: 'withdrawn', by: reason };
-  if (isExpired(asked.text, momentOf(entries, rules.now()))) return { ...row, state: 'expired' };
+  if (isExpired(asked.text, momentOf(entries, new Date()))) return { ...row, state: 'expired' };
+  if (readPaper(paths.signature) === undefined) return { ...row, state: 'needed' };
+  const known = await rules();
   try {
-    const found = await approvalOnDisk(rules, home, about);
+    const found = await approvalOnDisk(known, home, about);
     if (found === undefined) return { ...row, state: 'needed' };
     return { ...row, state: 'given', by: found.principals.join(','), key: found.key };
   } catch (thrown) {
@@ -131,17 +145,13 @@ export function approvalsWithdraw(
 ): Promise<number> {
   const reason = show(flags.reason.trim(), 300);
   if (reason === '') throw late('usage.reason', 'there is no reason');
-  return withWorkspace(context, async (workspace, config) => {
-    const about = await askedOf(workspace, word);
-    const { run, asked } = about;
-    const given = await approvalOnDisk(await rulesOf(config, workspace), workspace.home, about).catch(
-      () => undefined,
-    );
+  return withWorkspace(context, async (workspace) => {
+    const { run, asked } = await askedOf(workspace, word);
     // The file comes first: it alone stops a process that drives the run at this moment, and that one writes it down.
     await writeBeside(approvalPaths(workspace.home, run, asked.challenge).withdrawn, `${reason}\n`);
     await writeDown(workspace, run, {
       challenge: asked.challenge,
-      approver: given?.principals.join(',') ?? workspace.operator,
+      approver: workspace.operator,
       reason,
     });
     context.stdout.write(`withdrawn: ${show(asked.order)}\n`);
@@ -173,12 +183,13 @@ async function askedOf({ journal }: Workspace, word: string): Promise<AskedOf> {
 
 async function readSignature(file: string): Promise<string> {
   try {
-    const { size } = await stat(file);
-    if (size <= MAX_SIGNATURE_BYTES) return await readFile(file, 'latin1');
+    return (await readBounded(file, MAX_SIGNATURE_BYTES)).toString('latin1');
   } catch (cause) {
-    throw new LifeboatError('input.file', `${show(file)} cannot be read`, { cause, exitCode: EXIT.usage });
+    throw new LifeboatError('input.file', `${show(file)} cannot be read: ${whyUnread(cause)}`, {
+      cause,
+      exitCode: EXIT.usage,
+    });
   }
-  throw new LifeboatError('approval.refused', 'the file is too large for a signature');
 }
 
 async function withWorkspace<T>(

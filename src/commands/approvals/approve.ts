@@ -1,8 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { type Challenge, MAX_CHALLENGE_BYTES, parseChallenge } from '../../approvals/challenge.ts';
 import { sshKeygen } from '../../approvals/ssh-keygen.ts';
-import { NAMESPACE, publicKeyOf, signText } from '../../approvals/ssh-signature.ts';
+import { NAMESPACE, publicKeyOf, signerOf, signText } from '../../approvals/ssh-signature.ts';
+import { dropLink, readBounded, whyUnread } from '../../bounded-file.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { createSigner } from '../../evidence/signer.ts';
 import { openAsking } from '../../plain/ask.ts';
@@ -29,6 +30,9 @@ export async function approve(
 ): Promise<number> {
   if (flags.printKey !== undefined) return printKey(context, flags.printKey);
   if (file === undefined) throw usage('usage.challenge', 'it is not said what is to be approved');
+  const out = flags.out ?? `${file}.sig`;
+  if (resolve(out) === resolve(file))
+    throw usage('usage.out', 'the signature would be written over the request itself');
   const text = await readChallenge(file);
   const challenge = parseChallenge(text);
   for (const line of text.trimEnd().split('\n')) context.stderr.write(`  ${show(line, 500)}\n`);
@@ -38,9 +42,14 @@ export async function approve(
     ]);
   await confirmTarget(context, challenge, flags.confirm);
   const signature = await signatureOver(context, text, flags.key);
-  const out = flags.out ?? `${file}.sig`;
+  // The request may lie in a folder of everybody's, where somebody has foreseen this name.
+  dropLink(out);
   await writeFileAtomic(out, signature, { mode: 0o600 });
   context.stdout.write(`${show(out, 4096)}\n`);
+  if (flags.key === undefined)
+    context.stderr.write(
+      `hint: it is signed with lifeboat's own key ${signerOf(signature)?.fingerprint ?? ''}, which the other side has to know: lifeboat approve --print-key NAME\n`,
+    );
   context.stderr.write(
     `signed: bring it back with: lifeboat approvals accept ${challenge.run} ${show(out)}\n`,
   );
@@ -60,12 +69,10 @@ async function printKey(context: CommandContext, principal: string): Promise<num
 
 async function readChallenge(file: string): Promise<string> {
   try {
-    const { size } = await stat(file);
-    if (size <= MAX_CHALLENGE_BYTES) return await readFile(file, 'latin1');
+    return (await readBounded(file, MAX_CHALLENGE_BYTES)).toString('latin1');
   } catch (cause) {
-    throw new LifeboatError('input.file', `${show(file)} cannot be read`, { cause, exitCode: EXIT.usage });
+    throw usage('input.file', `${show(file)} cannot be read: ${whyUnread(cause)}`);
   }
-  throw usage('approval.unreadable', 'this is no approval request of lifeboat: it is too long');
 }
 
 /** Who signs has read what: the target's name is typed, by hand or by the flag. */

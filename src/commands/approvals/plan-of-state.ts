@@ -45,7 +45,7 @@ function planned(
     mode,
     state,
     prompt: question.prompt,
-    order: orderOf(question.prompt),
+    order: orderOf(question.prompt, question.expected),
     instance,
     target: question.expected,
     url: config.instances[question.expected]?.url ?? '-',
@@ -64,11 +64,11 @@ function planned(
   };
 }
 
-/** The question asks to type a name to do something; what is to be done is the order. */
-function orderOf(prompt: string): string {
+/** The question asks to type a name to do something; what is to be done is the order. On its own it names what it is done to. */
+function orderOf(prompt: string, target: string): string {
   const [, order] =
     /^(?:.*: )?type (?:its name|the instance's name|the name of the TARGET) to (.+?)(?: all the same)?$/s.exec(
       prompt,
     ) ?? [];
-  return order ?? prompt;
+  return (order ?? prompt).replace(/ on it$/, ` on ${target}`);
 }

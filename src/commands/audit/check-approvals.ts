@@ -2,14 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sshSurroundings } from '../../approvals/ssh-keygen.ts';
+import { NAMESPACE } from '../../approvals/ssh-signature.ts';
+import { localTime } from '../../approvals/verify-signature.ts';
 import type { BundleFiles } from '../../evidence/bundle/tar.ts';
 import { show } from '../../text.ts';
 
 const SIGNATURE = /^(approvals\/[0-9A-Za-z_]+)\.\d+\.sig$/u;
+/** The names of who signed, when that was seen, the key. */
+const SIGNER = /^# approver: ([^\s-]\S*) at (\S+) with (SHA256:\S+)\n/u;
 const TIMEOUT_MS = 20_000;
-
-/** The namespace that an approval is signed in. */
-const NAMESPACE = 'lifeboat-approval';
 
 /**
  * Checks the signatures of a bundle's approvals with OpenSSH's own tool. Where that is missing they are left unchecked, and `tell` is told;
@@ -21,7 +23,7 @@ export async function approvalProblems(
 ): Promise<{ readonly code: string; readonly shortMessage: string }[]> {
   const names = [...files.keys()].filter((name) => SIGNATURE.test(name));
   if (names.length === 0) return [];
-  if (spawnSync('ssh-keygen', ['-?'], { timeout: TIMEOUT_MS }).error !== undefined) {
+  if (spawnSync('ssh-keygen', ['-?'], { timeout: TIMEOUT_MS, env: sshSurroundings() }).error !== undefined) {
     tell(`hint: ${names.length} signatures of approvals were not checked: ssh-keygen is not on this machine`);
     return [];
   }
@@ -33,29 +35,34 @@ export async function approvalProblems(
     }));
 }
 
-/** Good means: over this text, and by the key that the record names. */
+/** Good means: over this text, with the key of the record, by somebody whom the recorded line allowed at that time. */
 function isGood(files: BundleFiles, name: string): boolean {
   const text = files.get(`${SIGNATURE.exec(name)?.[1] ?? ''}.txt`);
-  const signer = files.get(name.replace(/\.sig$/u, '.signer'))?.toString('utf8');
-  const [principal = '', ...key] = signer?.trim().split(' ') ?? [];
-  if (text === undefined || principal.startsWith('-') || key.length < 2) return false;
+  const signer = files.get(name.replace(/\.sig$/u, '.signer'));
+  const [, names = '', at = '', key] = SIGNER.exec(signer?.toString('utf8') ?? '') ?? [];
+  const seen = new Date(at);
+  const [principal = ''] = names.split(',');
+  if (text === undefined || signer === undefined || key === undefined || Number.isNaN(seen.getTime()))
+    return false;
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-approval-'));
   try {
     writeFileSync(join(folder, 'sig'), files.get(name) ?? '', { mode: 0o600 });
-    writeFileSync(join(folder, 'signers'), `signer ${key.join(' ')}\n`, { mode: 0o600 });
+    writeFileSync(join(folder, 'signers'), signer, { mode: 0o600 });
+    const under = ['-I', principal, '-n', NAMESPACE, '-s', join(folder, 'sig')];
     const args = [
       '-Y',
       'verify',
+      `-Overify-time=${localTime(seen)}`,
       '-f',
       join(folder, 'signers'),
-      '-I',
-      'signer',
-      '-n',
-      NAMESPACE,
-      '-s',
-      join(folder, 'sig'),
+      ...under,
     ];
-    return spawnSync('ssh-keygen', args, { input: text, timeout: TIMEOUT_MS }).status === 0;
+    const { status, stdout } = spawnSync('ssh-keygen', args, {
+      input: text,
+      timeout: TIMEOUT_MS,
+      env: sshSurroundings(),
+    });
+    return status === 0 && stdout.toString('utf8').trimEnd().endsWith(` key ${key}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import type { Signer } from '../../evidence/signer.ts';
@@ -10,6 +10,7 @@ import { findRun, type RunSummary } from '../../runner/runs.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { openKeys } from '../workspace.ts';
+import { writeNewFile } from '../write-new-file.ts';
 import { bundlePapers } from './bundle-papers.ts';
 
 interface ExportFlags {
@@ -35,6 +36,7 @@ export async function auditExportCommand(
     if (flags.lines !== true) refuseOut(context, out);
     const keyring = await openKeys(context);
     const signer = createSigner(await keyring.signingKey());
+    await tellOtherKey(context, home, signer);
     if (flags.lines === true) return await exportLines(context, journal, summary.runId, signer);
     const tar = await bundleOf(context, journal, summary, signer, await guardOf(context, keyring));
     if (out === '-') context.stdout.write(tar);
@@ -44,6 +46,21 @@ export async function auditExportCommand(
   } finally {
     await journal.close();
   }
+}
+
+/** The key of a drill is gone when it ends: what is exported later has another signature on the outside than on the inside. */
+async function tellOtherKey({ stderr }: CommandContext, home: string, { publicKey }: Signer): Promise<void> {
+  const { checkpointRoot, readPublicKeys } = await import('../../evidence/checkpoint-files.ts');
+  const known = readPublicKeys(checkpointRoot(home)).map((key) =>
+    String(key.export({ type: 'spki', format: 'pem' })),
+  );
+  if (known.length === 0 || known.includes(publicKey)) return;
+  stderr.write(
+    'hint: the run was signed with another key than the one that signs this export, as after a drill\n',
+  );
+  stderr.write(
+    'hint: who verifies it needs both: lifeboat.pub in the bundle has them, one below the other\n',
+  );
 }
 
 async function exportLines(
@@ -129,7 +146,7 @@ function refuseOut({ stdout }: CommandContext, out: string): void {
 
 function write(out: string, tar: Buffer): void {
   try {
-    writeFileSync(out, tar, { flag: 'wx', mode: 0o600 });
+    writeNewFile(out, tar);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw isThere(out);
     throw new LifeboatError('output.file', `${show(out, 200)} cannot be written`, {

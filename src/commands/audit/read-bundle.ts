@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readPlainFile } from '../../bounded-file.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { type BundleFiles, unpackFiles } from '../../evidence/bundle/tar.ts';
 import { show } from '../../text.ts';
@@ -9,8 +10,8 @@ export interface ReadBundle {
   readonly problems: readonly { readonly code: string; readonly shortMessage: string }[];
 }
 
-/** More is no bundle of ours, and would only fill the memory. */
-const MOST_BYTES = 1024 ** 3;
+/** Bytes. The longest run with the longest transcript has half of that; more is no bundle of ours, and would only fill the memory. */
+export const MOST_BUNDLE_BYTES = 64 * 1024 * 1024;
 
 /** A bundle from its tar (`bytes`) or from the folder it was unpacked into. Nothing of it is believed. */
 export async function readBundle(path: string, bytes: Buffer | undefined): Promise<ReadBundle> {
@@ -34,8 +35,8 @@ function readFolder(folder: string): ReadBundle {
       continue;
     }
     total += stat.size;
-    if (total > MOST_BYTES) throw tooLarge(folder);
-    files.set(shown, readFileSync(path));
+    if (total > MOST_BUNDLE_BYTES) throw tooLarge(folder);
+    files.set(shown, readPlainFile(path, MOST_BUNDLE_BYTES));
   }
   return { files, problems };
 }

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { readBounded, whyUnread } from '../../bounded-file.ts';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { type Anchor, parseAnchor } from '../../evidence/anchor.ts';
@@ -25,7 +26,7 @@ export async function auditVerifyCommand(
   flags: { readonly json?: boolean; readonly publicKey?: string; readonly anchor?: string },
 ): Promise<number> {
   const trust = {
-    publicKey: flags.publicKey === undefined ? undefined : readText(flags.publicKey),
+    publicKey: flags.publicKey === undefined ? undefined : await readText(flags.publicKey),
     anchor: flags.anchor === undefined ? undefined : parseAnchor(flags.anchor),
   };
   const report =
@@ -40,9 +41,9 @@ export async function auditVerifyCommand(
 
 /** A folder or a tar is a bundle, anything else an exported stream. */
 async function verifyPath(context: CommandContext, path: string, trust: Trust): Promise<AuditReport> {
-  const { readBundle } = await import('./read-bundle.ts');
+  const { MOST_BUNDLE_BYTES, readBundle } = await import('./read-bundle.ts');
   const isFolder = statSync(path).isDirectory();
-  const bytes = isFolder ? undefined : readBytes(path);
+  const bytes = isFolder ? undefined : await readBytes(path, MOST_BUNDLE_BYTES);
   if (bytes?.[0] !== 0x7b) {
     const { files, problems } = await readBundle(path, bytes);
     const { verifyBundle } = await import('../../evidence/bundle/verify-bundle.ts');
@@ -51,11 +52,8 @@ async function verifyPath(context: CommandContext, path: string, trust: Trust): 
     const checked = await approvalProblems(files, (line) => context.stderr.write(`${line}\n`));
     return withProblems(report, [...problems, ...checked]);
   }
-  const { verifyExport } = await import('../../evidence/verify-export.ts');
-  const lines = bytes
-    .toString('utf8')
-    .split('\n')
-    .filter((line) => line !== '');
+  const { exportedLines, verifyExport } = await import('../../evidence/verify-export.ts');
+  const lines = exportedLines(bytes).filter((line) => line !== '');
   return verifyExport(lines, trust.publicKey, trust.anchor);
 }
 
@@ -85,13 +83,18 @@ async function verifyHome(
   });
 }
 
+/** Nobody reads further: a record that is broken in so many places is broken. */
+const MOST_FINDINGS = 200;
+
 function print(context: CommandContext, report: AuditReport, anchor: Anchor | undefined): void {
-  for (const { severity, stream: where, seq, shortMessage } of report.findings) {
+  for (const { severity, stream: where, seq, shortMessage } of report.findings.slice(0, MOST_FINDINGS)) {
     const place = [where, seq === undefined ? undefined : `entry ${seq}`]
       .filter((part) => part !== undefined)
       .join(' ');
     context.stdout.write(`${severity}: ${place === '' ? '' : `${place}: `}${shortMessage}\n`);
   }
+  const more = report.findings.length - MOST_FINDINGS;
+  if (more > 0) context.stdout.write(`${more} more are not shown: see them with --json\n`);
   for (const { stream: name, entries, head, sealed } of report.streams) {
     context.stdout.write(`${name}: ${entries} entries, sealed up to ${sealed}, head ${head.slice(0, 12)}\n`);
   }
@@ -143,15 +146,18 @@ async function checkpointFolders(context: CommandContext): Promise<readonly stri
   }
 }
 
-function readText(path: string): string {
-  return readBytes(path).toString('utf8');
+/** Bytes: room for every key that an installation will ever have. */
+const MOST_KEYS = 1024 * 1024;
+
+async function readText(path: string): Promise<string> {
+  return (await readBytes(path, MOST_KEYS)).toString('utf8');
 }
 
-function readBytes(path: string): Buffer {
+async function readBytes(path: string, most: number): Promise<Buffer> {
   try {
-    return readFileSync(path);
+    return await readBounded(path, most);
   } catch (cause) {
-    throw new LifeboatError('input.file', `${show(path, 200)} cannot be read`, {
+    throw new LifeboatError('input.file', `${show(path, 200)} cannot be read: ${whyUnread(cause)}`, {
       cause,
       exitCode: EXIT.usage,
     });

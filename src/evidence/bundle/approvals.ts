@@ -2,23 +2,35 @@ import type { Entry } from '../../journal/journal.ts';
 import { readRunEntry } from '../../journal/run-entries.ts';
 
 /**
- * The papers of a run's approvals, as files: what was to be approved (the signed text itself) and who signed it, with which key. They follow from the
- * entries alone, so an audit can tell whether they are those of the record.
+ * The papers of a run's approvals, as files: what was to be approved (the signed text itself), the signature, and the line of the file of allowed signers
+ * that let it count, below a comment that says who signed, when that was seen, and with which key. They follow from the entries alone, so an audit can tell
+ * whether they are those of the record.
  */
-export function approvalFiles(entries: readonly Pick<Entry, 'seq' | 'type' | 'body'>[]): Map<string, Buffer> {
+export function approvalFiles(
+  entries: readonly Pick<Entry, 'seq' | 'at' | 'type' | 'body'>[],
+): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   for (const entry of entries) {
     const read = readRunEntry(entry);
     if (read?.type === 'approval.asked')
       files.set(`approvals/${fileName(read.body.challenge)}.txt`, Buffer.from(read.body.text));
     if (read?.type !== 'approval.given') continue;
-    const { challenge, signature, publicKey, approver } = read.body;
+    const { challenge, signature, key, publicKey, approver, allowedBy } = read.body;
     const base = `approvals/${fileName(challenge)}.${entry.seq}`;
     files.set(`${base}.sig`, Buffer.from(signature));
-    // In the form of a file of allowed signers.
-    files.set(`${base}.signer`, Buffer.from(`${approver} ${publicKey}\n`));
+    // In the form of a file of allowed signers, so that OpenSSH takes it.
+    const line = oneLine(allowedBy ?? `${approver} ${publicKey}`);
+    files.set(
+      `${base}.signer`,
+      Buffer.from(`${oneLine(`# approver: ${approver} at ${entry.at} with ${key}`)}\n${line}\n`),
+    );
   }
   return files;
+}
+
+/** What is more than one line was written by a stranger. */
+function oneLine(text: string): string {
+  return text.replace(/[\r\n]+/gu, ' ');
 }
 
 /** A challenge is 16 hex digits; anything else was written by a stranger. */

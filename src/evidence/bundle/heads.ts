@@ -3,6 +3,7 @@ import type { Row } from '../../journal/chain.ts';
 import { show } from '../../text.ts';
 import type { Audit } from '../audit-report.ts';
 import { readCheckpoint } from '../checkpoint.ts';
+import { MAX_NOTE_BYTES } from '../signed-note.ts';
 import type { BundleFiles } from './tar.ts';
 
 const FOLDER = 'checkpoints/';
@@ -16,7 +17,8 @@ export function checkHeads(
 ): void {
   for (const [name, bytes] of files) {
     if (!name.startsWith(FOLDER)) continue;
-    const read = readCheckpoint(bytes.toString('utf8'), keys);
+    // Cut, it is no note any more.
+    const read = readCheckpoint(bytes.toString('utf8', 0, MAX_NOTE_BYTES + 1), keys);
     if (read.result !== 'signed') {
       audit.problem(`checkpoint.${read.result}`, `${show(name, 160)}: ${WORDS[read.result]}`);
       continue;

@@ -9,6 +9,9 @@ import type { BundleFiles } from './tar.ts';
 const MANIFEST = 'manifest.json';
 const MANIFEST_NOTE = 'manifest.note';
 
+/** Bytes: room for every file that is unpacked at all. */
+const LARGEST = 4 * 1024 * 1024;
+
 const Digest = z.string().regex(/^[0-9a-f]{64}$/u);
 
 /** What a bundle is made of. Its own two files are not in its list. */
@@ -52,7 +55,8 @@ export type OpenedManifest =
 /** The manifest of a bundle, and whether one of the keys has signed it. Never throws on any content. */
 export function openManifest(files: BundleFiles, keys: readonly KeyObject[]): OpenedManifest {
   const bytes = files.get(MANIFEST);
-  const manifest = bytes === undefined ? undefined : readManifest(bytes);
+  const isSmall = bytes !== undefined && bytes.length <= LARGEST;
+  const manifest = isSmall ? readManifest(bytes) : undefined;
   if (bytes === undefined || manifest === undefined) return { result: 'unreadable' };
   const opened = openNote(files.get(MANIFEST_NOTE)?.toString('utf8') ?? '', keys);
   if (opened.result === 'unknown-key') return { result: 'unknown-key', manifest };

@@ -21,7 +21,8 @@ Verify it
   node verify.mjs                                     in this folder, or with the tar file as its argument
   node verify.mjs --public-key FILE --anchor TEXT     with what you have got from elsewhere
 
-Without a key or an anchor from elsewhere this proves only that the bundle agrees with itself. The anchor of this run is
+Without a key or an anchor from elsewhere this proves only that the bundle agrees with itself. verify.mjs comes with the bundle, too: whoever
+made a false one could make a false verifier. Read it, or take that of another bundle, or \`lifeboat audit verify\`. The anchor of this run is
 
   ${anchor}
 
@@ -39,8 +40,11 @@ By hand, with tools of the system
 Each entry's hash is the SHA-256 over the hash before it (64 zeros before the first), a line feed and the canonical JSON (RFC 8785) of
 [stream, seq, at, by, type, body].
 
-An approval is checked with OpenSSH, NAME being the first word of the .signer file:
+An approval is checked with OpenSSH. NAME is one of the names in the first line of the .signer file; the line below it is the one that
+allowed the key then, from the file of allowed signers. Compare it with the one that you have for this person.
 
-  ssh-keygen -Y check-novalidate -n lifeboat-approval -s approvals/X.N.sig < approvals/X.txt
+  ssh-keygen -Y verify -f approvals/X.N.signer -I NAME -n lifeboat-approval -s approvals/X.N.sig < approvals/X.txt
+
+Where the key was valid for a time only, add -Overify-time=YYYYMMDDhhmmss with the time of the first line, in the zone of your machine.
 `;
 }

@@ -6,7 +6,7 @@ import { anchorCheck } from '../audit-anchor.ts';
 import { type Audit, type AuditReport, createAudit } from '../audit-report.ts';
 import { auditTranscript, keptTranscript } from '../audit-transcript.ts';
 import { parsePublicKeys } from '../checkpoint-files.ts';
-import { auditExported } from '../verify-export.ts';
+import { auditExported, exportedLines } from '../verify-export.ts';
 import { approvalFiles } from './approvals.ts';
 import { checkHeads } from './heads.ts';
 import { isManifest, type Manifest, openManifest } from './manifest.ts';
@@ -73,7 +73,7 @@ function readStreams(files: BundleFiles, pem: string, audit: Audit): Map<string,
   const streams = new Map<string, readonly Row[]>();
   for (const [name, bytes] of files) {
     if (name !== 'journal.jsonl' && !name.startsWith('ledger/')) continue;
-    const lines = bytes.toString('utf8').split('\n');
+    const lines = exportedLines(bytes);
     if (lines.pop() !== '') audit.problem('export.line', `the last line of ${show(name, 120)} was cut`);
     const read = auditExported(lines, pem, audit);
     if (read === undefined) continue;
@@ -85,7 +85,7 @@ function readStreams(files: BundleFiles, pem: string, audit: Audit): Map<string,
 
 /** What follows from the record has to be what follows from it. */
 function checkDerived(files: BundleFiles, run: readonly Row[], audit: Audit): void {
-  const entries = run.map(({ seq, type, body }) => ({ seq, type, body: JSON.parse(body) }));
+  const entries = run.map(({ seq, at, type, body }) => ({ seq, at, type, body: JSON.parse(body) }));
   const kept = entries.map(keptTranscript).filter((said) => said !== undefined);
   auditTranscript(run[0]?.stream ?? '', kept, files.get('transcript.jsonl'), audit);
   const approvals = approvalFiles(entries);

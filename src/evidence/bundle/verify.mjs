@@ -9,11 +9,12 @@
  * not found. Take the key, or an anchor, from somewhere else. Exit 0: nothing was changed. 1: something was. 2: usage.
  */
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const problems = [];
-const problem = (text) => problems.push(text.replace(/[^ -~]/gu, '?').slice(0, 300));
+const clean = (text) => text.replace(/[^ -~]/gu, '?').slice(0, 300);
+const problem = (text) => problems.push(clean(text));
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
 /** RFC 8785: keys in the order of their UTF-16 units, numbers and strings as JSON.stringify writes them. */
@@ -55,7 +56,7 @@ function untar(bytes) {
     const next = at + 512 + Math.ceil(size / 512) * 512;
     const sound = size >= 0 && next <= bytes.length && bytes.subarray(end, next).every((byte) => byte === 0);
     if (!sound || files.has(name) || !header(name, size).equals(bytes.subarray(at, at + 512))) {
-      problem(`the tar file is damaged at byte ${at}`);
+      problem(`the tar file is not as it was made, from byte ${at} on; unpacked, its folder can be verified`);
       return files;
     }
     files.set(name, bytes.subarray(at + 512, end));
@@ -66,12 +67,19 @@ function untar(bytes) {
   return files;
 }
 
+/** No pipe that never ends, and nothing larger than a bundle can be. */
+function read(path) {
+  const stat = statSync(path);
+  if (!stat.isFile() || stat.size > 2 ** 26) usage(`${path} is not a file of a bundle`);
+  return readFileSync(path);
+}
+
 function unfold(folder, below = '', files = new Map()) {
   for (const name of readdirSync(join(folder, below)).sort()) {
     const path = below === '' ? name : `${below}/${name}`;
     const stat = lstatSync(join(folder, path));
     if (stat.isDirectory()) unfold(folder, path, files);
-    else if (stat.isFile()) files.set(path, readFileSync(join(folder, path)));
+    else if (stat.isFile()) files.set(path, read(join(folder, path)));
     else problem(`${path} is not a file`);
   }
   return files;
@@ -96,7 +104,12 @@ function openNote(note, keys) {
 
 /** Re-computes one stream. Gives its name and the hash of each entry by its number. */
 function readStream(file, bytes) {
-  const lines = bytes.toString('utf8').split('\n');
+  let size = 0;
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) size += 128;
+  // Two hashes are longer than that: what has shorter lines has no entries, however many they are.
+  if (size > bytes.length + 256) throw new Error(`${file} has no entries`);
+  const lines = bytes.toString('latin1').split('\n');
+  if (lines.some((line) => line.length > 2 ** 22)) throw new Error(`${file} has a line that is no entry`);
   const [end, last] = [lines.pop(), lines.pop()];
   const hashes = ['0'.repeat(64)];
   const { head } = JSON.parse(last ?? '{}');
@@ -117,7 +130,7 @@ function readStream(file, bytes) {
 function checkHeads(files, streams, keys) {
   for (const [name, bytes] of files) {
     if (!name.startsWith('checkpoints/')) continue;
-    const [origin = '', size, root = ''] = openNote(bytes.toString('utf8'), keys) ?? [];
+    const [origin = '', size, root = ''] = openNote(bytes.toString('utf8', 0, 2 ** 17), keys) ?? [];
     const stream = origin.split('/').slice(2).join('/');
     const hashes = streams.get(stream)?.hashes ?? [];
     if (origin === '' || !name.startsWith(`checkpoints/${stream}/`))
@@ -177,6 +190,9 @@ function checkAnchor(text, { stream, hashes }) {
 }
 
 function checkAll(files, keys, anchor) {
+  if (!files.has('manifest.json'))
+    return problem('there is no manifest.json: this is not a bundle, or not all of it');
+  if (files.size > 10_000 || files.get('manifest.json').length > 2 ** 22) throw new Error('it is too large');
   const manifest = JSON.parse(files.get('manifest.json').toString('utf8'));
   checkManifest(files, manifest, keys);
   const streams = new Map();
@@ -197,8 +213,27 @@ function checkAll(files, keys, anchor) {
 }
 
 function usage(text) {
-  console.error(`${text}\nusage: node verify.mjs [BUNDLE.tar | FOLDER] [--public-key FILE] [--anchor TEXT]`);
+  console.error(
+    `${clean(text)}\nusage: node verify.mjs [BUNDLE.tar | FOLDER] [--public-key FILE] [--anchor TEXT]`,
+  );
   process.exit(2);
+}
+
+function keysOf(pem) {
+  const text = pem?.toString('utf8') ?? '';
+  const blocks = text.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/gu) ?? [];
+  return blocks.map((block) => createPublicKey(block)).filter((key) => key.asymmetricKeyType === 'ed25519');
+}
+
+/** A key that cannot be read says nothing of the bundle. */
+function givenKeys(path) {
+  try {
+    const keys = keysOf(read(path));
+    if (keys.length > 0) return keys;
+  } catch {
+    // Told below.
+  }
+  return usage(`${path} holds no ed25519 public key in PEM`);
 }
 
 function main(words) {
@@ -211,21 +246,15 @@ function main(words) {
     else place = words[at];
   }
   place ??= dirname(process.argv[1]);
-  const files = lstatSync(place).isDirectory() ? unfold(place) : untar(readFileSync(place));
+  const given = flags['--public-key'] === undefined ? undefined : givenKeys(flags['--public-key']);
+  if (!existsSync(place)) usage(`there is no ${place}`);
+  const files = lstatSync(place).isDirectory() ? unfold(place) : untar(read(place));
   try {
-    const given = flags['--public-key'];
-    const pem = given === undefined ? files.get('lifeboat.pub') : readFileSync(given);
-    const blocks =
-      pem?.toString('utf8').match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/gu) ?? [];
-    checkAll(
-      files,
-      blocks.map((block) => createPublicKey(block)),
-      flags['--anchor'],
-    );
+    checkAll(files, given ?? keysOf(files.get('lifeboat.pub')), flags['--anchor']);
   } catch (error) {
     problem(`what is here is not a bundle any more: ${error.message}`);
   }
-  for (const text of problems) console.log(`problem: ${text}`);
+  for (const text of problems.slice(0, 200)) console.log(`problem: ${text}`);
   console.log(problems.length === 0 ? `${files.size} files: nothing was changed` : 'NOT INTACT');
   if (flags['--public-key'] === undefined && flags['--anchor'] === undefined)
     console.error(

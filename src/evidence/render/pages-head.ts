@@ -61,7 +61,13 @@ function outcomeText({ status, proven, text, failure, owes }: Report['outcome'])
   const owing: Text = owes === 0 ? '' : { bad: `It still owes ${owes}.` };
   if (status === 'abandoned') return [{ bad: 'Abandoned' }, `: ${text}. `, owing];
   const where = text === '' ? ' ' : ` It is at: ${text}. `;
-  return [{ bad: 'This run is still open.' }, where, owing, ' The record ends with its last entry.'];
+  return [
+    { bad: 'This run is still open.' },
+    where,
+    owing,
+    owes === 0 ? '' : ' ',
+    'The record ends with its last entry.',
+  ];
 }
 
 function figures({ outcome, measured, duties, deviations }: Report): Figure[] {

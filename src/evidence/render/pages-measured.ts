@@ -7,10 +7,10 @@ import { blanks } from './pages-proven.ts';
 import { seconds, time } from './words.ts';
 
 const MEANINGS: Readonly<Record<(typeof SLICES)[number], string>> = {
-  decide: 'until the destructive call was armed',
+  decide: 'until the destructive call was armed, with the questions and the approval before it',
   queue: 'the service had it and had not begun',
   execute: 'the service was at work',
-  human: 'a question waited for its answer',
+  human: 'after that, a question waited for its answer',
   rebind: 'until the last application ran on the restored data',
 };
 

@@ -41,9 +41,15 @@ export function identityOf(entries: readonly Entry[]): Fact[] {
     { label: 'In the config', value: name ?? 'unknown' },
     ...rows,
     ...factOf('Org and space', where),
-    // The journal does not tell it.
-    { label: 'API revision', value: 'not stated' },
+    ...placeOf(entries, name),
   ];
+}
+
+/** Where an instance is and how it was spoken to, as the config had it. Runs of older versions do not tell. */
+function placeOf(entries: readonly Entry[], name: string | undefined): Fact[] {
+  const services = find(entries, 'run.started')?.body.services ?? [];
+  const { url, revision } = services.find(({ instance }) => instance === name) ?? {};
+  return [...factOf('Address', url), { label: 'API revision', value: revision ?? 'not stated' }];
 }
 
 /**
@@ -67,7 +73,11 @@ export function sourceOf(entries: readonly Entry[]): Fact[] {
     ['Asked in this run', own === undefined ? 'no' : 'yes'],
   ];
   const rows = known.flatMap(([label, value]) => factOf(label, value));
-  return [{ label: 'In the config', value: started.instance }, ...rows];
+  return [
+    { label: 'In the config', value: started.instance },
+    ...rows,
+    ...placeOf(entries, started.instance),
+  ];
 }
 
 function serviceOf(output: Fields | undefined): Fields {

@@ -46,7 +46,8 @@ export const Approval = z.object({
   requester: z.string(),
   askedAt: z.string().optional(),
   expiresAt: z.string(),
-  state: z.enum(['asked', 'given', 'withdrawn', 'bypassed']),
+  /** `replaced`: another request came after it, and this one counts no more. `expired`: its time was over before anything else was written. */
+  state: z.enum(['asked', 'given', 'withdrawn', 'bypassed', 'replaced', 'expired']),
   approver: z.string().optional(),
   at: z.string().optional(),
   method: z.string().optional(),

@@ -67,9 +67,19 @@ function fate(
     const { entry, body } = withdrawn;
     return { state: 'withdrawn', at: entry.at, approver: body.approver, reason: body.reason };
   }
-  if (given === undefined) return { state: 'asked' };
+  if (given === undefined) return { state: unanswered(entries, challenge) };
   const { approver, method, key, allowedSigners } = given.body;
   return { state: 'given', at: given.entry.at, approver, method, key, allowedSigners };
+}
+
+/** A request that nobody has signed holds only as long as it is the newest, and until its time is over. */
+function unanswered(entries: readonly Entry[], challenge: string): 'asked' | 'replaced' | 'expired' {
+  const newest = findAll(entries, 'approval.asked').at(-1);
+  const { expiresAt } =
+    findAll(entries, 'approval.asked').find(({ body }) => body.challenge === challenge)?.body ?? {};
+  const last = entries.at(-1)?.at ?? '';
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.parse(last)) return 'expired';
+  return newest?.body.challenge === challenge ? 'asked' : 'replaced';
 }
 
 /** What heads the record. */
