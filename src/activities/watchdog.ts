@@ -17,7 +17,10 @@ export type Stage = 'queued' | 'running';
 export interface Expectation {
   /** Names the tasks in a sentence: `backups`. */
   readonly what: string;
-  /** Tasks of the same kind and instance. Read once, and only when a task has gone on for a while; what it rejects with is no concern. */
+  /**
+   * Tasks of the same kind and instance. Read once, beside the looks at the task, and only when it has gone on for a while; what it
+   * rejects with is no concern, and until it resolves nothing is overdue.
+   */
   readonly earlier?: (() => Promise<readonly Timed[]>) | undefined;
   /** The recovery time that was promised; without it the objective says nothing. Milliseconds. */
   readonly rtoMs?: number | undefined;
@@ -45,19 +48,27 @@ const COUNTED = 20;
 export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityContext, 'now' | 'begunAt'>) {
   const firstMs = now().getTime();
   const seen = new Map<Stage, number>();
-  let earlier: Promise<readonly Timed[]> | undefined;
-  return async (stage: Stage, toldMs?: number): Promise<Overdue | undefined> => {
+  let isAsked = false;
+  // Without a list to ask, the limit is known at once.
+  let tasks: readonly Timed[] | undefined = expected.earlier === undefined ? [] : undefined;
+  const ask = async () => {
+    isAsked = true;
+    tasks = await expected.earlier?.().catch(() => []);
+  };
+  return (stage: Stage, toldMs?: number): Overdue | undefined => {
     const nowMs = now().getTime();
     const seenMs = seen.get(stage) ?? nowMs;
     seen.set(stage, seenMs);
     const sinceMs = Math.min(seenMs, toldMs ?? seenMs);
     if (nowMs - sinceMs <= LEAST_BY_OBJECTIVE * 1_000) return undefined;
-    earlier ??= Promise.resolve(expected.earlier?.() ?? []).catch(() => []);
+    if (tasks === undefined && !isAsked) void ask();
+    // A list that does not answer must not hold up the look that shows the end.
+    if (tasks === undefined) return undefined;
     const leftMs =
       expected.rtoMs === undefined || begunAt === undefined
         ? undefined
         : expected.rtoMs - (firstMs - Date.parse(begunAt));
-    return overdueSince(sinceMs, nowMs, limitFrom(await earlier, stage, expected, leftMs));
+    return overdueSince(sinceMs, nowMs, limitFrom(tasks, stage, expected, leftMs));
   };
 }
 
@@ -92,13 +103,18 @@ export function limitFrom(
   const longest = sorted.at(-1);
   if (middle !== undefined && shortest !== undefined && longest !== undefined) {
     const wide = Math.max(3 * middle, Math.min(1.5 * longest, 10 * middle));
-    const verb = stage === 'queued' ? 'waited for their turn' : 'took';
+    const isWhole = stage === 'queued' && tasks.some(({ started_at }) => started_at === undefined);
+    const verb = stage === 'queued' && !isWhole ? 'waited for their turn' : 'took';
     const range =
       formatSeconds(shortest) === formatSeconds(longest)
         ? formatSeconds(longest)
         : `${formatSeconds(shortest)} to ${formatSeconds(longest)}`;
-    const detail = `the last ${sorted.length} finished ${what} ${verb} ${range}, mostly ${formatSeconds(middle)}`;
-    const one = `the last finished one of the ${what} ${verb.replace('their', 'its')} ${formatSeconds(longest)}`;
+    const wait = isWhole ? ', their wait included' : '';
+    const detail = `the last ${sorted.length} finished ${what} ${verb} ${range}${wait}, mostly ${formatSeconds(middle)}`;
+    const one = `the last finished one of the ${what} ${verb} ${formatSeconds(longest)}${wait}`.replace(
+      ' their ',
+      ' its ',
+    );
     return {
       seconds: Math.min(MOST, Math.max(LEAST_BY_HISTORY, wide)),
       basis: 'history',
@@ -123,12 +139,15 @@ export function limitFrom(
   };
 }
 
-/** What a task took in a stage; none where the service does not tell, or tells what cannot be. */
+/**
+ * What a task took in a stage; none where the service does not tell, or tells what cannot be. Where it does not tell when a task was
+ * picked up, as revision 62 does not, the whole time stands for either stage: longer than that none of them was.
+ */
 function secondsOf({ status, triggered_at, started_at, finished_at }: Timed, stage: Stage): number[] {
   if (status !== 'done') return [];
   const [triggered, started, finished] = [triggered_at, started_at, finished_at].map(instantOf);
   const begin = stage === 'queued' ? triggered : (started ?? triggered);
-  const end = stage === 'queued' ? started : finished;
+  const end = stage === 'queued' ? (started ?? finished) : finished;
   return begin === undefined || end === undefined || end < begin ? [] : [(end - begin) / 1_000];
 }
 

@@ -41,6 +41,7 @@ export type Intent =
   | 'help'
   | 'ask-leave'
   | 'leave-now'
+  | 'suspend'
   | 'stay'
   | 'close-help'
   | 'close';

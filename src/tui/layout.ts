@@ -1,5 +1,6 @@
 import { cells, cutText } from '../plain/width.ts';
 import { nowOf } from '../view/moment-reader.ts';
+import { cutWords } from './cut-words.ts';
 import { cutLine, ruleLine } from './line.ts';
 import { activityLines } from './parts/activity.ts';
 import { bannerLines } from './parts/banner.ts';
@@ -8,7 +9,7 @@ import { footerLine } from './parts/footer.ts';
 import { headerLine } from './parts/header.ts';
 import { helpLines } from './parts/help.ts';
 import { leaveLines } from './parts/leave.ts';
-import { logLines } from './parts/log.ts';
+import { logLines, wholeRows } from './parts/log.ts';
 import { objectiveLine, objectiveLines } from './parts/objectives.ts';
 import { outcomeLines } from './parts/outcome.ts';
 import { owedLines, owedPanel } from './parts/owed.ts';
@@ -61,7 +62,8 @@ export function layOut(state: UiState, size: Size, look: Look): Layout {
     cutText(text, width, look.glyphs.ellipsis),
   );
   const footer = footerLine(view, modeOf(state), columns, look, state.question?.picker?.unit);
-  const banner = bannerLines(view.banner, columns, rows < 24 ? 2 : 4, look);
+  const announced = bannerLines(view.banner, columns, look);
+  const banner = limitRows(announced, rows < 24 ? 2 : 4, columns, look);
   const rail = columns < MIDDLE && view.rail.length > 0 ? [railLine(view.rail, columns, look)] : [];
   const over = textOver(state, columns, rows, look);
   const objectives =
@@ -70,7 +72,9 @@ export function layOut(state: UiState, size: Size, look: Look): Layout {
   const free = rows - top.length - 1;
 
   const middle =
-    over === undefined ? run(state, columns, free, look) : overRun(state, over, columns, free, look);
+    over === undefined
+      ? run(state, columns, free, announced.length > banner.length, look)
+      : overRun(state, over, columns, free, look);
   return {
     page: middle.page,
     bands: [band(top, columns), ...middle.bands, band([footer], columns)].filter(({ height }) => height > 0),
@@ -120,8 +124,11 @@ function overRun(state: UiState, text: readonly Line[], width: number, height: n
   return { page, bands: [band(shown, width, height - bottom.length), band(bottom, width)] };
 }
 
-/** The run itself: the body with the prose on top, below it what goes on or is asked, below that the log. */
-function run(state: UiState, columns: number, free: number, look: Look): Layout {
+/**
+ * The run itself: the body with the prose on top, below it what goes on or is asked, below that the log. What is cut of an
+ * announcement above it or of the words of a question below stands in full at the end of the prose.
+ */
+function run(state: UiState, columns: number, free: number, isBannerCut: boolean, look: Look): Layout {
   const { view } = state;
   const leastBody = free < 9 ? 1 : free < 18 ? 3 : 6;
   const bottom = bottomLines(state, columns, free - leastBody, look);
@@ -137,6 +144,7 @@ function run(state: UiState, columns: number, free: number, look: Look): Layout 
     ...(view.prose.title === '' ? [] : [cutLine([span(view.prose.title, 'selected')], proseWidth, look)]),
     ...(view.prose.title === '' || free < 26 ? [] : [BLANK]),
     ...proseLines(view.prose.markdown, proseWidth, look),
+    ...cutWords(state, isBannerCut, bottom, columns, proseWidth, look),
   ];
   const facts = factLines(view.facts, isWide ? sideWidth : proseWidth, look);
   const wanted = isWide
@@ -145,7 +153,7 @@ function run(state: UiState, columns: number, free: number, look: Look): Layout 
         prose.length + (facts.length > 0 ? facts.length + 1 : 0),
         railCells > 0 ? view.rail.length : 0,
       );
-  const logRows = isWide ? 0 : logHeight(state, left, leastBody, wanted);
+  const logRows = isWide ? 0 : logHeight(state, columns, left, leastBody, wanted, look);
   const bodyRows = left - logRows;
 
   const beside = isWide ? side(state, facts, sideWidth, bodyRows, look) : undefined;
@@ -171,7 +179,7 @@ function run(state: UiState, columns: number, free: number, look: Look): Layout 
     bands: [
       { height: bodyRows, panes },
       band(bottom, columns),
-      band(logLines(view.log, columns, logRows, look), columns, logRows),
+      band(logLines(view.log, columns, logRows, look, state.logGrown), columns, logRows),
     ],
   };
 }
@@ -201,11 +209,20 @@ function askedLines(
   return questionLines(view.question, question, width, limit, look, nowOf(view).getTime());
 }
 
-function logHeight({ view, logGrown }: UiState, left: number, leastBody: number, wantedBody: number): number {
+function logHeight(
+  { view, logGrown }: UiState,
+  width: number,
+  left: number,
+  leastBody: number,
+  wantedBody: number,
+  look: Look,
+): number {
   if (view.log.length === 0) return 0;
   const spare = left - wantedBody;
+  const whole = wholeRows(view.log.slice(-left), width, look).length;
+  const most = logGrown || spare > whole ? whole : view.log.length;
   const usual = logGrown ? Math.ceil(left * 0.6) : left >= 14 ? 4 : 3;
-  const height = Math.min(Math.max(usual, spare), left - leastBody, view.log.length + 1);
+  const height = Math.min(Math.max(usual, spare), left - leastBody, most + 1);
   return height < 2 ? 0 : height;
 }
 
@@ -246,7 +263,7 @@ function side(state: UiState, facts: readonly Line[], width: number, height: num
   const room = Math.max(0, (view.log.length === 0 ? height : most) - clocks.length);
   const shown = [...clocks, ...counted(facts, room, width, look)].slice(0, height);
   const gap = shown.length > 0 ? [BLANK] : [];
-  const log = logLines(view.log, width, height - shown.length - gap.length, look);
+  const log = logLines(view.log, width, height - shown.length - gap.length, look, logGrown);
   return { isCut: facts.length > room, lines: [...shown, ...gap, ...log].slice(0, height) };
 }
 

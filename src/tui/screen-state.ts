@@ -58,6 +58,7 @@ export type Effect =
   | { readonly type: 'paper' }
   | { readonly type: 'wake' }
   | { readonly type: 'leave' }
+  | { readonly type: 'suspend' }
   | { readonly type: 'close' };
 
 export type Step = readonly [UiState, Effect?];

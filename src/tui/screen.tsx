@@ -3,17 +3,22 @@ import type { Layout, Pane, Size } from './layout.ts';
 import { Plain } from './parts/plain.tsx';
 import type { Line, Look } from './span.ts';
 
-/** Draws a layout. It is exactly as large as the terminal, never larger. */
+/**
+ * Draws a layout. It is exactly as large as the terminal, never larger: when a window gets smaller, Ink draws what it has once more before
+ * the layout follows, and a row that is too long by then would be broken by the terminal, and push all below it out of its place.
+ */
 export function Screen({ layout, size, look }: { layout: Layout; size: Size; look: Look }) {
   return (
-    <Box flexDirection="column" width={size.columns} height={size.rows} overflow="hidden">
-      {layout.bands.map(({ height, panes }, at) => (
-        <Box key={placeKey(at)} height={height} flexShrink={0}>
-          {panes.map((pane, column) => (
-            <PaneBox key={placeKey(column)} pane={pane} look={look} />
-          ))}
-        </Box>
-      ))}
+    <Box width="100%" overflow="hidden">
+      <Box flexDirection="column" width={size.columns} height={size.rows} flexShrink={0} overflow="hidden">
+        {layout.bands.map(({ height, panes }, at) => (
+          <Box key={placeKey(at)} height={height} flexShrink={0}>
+            {panes.map((pane, column) => (
+              <PaneBox key={placeKey(column)} pane={pane} look={look} />
+            ))}
+          </Box>
+        ))}
+      </Box>
     </Box>
   );
 }

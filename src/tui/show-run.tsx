@@ -35,6 +35,7 @@ export async function showRun(
     readMoment: options.readMoment ?? momentReader,
     onLeave: () => done.resolve('left'),
     onClose: () => done.resolve('closed'),
+    onSuspend: () => void process.kill(process.pid, 'SIGTSTP'),
   });
   let suspend: Parameters<NonNullable<AppProps['onReady']>>[0] | undefined;
   const terminal = watchTerminal(streams, {

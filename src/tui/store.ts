@@ -23,6 +23,8 @@ export interface StoreOptions {
   /** Reads what was typed for a moment. */
   readonly readMoment: MomentReader;
   readonly onLeave: () => void;
+  /** The terminal is to go to the shell for a while. */
+  readonly onSuspend?: () => void;
   readonly onClose: () => void;
 }
 
@@ -72,6 +74,8 @@ export function createStore(port: RunPort, options: StoreOptions): Store {
         return options.onLeave();
       case 'close':
         return options.onClose();
+      case 'suspend':
+        return options.onSuspend?.();
       case 'wake':
         return port.wake();
       case 'paper':

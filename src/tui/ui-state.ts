@@ -86,11 +86,20 @@ function withView(state: UiState, view: RunView, now: number): UiState {
   // A text laid over the prose keeps its place, whatever the run does below it.
   const isCovered = state.overlay !== 'none' || view.prose.title === state.view.prose.title;
   const scroll = isCovered ? state.scroll : 0;
-  const next = { ...state, view, scroll };
+  const next = withoutOldProblem({ ...state, view, scroll }, state.view);
   const sameQuestion = questionKey(view.question) === (state.question?.key ?? '');
   if (!sameQuestion) return withFreshQuestion(next, now);
   const isNewOutcome = view.outcome !== undefined && state.view.outcome === undefined;
   return isNewOutcome ? { ...next, scroll: 0, appeared: now } : next;
+}
+
+/** What was refused for want of an approval is not wrong any more once the approval stands otherwise. */
+function withoutOldProblem(state: UiState, before: RunView): UiState {
+  const approval = ({ question }: RunView) =>
+    question?.kind === 'typed-name' ? question.approval?.state : undefined;
+  if (state.question === undefined || approval(before) === approval(state.view)) return state;
+  const { problem: _, ...question } = state.question;
+  return { ...state, question };
 }
 
 function withFreshQuestion(state: UiState, now: number): UiState {
@@ -108,7 +117,7 @@ function isUnsettled(state: UiState, now: number): boolean {
 function onIntent(state: UiState, intent: Intent, page: Page, now: number): Step {
   const mode = modeOf(state);
   const asks = mode !== 'watch' && mode !== 'leave' && mode !== 'help' && mode !== 'paper';
-  if (asks && isUnsettled(state, now) && intent !== 'ask-leave') return [state];
+  if (asks && isUnsettled(state, now) && intent !== 'ask-leave' && intent !== 'suspend') return [state];
 
   switch (intent) {
     case 'help':
@@ -130,6 +139,8 @@ function onIntent(state: UiState, intent: Intent, page: Page, now: number): Step
       return [{ ...state, overlay: 'leave', leaveRow: 0 }];
     case 'stay':
       return [{ ...state, overlay: 'none' }];
+    case 'suspend':
+      return [state, { type: 'suspend' }];
     case 'leave-now':
       return [state, { type: 'leave' }];
     case 'close':

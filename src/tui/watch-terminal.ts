@@ -14,6 +14,9 @@ export interface TerminalEvents {
   readonly suspend: () => Promise<Suspension> | undefined;
 }
 
+/** In which a process that was continued has heard of it. */
+const CONTINUED_MS = 50;
+
 const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 /**
@@ -33,19 +36,31 @@ export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(
   stdin.on('close', onLost);
   for (const signal of SIGNALS) process.on(signal, events.onSignal);
 
-  let suspension: Suspension | undefined;
+  let isStopping = false;
   const onStop = async () => {
-    suspension = await events.suspend();
-    process.kill(process.pid, 'SIGSTOP');
+    const suspension = await events.suspend();
+    process.off('SIGTSTP', onSigtstp);
+    // With its usual effect, on everything that the shell takes for this command; it does nothing where no shell could continue it.
+    process.kill(0, 'SIGTSTP');
+    await new Promise((resolve) => setTimeout(resolve, CONTINUED_MS));
+    process.on('SIGTSTP', onSigtstp);
+    await suspension?.resume();
+  };
+  const onSigtstp = () => {
+    if (isStopping) return;
+    isStopping = true;
+    onStop()
+      .catch(onLost)
+      .finally(() => (isStopping = false));
   };
   const onContinue = async () => {
     // Stopped without being asked (SIGSTOP): give away and take back, which sets the modes and draws everything anew.
-    const current = suspension ?? (await events.suspend());
-    suspension = undefined;
-    await current?.resume();
+    const suspension = await events.suspend();
+    await suspension?.resume();
   };
-  const onSigtstp = () => void onStop().catch(onLost);
-  const onSigcont = () => void onContinue().catch(onLost);
+  const onSigcont = () => {
+    if (!isStopping) void onContinue().catch(onLost);
+  };
   process.on('SIGTSTP', onSigtstp);
   process.on('SIGCONT', onSigcont);
 

@@ -18,6 +18,7 @@ import type {
   RailStep,
   RunView,
 } from './run-view.ts';
+import { approvalsIn } from './view-approval.ts';
 import { viewObjectives } from './view-objectives.ts';
 import { remarksOn, viewObligation, viewOwing } from './view-obligations.ts';
 import { besideQuestion, type OverdueFacts, overdueBanner } from './view-overdue.ts';
@@ -152,7 +153,9 @@ function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): Acti
   const age = Math.max(0, (now.getTime() - Date.parse(activity.since)) / 1000);
   const { progress } = activity;
   const overdue = progress?.overdue === undefined ? {} : { overdue: true as const };
-  const base = { title: meta?.title ?? 'working', seconds: age, ...overdue };
+  // A process that came later has waited for less time than the run has.
+  const seconds = Math.max(age, progress?.overdue?.seconds ?? 0);
+  const base = { title: meta?.title ?? 'working', seconds, ...overdue };
   if (progress === undefined) return base;
   if (progress.kind === 'task')
     return { ...base, progress: { kind: 'task', status: show(progress.status, 40) } };
@@ -196,9 +199,9 @@ function viewBanner(
   };
 }
 
-/** How it ended. What was not done, or stands on somebody's word alone, comes before everything that went well. */
+/** How it ended. What was not done, or stands on somebody's word alone, comes before everything that went well; a broken glass before all. */
 function viewOutcome(
-  { runbook, snapshot }: RunFacts,
+  { runbook, snapshot, entries }: RunFacts,
   state: string,
   obligations: readonly Obligation[],
 ): OutcomeView | undefined {
@@ -211,11 +214,12 @@ function viewOutcome(
     .map(({ step, reason }) => show(`deviation at ${step}: ${reason}`));
   const undone = [...skipped.map(({ text }) => `not done: ${text}`), ...deviations];
   const byHand = remarksOn(obligations, 'hand').map(({ text }) => text);
+  const approvals = approvalsIn(entries);
   const lines = closing.summary.map(viewFact).map(({ label, value }) => `${label}: ${value}`);
   return {
-    tone: closing.proven && undone.length === 0 ? 'good' : 'warn',
+    tone: closing.proven && undone.length === 0 && approvals.bypassed.length === 0 ? 'good' : 'warn',
     title: show(closing.title),
-    lines: [...undone, ...byHand, ...lines],
+    lines: [...approvals.bypassed, ...undone, ...byHand, ...approvals.given, ...lines],
   };
 }
 

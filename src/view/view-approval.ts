@@ -1,3 +1,4 @@
+import type { Entry } from '../journal/journal.ts';
 import { show } from '../text.ts';
 import { BREAK_GLASS } from './break-glass.ts';
 import type { ApprovalView, RunView } from './run-view.ts';
@@ -17,5 +18,31 @@ export function withApproval(view: RunView, approval: ApprovalView | undefined):
   return {
     ...view,
     question: { ...question, approval: cleaned, options: [...question.options, BREAK_GLASS] },
+  };
+}
+
+/**
+ * What the record says of second people, for the end of a run: who approved, and what went on without one. An approval counts for the last
+ * request of its order, unless it was taken back.
+ */
+export function approvalsIn(entries: readonly Entry[]): {
+  readonly given: readonly string[];
+  readonly bypassed: readonly string[];
+} {
+  const bodies = (type: string) =>
+    entries
+      .filter((entry) => entry.type === type)
+      .map(({ body }) => body as Readonly<Record<string, string>>);
+  const newest = new Map(bodies('approval.asked').map(({ order, challenge }) => [order, challenge]));
+  const standing = new Set(newest.values());
+  for (const type of ['approval.withdrawn', 'approval.bypassed'])
+    for (const { challenge } of bodies(type)) standing.delete(challenge);
+  return {
+    given: bodies('approval.given')
+      .filter(({ challenge }) => standing.has(challenge))
+      .map(({ approver }) => show(`approved by ${approver}`)),
+    bypassed: bodies('approval.bypassed').map(({ order, reason }) =>
+      show(`BREAK-GLASS, without a second person: ${reason} (to ${order})`),
+    ),
   };
 }

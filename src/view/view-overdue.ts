@@ -6,6 +6,8 @@ import { viewOption } from './view-question.ts';
 
 /** That something takes longer than it should, as the runner knows it. Seconds. */
 export interface OverdueFacts {
+  /** How long it has gone on by now, whoever waited for it. */
+  readonly seconds: number;
   readonly limitSeconds: number;
   readonly basis: 'history' | 'objective' | 'default';
   readonly detail: string;

@@ -56,6 +56,22 @@ describe('the limit of a task', () => {
     expect(limitFrom(tasks, 'running', BACKUPS, undefined).seconds).toBe(180);
   });
 
+  test('counts the queue by the whole time of others where the service does not tell when they began', () => {
+    const tasks = [2, 4].map((minutes) => ({
+      status: 'done',
+      triggered_at: at(0),
+      finished_at: at(minutes * MINUTE),
+    }));
+    expect(limitFrom(tasks, 'queued', BACKUPS, undefined)).toEqual({
+      seconds: 6 * 60,
+      basis: 'history',
+      detail: 'the last 2 finished backups took 2 min to 4 min, their wait included, mostly 2 min',
+    });
+    expect(limitFrom(tasks.slice(1), 'queued', BACKUPS, undefined).detail).toBe(
+      'the last finished one of the backups took 4 min, its wait included',
+    );
+  });
+
   test('comes from what is left of the objective where nothing has finished, and from a default without one', () => {
     const failed = [{ ...done(0, 2), status: 'failed' }, { status: 'done' }];
     const expected = { ...BACKUPS, rtoMs: 30 * MINUTE };
@@ -89,9 +105,9 @@ describe('a wait', () => {
     );
     // It was triggered long before this process looks at it.
     clock.ms = START + 7 * MINUTE;
-    finishAfter(service, 3, () => Object.assign(service.backups[2] ?? {}, { status: 'done' }));
+    finishAfter(service, 4, () => Object.assign(service.backups[2] ?? {}, { status: 'done' }));
     expect(await run({ id: 5 })).toMatchObject({ ok: true });
-    expect(seen[0]?.overdue).toMatchObject({ basis: 'history', limitSeconds: 360, seconds: 420 });
+    expect(seen[1]?.overdue).toMatchObject({ basis: 'history', limitSeconds: 360, seconds: 420 });
     expect(seen.at(-1)?.overdue).toBeUndefined();
   });
 
@@ -142,9 +158,25 @@ describe('a wait', () => {
     service.backups.push(Backup.parse({ id: 5, status: 'running', triggered_at: at(0) }));
     Object.assign(service.deps.service, { backups: async () => Promise.reject(new Error('out of order')) });
     clock.ms = START + 31 * MINUTE;
-    finishAfter(service, 2, () => Object.assign(service.backups[0] ?? {}, { status: 'failed' }));
+    finishAfter(service, 3, () => Object.assign(service.backups[0] ?? {}, { status: 'failed' }));
     expect(await run({ id: 5 })).toMatchObject({ ok: false, failure: { code: 'backup.failed' } });
-    expect(seen[0]?.overdue).toMatchObject({ basis: 'default' });
+    expect(seen[1]?.overdue).toMatchObject({ basis: 'default' });
+  });
+
+  test('sees the end while the history does not answer, and then no longer asks for it', async () => {
+    const { run, service, clock, seen } = begin(waitForBackup);
+    service.backups.push(Backup.parse({ id: 5, status: 'running', backup_id: 'x', triggered_at: at(0) }));
+    const asked: (AbortSignal | undefined)[] = [];
+    const backups = (signal?: AbortSignal) => {
+      asked.push(signal);
+      return new Promise<never>(() => undefined);
+    };
+    Object.assign(service.deps.service, { backups });
+    clock.ms = START + 31 * MINUTE;
+    finishAfter(service, 3, () => Object.assign(service.backups[0] ?? {}, { status: 'done' }));
+    expect(await run({ id: 5 })).toMatchObject({ ok: true });
+    expect(seen.map(({ overdue }) => overdue)).toEqual([undefined, undefined, undefined]);
+    expect(asked.map((signal) => signal?.aborted)).toEqual([true]);
   });
 });
 

@@ -1,12 +1,15 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { canTrace, signallingAt } from '../crash/strace.ts';
 import type { Call } from './foreign/call.ts';
 import { ANSWERED, type House, type HouseOptions, openHouse, ROTATE } from './house.ts';
 import { copyProduct, type Product } from './product.ts';
-import { changes } from './scene.ts';
+import { changes, typesOf } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
+const CTRL_Z = '\u001a';
 
 /** The answer to the first call of a method waits until the test lets it go. */
 function held(method: string) {
@@ -57,6 +60,28 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
       const resumed = await opened.run('resume', ...ANSWERED);
       expect(resumed.code, resumed.stderr).toBe(0);
       expect(changes(opened.server)).toMatchObject({ patches: 1, posts: 1 });
+    },
+  );
+
+  // The tracer sends the signal in the middle of each of the first writes, one of which begins the run.
+  test.skipIf(!canTrace())(
+    'as soon as it is on record: leaves it resumable with 130, and before that just dies',
+    async (context) => {
+      const { expect } = context;
+      const met = new Set<string>();
+      for (const nth of [1, 2, 3, 4]) {
+        const opened = await house(context);
+        const path = join(opened.home, 'lifeboat.db-wal');
+        const tracer = signallingAt('fsync', nth, { path, signal: 'SIGTERM' });
+        const { code, stderr } = await opened.startUnder(tracer, ...ROTATE, ...ANSWERED).ended;
+        const types = typesOf(await opened.entries().catch(() => []), 'run');
+        met.add(types.join(' '));
+        expect({ nth, types, code }, stderr).toEqual({ nth, types, code: types.length === 0 ? null : 130 });
+        expect(changes(opened.server)).toMatchObject({ patches: 0, posts: 0 });
+        const resumed = await (types.length === 0 ? opened.rotate() : opened.run('resume', ...ANSWERED));
+        expect(resumed.code, resumed.stderr).toBe(0);
+      }
+      expect([...met]).toContain('run.started activity.begun run.detached');
     },
   );
 
@@ -155,6 +180,29 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
       hold.release();
       await expect.poll(() => screen.isTaken(), { timeout: 10_000 }).toBe(false);
       expect(screen.hasCursor()).toBe(true);
+    });
+
+    test('Ctrl-Z gives the terminal to the shell, and fg brings the screen back with what was typed', async (context) => {
+      const { expect } = context;
+      const opened = await house(context);
+      const terminal = openTerminal(product, opened, [...ROTATE], { stops: true });
+      context.onTestFinished(() => terminal.close());
+      const screen = personAt(terminal, expect);
+      await screen.answerToTheChange();
+      screen.type('orde');
+      await screen.shows('❯ orde');
+      screen.type(CTRL_Z);
+      await screen.shows('$ stopped');
+      expect({ taken: screen.isTaken(), cursor: screen.hasCursor() }).toEqual({ taken: false, cursor: true });
+      expect(screen.text().replaceAll('\n', '')).toMatch(/ icanon .* echo /u);
+      screen.type(KEYS.enter);
+      await screen.shows('❯ orde');
+      expect(screen.isTaken()).toBe(true);
+      screen.type(CTRL_C);
+      await screen.asks('leave this run?');
+      screen.type(CTRL_C);
+      await screen.isGivenBack(130);
+      expect(changes(opened.server)).toMatchObject({ patches: 0, posts: 0 });
     });
 
     test('a terminal that vanishes ends the process, and the run can be resumed', async (context) => {

@@ -39,10 +39,20 @@ export interface Terminal {
   close(): Promise<void>;
 }
 
-/** Runs a command in a shell of its own; after it, the shell tells its exit code (`rc=0`) and the settings of the terminal. */
-export function openTerminal(product: Product, house: Pick<House, 'env'>, args: readonly string[]): Terminal {
+/**
+ * Runs a command in a shell of its own; after it, the shell tells its exit code (`rc=0`) and the settings of the terminal. With `stops` the
+ * command is going to be stopped: the shell then tells the settings (`$ stopped`), waits for Enter and continues it.
+ */
+export function openTerminal(
+  product: Product,
+  house: Pick<House, 'env'>,
+  args: readonly string[],
+  { stops = false }: { readonly stops?: boolean } = {},
+): Terminal {
   const command = [process.execPath, product.cli, ...args].map((word) => `'${word}'`).join(' ');
-  const shell = `echo '$ before'; stty cols ${SIZE.cols} rows ${SIZE.rows}; ${command}; echo "rc=$?"; stty -a | tr '\\n' ' '; echo '$ after'`;
+  const settings = `stty -a | tr '\\n' ' '`;
+  const stopped = stops ? `; ${settings}; echo '$ stopped'; read -r _; fg` : '';
+  const shell = `${stops ? 'set -m; ' : ''}echo '$ before'; stty cols ${SIZE.cols} rows ${SIZE.rows}; ${command}${stopped}; echo "rc=$?"; ${settings}; echo '$ after'`;
   // Ink draws nothing where CI is set, so nothing of this environment is handed on.
   const child = spawn('script', ['-qfec', shell, '/dev/null'], {
     env: {

@@ -55,6 +55,17 @@ describe.each([
 });
 
 describe('the approval on the screen', () => {
+  it('takes back what was refused for want of it, as soon as it stands otherwise', () => {
+    const refused = { text: 'a second person has to approve it', hints: [] };
+    const now = { page, now: 5_000 };
+    const [typed] = update(firstState(viewWith(), 0), { type: 'text', text: 'orders-dr', ...now });
+    const [before] = update(typed, { type: 'rejected', ...refused, ...now });
+    expect(textOf(before, 100, 40)).toContain(`! ${refused.text}`);
+    const [after] = update(before, { type: 'view', view: viewWith({ state: 'given', by: 'ada' }), ...now });
+    expect(textOf(after, 100, 40)).not.toContain(`! ${refused.text}`);
+    expect(after.question?.text).toBe('orders-dr');
+  });
+
   it('shows file and command where there is room', () => {
     const text = flat(textOf(firstState(viewWith(), 0), 100, 40));
     expect(text).toContain(flat(APPROVAL.command));

@@ -69,7 +69,7 @@ export function createFakeTerminal(
   const visible = () => {
     const { active } = terminal.buffer;
     return Array.from({ length: terminal.rows }, (_, row) =>
-      (active.getLine(active.viewportY + row)?.translateToString(true) ?? '').trimEnd(),
+      (active.getLine(active.viewportY + row)?.translateToString(true, 0, terminal.cols) ?? '').trimEnd(),
     );
   };
   const screen = () => visible().join('\n');

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/layout.ts';
+import { bannerLines } from '../../src/tui/parts/banner.ts';
+import { saidLines } from '../../src/tui/parts/question.ts';
 import type { UiState } from '../../src/tui/screen-state.ts';
 import { firstState } from '../../src/tui/ui-state.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { OBJECTIVES, OBLIGATIONS, OWED } from './fake-recovery.ts';
-import { CHOICE, VIEWS } from './fake-views.ts';
+import { CHOICE, TYPED_NAME, VIEWS, type ViewName } from './fake-views.ts';
 
 const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
 
@@ -22,7 +24,11 @@ function screenOf(state: UiState, columns = 80, rows = 24) {
 
 /** All that the screen shows while somebody presses Tab from the beginning to the end. */
 function paged(view: RunView, columns = 80, rows = 24): string {
-  let state = firstState(view, 0);
+  return pagedFrom(firstState(view, 0), columns, rows);
+}
+
+function pagedFrom(first: UiState, columns: number, rows: number): string {
+  let state = first;
   const seen: string[] = [];
   for (;;) {
     const { text, page } = screenOf(state, columns, rows);
@@ -106,6 +112,51 @@ describe('what does not fit', () => {
     expect(text).toContain('❯ orders');
   });
 
+  it.each([
+    [40, 20],
+    [80, 24],
+    [160, 50],
+  ])('of a row of the log is there in full when the log is grown, at %i x %i', (columns, rows) => {
+    const text = `armed createBackup: from here on it may have been sent ${'(intent proof-1) '.repeat(4)}end`;
+    const log = [{ at: '00:00:00', text, tone: 'plain' as const }];
+    const state = { ...firstState({ ...VIEWS.task, log }, 0), logGrown: true };
+    // A pane may stand to the left of it.
+    expect(screenOf(state, columns, rows).text.replace(/\s+/gu, ' ')).toContain(text);
+  });
+
+  it.each([
+    [40, 12],
+    [40, 20],
+  ])('of what is announced stands at the end of the text, at %i x %i', (columns, rows) => {
+    const hints = [
+      'look at the dashboard for what holds it up',
+      'waiting again sends nothing at all, and it ends',
+    ];
+    const text = 'waiting for the backup of the instance for more than 4 min: the last took 1.3 s';
+    const view: RunView = { ...VIEWS.paused, banner: { tone: 'warn', text, hints } };
+    const seen = paged(view, columns, rows);
+    for (const row of bannerLines(view.banner, columns, look))
+      expect(seen).toContain(row.map((part) => part.text).join(''));
+  });
+
+  it('of what a question says, a refusal and its hints too, stands at the end of the text', () => {
+    const hints = ['give them the file '.repeat(4), 'they sign it, and then it is here'];
+    const prompt = `type the name ${'of the instance that is meant '.repeat(6)}to go on`;
+    const view: RunView = { ...VIEWS.typedName, question: { ...TYPED_NAME, prompt } };
+    const state = firstState(view, 0);
+    if (state.question === undefined) throw new Error('nothing is asked');
+    const refused = { ...state, question: { ...state.question, problem: { text: 'not yet', hints } } };
+    const rows = pagedFrom(refused, 40, 20).split('\n');
+    for (const line of saidLines(view.question ?? TYPED_NAME, refused.question, 40))
+      expect(rows).toContain(line.map((part) => part.text).join(''));
+  });
+
+  it('of the sentence of a step is not its time', () => {
+    const activity = { title: 'waiting until the instance is available again', seconds: 3_725 };
+    const { text } = screenOf(firstState({ ...VIEWS.task, activity }, 0), 40, 20);
+    expect(text.replace(/\s+/gu, ' ')).toContain(`${activity.title} 1:02:05`);
+  });
+
   it('names the runbook where its title has no room', () => {
     const view = { ...VIEWS.choice, title: 'a title that takes more than there is room for '.repeat(2) };
     expect(screenOf(firstState(view, 0)).text.split('\n')[0]).toContain('rotate-key');
@@ -122,6 +173,12 @@ describe('the keys in the footer', () => {
     expect(footer(before)).not.toContain('other answers');
     ui.press('down');
     expect(ui.state()).toEqual(before);
+  });
+
+  it.each(Object.keys(VIEWS) as ViewName[])('always hold the way out, in the view %s too', (name) => {
+    const last = (state: UiState) => screenOf(state, 40, 12).text.split('\n').at(-1);
+    expect(last(firstState(VIEWS[name], 0))).toMatch(/ (leave|back|close) /u);
+    expect(last({ ...firstState(VIEWS[name], 0), overlay: 'leave' })).toContain('Esc stay');
   });
 
   it('say that Enter only reads what was typed for a moment', () => {

@@ -143,12 +143,17 @@ describe.skipIf(!hasScript)('a real terminal', () => {
     expect(session.text()).toMatch(/rc=[1-9]/u);
   });
 
-  it('is taken again and drawn anew after the process was stopped and continued', async () => {
+  it.each([
+    { how: 'the process was stopped and continued', signals: ['SIGSTOP', 'SIGCONT'] },
+    // What nobody could continue is not stopped: the kernel sees to that.
+    { how: 'it was to be stopped where no shell could continue it', signals: ['SIGTSTP'] },
+  ] as const)('is taken again and drawn anew after $how', async ({ signals }) => {
     const session = start('choice');
     await session.until('Enter choose');
-    session.signal('SIGTSTP');
-    await expect.poll(session.isAlternate).toBe(false);
-    session.signal('SIGCONT');
+    const taken = () => session.bytes().split('\u001b[?1049h').length;
+    const before = taken();
+    for (const signal of signals) session.signal(signal);
+    await expect.poll(taken).toBeGreaterThan(before);
     await expect.poll(session.isAlternate).toBe(true);
     await session.until('Enter choose');
     session.type('q');

@@ -195,6 +195,23 @@ describe('showRun', () => {
     await terminal.until('set it (recommended)');
   });
 
+  it('leaves nothing of what stood there when a window gets narrower and higher at once', async () => {
+    const { terminal } = await open(VIEWS.task);
+    for (const [columns, rows] of [
+      [40, 12],
+      [39, 20],
+      [100, 20],
+      [60, 45],
+    ] as const) {
+      terminal.resize(columns, rows);
+      await terminal.until((screen) => screen.split('\n').length === rows);
+      const fresh = await open(VIEWS.task, createFakeTerminal(columns, rows));
+      await fresh.terminal.until((screen) => screen.includes('REHEARSAL'));
+      const wanted = await fresh.terminal.screen();
+      await terminal.until((screen) => screen === wanted);
+    }
+  });
+
   it('takes no answer to a question that the window is too small to show', async () => {
     const terminal = createFakeTerminal(30, 8);
     const { run } = await open(VIEWS.choice, terminal);

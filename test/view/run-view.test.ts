@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import { LifeboatError } from '../../src/errors.ts';
+import type { Entry } from '../../src/journal/journal.ts';
 import type { Run } from '../../src/runner/run.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
 import { proseByState } from '../../src/view/prose.ts';
@@ -12,6 +13,15 @@ function viewOf(run: Run) {
   const runbook = runbooks['rotate-key'];
   if (runbook === undefined) throw new Error('the runbook is gone');
   return buildRunView({ ...run.state(), runbook, prose: new Map(), now: NOW });
+}
+
+/** The run with more on its record. */
+function withEntries(run: Run, ...more: readonly (readonly [string, Entry['body']])[]): Run {
+  const { entries } = run.state();
+  const [first] = entries;
+  if (first === undefined) throw new Error('nothing is on record');
+  const added = more.map(([type, body]): Entry => ({ ...first, type, body }));
+  return { ...run, state: () => ({ ...run.state(), entries: [...entries, ...added] }) };
 }
 
 test('the rail shows what is done, where the run stands and what lies ahead', async () => {
@@ -38,6 +48,41 @@ test('a run that ended proven has every step done and its outcome in green', asy
   expect(view.rail.every(({ state }) => state === 'done')).toBe(true);
   expect(view.outcome).toMatchObject({ tone: 'good', title: 'the key is rotated and proven' });
   expect(view.question).toBeUndefined();
+});
+
+test('a broken glass comes before everything else of the outcome, and nothing is green then', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await run.ended;
+  const glass = { challenge: 'c2', order: 'set key 77aa on orders', reason: 'Ada is \u001b[31masleep' };
+  const view = viewOf(withEntries(run, ['approval.bypassed', glass]));
+  expect(view.outcome?.tone).toBe('warn');
+  expect(view.outcome?.lines[0]).toMatch(
+    /^BREAK-GLASS, without a second person: Ada is .*asleep \(to set key 77aa on orders\)$/u,
+  );
+  expect(view.outcome?.lines[0]).not.toContain('\u001b');
+});
+
+test('the outcome names who approved, and nobody whose approval expired or was taken back', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await run.ended;
+  const asked = (challenge: string, order = 'set the key') =>
+    ['approval.asked', { challenge, order }] as const;
+  const given = (challenge: string, approver: string) => ['approval.given', { challenge, approver }] as const;
+  const withdrawn = ['approval.withdrawn', { challenge: 'c3' }] as const;
+  const view = viewOf(
+    withEntries(
+      run,
+      ...[asked('c1'), given('c1', 'too-early'), asked('c2'), given('c2', 'ada@example.com')],
+      ...[asked('c3', 'restore'), given('c3', 'regretful'), withdrawn],
+    ),
+  );
+  expect(view.outcome).toMatchObject({ tone: 'good' });
+  const told = view.outcome?.lines.filter((line) => line.startsWith('approved by'));
+  expect(told).toEqual(['approved by ada@example.com']);
 });
 
 test('a run that was stopped shows the step it was stopped at, and is not green', async () => {

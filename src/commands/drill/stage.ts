@@ -10,10 +10,12 @@ import { startRun } from '../../runner/runs.ts';
 import { Secret } from '../../secret.ts';
 import type { CommandContext } from '../context.ts';
 import { drive } from '../drive.ts';
+import { keepSignals } from '../early-signals.ts';
 import { queryCommand } from '../lab-query.ts';
 import { inSeconds } from '../run.ts';
 import { inputFrom, type RunFlags } from '../run-input.ts';
 import { runbookNamed } from '../runbook-files.ts';
+import { servicesOfRun } from '../services-of-run.ts';
 import { openSites } from '../sites.ts';
 import { openWorkspace, type Workspace } from '../workspace.ts';
 
@@ -78,6 +80,10 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   let ended: number | undefined;
 
   const walk: Stage['walk'] = async (name, flags, confirm) => {
+    // Until the run can be left, a signal would end only the lab, and the run would meet a service that is gone.
+    const early = keepSignals();
+    using _ = { [Symbol.dispose]: () => void early.release() };
+    signal.throwIfAborted();
     const runbook = runbookNamed(name);
     const input = await inputFrom(runbook, { reason: 'drill', ...flags }, new Date(), true);
     const { instance, target } = flags;
@@ -88,6 +94,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
       input,
       mode: 'REHEARSAL',
       objectives: inSeconds(config.instances[instance]?.objectives ?? {}),
+      services: servicesOfRun(config, { instance, target }),
       operator: workspace.operator,
       tool: { name: 'lifeboat', version: context.version, node: process.version },
     });
@@ -100,6 +107,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
         yes: auto,
         confirm: auto ? confirm : undefined,
         json,
+        early,
         plain: auto,
         time: typeof input['time'] === 'string' ? input['time'] : undefined,
         settles: LAB_GOES,

@@ -1,9 +1,11 @@
 import { formatBytes, formatElapsed, formatSpan } from '../../format.ts';
 import type { ActivityView } from '../../view/run-view.ts';
-import { cutLine } from '../line.ts';
+import { cutLine, lineWidth, wrapLine } from '../line.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
+import { limitRows } from './facts.ts';
 
 const BAR_WIDTH = 24;
+const TITLE_ROWS = 2;
 
 /** What is going on: its sentence and time, and a row for its progress. */
 export function activityLines(activity: ActivityView | undefined, width: number, look: Look): Line[] {
@@ -13,7 +15,8 @@ export function activityLines(activity: ActivityView | undefined, width: number,
     span(activity.title, 'text.strong'),
     span(`  ${formatElapsed(activity.seconds)}`, 'text.dim'),
   ];
-  const lines = [title];
+  const lines =
+    lineWidth(title) <= width ? [title] : limitRows(wrapLine(title, width, 2), TITLE_ROWS, width, look);
   if (activity.progress !== undefined) {
     lines.push([
       span('  '),

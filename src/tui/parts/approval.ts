@@ -1,5 +1,6 @@
 import { approvalLine, approvalSteps } from '../../plain/describe-approval.ts';
 import type { QuestionView } from '../../view/run-view.ts';
+import { commandLines } from '../command-lines.ts';
 import { cutLine, wrapLine } from '../line.ts';
 import type { QuestionState } from '../question-state.ts';
 import { type Line, type Look, span } from '../span.ts';
@@ -30,12 +31,12 @@ const SHORT = {
   bypassed: 'BREAK-GLASS, without a second person',
 } as const;
 
-/** All about the approval, with what the second person needs. */
+/** All about the approval, with what the second person needs; their command can be copied row by row. */
 export function approvalRows({ approval }: TypedName, width: number): Line[] {
   if (approval === undefined) return [];
   const { text, tone } = approvalLine(approval);
   return [
     ...wrapLine([span(text, tokenOf(tone))], width, 2),
-    ...approvalSteps(approval).flatMap((step) => wrapLine([span(step, 'text.dim')], width, 6)),
+    ...approvalSteps(approval).flatMap((step) => commandLines(step, width, { token: 'text.dim' }).lines),
   ];
 }

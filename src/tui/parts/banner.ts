@@ -1,14 +1,13 @@
 import type { RunView } from '../../view/run-view.ts';
 import { wrapLine } from '../line.ts';
 import { type Line, type Look, span } from '../span.ts';
-import { limitRows } from './facts.ts';
 import { signOf, tokenOf } from './tones.ts';
 
-/** The loud line above everything and its hints, at most `limit` rows. */
-export function bannerLines(banner: RunView['banner'], width: number, limit: number, look: Look): Line[] {
+/** The loud line above everything and its hints. */
+export function bannerLines(banner: RunView['banner'], width: number, look: Look): Line[] {
   if (banner === undefined) return [];
   const token = tokenOf(banner.tone);
   const text = wrapLine([span(`${signOf(banner.tone, look)} `, token), span(banner.text, token)], width, 2);
   const hints = banner.hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8));
-  return limitRows([...text, ...hints], limit, width, look);
+  return [...text, ...hints];
 }

@@ -1,11 +1,14 @@
 import type { RunView } from '../../view/run-view.ts';
-import type { Mode } from '../key-binding.ts';
+import type { Binding, Intent, Mode } from '../key-binding.ts';
 import { footerBindings } from '../keymap.ts';
 import { cutLine, lineWidth } from '../line.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 import { ruleOf } from './header.ts';
 
-/** The keys that work now (`unit` is what the arrows of a picker move by), on the lower edge of the screen's frame. Those that do not fit are left to the help. */
+/**
+ * The keys that work now (`unit` is what the arrows of a picker move by), on the lower edge of the screen's frame. Those that do not fit are
+ * left to the help; the way on and the way out get their place first.
+ */
 export function footerLine(
   view: Pick<RunView, 'mode' | 'paused'>,
   mode: Mode,
@@ -16,13 +19,34 @@ export function footerLine(
   const rule = ruleOf(view.mode, look);
   const line: Span[] = [{ ...rule, text: `${rule.text.repeat(2)} ` }];
   let used = lineWidth(line);
-  for (const { shown, label } of footerBindings(mode, view.paused)) {
-    const entry = [span(shown, 'text.strong'), span(` ${label.replace('{unit}', unit)}`), span('  ')];
+  const bindings = footerBindings(mode, view.paused);
+  const entries = new Map<Binding, Span[]>();
+  for (const binding of bindings.toSorted((one, other) => rankOf(one, bindings) - rankOf(other, bindings))) {
+    const label = ` ${binding.label.replace('{unit}', unit)}`;
+    const entry = [span(binding.shown, 'text.strong'), span(label), span('  ')];
     const wide = lineWidth(entry);
     if (used + wide > width) continue;
-    line.push(...entry);
+    entries.set(binding, entry);
     used += wide;
   }
+  line.push(...bindings.flatMap((binding) => entries.get(binding) ?? []));
   line.push({ ...rule, text: rule.text.repeat(Math.max(0, width - used)) });
   return cutLine(line, width, look);
+}
+
+const ON: ReadonlySet<Intent> = new Set<Intent>(['choose', 'submit', 'wake']);
+const OUT: ReadonlySet<Intent> = new Set<Intent>([
+  'ask-leave',
+  'back',
+  'close',
+  'close-help',
+  'close-paper',
+  'stay',
+]);
+
+/** Which keys are given their place first; of several ways out, the first. */
+function rankOf(binding: Binding, bindings: readonly Binding[]): number {
+  const { intent } = binding;
+  if (bindings.find((other) => OUT.has(other.intent)) === binding) return 0;
+  return ON.has(intent) ? 1 : OUT.has(intent) || intent === 'help' ? 2 : 3;
 }

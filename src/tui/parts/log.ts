@@ -1,22 +1,45 @@
 import type { LogLine } from '../../view/run-view.ts';
-import { cutLine, ruleLine } from '../line.ts';
-import { type Line, type Look, span } from '../span.ts';
+import { cutLine, lineWidth, ruleLine, wrapLine } from '../line.ts';
+import { type Line, type Look, type Span, span } from '../span.ts';
 import { signOf, tokenOf } from './tones.ts';
 
-/** The newest rows of the log under a rule; `height` counts the rule. */
-export function logLines(log: readonly LogLine[], width: number, height: number, look: Look): Line[] {
+/**
+ * The newest of the log under a rule; `height` counts the rule. An entry has one row, cut where it has to be; with `inFull`, or where all
+ * of them have room for it, it has as many as it takes.
+ */
+export function logLines(
+  log: readonly LogLine[],
+  width: number,
+  height: number,
+  look: Look,
+  inFull = false,
+): Line[] {
   if (height < 2 || log.length === 0) return [];
-  const rows = log.slice(-(height - 1)).map((entry): Line => {
-    const sign = signOf(entry.tone, look);
-    return cutLine(
-      [
-        span(`${entry.at} `, 'text.dim'),
-        span(`${sign} `, tokenOf(entry.tone)),
-        span(entry.text, tokenOf(entry.tone)),
-      ],
-      width,
-      look,
+  const room = height - 1;
+  const newest = log.slice(-room);
+  const whole = wholeRows(newest, width, look);
+  const rows =
+    inFull || whole.length <= room
+      ? whole.slice(-room)
+      : newest.map((entry) => cutLine(entryLine(entry, look), width, look));
+  return [ruleLine('log', width, look), ...rows];
+}
+
+/** Entries of the log, each with all the rows that it takes. */
+export function wholeRows(log: readonly LogLine[], width: number, look: Look): Line[] {
+  return log.flatMap((entry) => {
+    const [at, sign, text] = entryLine(entry, look);
+    const lead = lineWidth([at, sign]);
+    return wrapLine([text], Math.max(1, width - lead)).map(
+      (row, index): Line => (index === 0 ? [at, sign, ...row] : [span(' '.repeat(lead)), ...row]),
     );
   });
-  return [ruleLine('log', width, look), ...rows];
+}
+
+function entryLine({ at, tone, text }: LogLine, look: Look): readonly [Span, Span, Span] {
+  return [
+    span(`${at} `, 'text.dim'),
+    span(`${signOf(tone, look)} `, tokenOf(tone)),
+    span(text, tokenOf(tone)),
+  ];
 }

@@ -60,6 +60,11 @@ export function questionLines(
   return [...shortHead, ...around(bare, state.row, room), ...shortTail].slice(0, limit);
 }
 
+/** All that is said around the rows of a question: what is asked, and what was wrong with an answer. */
+export function saidLines(question: QuestionView, state: QuestionState, width: number): Line[] {
+  return [...promptLines(question, state, width), ...tailLines(state, width)];
+}
+
 function count(...groups: readonly (readonly Line[])[]): number {
   return groups.reduce((sum, group) => sum + group.length, 0);
 }

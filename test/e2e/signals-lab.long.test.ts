@@ -1,0 +1,132 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { isRunning, treeOf } from './process-tree.ts';
+import { copyProduct, type Product, type Running, runProduct } from './product.ts';
+import { hasTerminal, openTerminal, personAt } from './terminal.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const CTRL_C = '\u0003';
+
+describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
+  let product: Product;
+  beforeAll(() => {
+    product = copyProduct({ cheapVault: true });
+  });
+  afterAll(() => product.remove());
+
+  function machine({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
+    const folder = mkdtempSync(join(tmpdir(), 'lifeboat-signals-'));
+    const env = { HOME: folder, TMPDIR: tmpdir(), LIFEBOAT_HOME: join(folder, 'home') };
+    const running: Running[] = [];
+    onTestFinished(async () => {
+      for (const { child } of running) child.kill('SIGKILL');
+      await Promise.all(running.map(({ ended }) => ended));
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    });
+    const start = (...args: string[]) => {
+      const started = runProduct(product, args, env);
+      running.push(started);
+      return started;
+    };
+    return { folder, env, start };
+  }
+
+  test.for(SIGNALS)('by %s leaves no process and no folder behind', async (signal, context) => {
+    const { expect } = context;
+    const running = machine(context).start('lab');
+    await expect.poll(running.stderr, { timeout: 60_000 }).toContain('Ctrl-C ends it');
+    const before = belongingsOf(running);
+    expect(before.folders).toHaveLength(1);
+    expect(before.pids.length).toBeGreaterThan(10);
+    running.child.kill(signal);
+    expect(await running.ended).toMatchObject({ code: 0 });
+    expect(leftOf(before)).toEqual([]);
+  });
+
+  test.for(SIGNALS)('by %s while PostgreSQL starts leaves nothing behind either', async (signal, context) => {
+    const { expect } = context;
+    const running = machine(context).start('lab');
+    await expect.poll(running.stderr, { timeout: 60_000, interval: 5 }).toContain('PostgreSQL');
+    const before = belongingsOf(running);
+    running.child.kill(signal);
+    expect(await running.ended).toMatchObject({ code: 130 });
+    expect(leftOf(before)).toEqual([]);
+  });
+
+  test.for(SIGNALS)(
+    'by %s under a drill that is about to begin its run ends both, at once',
+    async (signal, context) => {
+      const { expect } = context;
+      const { folder, start } = machine(context);
+      const report = join(folder, 'report');
+      const running = start('drill', 'rotate-key', '--auto', '--report', report);
+      await expect
+        .poll(() => existsSync(join(report, 'lifeboat.db')), { timeout: 60_000, interval: 1 })
+        .toBe(true);
+      const before = belongingsOf(running);
+      running.child.kill(signal);
+      const { code, stderr } = await running.ended;
+      expect(code, stderr).toBe(130);
+      // Without its lab the run would ask a service that is gone, several times over.
+      expect(stderr).not.toContain('refuses the connection');
+      expect(leftOf(before)).toEqual([]);
+    },
+  );
+
+  test.for(SIGNALS)('by %s in the middle of the run of a drill ends both', async (signal, context) => {
+    const { expect } = context;
+    const running = machine(context).start('drill', 'rotate-key', '--auto');
+    await expect.poll(running.stderr, { timeout: 60_000, interval: 5 }).toContain('now: ');
+    const before = belongingsOf(running);
+    running.child.kill(signal);
+    const { code, stderr } = await running.ended;
+    expect(code, stderr).toBe(130);
+    expect(leftOf(before)).toEqual([]);
+  });
+
+  test.runIf(hasTerminal())(
+    'by Ctrl-C under a drill with people gives the terminal back',
+    async (context) => {
+      const { expect } = context;
+      const { env } = machine(context);
+      const terminal = openTerminal(product, { env }, ['drill', 'rotate-key']);
+      context.onTestFinished(() => terminal.close());
+      const screen = personAt(terminal, expect);
+      await expect.poll(() => screen.isTaken(), { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => screen.text(), { timeout: 60_000 }).toContain('prove the newest');
+      screen.type(CTRL_C);
+      await screen.asks('leave this run?');
+      screen.type(CTRL_C);
+      await screen.isGivenBack(130);
+    },
+  );
+});
+
+interface Belongings {
+  readonly pids: readonly number[];
+  readonly folders: readonly string[];
+}
+
+/** What a lab has made by now: the processes below it, and the folder that its databases are in. */
+function belongingsOf({ child }: Running): Belongings {
+  if (child.pid === undefined) throw new Error('the product was not started');
+  const pids = treeOf(child.pid);
+  const folders = pids.flatMap((pid) =>
+    [...cmdlineOf(pid).matchAll(/\/[^\0]*?lifeboat-lab-\w+/gu)].map(String),
+  );
+  return { pids, folders: [...new Set(folders)] };
+}
+
+function leftOf({ pids, folders }: Belongings): (number | string)[] {
+  return [...pids.filter(isRunning), ...folders.filter((path) => existsSync(path))];
+}
+
+function cmdlineOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
