@@ -11,6 +11,7 @@ import { gateOfRun } from './approvals/gate-of-run.ts';
 import { autopilot, type Policy } from './autopilot.ts';
 import type { CommandContext } from './context.ts';
 import { type EarlySignals, keepSignals } from './early-signals.ts';
+import { forgetParameters } from './forget-parameters.ts';
 import { leaveOnSignals } from './leave-on-signals.ts';
 import { printJson } from './print-json.ts';
 import { type Paper, paperFor } from './run-paper.ts';
@@ -67,6 +68,7 @@ export async function drive(
   } finally {
     early.release();
     stopPrinting?.();
+    await forgetParameters(workspace.home, workspace.journal).catch(() => undefined);
     for (const warning of sites.tape.warnings()) context.stderr.write(`warning: ${warning}\n`);
   }
 }

@@ -1,5 +1,7 @@
+import { readBounded, whyUnread } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { Secret } from '../secret.ts';
+import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 
 /** Asks for a secret on the terminal without showing it. Rejects with `input.none` without a terminal, `input.left` on Ctrl-C and `input.mismatch` when two entries differ. */
@@ -35,17 +37,23 @@ export async function readSecretFile(path: string, { stdin }: CommandContext): P
   const text = path === '-' ? await allOf(stdin) : await fileText(path);
   const line = text.split(/\r?\n/)[0] ?? '';
   if (line !== '') return new Secret(line);
-  throw new LifeboatError('input.empty', `there is no secret in ${path === '-' ? 'standard input' : path}`, {
-    exitCode: EXIT.usage,
-  });
+  throw new LifeboatError(
+    'input.empty',
+    `there is no secret in ${path === '-' ? 'standard input' : show(path)}`,
+    {
+      exitCode: EXIT.usage,
+    },
+  );
 }
 
 async function fileText(path: string): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
   try {
-    return await readFile(path, 'utf8');
+    return (await readBounded(path, LIMIT)).toString('utf8');
   } catch (cause) {
-    throw new LifeboatError('input.file', `${path} cannot be read`, { cause, exitCode: EXIT.usage });
+    throw new LifeboatError('input.file', `${show(path)} cannot be read: ${whyUnread(cause)}`, {
+      cause,
+      exitCode: EXIT.usage,
+    });
   }
 }
 

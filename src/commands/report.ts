@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { homeFolder } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { compareReports } from '../evidence/comparison.ts';
@@ -9,6 +8,7 @@ import { findRun } from '../runner/runs.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { reportOf } from './run-report.ts';
+import { writeNewFile } from './write-new-file.ts';
 
 interface ReportFlags {
   readonly format: ReportFormat;
@@ -28,7 +28,7 @@ export async function report(
   try {
     const reports: Report[] = [];
     for (const word of words) reports.push(await reportOf(journal, home, await findRun(journal, word)));
-    await put(context, flags.out, written(reports, flags));
+    put(context, flags.out, written(reports, flags));
     return EXIT.closed;
   } finally {
     await journal.close();
@@ -55,13 +55,13 @@ function written([first, second]: readonly Report[], { format }: ReportFlags): s
 }
 
 /** To stdout, or into a file of its own: a record that is there already is not written over. */
-async function put({ stdout, stderr }: CommandContext, out: string | undefined, text: string): Promise<void> {
+function put({ stdout, stderr }: CommandContext, out: string | undefined, text: string): void {
   if (out === undefined) {
     stdout.write(text);
     return;
   }
   try {
-    await writeFile(out, text, { mode: 0o600, flag: 'wx' });
+    writeNewFile(out, text);
   } catch (cause) {
     const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST';
     const why = exists ? 'is there already' : 'cannot be written';

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { readPlainFile } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
 import { layOver, type ProseSection, proseByState } from '../view/prose.ts';
@@ -30,9 +30,12 @@ export async function proseOf(
   return overlay === undefined ? own : layOver(own, await proseIn(join(overlay, file)));
 }
 
+/** Bytes. The longest of ours has a hundredth of that. */
+const MOST_PROSE = 4 * 1024 * 1024;
+
 async function proseIn(path: string): Promise<ReadonlyMap<string, ProseSection>> {
   try {
-    return proseByState(await readFile(path, 'utf8'));
+    return proseByState(readPlainFile(path, MOST_PROSE).toString('utf8'));
   } catch {
     return new Map();
   }

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { readBounded, whyUnread } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
 import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
@@ -58,14 +58,13 @@ export function parseConfig(text: string, path: string): LoadedConfig {
   return { ...absolute(parsed.data, dirname(path)), path };
 }
 
-/** Characters: thousands of instances. */
+/** Bytes: thousands of instances. */
 const LONGEST = 1024 * 1024;
 
 /** What the YAML says. Nested without end, or made of aliases of aliases, it is refused like any other text that is none. */
 function readYaml(text: string, path: string): unknown {
   const notYaml = (why: string) =>
     usage('config.yaml', `${path} is not YAML: ${show(why.split('\n')[0] ?? '')}`);
-  if (text.length > LONGEST) throw usage('config.yaml', `${path} is too large for a config`);
   try {
     const document = parseDocument(text);
     const [broken] = document.errors;
@@ -133,10 +132,13 @@ function absolutePlatform(platform: Config['platform'], folder: string): Config[
 
 async function read(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return (await readBounded(path, LONGEST)).toString('utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new LifeboatError('config.unreadable', `${path} cannot be read`, { cause, exitCode: EXIT.usage });
+    throw new LifeboatError('config.unreadable', `${show(path)} cannot be read: ${whyUnread(cause)}`, {
+      cause,
+      exitCode: EXIT.usage,
+    });
   }
 }
 

@@ -1,7 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
+import { dropLink, readPlainFile } from '../bounded-file.ts';
 import { makePrivateFolder, syncFolder } from '../journal/folders.ts';
 import type { StreamName } from '../journal/journal.ts';
 import { installationOf } from './checkpoint.ts';
@@ -41,6 +42,7 @@ export function keptName(seq: number, reason: SealReason): string {
 export function writeLatest(root: string, stream: StreamName, note: string): void {
   const folder = join(root, stream);
   makePrivateFolder(folder);
+  dropLink(join(folder, 'latest.note'));
   writeFileAtomic.sync(join(folder, 'latest.note'), note, { mode: 0o600 });
 }
 
@@ -48,6 +50,7 @@ export function writeLatest(root: string, stream: StreamName, note: string): voi
 export function writeDurably(root: string, name: string, text: string): void {
   const path = join(root, name);
   makePrivateFolder(dirname(path));
+  dropLink(path);
   writeFileAtomic.sync(path, text, { mode: 0o600 });
   for (let folder = dirname(path); folder.length >= dirname(root).length; folder = dirname(folder)) {
     syncFolder(folder);
@@ -58,7 +61,7 @@ export function writeDurably(root: string, name: string, text: string): void {
 /** Puts the public key beside its checkpoints. An older key keeps a name of its own: old checkpoints need it. */
 export function writePublicKey(root: string, pem: string): void {
   const path = join(root, 'lifeboat.pub');
-  const [present] = existsSync(path) ? parsePublicKeys(readFileSync(path, 'utf8')) : [];
+  const [present] = parsePublicKeys(readSmall(path) ?? '');
   if (present !== undefined) {
     if (present.export({ type: 'spki', format: 'pem' }) === pem) return;
     renameSync(path, join(root, `lifeboat-${installationOf(present)}.pub`));
@@ -118,10 +121,7 @@ function names(folder: string): string[] {
 
 function readSmall(path: string): string | undefined {
   try {
-    const { size } = statSync(path);
-    return size > MAX_NOTE_BYTES
-      ? undefined
-      : new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    return new TextDecoder('utf-8', { fatal: true }).decode(readPlainFile(path, MAX_NOTE_BYTES));
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
@@ -113,6 +113,8 @@ async function copyTo(root: string, files: Readonly<Record<string, string>>): Pr
   const copies = Object.entries(files).map(async ([name, text]) => {
     const path = join(root, name);
     await mkdir(join(path, '..'), { recursive: true });
+    // Not by `dropLink`, which would wait for a mount that is dead.
+    if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true) await rm(path);
     await writeFileAtomic(path, text);
   });
   const impatience = new AbortController();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { canonicalBody } from '../journal/canonical.ts';
 import { linkChecker, type Row } from '../journal/chain.ts';
-import { type Head, type StreamName, ZERO_HASH } from '../journal/journal.ts';
+import { type Head, type Json, type StreamName, ZERO_HASH } from '../journal/journal.ts';
 import { show } from '../text.ts';
 import type { Anchor } from './anchor.ts';
 import { anchorCheck } from './audit-anchor.ts';
@@ -17,7 +17,8 @@ const ExportedEntry = z.strictObject({
   at: z.string(),
   by: z.string(),
   type: z.string(),
-  body: z.json(),
+  // JSON, since that is where it comes from; a schema of it would need a hundred times the room.
+  body: z.unknown().transform((body) => body as Json),
   prev: z.string(),
   hash: z.string(),
 });
@@ -89,8 +90,22 @@ function verifyNote(
   return 0;
 }
 
+/** Characters. The largest body is a MiB, each character of which may be written as six of three bytes. */
+const LONGEST_LINE = 4 * 1024 * 1024;
+/** Two hashes alone are more. */
+const SHORTEST_ENTRY = 128;
+
+/** The lines of an exported stream. It is printable ASCII, and what cannot be one, by its size alone, has no lines. */
+export function exportedLines(bytes: Buffer): string[] {
+  let lines = 0;
+  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) lines += 1;
+  if ((lines - 1) * SHORTEST_ENTRY > bytes.length) return [];
+  return bytes.toString('latin1').split('\n');
+}
+
 /** What one spelling of a line says, if it has exactly that spelling: otherwise a change could hide in it. */
 function exactly<T>(line: string, read: (json: unknown) => { value: T; spelling: string }): T | undefined {
+  if (line.length > LONGEST_LINE) return undefined;
   try {
     const { value, spelling } = read(JSON.parse(line));
     return spelling === line ? value : undefined;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { readHandle, UnusableFile } from '../bounded-file.ts';
 import { LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
 
@@ -26,14 +27,14 @@ export async function readPrivateFile(path: string, kind: PrivateFileKind): Prom
   const handle = await openToRead(path, kind);
   if (handle === undefined) return undefined;
   try {
-    const { mode, size, isFile } = await facts(handle);
+    const stats = await handle.stat();
+    const isFile = stats.isFile();
     if (!isFile && !kind.mayBeLinkOrPipe) throw notAFile(path, kind, 'it is not a plain file');
-    if (isFile && POSIX && (mode & ANYONE_ELSE) !== 0) throw openToOthers(path, kind, mode);
-    if (size > MAX_BYTES) throw tooLarge(path, kind);
-    const bytes = await handle.readFile();
-    if (bytes.length > MAX_BYTES) throw tooLarge(path, kind);
-    return bytes;
+    if (isFile && POSIX && (stats.mode & ANYONE_ELSE) !== 0) throw openToOthers(path, kind, stats.mode);
+    if (stats.size > MAX_BYTES) throw tooLarge(path, kind);
+    return await readHandle(handle, stats, MAX_BYTES);
   } catch (cause) {
+    if (cause instanceof UnusableFile) throw notAFile(path, kind, cause.message);
     throw cause instanceof LifeboatError ? cause : ioError('read', path, cause);
   } finally {
     await handle.close();
@@ -73,19 +74,14 @@ export async function ensurePrivateFolder(path: string): Promise<void> {
 
 async function openToRead(path: string, kind: PrivateFileKind): Promise<FileHandle | undefined> {
   // Not following links and not waiting for a pipe's writer, in the open itself: a check before it could be outrun.
-  const strict = kind.mayBeLinkOrPipe ? 0 : (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  const strict = kind.mayBeLinkOrPipe ? 0 : (constants.O_NOFOLLOW ?? 0);
   try {
-    return await open(path, constants.O_RDONLY | strict);
+    return await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | strict);
   } catch (cause) {
     if (errno(cause) === 'ENOENT') return undefined;
     if (errno(cause) === 'ELOOP') throw notAFile(path, kind, 'it is a symbolic link');
     throw ioError('read', path, cause);
   }
-}
-
-async function facts(handle: FileHandle): Promise<{ mode: number; size: number; isFile: boolean }> {
-  const stats = await handle.stat();
-  return { mode: stats.mode, size: stats.size, isFile: stats.isFile() };
 }
 
 /** A rename is durable only when its folder is flushed too; Windows has no such call and does not need it. */

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { Agent, buildConnector, Client, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { readPlainFile, UnusableFile } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
 import { isLoopback } from './address.ts';
@@ -65,15 +65,23 @@ function usesProxy(): boolean {
   return set.length > 0;
 }
 
+/** Bytes. All the authorities that browsers trust are a quarter of one MiB. */
+const LARGEST_CA = 4 * 1024 * 1024;
+
 function readCa(path: string): string {
   try {
-    const pem = readFileSync(path, 'utf8');
+    const pem = readPlainFile(path, LARGEST_CA).toString('utf8');
     new X509Certificate(pem);
     return pem;
-  } catch {
-    throw new LifeboatError('config.ca', `the ca file ${show(path)} is not a readable PEM certificate`, {
-      hints: ['it begins with -----BEGIN CERTIFICATE-----'],
-      exitCode: EXIT.usage,
-    });
+  } catch (cause) {
+    const why = cause instanceof UnusableFile ? `: ${cause.message}` : '';
+    throw new LifeboatError(
+      'config.ca',
+      `the ca file ${show(path)} is not a readable PEM certificate${why}`,
+      {
+        hints: ['it begins with -----BEGIN CERTIFICATE-----'],
+        exitCode: EXIT.usage,
+      },
+    );
   }
 }

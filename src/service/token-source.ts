@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { readBounded, UnusableFile } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 import { show } from '../text.ts';
@@ -65,18 +65,13 @@ async function readRaw(source: TokenSource, helpers: TokenHelpers): Promise<Secr
 }
 
 async function readTokenFile(path: string): Promise<Secret> {
-  const chunks: Buffer[] = [];
   try {
-    for await (const chunk of createReadStream(path, { end: TOKEN_LIMIT_BYTES }))
-      chunks.push(chunk as Buffer);
+    return new Secret((await readBounded(path, TOKEN_LIMIT_BYTES)).toString('utf8'));
   } catch (error) {
+    const why = error instanceof UnusableFile ? `: ${error.message}` : '';
     const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not there' : 'cannot be read';
-    throw missing(`the token file ${show(path)} ${reason}`);
+    throw missing(`the token file ${show(path)} ${reason}${why}`);
   }
-  const bytes = Buffer.concat(chunks);
-  if (bytes.length > TOKEN_LIMIT_BYTES)
-    throw missing(`the token file ${show(path)} is too large for a token`);
-  return new Secret(bytes.toString('utf8'));
 }
 
 /** Older `cf oauth-token` prints progress around the token, which then is the one line that begins with the scheme word. */

@@ -11,6 +11,7 @@ export interface Room {
   readonly why: string;
 }
 
+const BOUNDED = 'src/bounded-file.ts';
 const ERRORS = 'src/errors.ts';
 const FORMAT = 'src/format.ts';
 const REDACT = 'src/redact.ts';
@@ -46,6 +47,13 @@ export const ROOMS: readonly Room[] = [
     why: 'what all rooms share leans on none of them',
   },
   {
+    files: 'src/bounded-file.ts',
+    packages: [],
+    node: ['fs', 'timers'],
+    rooms: [],
+    why: 'what a person names as a file is read by one hand, which knows nothing of what is in it',
+  },
+  {
     files: 'src/cli.ts',
     packages: [],
     node: ['module'],
@@ -62,15 +70,15 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/config/**',
     packages: ['yaml', 'zod'],
-    node: ['fs', 'os', 'path'],
-    rooms: [ERRORS, TEXT],
+    node: ['os', 'path'],
+    rooms: [BOUNDED, ERRORS, TEXT],
     why: 'the config says what there is; it opens nothing and calls nobody',
   },
   {
     files: 'src/service/**',
     packages: ['tough-cookie', 'undici', 'zod'],
-    node: ['child_process', 'crypto', 'fs', 'type http', 'perf_hooks', 'type stream', 'tls'],
-    rooms: ['type machines/parts/failure.ts', ERRORS, REDACT, SECRET, TEXT],
+    node: ['child_process', 'crypto', 'type http', 'perf_hooks', 'type stream', 'tls'],
+    rooms: ['type machines/parts/failure.ts', BOUNDED, ERRORS, REDACT, SECRET, TEXT],
     why: 'the client knows the API and nothing of runs; undici is its only way to the network',
   },
   {
@@ -84,7 +92,7 @@ export const ROOMS: readonly Room[] = [
     files: 'src/keys/**',
     packages: ['age-encryption', 'canonicalize', 'keytar', 'zod'],
     node: ['crypto', 'fs', 'path', 'sqlite', 'timers'],
-    rooms: ['type src/journal', ERRORS, SECRET, TEXT],
+    rooms: ['type src/journal', BOUNDED, ERRORS, SECRET, TEXT],
     why: 'keys are kept apart from whoever sends them: the key room never reaches the network',
   },
   {
@@ -144,6 +152,7 @@ export const ROOMS: readonly Room[] = [
       'type src/journal',
       'type src/runner',
       'type src/secret.ts',
+      BOUNDED,
       ERRORS,
       FORMAT,
       TEXT,
@@ -159,6 +168,7 @@ export const ROOMS: readonly Room[] = [
       'type machines/parts',
       'machines/parts/obligation.ts',
       'type src/secret.ts',
+      BOUNDED,
       ERRORS,
       FORMAT,
       TEXT,

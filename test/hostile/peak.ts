@@ -7,7 +7,10 @@ export interface Measured extends Ended {
   readonly seconds: number;
 }
 
-/** Waits for the end of a process and looks all the while at its peak. */
+/** Longer than anything here takes on the busiest machine: whoever is still there waits for something that never comes. */
+const LONGEST_MS = 60_000;
+
+/** Waits for the end of a process and looks all the while at its peak. One that does not end is ended, and has no exit code. */
 export async function measured({ child, ended }: Running): Promise<Measured> {
   const began = performance.now();
   let peak = 0;
@@ -20,9 +23,11 @@ export async function measured({ child, ended }: Running): Promise<Measured> {
     }
   };
   const timer = setInterval(look, 5);
+  const giveUp = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS);
   try {
     return { ...(await ended), peak, seconds: (performance.now() - began) / 1_000 };
   } finally {
     clearInterval(timer);
+    clearTimeout(giveUp);
   }
 }

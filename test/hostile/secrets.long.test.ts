@@ -1,20 +1,18 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { CASES } from '../e2e/flows.ts';
-import { CANARIES, type House } from '../e2e/house.ts';
-import { leaksInFolder, leaksInProcesses } from '../e2e/leaks.ts';
-import { watchTree } from '../e2e/process-tree.ts';
+import { CANARIES } from '../e2e/house.ts';
 import type { Ended } from '../e2e/product.ts';
 import { useHouses } from '../e2e/scene.ts';
 import { PARAMETER, useStrangers } from '../e2e/stranger.ts';
+import { lookedAfter, TELLING } from './looked-after.ts';
 import { piecesIn } from './pieces.ts';
 import { withHeaders } from './twist.ts';
 
 /** A session of the dashboard address, as V0 hands them out. */
 const COOKIE = 'sess-Hy4nWq8sKz2mVb6c';
-const KEPT = 'backups/bindings/';
 const hasProc = existsSync('/proc/self/environ');
 
 /** Every flow, and the commands that are none. What stands for a name is filled in when it is known. */
@@ -35,45 +33,6 @@ const COMMANDS: readonly (readonly string[])[] = [
 describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
   const houses = useHouses();
   const strangers = useStrangers();
-
-  /** Samples what is started, and looks everywhere at the end. */
-  async function lookedAfter(
-    house: House,
-    secrets: readonly string[],
-    work: (watched: Watched) => Promise<void>,
-  ) {
-    const temporary = join(house.folder, 'tmp');
-    mkdirSync(temporary);
-    Object.assign(house.env, { TMPDIR: temporary });
-    const said: string[] = [];
-    const found: string[] = [];
-    await work(async (...args) => {
-      const running = house.start(...args);
-      const watch = watchTree(running.child.pid ?? 0);
-      const end = await running.ended;
-      watch.stop();
-      said.push(end.stdout, end.stderr);
-      const own = running.child.pid;
-      // Its own environment is what it was given; of what it starts, nothing may have the token.
-      const others = watch.seen().map((seen) => (seen.pid === own ? { ...seen, environ: '' } : seen));
-      found.push(...leaksInProcesses(others, secrets).map((leak) => `${args.join(' ')}: ${leak}`));
-      return end;
-    });
-    const all = [...secrets, ...house.server.keys, ...(await house.vault()).values()];
-    found.push(...piecesIn('the output', said.join('\n'), all));
-    await rm(join(house.folder, 'home/vault.age'), { force: true });
-    for (const folder of ['home', 'tmp', 'compiled'])
-      if (existsSync(join(house.folder, folder)))
-        found.push(...leaksInFolder(join(house.folder, folder), all));
-    // What a binding was made with is kept for as long as it is to be made again, readable by its owner alone.
-    const kept = found.filter((leak) => leak.startsWith(KEPT));
-    for (const leak of kept) {
-      const path = join(house.folder, 'home', leak.replace(/: secret .*$/u, ''));
-      expect(statSync(path).mode & 0o777).toBe(0o600);
-      expect(leak).toContain(`secret ${secrets.indexOf(PARAMETER)}`);
-    }
-    expect(found.filter((leak) => !kept.includes(leak))).toEqual([]);
-  }
 
   async function openHouse(context: Pick<TestContext, 'onTestFinished'>) {
     const house = await houses(context, {
@@ -106,16 +65,7 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
         if ('ready' in flow) await flow.ready?.({ ...house, run });
         const end = await run('run', ...flow.args(house), '--yes', '--confirm', flow.confirm, '--json');
         expect([0, 3], end.stderr).toContain(end.code);
-        for (const words of [
-          ['report'],
-          ['audit', 'show'],
-          ['audit', 'export'],
-          ['audit', 'verify'],
-          ['keys', 'list'],
-          ['runs'],
-          ['owe'],
-        ])
-          await run(...words);
+        for (const words of TELLING) await run(...words);
       });
     },
   );
@@ -165,7 +115,7 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
           const words = ['run', 'restore-backup', '--instance', 'orders', '--backup', backup];
           const end: Ended = await run(...words, '--yes', '--confirm', 'orders');
           expect(end.code, end.stderr).toBe(3);
-          for (const more of [['report'], ['owe'], ['audit', 'export'], ['runs']]) await run(...more);
+          for (const more of TELLING) await run(...more);
         });
       } finally {
         for (const work of done.toReversed()) await work();
@@ -178,5 +128,3 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
     expect(piecesIn('here', 'four words of nonsense', [CANARIES.passphrase])).toEqual([]);
   });
 });
-
-type Watched = (...args: string[]) => Promise<Ended>;

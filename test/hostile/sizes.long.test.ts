@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,9 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { KEY, rawEntry, seal } from '../backup/kit.ts';
 import { useHouses } from '../e2e/scene.ts';
-import { measured } from './peak.ts';
+import { calmIn } from './calm.ts';
 
-const MOST_MIB = 250;
 const DEEP = 200_000;
 const hasProc = existsSync('/proc/self/status');
 
@@ -18,20 +17,7 @@ describe.skipIf(!hasProc)('whatever the size, the process stays small and says w
 
   async function open(context: Pick<TestContext, 'onTestFinished'>) {
     const house = await houses(context);
-    const temporary = join(house.folder, 'tmp');
-    mkdirSync(temporary);
-    Object.assign(house.env, { TMPDIR: temporary });
-    const calm = async (...args: string[]) => {
-      const end = await measured(house.start(...args));
-      const about = `${args.join(' ')}: ${end.stdout.slice(0, 300)} ${end.stderr.slice(0, 600)}`;
-      expect(end.peak, about).toBeGreaterThan(10);
-      expect(end.peak, about).toBeLessThan(MOST_MIB);
-      expect(end.stderr, about).not.toMatch(/does not know\n| {4}at |FATAL|RangeError/u);
-      expect(end.code, about).not.toBeNull();
-      expect(readdirSync(temporary)).toEqual([]);
-      return end;
-    };
-    return { ...house, calm };
+    return { ...house, calm: calmIn(house) };
   }
 
   const zeros = Buffer.alloc(2 ** 26);

@@ -72,6 +72,17 @@ describe('finding', () => {
     expect(found.apps[0]).not.toHaveProperty('parameters');
   });
 
+  test.for([
+    ['refuses to tell', problem(422, 'no')],
+    ['tells in words that cannot be read', { status: 200, body: { resources: 'levitating' } }],
+  ] as const)('does without the names of spaces and organizations that the platform %s', async ([, how]) => {
+    const { capi, platform, app } = await scene();
+    capi.faults.push({ call: /spaces\?/u, how }, { call: /organizations/u, how });
+    const found = await platform.find(DASHBOARD, signal);
+    expect(found.apps).toMatchObject([{ guid: app.guid, name: 'orders-api' }]);
+    expect(found.apps[0]).not.toHaveProperty('space');
+  });
+
   test('of an address that nobody has says so', async () => {
     const { platform } = await scene();
     const failure = failureOf(await rejection(platform.find(`${DASHBOARD}9`, signal)));

@@ -67,7 +67,7 @@ const UNUSABLE: readonly (readonly [string, string | Buffer, string])[] = [
   ['a NUL', 'abc\0def', 'do not fit into a header'],
   ['letters beyond ASCII', 'abcü', 'do not fit into a header'],
   ['bytes that are no text', Buffer.from([0x61, 0xff, 0xfe]), 'do not fit into a header'],
-  ['a large file', 'a'.repeat(100_000), 'is too large for a token'],
+  ['a large file', 'a'.repeat(100_000), 'it is larger than 64 KiB'],
 ];
 for (const [what, content, words] of UNUSABLE) {
   test(`${what} is refused as a token without being quoted`, async () => {
@@ -82,7 +82,7 @@ test('a source that is not there says which one', async () => {
   const cases: readonly (readonly [TokenSource, string])[] = [
     [{ env: 'LB_NOT_SET' }, 'the token variable LB_NOT_SET is not set'],
     [{ file: join(folder, 'nope') }, `the token file ${join(folder, 'nope')} is not there`],
-    [{ file: folder }, `the token file ${folder} cannot be read`],
+    [{ file: folder }, `the token file ${folder} cannot be read: it is a folder`],
     [{ keychain: true }, 'the token in the keychain is not there'],
     [{ command: 'true' }, 'the output of the token command is empty'],
   ];

@@ -1,15 +1,21 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readPlainFile } from '../../bounded-file.ts';
+
+/**
+ * The most that a transcript holds. Nobody reads further, a run that polls for days must not fill the disk, and a bundle with it is still made
+ * and verified in little memory.
+ */
+export const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Where the requests of a run are written down. */
 export function transcriptPath(home: string, runId: string): string {
   return join(home, 'transcripts', `${runId}.jsonl`);
 }
 
-/** The transcript as it is now; undefined when there is none. */
+/** The transcript as it is now; undefined when there is none, or when what lies there is no transcript of ours. */
 export function transcriptOf(home: string, runId: string): Buffer | undefined {
   try {
-    return readFileSync(transcriptPath(home, runId));
+    return readPlainFile(transcriptPath(home, runId), MOST_BYTES);
   } catch {
     return undefined;
   }

@@ -9,7 +9,7 @@ import { printableJson } from '../../text.ts';
 import type { Blanks } from './blank.ts';
 import type { TranscribedCall } from './call.ts';
 import { transcriptLine, withheldLine } from './line.ts';
-import { transcriptPath } from './path.ts';
+import { MOST_BYTES, transcriptPath } from './path.ts';
 
 /** How far a transcript reaches. */
 export interface TranscriptState {
@@ -32,9 +32,6 @@ export interface Transcript {
 
 /** Shorter texts are ordinary words in most places where they stand. */
 const SHORTEST = 8;
-
-/** Nobody reads further, and a run that polls for days must not fill the disk. */
-const MOST_BYTES = 128 * 1024 * 1024;
 
 /**
  * Opens the transcript of a run for appending; only the process that holds the run may. Each line is written at once, so a process that is killed
@@ -138,7 +135,10 @@ function takeIn(
   digest: Hash,
   found: (state: { readonly lines: number; readonly bytes: number }) => void,
 ): number {
-  const { size } = fstatSync(file);
+  const stats = fstatSync(file);
+  // A pipe would take lines until it is full, and then wait for a reader.
+  if (!stats.isFile()) throw new Error('it is not a plain file');
+  const { size } = stats;
   const content = Buffer.alloc(Math.min(size, MOST_BYTES));
   let read = 0;
   while (read < content.length) {

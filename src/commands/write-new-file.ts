@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, rmSync, writeFileSync } from 'node:fs';
+
+/** What a file system says that knows no second name for a file. */
+const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
+
+/**
+ * Writes a file, mode 0600, that must not be there yet; throws what the system says, `EEXIST` among it. A process that dies inside leaves
+ * nothing under this name, so that what stands there is always whole; at most a `.part` stays beside it. A file system without links
+ * cannot promise that.
+ */
+export function writeNewFile(path: string, content: Buffer | string): void {
+  const part = `${path}.${randomBytes(4).toString('hex')}.part`;
+  try {
+    writeFileSync(part, content, { flag: 'wx', mode: 0o600, flush: true });
+    // Unlike a rename, a link never replaces what somebody else has written meanwhile.
+    linkSync(part, path);
+  } catch (thrown) {
+    const { code = '', syscall } = thrown as NodeJS.ErrnoException;
+    if (syscall !== 'link' || !NO_LINKS.includes(code)) throw thrown;
+    writeFileSync(path, content, { flag: 'wx', mode: 0o600, flush: true });
+  } finally {
+    rmSync(part, { force: true });
+  }
+}

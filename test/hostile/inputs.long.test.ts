@@ -1,0 +1,237 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { afterEach, describe, expect, test } from 'vitest';
+import { withApprovals } from '../e2e/approval-house.ts';
+import type { House } from '../e2e/house.ts';
+import { useHouses } from '../e2e/scene.ts';
+import { calmIn } from './calm.ts';
+import { count } from './figures.ts';
+
+const hasProc = existsSync('/proc/self/status');
+
+/** The one run of a house. */
+async function runIn(house: House): Promise<string> {
+  const entries = await house.entries();
+  return entries.find(({ stream }) => stream.startsWith('run/'))?.stream.slice('run/'.length) ?? '';
+}
+
+/** What lies where a file is expected. Each is made at a path. */
+const THINGS: Readonly<Record<string, (path: string, begin: Buffer) => void>> = {
+  'a file of 1 GB': (path, begin) => ofSize(path, begin, 10 ** 9),
+  'a file of 5 GB': (path, begin) => ofSize(path, begin, 5 * 10 ** 9),
+  'a pipe that nobody writes to': (path) => void spawnSync('mkfifo', ['-m', '600', path]),
+  'a pipe that never ends': endless,
+  'a folder': (path) => mkdirSync(path),
+};
+
+/** Everything that fills a pipe; each ends with its reader, or with the test. */
+const writers: ChildProcess[] = [];
+afterEach(() => {
+  for (const { pid } of writers.splice(0)) if (pid !== undefined) end(pid);
+});
+
+/** With the program that it has started. */
+function end(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** Nothing of the machine itself is put in the way, such as its own endless device: a program that errs here would replace it. */
+function endless(path: string): void {
+  spawnSync('mkfifo', ['-m', '600', path]);
+  const work = 'while :; do cat /dev/zero > "$1" 2> /dev/null; [ -p "$1" ] || exit; done';
+  writers.push(spawn('sh', ['-c', work, 'sh', path], { stdio: 'ignore', detached: true }));
+}
+
+/** Sparse, so that it takes no room; it begins like what is expected. */
+function ofSize(path: string, begin: Buffer, size: number): void {
+  const file = openSync(path, 'w', 0o600);
+  writeSync(file, begin);
+  ftruncateSync(file, size);
+  closeSync(file);
+}
+
+interface Place {
+  /** The path, and the commands that read it; the first command is for things that it can name. */
+  readonly path: (house: House) => string;
+  readonly commands: (path: string, house: House) => readonly (readonly string[])[];
+  /** What a proper file there begins with is kept at the beginning of the large ones. */
+  readonly before?: (house: House) => Promise<void>;
+  /** The commands do their work without the file. */
+  readonly isOptional?: boolean;
+}
+
+const inFolder = (name: string) => (house: House) => join(house.folder, name);
+const READ = ['backups', 'list', '--instance', 'orders'] as const;
+
+async function rotated(house: House): Promise<void> {
+  const { code, stderr } = await house.rotate();
+  if (code !== 0) throw new Error(stderr);
+}
+
+const PLACES: Readonly<Record<string, Place>> = {
+  'the config': { path: inFolder('lifeboat.yaml'), commands: () => [READ, ['doctor']] },
+  'a config that a flag names': {
+    path: inFolder('other.yaml'),
+    commands: (path) => [[...READ, '--config', path]],
+  },
+  'the token file': { path: inFolder('token'), commands: () => [READ, ['doctor']] },
+  'the passphrase file': { path: inFolder('passphrase'), commands: () => [['keys', 'list']] },
+  'the vault': { path: ({ home }) => join(home, 'vault.age'), commands: () => [['keys', 'list']] },
+  'a key file': {
+    path: inFolder('key'),
+    commands: (path) => [
+      ['keys', 'add', 'orders', '--file', path],
+      ['verify', path, '--key-file', path],
+    ],
+  },
+  'certificates of an authority': {
+    path: inFolder('ca.pem'),
+    before: async ({ env }) => {
+      const config = env['LIFEBOAT_CONFIG'] ?? '';
+      writeFileSync(config, readFileSync(config, 'utf8').replaceAll('settle:', 'ca: ./ca.pem\n    settle:'));
+    },
+    commands: () => [READ],
+  },
+  'a request to approve': {
+    path: inFolder('request.txt'),
+    commands: (path) => [['approve', path, '--confirm', 'orders']],
+  },
+  'a bundle': { path: inFolder('bundle.tar'), commands: (path) => [['audit', 'verify', path]] },
+  'a public key': {
+    path: inFolder('key.pub'),
+    before: rotated,
+    commands: (path) => [['audit', 'verify', '--public-key', path]],
+  },
+  'a team’s own runbooks': {
+    path: inFolder('texts/rotate-key.md'),
+    before: async ({ env, folder }) => {
+      mkdirSync(join(folder, 'texts'));
+      appendFileSync(env['LIFEBOAT_CONFIG'] ?? '', 'runbooks: ./texts\n');
+    },
+    commands: () => [['plan', 'rotate-key', '--instance', 'orders']],
+    isOptional: true,
+  },
+  'the transcript of a run': {
+    path: ({ home }) => join(home, 'transcripts', 'RUN.jsonl'),
+    before: rotated,
+    commands: () => [
+      ['audit', 'verify'],
+      ['audit', 'export', 'RUN', '--out', 'OUT'],
+      ['report', 'RUN'],
+    ],
+    isOptional: true,
+  },
+  'a signed head': {
+    path: ({ home }) => join(home, 'checkpoints/run/RUN/00000003-armed.note'),
+    before: rotated,
+    commands: () => [
+      ['audit', 'verify'],
+      ['audit', 'export', 'RUN', '--out', 'OUT'],
+    ],
+    isOptional: true,
+  },
+  'the public key beside the heads': {
+    path: ({ home }) => join(home, 'checkpoints/lifeboat.pub'),
+    before: rotated,
+    commands: () => [
+      ['audit', 'verify'],
+      ['run', 'rotate-key', '--instance', 'orders', '--yes'],
+    ],
+    isOptional: true,
+  },
+};
+
+describe.skipIf(!hasProc)(
+  'whatever lies where a file is expected, the process stays small, ends, and says what is wrong',
+  () => {
+    const houses = useHouses();
+
+    test.for(Object.entries(PLACES))(
+      'in the place of %s',
+      { timeout: 300_000 },
+      async ([, place], context) => {
+        const house = await houses(context);
+        const calm = calmIn(house);
+        await place.before?.(house);
+        const run = place.before === rotated ? await runIn(house) : '';
+        const path = place.path(house).replace('RUN', run);
+        const out = join(house.folder, 'made.tar');
+        const named: Readonly<Record<string, string>> = { RUN: run, OUT: out };
+        const proper = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+        const begin = path.endsWith('.tar') ? Buffer.from('x') : proper;
+        for (const [name, make] of Object.entries(THINGS)) {
+          rmSync(path, { recursive: true, force: true });
+          make(path, begin);
+          for (const words of place.commands(path, house)) {
+            const { code, stdout, stderr } = await calm(...words.map((word) => named[word] ?? word));
+            rmSync(out, { force: true });
+            const about = `${words.join(' ')} with ${name}: ${stdout}${stderr}`;
+            if (place.isOptional !== true && words[0] !== 'doctor') expect(code, about).not.toBe(0);
+            expect(code, about).not.toBe(130);
+          }
+          count('sizes', { 'kinds of input': 1 });
+        }
+      },
+    );
+
+    test('in the places of a signature, of those who may sign and of those who may not any more', {
+      timeout: 300_000,
+    }, async (context) => {
+      const house = await withApprovals(houses, context, { more: ', revoked: ./revoked' });
+      const calm = calmIn(house);
+      writeFileSync(join(house.folder, 'revoked'), '');
+      expect((await house.rotate()).code).toBe(3);
+      const { file, run, text } = await house.request();
+      const signature = house.ada.sign(text);
+      const brought = join(house.folder, 'brought.sig');
+      const resume = ['resume', run, '--yes', '--confirm', 'orders'];
+      const places: [string, Buffer, string[][]][] = [
+        [brought, Buffer.from(signature), [['approvals', 'accept', run, brought]]],
+        [`${file}.sig`, Buffer.from(signature), [['approvals'], resume]],
+        [`${file}.withdrawn`, Buffer.from('because'), [['approvals'], resume]],
+        [
+          join(house.folder, 'approvers'),
+          readFileSync(join(house.folder, 'approvers')),
+          [['doctor'], resume],
+        ],
+        [join(house.folder, 'revoked'), Buffer.alloc(0), [['doctor'], resume]],
+      ];
+      for (const [path, begin, commands] of places) {
+        const proper = existsSync(path) ? readFileSync(path) : undefined;
+        for (const [name, make] of Object.entries(THINGS)) {
+          rmSync(path, { recursive: true, force: true });
+          mkdirSync(dirname(path), { recursive: true });
+          make(path, begin);
+          if (path.endsWith('approvers') || path.endsWith('revoked')) writeFileSync(`${file}.sig`, signature);
+          for (const words of commands) {
+            const { code, stderr } = await calm(...words);
+            if (words !== resume) continue;
+            expect(code, `${name} at ${path}: ${stderr}`).not.toBe(0);
+          }
+          count('sizes', { 'kinds of input': 1 });
+        }
+        rmSync(path, { recursive: true, force: true });
+        rmSync(`${file}.sig`, { force: true });
+        if (proper !== undefined) writeFileSync(path, proper, { mode: 0o600 });
+      }
+      expect(house.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,94 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withApprovals } from '../e2e/approval-house.ts';
+import { ANSWERED, CANARIES, openHouse } from '../e2e/house.ts';
+import { copyProduct, type Product } from '../e2e/product.ts';
+import { useHouses } from '../e2e/scene.ts';
+import { useStrangers } from '../e2e/stranger.ts';
+import { hasTerminal, openTerminal, personAt } from '../e2e/terminal.ts';
+import { lookedAfter, TELLING } from './looked-after.ts';
+
+const SECRETS = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey];
+const ORDERS = ['--instance', 'orders'] as const;
+
+describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but where it belongs', () => {
+  const houses = useHouses();
+  const strangers = useStrangers();
+  let product: Product;
+  beforeAll(() => {
+    product = copyProduct({ cheapVault: true });
+  });
+  afterAll(() => product.remove());
+
+  test('after a change that a second person has approved, with everything that OpenSSH was started for', {
+    timeout: 180_000,
+  }, async (context) => {
+    const tokenSource = '{ env: LIFEBOAT_TEST_TOKEN }';
+    const house = await withApprovals(houses, context, { house: { tokenSource } });
+    Object.assign(house.env, { LIFEBOAT_TEST_TOKEN: CANARIES.token });
+    await lookedAfter(house, SECRETS, async (run) => {
+      expect((await run('run', 'rotate-key', ...ORDERS, ...ANSWERED)).code).toBe(3);
+      const asked = await house.request();
+      const brought = join(house.folder, 'brought.sig');
+      writeFileSync(brought, house.ada.sign(asked.text));
+      expect((await run('approve', asked.file, '--confirm', 'orders', '--out', 'OUT')).code).toBe(0);
+      expect((await run('approvals', 'accept', asked.run, brought)).code).toBe(0);
+      const { code, stderr } = await run('resume', ...ANSWERED);
+      expect(code, stderr).toBe(0);
+      for (const words of TELLING) await run(...words);
+    });
+  });
+
+  test.skipIf(!hasTerminal())(
+    'in the bytes that a rotation and a recovery have written to a terminal',
+    {
+      timeout: 180_000,
+    },
+    async (context) => {
+      const house = await openHouse(product, { taskMs: 40 });
+      context.onTestFinished(() => house.close());
+      await lookedAfter(house, SECRETS, async (run) => {
+        const rotation = personAt(openTerminal(product, house, ['run', 'rotate-key', ...ORDERS]), expect);
+        context.onTestFinished(() => rotation.close());
+        await rotation.answerToTheChange();
+        await rotation.confirm();
+        await rotation.asks('the key is rotated and proven');
+        rotation.type('q');
+        await rotation.shows('rc=0');
+        run.hears(`${rotation.bytes()}\n${rotation.text()}`);
+
+        expect((await run('run', 'disaster-recovery', ...ORDERS, '--prepare', '--yes')).code).toBe(0);
+        const words = ['run', 'disaster-recovery', ...ORDERS, '--target', 'orders-dr', '--perform'];
+        const recovery = personAt(openTerminal(product, house, words), expect);
+        context.onTestFinished(() => recovery.close());
+        await expect.poll(() => recovery.text(), { timeout: 20_000 }).toMatch(/❯/u);
+        recovery.type('\u0003');
+        await recovery.asks('the run stays open');
+        recovery.type('\u0003');
+        await recovery.shows(/rc=\d+/u);
+        run.hears(`${recovery.bytes()}\n${recovery.text()}`);
+        for (const more of TELLING) await run(...more);
+      });
+    },
+  );
+
+  test('once nothing is owed any more: what bindings were made with is removed when the run closes', {
+    timeout: 180_000,
+  }, async (context) => {
+    const house = await strangers(context);
+    const bindings = join(house.home, 'backups/bindings');
+    const first = await house.restore();
+    expect(first.code, first.stderr).toBe(3);
+    const { readdirSync } = await import('node:fs');
+    expect(readdirSync(bindings)).toHaveLength(1);
+    const owed = (await house.run('owe', '--json')).stdout.split('\n').filter((line) => line !== '');
+    for (const line of owed) {
+      const { id } = JSON.parse(line) as { readonly id: string };
+      const settled = await house.run('owe', 'settle', id, '--proof', 'seen');
+      expect([0, 3], settled.stderr).toContain(settled.code);
+    }
+    expect((await house.run('owe', '--json')).stdout).toBe('');
+    expect(readdirSync(bindings)).toEqual([]);
+  });
+});
