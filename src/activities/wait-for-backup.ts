@@ -18,7 +18,7 @@ export function waitForBackup(
           kind: 'backup',
           id,
           look: () => look(deps, id, context.signal),
-          earlier: async () => (await deps.service.backups(context.signal)).value,
+          earlier: async (signal) => (await deps.service.backups(signal)).value,
           facts: factsOfBackup,
           hints: [
             'another backup may be asked for',

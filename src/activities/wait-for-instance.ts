@@ -40,7 +40,7 @@ export function waitForInstance(
         const state: string = value.state ?? 'not told';
         const isStill = STEADY.has(state) || state === 'failed' || state === 'deleted';
         hasBegun ||= (value.state !== undefined && !isStill) || hasMoved(updatedAt, value.updated_at);
-        if (!isStill) return { status: state, overdue: await watch('running', instantOf(context.arrivedAt)) };
+        if (!isStill) return { status: state, overdue: watch('running', instantOf(context.arrivedAt)) };
         if (hasBegun) return { status: state, result: end(state, value) };
         const isPatient = context.now().getTime() - since <= PATIENCE_MS;
         return { status: state, result: isPatient ? undefined : unchanged(state) };

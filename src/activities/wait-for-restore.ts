@@ -27,7 +27,7 @@ export function waitForRestore(
             if (wasQueued && value.status === 'running') seenRunningAt ??= context.now().toISOString();
             return { value: timed(value), skew };
           },
-          earlier: async () => (await deps.service.restores(context.signal)).value.map(timed),
+          earlier: async (signal) => (await deps.service.restores(signal)).value.map(timed),
           rtoMs: deps.objectives.rtoMs,
           facts: (restore) => ({
             ...factsOfRestore(restore),

@@ -11,7 +11,7 @@ export interface Awaited<Row extends Task & Timed, Facts> {
   readonly id: number;
   readonly look: () => Promise<{ readonly value: Row; readonly skew?: Skew | undefined }>;
   /** Tasks of the same kind, for how long they took. */
-  readonly earlier: () => Promise<readonly Timed[]>;
+  readonly earlier: (signal: AbortSignal) => Promise<readonly Timed[]>;
   /** The recovery time that was promised, where the task is a part of it. Milliseconds. */
   readonly rtoMs?: number | undefined;
   readonly facts: (task: Row) => Facts;
@@ -30,18 +30,27 @@ export function waitForTask<Row extends Task & Timed, Facts>(
   { kind, id, look, facts, hints, earlier, rtoMs }: Awaited<Row, Facts>,
   context: ActivityContext,
 ): Promise<ActivityResult<Facts>> {
-  const watch = watchdog({ what: `${kind}s`, earlier, rtoMs, defaultSeconds: DEFAULT_SECONDS }, context);
-  return poll(`${kind} ${id}`, context, async () => {
+  const over = new AbortController();
+  const signal = AbortSignal.any([context.signal, over.signal]);
+  const expected = {
+    what: `${kind}s`,
+    earlier: () => earlier(signal),
+    rtoMs,
+    defaultSeconds: DEFAULT_SECONDS,
+  };
+  const watch = watchdog(expected, context);
+  const waited = poll(`${kind} ${id}`, context, async () => {
     const { value: task, skew } = await look();
     const status: string = task.status;
     if (status === 'done') return { status, result: ok(facts(task)) };
     if (status !== 'failed' && status !== 'deleted') {
       const stage = status === 'queued' ? 'queued' : 'running';
-      return { status, overdue: await watch(stage, beginOf(task, stage, skew)) };
+      return { status, overdue: watch(stage, beginOf(task, stage, skew)) };
     }
     const message = `${kind} ${id} is ${status}; the service gives no reason`;
     return { status, result: no(`${kind}.${status}`, message, { hints }) };
   });
+  return waited.finally(() => over.abort());
 }
 
 /** When the stage began by this machine's clock; unknown where the service does not tell it, or its clock is not known. */

@@ -1,12 +1,12 @@
 import { MEANWHILE, type Plan, type Spot } from './director.ts';
+import { effectsOn } from './effects.ts';
 import { AT_CONNECT, FAULTS } from './faults.ts';
-import { WALKABLE, type Walkable } from './flows.ts';
-import { type Kind, kindOf } from './kinds.ts';
-import type { Seen } from './seen.ts';
+import type { Walkable } from './flows.ts';
+import { ASKS, type Kind, kindOf, WAITED } from './kinds.ts';
+import { countOf, type Seen } from './seen.ts';
 import { openSite } from './site.ts';
 import { byFlags } from './stage.ts';
-import { cellOf } from './table.ts';
-import { effectsOn } from './trial.ts';
+import { expectedOf } from './table.ts';
 import { setOut } from './walk.ts';
 
 /** One fault at one endpoint of one flow. */
@@ -14,6 +14,8 @@ export interface Case {
   readonly flow: Walkable;
   readonly kind: Kind;
   readonly plan: Plan;
+  /** How often the step asks for it in an undisturbed run. */
+  readonly usual: number;
   /** What an undisturbed run does that must not be done twice. */
   readonly effects: ReadonlyMap<string, number>;
 }
@@ -23,6 +25,10 @@ export interface Endpoint {
   readonly kind: Kind;
   readonly spot: Spot;
   readonly lead?: Spot;
+  /** How often the step asks for it when nothing goes wrong. */
+  readonly usual: number;
+  /** Whether it is known after which request it comes: while something is waited for, it is not. */
+  readonly isForeseeable: boolean;
 }
 
 export interface Recorded {
@@ -34,19 +40,20 @@ export interface Recorded {
 /** Every endpoint that a flow calls: of each step the first call of each route, and the second look at what is waited for. */
 export async function recordFlow(flow: Walkable): Promise<Recorded> {
   const { seen, effects } = await record(flow);
-  const endpoints = endpointsIn(seen).filter(({ kind }) => kind !== 'list');
-  const lists: Endpoint[] = [];
-  for (const { kind, spot } of endpoints) {
-    if (kind !== 'task' && kind !== 'action') continue;
-    const after = await record(flow, { ...spot, fault: 'reset-after', times: 'once' });
-    const list = endpointsIn(after.seen).find(
-      (one) =>
-        one.kind === 'list' && one.spot.at?.verb === spot.at?.verb && one.spot.at?.turn === spot.at?.turn,
-    );
-    if (list === undefined) throw new Error(`nobody asks what became of ${spot.route}`);
-    lists.push({ ...list, lead: spot });
-  }
+  const endpoints = endpointsIn(seen).filter(({ kind }) => !ASKS.has(kind));
+  const sends = endpoints.filter(({ kind }) => kind === 'task' || kind === 'action');
+  const lists = await Promise.all(sends.map(({ spot }) => listAfter(flow, spot)));
   return { flow, endpoints: [...endpoints, ...lists], effects };
+}
+
+/** The call that asks what became of a change whose answer was lost. */
+async function listAfter(flow: Walkable, spot: Spot): Promise<Endpoint> {
+  const { seen } = await record(flow, { ...spot, fault: 'reset-after', times: 'once' });
+  const list = endpointsIn(seen).find(
+    (one) => ASKS.has(one.kind) && one.spot.at?.verb === spot.at?.verb && one.spot.at?.turn === spot.at?.turn,
+  );
+  if (list === undefined) throw new Error(`nobody asks what became of ${spot.route}`);
+  return { ...list, lead: spot };
 }
 
 async function record(flow: Walkable, plan?: Plan) {
@@ -65,39 +72,34 @@ async function record(flow: Walkable, plan?: Plan) {
 }
 
 /** What is asked for more than once for one thing: the second time need not be like the first. */
-const TWICE: ReadonlySet<Kind> = new Set<Kind>(['poll', 'download']);
+const TWICE: ReadonlySet<Kind> = new Set<Kind>(['poll', 'download', 'only-download']);
 
 function endpointsIn(seen: readonly Seen[]): Endpoint[] {
   const counts = new Map<string, number>();
+  const waited = new Set<string>();
   return seen.flatMap((one): Endpoint[] => {
     if (one.route.endsWith(MEANWHILE)) return [];
     const kind = kindOf(one);
-    const key = `${kind} ${one.at?.verb} ${one.at?.turn} ${one.route}`;
+    const turn = `${one.at?.verb} ${one.at?.turn}`;
+    const key = `${kind} ${turn} ${one.route}`;
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
+    const isForeseeable = !waited.has(turn);
+    if (WAITED.has(kind)) waited.add(turn);
     if (count > (TWICE.has(kind) ? 2 : 1)) return [];
-    return [{ kind, spot: { peer: one.peer, route: one.route, nth: one.nth, at: one.at } }];
+    const spot = { peer: one.peer, route: one.route, nth: one.nth, at: one.at };
+    return [{ kind, spot, usual: countOf(seen, spot), isForeseeable }];
   });
 }
 
 /** Every fault that the table has a verdict for, once and always, at every endpoint. */
 export function casesOf({ flow, endpoints, effects }: Recorded): readonly Case[] {
-  return endpoints.flatMap(({ kind, spot, lead }) =>
+  return endpoints.flatMap(({ kind, spot, lead, usual, isForeseeable }) =>
     FAULTS.flatMap((fault) =>
       (['once', 'always'] as const)
-        .filter(() => !AT_CONNECT.has(fault) || isForeseeable(kind, spot))
-        .filter((times) => cellOf(kind, fault)[times] !== 'n/a')
-        .map((times): Case => ({ flow, kind, effects, plan: { ...spot, fault, times, lead } })),
+        .filter(() => !AT_CONNECT.has(fault) || isForeseeable)
+        .map((times): Case => ({ flow, kind, usual, effects, plan: { ...spot, fault, times, lead } }))
+        .filter((one) => expectedOf(one) !== 'n/a'),
     ),
   );
-}
-
-/** Whether it is known beforehand after which request it comes: while something is waited for, only the first is. */
-function isForeseeable(kind: Kind, { at }: Spot): boolean {
-  return kind !== 'poll' || at?.index === 0;
-}
-
-/** Those whose name and revision hold these words; all without any. */
-export function flowsNamed(name: string | undefined): readonly Walkable[] {
-  return WALKABLE.filter((flow) => name === undefined || `${flow.name} ${flow.revision}`.includes(name));
 }

@@ -44,6 +44,8 @@ export const MEANWHILE = 'meanwhile';
 export class Director {
   readonly seen: Seen[] = [];
   hits = 0;
+  /** How many requests had come when it happened first. */
+  seenBefore = 0;
   /** What becomes of the task of the next change. */
   #wish: TaskWish | undefined;
   readonly #plan: Plan | undefined;
@@ -128,7 +130,7 @@ export class Director {
       return meet('reset-after', passing, one.peer, this.#world.elsewhere);
     }
     if (!this.#isHit(plan, one)) return this.#properly(passing);
-    this.hits += 1;
+    this.#hit();
     one.fault = plan.fault;
     if (!OF_TASKS.has(plan.fault)) return meet(plan.fault, passing, one.peer, this.#world.elsewhere);
     const server = this.#world.server();
@@ -139,6 +141,11 @@ export class Director {
     await passing.work();
     await beSecond(server, one.route);
     passing.response.destroy();
+  }
+
+  #hit(): void {
+    if (this.hits === 0) this.seenBefore = this.seen.length;
+    this.hits += 1;
   }
 
   #isHit(plan: Plan, one: Seen): boolean {
@@ -188,7 +195,7 @@ export class Director {
     const plan = this.#plan;
     if (plan === undefined || !this.#on || !this.#isEngaged) return;
     if (Number(connectParams.port) !== this.#world.ways[plan.peer]?.port) return;
-    this.hits += 1;
+    this.#hit();
     if (plan.times === 'once') void this.calm();
   };
 }

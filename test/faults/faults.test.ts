@@ -1,20 +1,57 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import { refuseUnsupported } from '../../src/commands/refuse-unsupported.ts';
+import { inputFrom } from '../../src/commands/run-input.ts';
+import { runbookNamed } from '../../src/commands/runbook-files.ts';
+import type { Sites } from '../../src/commands/sites.ts';
+import { Secret } from '../../src/secret.ts';
+import { addressFrom } from '../../src/service/address.ts';
+import { openService } from '../../src/service/open.ts';
 import { CASES } from '../e2e/flows.ts';
 import { FAULTS } from './faults.ts';
-import { WALKABLE } from './flows.ts';
+import { flagsIn, WALKABLE } from './flows.ts';
 import { KINDS } from './kinds.ts';
 import { cellOf, TABLE_TEXT } from './table.ts';
 
 test('the table has a verdict for every fault at every kind of endpoint', () => {
-  for (const kind of KINDS) for (const fault of FAULTS) expect(cellOf(kind, fault).once).toBeDefined();
+  for (const kind of KINDS) for (const fault of FAULTS) expect(() => cellOf(kind, fault)).not.toThrow();
 });
 
 test('every flow that is walked end to end is walked into faults as well', () => {
   const walked = new Set(WALKABLE.map(({ name, revision }) => `${name} ${revision}`));
   for (const { name, revision } of CASES) expect(walked).toContain(`${name} ${revision}`);
+});
+
+const ON_V0 = [
+  'rotate-key',
+  'back-up-and-verify',
+  'restore-backup --backup 1',
+  'restore-point-in-time --to 2026-03-01T03:00:00Z',
+  'disaster-recovery --prepare',
+  'disaster-recovery --target orders-dr --perform',
+  'change-instance --action restart',
+  'change-instance --action recreate',
+  'change-instance --action update',
+];
+
+test.for(ON_V0)('%s cannot be begun on V0, so that there is no fault to walk it into', async (words) => {
+  const address = addressFrom('https://dashboard.example.com/service-instances/4a1f', 'v0');
+  const service = openService(address, { token: async () => new Secret('a token') });
+  onTestFinished(() => service.close());
+  const site = { name: 'orders', service } as Sites['instance'];
+  const { runbook: id, flags } = flagsIn(words.split(' '));
+  const runbook = runbookNamed(id);
+  const input = await inputFrom(runbook, flags as never, new Date('2026-03-01T04:00:00Z'), false);
+  const begin = () => refuseUnsupported(runbook, { instance: site, target: site }, input);
+  expect(begin).toThrow(/cannot be walked on orders: its service cannot /u);
+});
+
+test('every runbook is among those that V0 is asked for', () => {
+  const asked = ON_V0.map((words) => words.split(' ')[0]);
+  expect(new Set(asked)).toEqual(new Set(Object.keys(runbooks)));
 });
 
 test('the table is printed for whoever wants to read it', async () => {

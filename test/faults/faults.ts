@@ -117,7 +117,8 @@ function cut(response: ServerResponse, { status, headers, body }: Reply): void {
     return;
   }
   response.writeHead(status, { ...rest, 'content-length': body.length });
-  response.write(half, () => response.destroy());
+  // Not destroyed: that can take away what was sent before it, the headers as well.
+  response.write(half, () => response.socket?.end());
 }
 
 const MIB = Buffer.from(`${'[1],'.repeat(2 ** 18)}`);

@@ -52,6 +52,11 @@ export const WALKABLE: readonly Walkable[] = [
   ),
 ];
 
+/** Those whose name and revision hold these words; all without any. */
+export function flowsNamed(name: string | undefined): readonly Walkable[] {
+  return WALKABLE.filter((flow) => name === undefined || `${flow.name} ${flow.revision}`.includes(name));
+}
+
 /** The name and the flags of a command line, as the commands get them. */
 export function flagsIn(words: readonly string[]) {
   const { positionals, values } = parseArgs({

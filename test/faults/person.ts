@@ -12,13 +12,15 @@ export interface PersonEnd {
 }
 
 const MOST_ANSWERS = 60;
+/** What a service shows for good, such as an instance that has failed, is then gone on without. */
+const MOST_TRIES = 5;
 
 /**
  * Somebody patient, once everything is well again: tries again what has failed, looks again at what is in doubt, and where that tells
  * nothing, asks whoever runs the service what became of it. Never sends again what was done.
  */
 export async function byPerson(run: Run, site: Site): Promise<PersonEnd> {
-  const looked = new Set<string>();
+  const looked = new Map<string, number>();
   for (let answers = 0; answers < MOST_ANSWERS; answers += 1) {
     const end = await Promise.race([run.ended, untilAsked(run)]);
     const { snapshot } = run.state();
@@ -47,7 +49,7 @@ function untilAsked(run: Run): Promise<undefined> {
   });
 }
 
-function answerTo(question: Question, run: Run, site: Site, looked: Set<string>): Answer | undefined {
+function answerTo(question: Question, run: Run, site: Site, looked: Map<string, number>): Answer | undefined {
   if (question.kind === 'obligations') {
     const owed = stillOwed(question.obligations)[0];
     if (owed !== undefined) return { event: question.settle, id: owed.id, text: 'seen with my own eyes' };
@@ -57,14 +59,17 @@ function answerTo(question: Question, run: Run, site: Site, looked: Set<string>)
     types.flatMap((type) => open.filter(({ event }) => event.type === `operator.${type}`))[0];
   const { snapshot } = run.state();
   const isDoubt = snapshot.hasTag('in-doubt' as never);
-  const first = !looked.has(question.prompt);
-  looked.add(question.prompt);
+  const times = (looked.get(question.prompt) ?? 0) + 1;
+  looked.set(question.prompt, times);
+  const first = times === 1;
   const chosen = isDoubt
     ? ((first ? option('lookAgain') : undefined) ??
       (wasDone(run, site)
         ? option('adopt', 'hasBegun', 'goOn', 'lookAgain')
         : option('sendAgain', 'setAgain')))
-    : option('retry', 'lookAgain');
+    : times > MOST_TRIES
+      ? option('skip')
+      : option('retry', 'lookAgain');
   if (chosen !== undefined) return answerBy(chosen);
   if (question.kind === 'typed-name') return { event: question.event, typed: question.expected };
   const recommended =

@@ -1,4 +1,3 @@
-import { foldIntents } from '../../src/runner/intents.ts';
 import type { Run } from '../../src/runner/run.ts';
 import type { Position } from './seen.ts';
 
@@ -13,11 +12,11 @@ export function positionOf(
   const begun = entries.filter(({ type }) => type === 'activity.begun');
   const last = begun.at(-1);
   if (last === undefined) return undefined;
-  const { verb, key } = last.body as { readonly verb: string; readonly key: string };
+  const { verb } = last.body as { readonly verb: string };
   const turn = begun.filter(({ body }) => (body as { verb: string }).verb === verb).length;
   const index = requests.get(`${verb} ${turn}`) ?? 0;
   const sameBefore = requests.get(`${verb} ${turn} ${route}`) ?? 0;
-  return { verb, turn, index, sameBefore, isArmed: foldIntents(entries).get(key)?.armedAt !== undefined };
+  return { verb, turn, index, sameBefore, hasSent: requests.has(`${verb} ${turn} changes`) };
 }
 
 /** Counts a request to where it came from. */
@@ -26,6 +25,7 @@ export function count(
   route: string,
   requests: Map<string, number>,
 ): void {
+  if (!route.startsWith('GET ')) requests.set(`${verb} ${turn} changes`, 1);
   requests.set(`${verb} ${turn}`, index + 1).set(`${verb} ${turn} ${route}`, sameBefore + 1);
 }
 

@@ -1,5 +1,5 @@
 import { FAULTS } from './faults.ts';
-import { cellOf } from './table.ts';
+import { expectedOf } from './table.ts';
 import type { Finding } from './trial.ts';
 
 /** Whether it came out as the table says, and no promise was broken on the way. */
@@ -8,9 +8,8 @@ export function isGood(finding: Finding): boolean {
   return isExpected(finding) && crashed === undefined && !hung && !lost && !doubled && !strayed;
 }
 
-function isExpected({ case: { kind, plan }, verdict }: Finding): boolean {
-  const expected: readonly string[] = [cellOf(kind, plan.fault)[plan.times]].flat();
-  return expected.includes(verdict);
+function isExpected({ case: one, verdict }: Finding): boolean {
+  return verdict === expectedOf(one);
 }
 
 /** A case and what it came to, for whoever has to find out why. */
@@ -21,7 +20,7 @@ export function lineOf(finding: Finding): string {
   const step = plan.at === undefined ? '' : `${plan.at.verb} ${plan.at.turn}`;
   return [
     `${flow.name} ${flow.revision}: ${plan.fault} ${plan.times} at ${plan.route} (${kind}, ${step})`,
-    `expected ${[cellOf(kind, plan.fault)[plan.times]].flat().join('/')}, was ${verdict}: ${where}`,
+    `expected ${expectedOf(finding.case)}, was ${verdict}: ${where}`,
     `then ${resumed}`,
     ...marks.filter((mark) => typeof mark === 'string'),
   ].join('\n  ');

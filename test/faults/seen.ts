@@ -10,8 +10,8 @@ export interface Position {
   readonly index: number;
   /** How many of them were for the same route. */
   readonly sameBefore: number;
-  /** Whether the run has armed what it is about to send, or asks what became of it. */
-  readonly isArmed: boolean;
+  /** Whether it has sent a change in this turn. */
+  readonly hasSent: boolean;
 }
 
 /** A request as it came in, before anything was done about it. */
@@ -29,6 +29,15 @@ export interface Seen {
   worked: boolean;
   /** The fault that it met. */
   fault: string | undefined;
+}
+
+/** How often a step asks for something. */
+export function countOf(
+  seen: readonly Seen[],
+  { route, at }: Pick<Seen, 'route'> & { readonly at?: Position | undefined },
+): number {
+  return seen.filter((one) => one.route === route && one.at?.verb === at?.verb && one.at?.turn === at?.turn)
+    .length;
 }
 
 /** `GET orders /backups/:id`: the same for every run of a flow. */

@@ -10,6 +10,7 @@ import { CANARIES } from '../e2e/house.ts';
 import type { Certificates } from './certificates.ts';
 import { Director, type Plan } from './director.ts';
 import { BY_TLS } from './faults.ts';
+import { packHere } from './pack-here.ts';
 import { type FaultProxy, startProxy } from './proxy.ts';
 import { type Peer, routeOf } from './seen.ts';
 
@@ -20,6 +21,8 @@ export interface Site {
   readonly director: Director;
   readonly caFile: string | undefined;
   readonly platformUrl: string | undefined;
+  /** The names of the instances by their id. */
+  readonly names: ReadonlyMap<string, string>;
   /** The dashboard address of an instance, by the way that can be made bad. */
   urlOf(name: string): string;
   /** Requests that came to another origin with something that is none of its business. */
@@ -55,6 +58,7 @@ export async function openSite({
     key: CANARIES.oldKey,
     token: CANARIES.token,
     taskMs,
+    packing: packHere,
     trouble: ({ method }) => {
       const task = method === 'GET' ? undefined : director.takeWish();
       return task === undefined ? undefined : { task };
@@ -79,6 +83,7 @@ export async function openSite({
     director,
     caFile: shown?.caFile,
     platformUrl: ways.platform?.origin,
+    names,
     urlOf,
     strayed: elsewhere.strayed,
     close: async () => {

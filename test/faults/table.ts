@@ -1,45 +1,72 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FAULTS, type Fault } from './faults.ts';
+import type { Case } from './cases.ts';
+import { FAULTS, type Fault, OF_TASKS } from './faults.ts';
 import { KINDS, type Kind } from './kinds.ts';
 
 export const VERDICTS = ['on', 'retry', 'wait', 'ask', 'token', 'doubt', 'failed', 'n/a'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 export interface Cell {
-  /** Any of these, when it happens once. */
-  readonly once: readonly Verdict[] | 'n/a';
-  /** Any of these, when it stays. */
-  readonly always: readonly Verdict[] | 'n/a';
+  readonly once: Verdict;
+  readonly always: Verdict;
 }
 
-/** The table as a person reads it. */
+/** The tables as a person reads them. */
 export const TABLE_TEXT = readFileSync(join(import.meta.dirname, 'table.md'), 'utf8');
 
-const CELLS = parse(TABLE_TEXT);
+/** Nothing where the place decides. */
+const CELLS = new Map<string, Cell | undefined>();
+/** What becomes of a word that nobody knows, first row first. */
+const WORDS: { readonly step: string; readonly read: string; readonly flow: string; readonly cell: Cell }[] =
+  [];
+readTables(TABLE_TEXT);
 
-/** What is expected of a fault at a kind of endpoint. Throws for what the table does not have. */
-export function cellOf(kind: Kind, fault: Fault): Cell {
-  const cell = CELLS.get(`${kind} ${fault}`);
-  if (cell === undefined) throw new Error(`the table has no verdict for ${fault} at ${kind}`);
-  return cell;
+/** What is expected of a fault at a kind of endpoint; undefined where the place decides. Throws for what no table has. */
+export function cellOf(kind: Kind, fault: Fault): Cell | undefined {
+  if (!CELLS.has(`${kind} ${fault}`)) throw new Error(`the table has no verdict for ${fault} at ${kind}`);
+  return CELLS.get(`${kind} ${fault}`);
 }
 
-function parse(text: string): ReadonlyMap<string, Cell> {
-  const rows = text
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .map(cellsOf);
-  const [head = [], , ...body] = rows;
-  const cells = new Map<string, Cell>();
-  for (const [fault = '', ...row] of body) {
-    for (const [i, cell] of row.entries()) cells.set(`${head[i + 1]} ${fault}`, readCell(cell, fault));
+/** The one verdict that a case shall come to. */
+export function expectedOf({ flow, kind, plan }: Pick<Case, 'flow' | 'kind' | 'plan'>): Verdict {
+  const cell = cellOf(kind, plan.fault) ?? cellOfWord(flow.name, kind, plan);
+  // A task fails, sticks or goes away once for all.
+  return plan.times === 'always' && OF_TASKS.has(plan.fault) ? 'n/a' : cell[plan.times];
+}
+
+function cellOfWord(flow: string, kind: Kind, { route, at }: Case['plan']): Cell {
+  const verb = kind === 'list' || kind === 'look' ? `after ${at?.verb}` : at?.verb;
+  const row = WORDS.find(
+    ({ step, read, flow: name }) =>
+      (step === 'all' || step === verb || step === `${verb} ${at?.turn}`) &&
+      (read === 'all' || read === route) &&
+      (name === 'all' || flow.startsWith(name)),
+  );
+  if (row === undefined) throw new Error(`the table has no verdict for a strange word at ${route}`);
+  return row.cell;
+}
+
+function readTables(text: string): void {
+  for (const block of text.split(/\n\n+/u).filter((part) => part.startsWith('|'))) {
+    const [head = [], , ...rows] = block.trim().split('\n').map(cellsOf);
+    if (head[0] === 'step') {
+      for (const [step = '', read = '', flow = '', cell = ''] of rows)
+        WORDS.push({ step, read, flow, cell: readCell(cell) });
+      continue;
+    }
+    for (const [fault = '', ...row] of rows)
+      for (const [i, cell] of row.entries())
+        CELLS.set(`${head[i + 1]} ${fault}`, cell === 'below' ? undefined : readCell(cell));
   }
+  // No platform has tasks.
+  for (const kind of KINDS)
+    for (const fault of OF_TASKS)
+      if (!CELLS.has(`${kind} ${fault}`)) CELLS.set(`${kind} ${fault}`, { once: 'n/a', always: 'n/a' });
   const missing = KINDS.flatMap((kind) => FAULTS.map((fault) => `${kind} ${fault}`)).filter(
-    (key) => !cells.has(key),
+    (key) => !CELLS.has(key),
   );
   if (missing.length > 0) throw new Error(`the table says nothing of ${missing.join(', ')}`);
-  return cells;
 }
 
 function cellsOf(line: string): string[] {
@@ -49,18 +76,15 @@ function cellsOf(line: string): string[] {
     .map((cell) => cell.trim().replaceAll('`', ''));
 }
 
-/** `retry, failed`: once, then always. One word is both, or all there is of a task. `a/b`: either. */
-function readCell(cell: string, fault: string): Cell {
+/** `retry, failed`: once, then always. One word is both. */
+function readCell(cell: string): Cell {
   if (cell === '-') return { once: 'n/a', always: 'n/a' };
-  const [once = '', always = once] = cell.split(',').map((part) => part.trim());
-  return {
-    once: verdictsIn(once, fault),
-    always: fault.startsWith('t') && /^t(ask|wo)-/u.test(fault) ? 'n/a' : verdictsIn(always, fault),
-  };
+  const [once = 'n/a', always = once] = cell.split(',').map((part) => verdictIn(part.trim()));
+  return { once, always };
 }
 
-function verdictsIn(words: string, fault: string): readonly Verdict[] {
-  const found = words.split('/').map((word) => VERDICTS.find((verdict) => verdict === word));
-  if (found.some((verdict) => verdict === undefined)) throw new Error(`${fault}: what is "${words}"?`);
-  return found.filter((verdict) => verdict !== undefined);
+function verdictIn(word: string): Verdict {
+  const found = VERDICTS.find((verdict) => verdict === word);
+  if (found === undefined) throw new Error(`what is "${word}"?`);
+  return found;
 }

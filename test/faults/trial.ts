@@ -1,12 +1,17 @@
 import type { Entry } from '../../src/journal/journal.ts';
 import type { Run } from '../../src/runner/run.ts';
+import { allowedMore } from './allowed.ts';
 import type { Case } from './cases.ts';
 import type { Certificates } from './certificates.ts';
+import { effectsOn } from './effects.ts';
 import { AT_CONNECT, type Fault } from './faults.ts';
+import { ASKS, WAITED } from './kinds.ts';
 import { byPerson } from './person.ts';
+import { countOf, type Seen } from './seen.ts';
 import { openSite, type Site } from './site.ts';
 import { byFlags } from './stage.ts';
 import type { Verdict } from './table.ts';
+import { wasInDoubt } from './verdict.ts';
 import { setOut } from './walk.ts';
 
 /** What one case came to. */
@@ -34,25 +39,38 @@ const ENDLESS: ReadonlySet<Fault> = new Set<Fault>(['task-stuck', 'unknown-enum'
 /** A walk may take so long, by the fast clock: nothing that the product waits for adds up to it. */
 const HANG_MS = 6_000_000;
 
+/** An action shows only while it is under way: so long that it is still seen when the overview is asked for again. */
+const SLOW_MS = 30_000;
+
 /** Walks a flow into a fault, and then, everything well again, to its end. */
 export async function tryCase(one: Case, certificates: Certificates): Promise<Finding> {
-  const { flow, plan } = one;
-  const site = await openSite({ ...flow, certificates, plan });
+  const { flow, kind, plan } = one;
+  const taskMs = kind === 'look' ? { taskMs: SLOW_MS } : {};
+  const site = await openSite({ ...flow, ...taskMs, certificates, plan });
   const { stage, begun } = await setOut(site, flow);
+  let entries: () => readonly Entry[] = () => [];
   const finding = { case: one, crashed: undefined, hung: false, lost: false, resumed: 'needs none' };
   try {
     let closed = false;
-    const first = await stage.drive(begun, (run) =>
-      withLimit(run, async () => {
+    const first = await stage.drive(begun, (run) => {
+      entries = () => run.state().entries;
+      return withLimit(run, async () => {
         const end = await byFlags(flow, begun, {
           patienceMs: ENDLESS.has(plan.fault) ? WAITS_MS : STANDS_MS,
         })(run);
         closed = run.state().entries.some(({ type }) => type === 'run.closed');
         return { ...end, entries: run.state().entries, state: JSON.stringify(run.state().snapshot.value) };
-      }),
-    );
+      });
+    });
     if (first === 'hung')
-      return { ...finding, ...whole(one, site), verdict: 'missed', exitCode: -1, where: 'hung', hung: true };
+      return {
+        ...finding,
+        ...whole(one, site, entries()),
+        verdict: 'missed',
+        exitCode: -1,
+        where: 'hung',
+        hung: true,
+      };
     const verdict = verdictOf(one, site, first);
     const undesigned = DESIGNED.includes(first.exitCode) ? undefined : `exit code ${first.exitCode}`;
     const common = {
@@ -63,19 +81,29 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
       crashed: undesigned,
     };
     await site.director.calm();
-    if (closed) return { ...common, ...whole(one, site) };
-    const resumed = await stage.drive(begun, (run) => withLimit(run, () => byPerson(run, site)));
-    if (resumed === 'hung') return { ...common, ...whole(one, site), hung: true, resumed: 'hung' };
+    if (closed) return { ...common, ...whole(one, site, entries()) };
+    const resumed = await stage.drive(begun, (run) => {
+      entries = () => run.state().entries;
+      return withLimit(run, () => byPerson(run, site));
+    });
+    if (resumed === 'hung') return { ...common, ...whole(one, site, entries()), hung: true, resumed: 'hung' };
     const lost = resumed.how !== 'ended';
     return {
       ...common,
-      ...whole(one, site),
+      ...whole(one, site, entries()),
       lost,
       resumed: `${resumed.how} ${resumed.exitCode} ${resumed.at}`,
     };
   } catch (thrown) {
     const crashed = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    return { ...finding, ...whole(one, site), verdict: 'missed', exitCode: -1, where: 'crashed', crashed };
+    return {
+      ...finding,
+      ...whole(one, site, entries()),
+      verdict: 'missed',
+      exitCode: -1,
+      where: 'crashed',
+      crashed,
+    };
   } finally {
     await stage.close();
     await site.close();
@@ -98,63 +126,34 @@ interface Left {
   readonly entries: readonly Entry[];
 }
 
-function verdictOf({ plan, kind }: Case, site: Site, { exitCode, why, entries }: Left): Finding['verdict'] {
-  const { director } = site;
-  if (director.hits === 0) return 'missed';
+function verdictOf(one: Case, site: Site, { exitCode, why, entries }: Left): Finding['verdict'] {
+  const { kind } = one;
+  if (site.director.hits === 0) return 'missed';
   if (exitCode === 4) return 'token';
   if (exitCode === 5) return 'doubt';
-  if (kind !== 'list' && wasInDoubt(entries)) return 'doubt';
+  if (!ASKS.has(kind) && wasInDoubt(entries)) return 'doubt';
   if (exitCode === 3) return why?.startsWith('nothing has moved') ? 'wait' : 'ask';
   if (exitCode !== 0) return 'failed';
-  const hit = director.seen.findIndex(({ fault }) => fault !== undefined);
-  const at = director.seen[hit]?.at;
-  const isAgain = director.seen
-    .slice(hit + 1)
-    // Another way to the same bytes is another try.
-    .some(
-      (one) =>
-        (one.route === plan.route || kind === 'download') &&
-        one.at?.verb === at?.verb &&
-        one.at?.turn === at?.turn,
-    );
-  if (!AT_CONNECT.has(plan.fault) && !isAgain) return 'on';
-  return kind === 'poll' ? 'wait' : 'retry';
+  if (!wasAskedAgain(one, site)) return 'on';
+  return WAITED.has(kind) ? 'wait' : 'retry';
 }
 
-/** An answer was lost. That a restore to a time names no restore is no loss. */
-function wasInDoubt(entries: readonly Entry[]): boolean {
-  return entries.some(({ type, body }) => {
-    const { sent, verb, failure } = body as { sent?: string; verb?: string; failure?: { code: string } };
-    if (type !== 'intent.outcome' || sent !== 'unknown') return false;
-    return verb !== 'restoreToTime' || failure?.code !== 'service.no-id';
-  });
+/** Whether a step asked once more, after the fault, for what it asks for anyway. */
+function wasAskedAgain({ plan, kind, usual }: Case, { director }: Site): boolean {
+  const isOfStep = ({ at }: Seen) => at?.verb === plan.at?.verb && at?.turn === plan.at?.turn;
+  const after = director.seen.slice(director.seenBefore).filter(isOfStep);
+  // Another way to the same bytes is another try.
+  if (kind === 'download' || kind === 'only-download') return after.length > 0;
+  const same = after.filter(({ route }) => route === plan.route);
+  // What a lost answer came to is asked until it shows, however often that is.
+  if (WAITED.has(kind) || ASKS.has(kind) || AT_CONNECT.has(plan.fault)) return same.length > 0;
+  return countOf(director.seen, plan) > usual;
 }
 
 /** What must hold whatever the verdict is. */
-function whole({ plan, kind, effects }: Case, site: Site): Pick<Finding, 'doubled' | 'strayed'> {
-  // A task that failed is begun anew by a person; and a key that was not set after all shows in a backup, which is followed by another.
-  const allowed = plan.fault === 'task-failed' || kind === 'repeatable' ? 1 : 0;
-  const now = effectsOn(site);
-  const doubled = [...now].some(([what, count]) => count > (effects.get(what) ?? 0) + allowed);
+function whole(one: Case, site: Site, entries: readonly Entry[]): Pick<Finding, 'doubled' | 'strayed'> {
+  const doubled = [...effectsOn(site)].some(
+    ([what, count]) => count > (one.effects.get(what) ?? 0) + allowedMore(one, what, entries),
+  );
   return { doubled, strayed: site.strayed() > 0 };
-}
-
-/** How often each thing was done that must not be done twice, by those who do it. */
-export function effectsOn({ server, capi }: Site): ReadonlyMap<string, number> {
-  const effects = new Map<string, number>();
-  const add = (what: string) => effects.set(what, (effects.get(what) ?? 0) + 1);
-  for (const { method, path, did } of server.calls) {
-    const isRepeatable = /\/(?:backups-config|broker\/edit|prepare|download)$/u.test(path);
-    if (method !== 'GET' && did && !isRepeatable) add(`${method} ${path}`);
-  }
-  for (const { method, path, answered } of capi?.wishes ?? []) {
-    if (
-      path.includes('credential_bindings') &&
-      method !== 'PATCH' &&
-      answered !== undefined &&
-      Number(answered) < 300
-    )
-      add(`${method} ${path}`);
-  }
-  return effects;
 }

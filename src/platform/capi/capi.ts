@@ -91,7 +91,8 @@ export async function getIfTold<T>(
   }
 }
 
-const NOT_TOLD = [
+/** What a platform says that does not tell something: not to this token, not to anybody, or not in words that can be read. */
+export const NOT_TOLD = [
   'platform.not-found',
   'platform.forbidden',
   'platform.refused',

@@ -1,6 +1,5 @@
 import { hasCode } from '../problem.ts';
-import type { Capi } from './capi.ts';
-import { listAll } from './capi.ts';
+import { type Capi, listAll, NOT_TOLD } from './capi.ts';
 import { Organization, Space } from './schemas.ts';
 
 /** A space and its organization by name. Absent: this token may not see it. */
@@ -45,7 +44,7 @@ async function byGuids<T>(
       found.push(...(await listAll(capi, path, query, schema, signal)));
     } catch (thrown) {
       // Names are for people; without them everything still goes by guid.
-      if (!hasCode(thrown, 'platform.forbidden', 'platform.not-found')) throw thrown;
+      if (!hasCode(thrown, ...NOT_TOLD)) throw thrown;
     }
   }
   return found;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TaskWish } from './call.ts';
 import { openLiveData } from './live-data.ts';
 import type { InstanceSpec } from './options.ts';
-import { type Profile, pack, type Sealed, unpack } from './pack.ts';
+import type { Packing, Profile, Sealed } from './pack.ts';
 import type { Task, TaskYard } from './tasks.ts';
 
 export interface ForeignBackup extends Task {
@@ -90,11 +90,12 @@ interface Options {
   readonly number: number;
   readonly profile: Profile;
   readonly yard: TaskYard;
+  readonly packing: Packing;
   readonly writeWith: () => string | undefined;
 }
 
 export async function openInstance(spec: InstanceSpec, options: Options): Promise<ForeignInstance> {
-  const { folder, guid, number, profile, yard } = options;
+  const { folder, guid, number, profile, yard, packing } = options;
   const { name, archiving = false } = spec;
   const live = await openLiveData(randomBytes(150_000), {
     folder: join(folder, 'live'),
@@ -117,7 +118,7 @@ export async function openInstance(spec: InstanceSpec, options: Options): Promis
   const nextTaskId = () => 70_000_003 + 11 * (backups.length + restores.length);
 
   async function make(backup: ForeignBackup, sealed: Sealed): Promise<void> {
-    await live.hold((folder) => pack(folder, sealed));
+    await live.hold((folder) => packing.pack(folder, sealed));
     backup.size = (await stat(sealed.path)).size;
     backup.file = { ...sealed, bytes: () => readFile(sealed.path) };
   }
@@ -193,7 +194,7 @@ export async function openInstance(spec: InstanceSpec, options: Options): Promis
       void yard.lead(restore, wish, async () => {
         if (backup.file === undefined) throw new Error('there is no file');
         const staged = join(folder, `staged-${restore.id}`);
-        await unpack({ ...backup.file, key }, staged);
+        await packing.unpack({ ...backup.file, key }, staged);
         await live.replaceWith(staged);
       });
       return restore;

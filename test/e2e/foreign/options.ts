@@ -1,5 +1,5 @@
 import type { Answer, Call, Trouble } from './call.ts';
-import type { Profile } from './pack.ts';
+import type { Packing, Profile } from './pack.ts';
 
 export type Revision = 61 | 62 | 'v0';
 
@@ -30,6 +30,8 @@ export interface ForeignOptions {
   /** Default: any free one. */
   readonly port?: number;
   readonly profile?: Profile;
+  /** Who makes and opens the backups. Default: `tar` and `openssl`. */
+  readonly packing?: Packing;
   /** The key that is in force at the start in the first of the default instances. */
   readonly key: string;
   /** The token that is accepted, with or without a scheme word before it. */

@@ -17,6 +17,12 @@ export interface Sealed {
   readonly profile: Profile;
 }
 
+/** How backups are made and opened. */
+export interface Packing {
+  readonly pack: typeof pack;
+  readonly unpack: typeof unpack;
+}
+
 /** Makes a backup of a folder with other people's programs: `tar cz` of its files into `openssl enc`. */
 export async function pack(folder: string, { path, key, profile }: Sealed): Promise<void> {
   const tar = spawn('tar', ['-cz', '-C', folder, '.'], { stdio: ['ignore', 'pipe', 'ignore'] });

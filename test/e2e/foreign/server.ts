@@ -8,6 +8,7 @@ import { type Answer, type Call, refused, refusedByV0, refusedDownload, type Tro
 import { openGate } from './gate.ts';
 import { type ForeignBackup, type ForeignInstance, openInstance } from './instance.ts';
 import type { ForeignOptions, InstanceSpec, Revision } from './options.ts';
+import { pack, unpack } from './pack.ts';
 import { callOf, type Place, placeOf, readRequest } from './request.ts';
 import type { Route, World } from './route.ts';
 import { openTaskYard } from './tasks.ts';
@@ -64,6 +65,7 @@ export async function startForeignServer(options: ForeignOptions): Promise<Forei
         number,
         profile: options.profile ?? 'md5',
         yard,
+        packing: options.packing ?? { pack, unpack },
         writeWith: () => options.writeWith?.(),
       }),
     );

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type { Entry } from '../../src/journal/journal.ts';
+import { allowedMore } from './allowed.ts';
+import type { Case } from './cases.ts';
+import { sampleOf } from './sample.ts';
+
+/** As many cases of a kind as a flow has endpoints of it. */
+function casesIn(name: string, kind: Case['kind'], endpoints: number): Case[] {
+  return Array.from({ length: endpoints }, (_, nth) =>
+    (['401', '500'] as const).map(
+      (fault) =>
+        ({
+          flow: { name, revision: 62 },
+          kind,
+          plan: { peer: 'service', route: `GET orders /${nth}`, nth: 1, fault, times: 'once' },
+        }) as unknown as Case,
+    ),
+  ).flat();
+}
+
+const ALL = [
+  ...casesIn('long', 'decision', 50),
+  ...casesIn('short', 'decision', 2),
+  ...casesIn('short', 'poll', 1),
+];
+
+test('a sample holds every fault at every kind of endpoint before any of them a second time', () => {
+  const cells = sampleOf(ALL, 4, 1).map(({ kind, plan }) => `${kind} ${plan.fault}`);
+  expect(cells.toSorted()).toEqual(['decision 401', 'decision 500', 'poll 401', 'poll 500']);
+});
+
+test('a flow that calls many endpoints has no larger part of a sample than one that calls few', () => {
+  const names = sampleOf(ALL, 8, 1).map(({ flow }) => flow.name);
+  expect(names.filter((name) => name === 'long').length).toBe(4);
+});
+
+test('the same seed gives the same sample, another seed another one, and none takes a case twice', () => {
+  expect(sampleOf(ALL, 20, 7)).toEqual(sampleOf(ALL, 20, 7));
+  expect(sampleOf(ALL, 20, 7)).not.toEqual(sampleOf(ALL, 20, 8));
+  expect(new Set(sampleOf(ALL, 1_000, 7)).size).toBe(ALL.length);
+});
+
+const answered = (type: string) => ({ type: 'event', body: { event: { type } } }) as unknown as Entry;
+
+test('one backup more is allowed for each time that a person has the key set again, and for nothing else', () => {
+  const [one] = casesIn('rotate-key', 'key', 1);
+  if (one === undefined) throw new Error('there is a case');
+  const more = (change: string, ...answers: string[]) => allowedMore(one, change, answers.map(answered));
+  expect(more('POST orders /backups', 'operator.confirm')).toBe(0);
+  expect(more('POST orders /backups', 'operator.setAgain')).toBe(1);
+  expect(more('POST orders /backups/:id/restore', 'operator.setAgain')).toBe(0);
+  const [decision] = casesIn('restore-backup', 'decision', 1);
+  expect(decision && allowedMore(decision, 'POST orders /backups', [answered('operator.setAgain')])).toBe(0);
+});
+
+test('what has failed as a task may be asked for once more, and no other change', () => {
+  const [one] = casesIn('restore-backup', 'task', 1);
+  if (one === undefined) throw new Error('there is a case');
+  const failed: Case = {
+    ...one,
+    plan: { ...one.plan, fault: 'task-failed', route: 'POST orders /backups/:id/restore' },
+  };
+  expect(allowedMore(failed, 'POST orders /backups/:id/restore', [])).toBe(1);
+  expect(allowedMore(failed, 'POST orders /backups', [])).toBe(0);
+});
