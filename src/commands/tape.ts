@@ -92,7 +92,7 @@ export function openTape(): Tape {
     know: name,
     notes() {
       if (transcript === undefined) return [];
-      const { lines, bytes, sha256 } = transcript.state();
+      const { lines, bytes, sha256 } = transcript.keep();
       const problem = transcript.problem?.shortMessage;
       if (lines === 0 && problem === undefined) return [];
       return [

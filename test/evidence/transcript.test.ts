@@ -140,7 +140,7 @@ describe('a transcript of requests', () => {
     for (const count of [1, 2]) {
       const transcript = openTranscript(home, 'r');
       transcript.write(call());
-      expect(transcript.state()).toMatchObject({
+      expect(transcript.keep()).toMatchObject({
         lines: count,
         bytes: statSync(transcriptPath(home, 'r')).size,
       });
@@ -172,6 +172,6 @@ describe('a transcript of requests', () => {
     const transcript = openTranscript(home, 'r');
     transcript.write(call());
     expect(transcript.problem).toMatchObject({ code: 'evidence.transcript' });
-    expect(transcript.state()).toMatchObject({ lines: 0, bytes: 0 });
+    expect(transcript.keep()).toMatchObject({ lines: 0, bytes: 0 });
   });
 });

@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { LifeboatError } from '../../errors.ts';
-import { makePrivateFolder } from '../../journal/folders.ts';
+import { makePrivateFolder, syncFolder } from '../../journal/folders.ts';
 import { createSecretGuard } from '../../journal/secret-guard.ts';
 import type { Secret } from '../../secret.ts';
 import { printableJson } from '../../text.ts';
@@ -24,7 +24,8 @@ export interface Transcript {
   write(call: TranscribedCall): void;
   /** From now on no line may hold this secret in any of its forms. `name` stands where it is part of a request. */
   guard(secret: Secret, name?: string): void;
-  state(): TranscriptState;
+  /** Waits for the disk, so that a record that says how far the transcript reaches cannot outlive it, and gives how far that is. */
+  keep(): TranscriptState;
   /** Why the transcript ends early. */
   readonly problem: LifeboatError | undefined;
   close(): void;
@@ -92,7 +93,14 @@ export function openTranscript(home: string, runId: string): Transcript {
       guard.add(secret);
       if (secret.length >= SHORTEST) names.set(secret.reveal(), name ?? '[secret]');
     },
-    state: () => ({ lines, bytes, sha256: digest.copy().digest('hex') }),
+    keep() {
+      try {
+        if (file !== undefined) syncWithFolders(file, dirname(transcriptPath(home, runId)));
+      } catch (cause) {
+        problem ??= notKept(cause);
+      }
+      return { lines, bytes, sha256: digest.copy().digest('hex') };
+    },
     get problem() {
       return problem;
     },
@@ -101,6 +109,13 @@ export function openTranscript(home: string, runId: string): Transcript {
       file = undefined;
     },
   };
+}
+
+/** A file of which the folder does not know is not there after a power cut. */
+function syncWithFolders(file: number, folder: string): void {
+  fsyncSync(file);
+  syncFolder(folder);
+  syncFolder(dirname(folder));
 }
 
 /** What was secret once stays secret in later answers, which may quote it. */

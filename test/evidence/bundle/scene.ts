@@ -63,7 +63,7 @@ export async function makeEvidence(home: string, midway?: () => void): Promise<E
         requester: 'Robin',
         expiresAt: '2026-01-01T00:00:00.000Z',
       }),
-      runEntry(run, 'transcript.kept', transcript.state()),
+      runEntry(run, 'transcript.kept', transcript.keep()),
       runEntry(run, 'run.detached', { why: words }),
     ];
     for (const [at, step] of steps.entries()) {
