@@ -201,7 +201,7 @@ function written(write: (stream: Writable) => unknown): string {
 }
 
 /** How many texts something is made of. */
-export function leavesOf(value: unknown): number {
+function leavesOf(value: unknown): number {
   if (typeof value === 'string') return 1;
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce((sum: number, one) => sum + leavesOf(one), 0);
