@@ -68,7 +68,7 @@ describe.concurrent('an evidence bundle', () => {
       encoding: 'utf8',
     });
     expect(node.stdout + node.stderr).toMatch(/^\d+ files: nothing was changed\n$/u);
-    expect(spawnSync(process.execPath, [join(elsewhere, 'verify.mjs'), tar]).status).toBe(0);
+    expect(spawnSync(process.execPath, [join(elsewhere, 'verify.mjs'), elsewhere]).status).toBe(0);
 
     // Neither a home nor a config is needed, and none is made.
     const nothing = join(opened.folder, 'nothing');
@@ -131,21 +131,23 @@ describe.concurrent('an evidence bundle', () => {
 
   test('a verifier that is given nothing to verify with, or nothing to verify, accuses nobody', async (context) => {
     const { expect } = context;
-    const { tar, elsewhere } = await bundled(await house(context));
+    const opened = await house(context);
+    const { tar, elsewhere } = await bundled(opened);
     const verifier = join(elsewhere, 'verify.mjs');
     const said = (...args: string[]) => {
       const { status, stdout } = spawnSync(process.execPath, [verifier, ...args], { encoding: 'utf8' });
       return { status, stdout };
     };
-    expect(said(`${tar}.gone`)).toEqual({ status: 2, stdout: '' });
-    expect(said(tar, '--public-key', `${tar}.gone`)).toEqual({ status: 2, stdout: '' });
-    expect(said(tar, '--public-key', join(elsewhere, 'README.txt'))).toEqual({ status: 2, stdout: '' });
-    expect(said(tar, '--public-key', join(elsewhere, 'lifeboat.pub'))).toMatchObject({ status: 0 });
+    expect(said(`${elsewhere}.gone`)).toEqual({ status: 2, stdout: '' });
+    expect(said(tar)).toEqual({ status: 2, stdout: '' });
+    expect(said(elsewhere, 'more')).toEqual({ status: 2, stdout: '' });
+    expect(said(elsewhere, '--anchor')).toEqual({ status: 2, stdout: '' });
+    expect(said(elsewhere, '--public-key', `${tar}.gone`)).toEqual({ status: 2, stdout: '' });
+    expect(said(elsewhere, '--public-key', join(elsewhere, 'README.txt'))).toEqual({ status: 2, stdout: '' });
+    expect(said('--public-key', join(elsewhere, 'lifeboat.pub'), elsewhere)).toMatchObject({ status: 0 });
     execFileSync('tar', ['-cf', `${tar}.again`, '-C', elsewhere, '.']);
-    expect(said(`${tar}.again`)).toMatchObject({
-      status: 1,
-      stdout: expect.stringContaining('unpacked, its folder can be verified'),
-    });
+    const again = await opened.run('audit', 'verify', `${tar}.again`);
+    expect(again.stdout).toContain('unpacked, its folder can be verified');
   });
 
   test('is not written over a file, nor into a terminal; the journal alone stays lines', async (context) => {

@@ -134,7 +134,8 @@ describe('a bundle in which every name and every word is hostile', () => {
         }
       }
       for (const path of [tar, place]) {
-        for (const { code, said } of [await verified(path), verifiedAlone(path)]) {
+        const alone = path === place ? [verifiedAlone(place)] : [];
+        for (const { code, said } of [await verified(path), ...alone]) {
           expect(code, said.slice(0, 500)).toBe(1);
           expect(actingIn(said)).toBe('');
           expect(said).toContain('NOT INTACT');
@@ -144,7 +145,7 @@ describe('a bundle in which every name and every word is hostile', () => {
         expect(said.search(/[^\n\x20-\x7e]/u)).toBe(-1);
         JSON.parse(said);
       }
-      count('texts', { 'texts in bundles': texts.length, renderings: texts.length * 8 * 6 });
+      count('texts', { 'texts in bundles': texts.length, renderings: texts.length * 8 * 5 });
     }
     // They are among what is said: it is not that nothing was looked at.
     expect(named).toBeGreaterThan(TEXTS.length);
@@ -168,7 +169,7 @@ describe('a bundle in which every name and every word is hostile', () => {
     for (const text of TEXTS.filter((_, at) => at % 40 === 0)) {
       const word = text.replaceAll('\0', '');
       for (const words of [
-        [VERIFIER, join(folder, '0.tar'), '--anchor', word],
+        [VERIFIER, join(folder, '0'), '--anchor', word],
         [VERIFIER, `-${word}`],
       ]) {
         const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });

@@ -18,7 +18,8 @@ export async function readBundle(path: string, bytes: Buffer | undefined): Promi
   if (bytes === undefined) return readFolder(path);
   const { files, sound } = await unpackFiles(bytes);
   if (sound) return { files, problems: [] };
-  return { files, problems: [{ code: 'bundle.damaged', shortMessage: 'the tar is not as it was made' }] };
+  const shortMessage = 'the tar is not as it was made; unpacked, its folder can be verified';
+  return { files, problems: [{ code: 'bundle.damaged', shortMessage }] };
 }
 
 function readFolder(folder: string): ReadBundle {

@@ -18,7 +18,7 @@ export function bundleReadme(runId: string, anchor: string): string {
 
 Verify it
 
-  node verify.mjs                                     in this folder, or with the tar file as its argument
+  node verify.mjs                                     in this folder, unpacked
   node verify.mjs --public-key FILE --anchor TEXT     with what you have got from elsewhere
 
 Without a key or an anchor from elsewhere this proves only that the bundle agrees with itself. verify.mjs comes with the bundle, too: whoever
