@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../errors.ts';
 import { type Earlier, earlierJournal, emptied, isEmptied } from './earlier.ts';
@@ -196,7 +196,7 @@ function opened(file: string, open: () => DatabaseSync): DatabaseSync {
     return open();
   } catch (error) {
     if (error instanceof LifeboatError) throw error;
-    if (sqliteCode(error) === SQLITE_BUSY) throw busy(error);
+    if (sqliteCode(error) === SQLITE_BUSY) throw busy(error, dirname(file));
     const trouble = diskTrouble(error);
     if (trouble !== undefined) throw notOpened(file, trouble, error);
     throw new LifeboatError('journal.damaged', `${file} cannot be opened as a journal`, {

@@ -1,4 +1,5 @@
 import { LifeboatError } from '../errors.ts';
+import { holdersIn } from './holders.ts';
 
 /** The primary result code of SQLite (`SQLITE_BUSY` is 5) when this is an error of `node:sqlite`. */
 export function sqliteCode(error: unknown): number | undefined {
@@ -37,10 +38,13 @@ export function notOpened(file: string, trouble: string, cause: unknown): Lifebo
   });
 }
 
-/** Another process keeps the database to itself for longer than the busy timeout. */
-export function busy(cause: unknown): LifeboatError {
+/** Another process keeps the database to itself for longer than the busy timeout; likely one of those that have a lock in this home. */
+export function busy(cause: unknown, home: string): LifeboatError {
   return new LifeboatError('journal.busy', 'another process keeps the journal locked', {
-    hints: ['nothing was written: wait for the other process, then go on'],
+    hints: [
+      'nothing was written: wait for the other process, then go on',
+      ...holdersIn(home).map((holder) => `it may be ${holder}: let it go on if it was stopped`),
+    ],
     cause,
   });
 }

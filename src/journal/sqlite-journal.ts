@@ -51,7 +51,7 @@ export async function openSqliteJournal(options: SqliteJournalOptions): Promise<
       return rows;
     } catch (error) {
       if (error instanceof LifeboatError && error.code !== 'journal.lost') throw error;
-      if (sqliteCode(error) === SQLITE_BUSY) throw busy(error);
+      if (sqliteCode(error) === SQLITE_BUSY) throw busy(error, home);
       lost = error instanceof LifeboatError ? error : lostBy(error);
       throw lost;
     }

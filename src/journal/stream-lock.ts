@@ -1,11 +1,10 @@
-import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { chmodSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { z } from 'zod';
 import { LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
 import { makePrivateFolder } from './folders.ts';
+import { locksFolder, readHolder, writeHolder } from './holders.ts';
 import type { Hold, StreamName } from './journal.ts';
 import { checkStreamName } from './new-entry.ts';
 import { diskTrouble, SQLITE_BUSY, sqliteCode } from './sqlite-errors.ts';
@@ -19,8 +18,7 @@ const held = new Set<DatabaseSync>();
  */
 export function holdStream(home: string, stream: StreamName, since: Date): Hold {
   checkStreamName(stream);
-  const folder = join(home, 'locks');
-  const base = join(folder, `${stream.replace('/', '-')}.lock`);
+  const base = join(locksFolder(home), `${stream.replace('/', '-')}.lock`);
   const lock = lockFile(`${base}.db`, stream, `${base}.json`);
   held.add(lock);
   writeHolder(`${base}.json`, since);
@@ -59,29 +57,6 @@ function lockFile(path: string, stream: StreamName, infoPath: string): DatabaseS
   }
 }
 
-const Holder = z.object({
-  pid: z.int(),
-  host: z.string(),
-  since: z.string(),
-  command: z.string(),
-});
-
-/** For the message of whoever is refused; the lock itself does not depend on it. */
-function writeHolder(path: string, since: Date): void {
-  const holder: z.infer<typeof Holder> = {
-    pid: process.pid,
-    host: hostname(),
-    since: since.toISOString(),
-    command: show(process.argv.slice(2).join(' '), 120),
-  };
-  try {
-    writeFileSync(`${path}.tmp`, JSON.stringify(holder), { mode: 0o600 });
-    renameSync(`${path}.tmp`, path);
-  } catch {
-    // A full disk stops the run at its first entry, in words of its own.
-  }
-}
-
 function errnoOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'an unknown error';
 }
@@ -91,14 +66,13 @@ function heldBy(stream: StreamName, infoPath: string): LifeboatError {
     'it is free as soon as that process ends; a lock of a dead process does not exist',
     'do not delete lock files: two writers would follow',
   ];
-  try {
-    const { pid, host, since, command } = Holder.parse(JSON.parse(readFileSync(infoPath, 'utf8')));
-    const who = pid === process.pid ? 'this process itself' : `process ${pid} on ${show(host, 60)}`;
-    return new LifeboatError('journal.held', `${stream} is held by ${who} since ${show(since, 30)}`, {
-      hints,
-      evidence: { pid, host, since, command },
-    });
-  } catch {
+  const holder = readHolder(infoPath);
+  if (holder === undefined)
     return new LifeboatError('journal.held', `${stream} is held by another process`, { hints });
-  }
+  const { pid, host, since, command } = holder;
+  const who = pid === process.pid ? 'this process itself' : `process ${pid} on ${show(host, 60)}`;
+  return new LifeboatError('journal.held', `${stream} is held by ${who} since ${show(since, 30)}`, {
+    hints,
+    evidence: { pid, host, since, command },
+  });
 }

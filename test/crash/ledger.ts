@@ -17,6 +17,10 @@ export interface Ledger {
   readonly apps: readonly string[];
   /** `rebind shop: settled`, sorted. */
   readonly owed: readonly string[];
+  /** Approvals that stand behind more than one confirmation. */
+  readonly reused: number;
+  /** How often somebody's word is on record that something owed was done. */
+  readonly settled: number;
   /** The state in which the last run stands, and how it was closed. */
   readonly state: string;
   readonly closed: 'proven' | 'unproven' | 'open';
@@ -41,6 +45,8 @@ export async function ledgerOf(stage: Stage): Promise<Ledger> {
     lostKeys: [...given].filter((key) => !held.has(key)).length,
     apps: capi === undefined ? [] : appsOf(capi),
     owed: [...(closing?.obligations ?? []), ...(await owedIn(stage))].map(lineOf).toSorted(),
+    reused: reusedIn(run),
+    settled: run.filter(({ body }) => (body as Answered).event?.type === 'operator.settle').length,
     state: (run.findLast(({ type }) => type === 'event')?.body as { to?: string } | undefined)?.to ?? 'none',
     closed: closing === undefined ? 'open' : closing.proven === true ? 'proven' : 'unproven',
     isSaid: run.some(({ body }) => (body as Answered).event?.type === 'operator.hasBegun'),
@@ -49,6 +55,14 @@ export async function ledgerOf(stage: Stage): Promise<Ledger> {
 
 interface Answered {
   readonly event?: { readonly type?: string };
+}
+
+/** Approvals that were used again. */
+function reusedIn(run: readonly Entry[]): number {
+  const used = run.flatMap(({ type, body }) =>
+    type === 'approval.given' ? [(body as { readonly challenge: string }).challenge] : [],
+  );
+  return used.length - new Set(used).size;
 }
 
 interface Closing {

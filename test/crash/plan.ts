@@ -11,8 +11,10 @@ export interface Wish {
   readonly points: number;
   /** Drawn moments of a kill for each flow; of a signal, a stop, a second process fewer. */
   readonly instants: number;
+  /** No more than so many drawn moments of all kinds, in all. */
+  readonly drawn?: number | undefined;
   readonly seed: number;
-  /** Part of a flow's name. */
+  /** Parts of flows' names, with commas between them. */
   readonly flow?: string | undefined;
   readonly kind?: Kind | undefined;
   /** Part of what is there: `dropped POST`, `lifeboat.db-wal`. */
@@ -21,6 +23,8 @@ export interface Wish {
   readonly dress: Dress | 'both';
   /** Each flow in one revision only, in turn. */
   readonly alternating: boolean;
+  /** No more than so many trials of all that the rest asks for, evenly spread. */
+  readonly most?: number | undefined;
   /** The name of the one point that is tried. */
   readonly only?: string | undefined;
 }
@@ -41,14 +45,18 @@ export async function planOf(
     tell(`${scene.name}: ${survey.points.length} points`);
     return survey;
   });
-  const everything = surveys.flatMap((survey) => tasksOf(survey, wish));
+  const everything = surveys.flatMap((survey) => {
+    const scenes = surveys.filter(({ scene }) => scene.flow === survey.scene.flow).length;
+    return tasksOf(survey, wish, scenes);
+  });
   if (wish.only !== undefined && !wish.only.includes('/pair#')) {
     return everything.filter(({ point }) => point.name === wish.only);
   }
   const pairs = wish.pairs || wish.only !== undefined ? await pairsIn(product, surveys, wish) : [];
   if (wish.only !== undefined) return pairs.filter(({ point }) => point.name === wish.only);
   const draw = randomFrom(seedOf(wish.seed, 'which points'));
-  const drawn = everything.filter(({ point }) => isDrawn(point));
+  const moments = everything.filter(({ point }) => isDrawn(point));
+  const drawn = spread(moments, wish.drawn ?? moments.length, draw);
   const fixed = everything.filter(({ point }) => !isDrawn(point));
   const onScreen = wish.dress === 'screen' ? 1 : wish.dress === 'headless' ? 0 : SCREEN_SHARE;
   const share = (dress: Dress, part: number) => {
@@ -56,7 +64,8 @@ export async function planOf(
     const all = part === SCREEN_SHARE ? those.length : Number.POSITIVE_INFINITY;
     return spread(those, Math.round(Math.min(wish.points, all) * part), draw);
   };
-  return [...share('headless', 1 - onScreen), ...share('screen', onScreen), ...drawn, ...pairs];
+  const chosen = [...share('headless', 1 - onScreen), ...share('screen', onScreen), ...drawn, ...pairs];
+  return spread(chosen, wish.most ?? chosen.length, draw);
 }
 
 /** Only headless ones: what a screen adds, it adds between the points. */
@@ -64,7 +73,9 @@ function scenesOf({ flow, only, pairs, alternating, seed, points }: Wish): reado
   const headless = SCENES.filter(({ dress }) => dress === 'headless');
   const name = only?.split('/').slice(0, 2).join('/');
   if (name !== undefined) return headless.filter((scene) => scene.name.startsWith(`${name}/`));
-  const named = headless.filter((scene) => flow === undefined || scene.name.includes(flow));
+  const named = headless.filter(
+    (scene) => flow === undefined || flow.split(',').some((part) => scene.name.includes(part)),
+  );
   if (pairs && flow === undefined && points === 0)
     return headless.filter((scene) => PAIRED.includes(scene.name));
   if (!alternating) return named;
@@ -72,8 +83,8 @@ function scenesOf({ flow, only, pairs, alternating, seed, points }: Wish): reado
   return flows.flatMap((both, at) => both[(at + seed) % both.length] ?? []);
 }
 
-/** Every point of one scene, headless and on a screen. */
-function tasksOf(survey: Survey, { instants, seed, kind, dress, what = '' }: Wish): Task[] {
+/** Every point of one scene, one of so many of its flow, headless and on a screen. */
+function tasksOf(survey: Survey, { instants, seed, kind, dress, what = '' }: Wish, scenes: number): Task[] {
   const { scene, points } = survey;
   const screen = SCENES.find(
     (one) => one.flow === scene.flow && one.revision === scene.revision && one.dress === 'screen',
@@ -82,7 +93,7 @@ function tasksOf(survey: Survey, { instants, seed, kind, dress, what = '' }: Wis
     if (dress !== 'both' && on.dress !== dress) return [];
     const own = points.map((point) => ({ ...point, name: point.name.replace(scene.name, on.name) }));
     const drawn = (['instant', 'signal', 'stop', 'second'] as const).flatMap((one) => {
-      const count = countOf(one, on, instants);
+      const count = countOf(one, on, Math.ceil(instants / scenes));
       return instantsOf(on.name, one, count, survey.spanMs * (on.dress === 'screen' ? 2 : 1), seed);
     });
     return [...own, ...drawn]
@@ -91,11 +102,12 @@ function tasksOf(survey: Survey, { instants, seed, kind, dress, what = '' }: Wis
   });
 }
 
-/** A flow's share in each of its scenes; a screen, where a person takes their time, is met by kills and signals only. */
-function countOf(kind: Kind, { flow, dress }: Scene, instants: number): number {
-  const scenes = SCENES.filter((one) => one.flow === flow && one.dress === dress).length;
-  const kills = Math.ceil(instants / scenes);
-  if (dress === 'headless') return kind === 'instant' ? kills : Math.min(kills, Math.ceil(instants / 20) + 2);
+/** How many moments of a kind are drawn for a scene that is to have so many kills; a screen, where a person takes their time, is met by kills and signals only. */
+function countOf(kind: Kind, { dress, errand, approval }: Scene, kills: number): number {
+  if (errand !== undefined && kind !== 'instant') return 0;
+  // Whoever comes second to a run that is there, and before the first has taken it up, has every right to it.
+  if (approval === 'given' && kind === 'second') return 0;
+  if (dress === 'headless') return kind === 'instant' ? kills : Math.min(kills, Math.ceil(kills / 20) + 2);
   return kind === 'instant' || kind === 'signal' ? Math.ceil(kills / 20) : 0;
 }
 

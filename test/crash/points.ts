@@ -4,8 +4,15 @@ import { MOMENTS, type Moment, type WireBlow } from './wire.ts';
 
 /** What is done to a process, and when. Times in milliseconds after its start. */
 export type Blow =
-  /** Killed when it begins this call of the system; needs strace(1). */
-  | { readonly how: 'call'; readonly call: string; readonly nth: number }
+  /** Killed, or asked to leave, when it begins this call of the system; needs strace(1). */
+  | {
+      readonly how: 'call';
+      readonly call: string;
+      readonly nth: number;
+      /** Below the folder of the house: only calls on it are counted. */
+      readonly path?: string | undefined;
+      readonly signal?: 'SIGTERM';
+    }
   /** Killed at a moment of a request on a wire. */
   | ({ readonly how: 'wire'; readonly wire: number } & WireBlow)
   | { readonly how: 'kill'; readonly ms: number }
@@ -15,10 +22,18 @@ export type Blow =
   /** Stopped, and meanwhile a second process tries to resume the run. */
   | { readonly how: 'second'; readonly ms: number };
 
-export type Kind = SystemCall['kind'] | 'request' | 'instant' | 'signal' | 'stop' | 'second' | 'pair';
+export type Kind =
+  | SystemCall['kind']
+  | 'leave'
+  | 'request'
+  | 'instant'
+  | 'signal'
+  | 'stop'
+  | 'second'
+  | 'pair';
 
 export const KINDS: readonly Kind[] = [
-  ...(['write', 'sync', 'after', 'store', 'file', 'send', 'request', 'exit'] as const),
+  ...(['write', 'sync', 'after', 'store', 'file', 'send', 'request', 'exit', 'leave'] as const),
   ...(['pair', 'instant', 'signal', 'stop', 'second'] as const),
 ];
 
@@ -54,10 +69,18 @@ export function pointsOf(scene: string, { calls, wires }: Way): Point[] {
       return { name, kind: 'request', what: `${at} ${words}`, blow: { how: 'wire', wire, words, nth, at } };
     });
   return [
-    ...calls.map(({ kind, call, nth, to }): Point => {
+    ...calls.map(({ kind, call, nth, to, path }): Point => {
       const name = `${scene}/${kind}#${next(kind)}`;
-      return { name, kind, what: `${call} ${to}`, blow: { how: 'call', call, nth } };
+      return { name, kind, what: `${call} ${to}`, blow: { how: 'call', call, nth, path } };
     }),
+    // A signal that asks to leave, at each moment when something has just become durable.
+    ...calls
+      .filter(({ kind }) => kind === 'after')
+      .map(({ call, nth, to, path }): Point => {
+        const name = `${scene}/leave#${next('leave')}`;
+        const blow = { how: 'call', call, nth, path, signal: 'SIGTERM' } as const;
+        return { name, kind: 'leave', what: `SIGTERM, ${call} ${to}`, blow };
+      }),
     ...wires.flatMap(({ connections, requests }, wire) => [
       ...Array.from({ length: connections }, (_, at) => onWire(wire, '', at + 1, ['accepted'])).flat(),
       ...requests.flatMap((words) => onWire(wire, words, next(`${wire} ${words}`), momentsOf(words))),

@@ -13,17 +13,18 @@ import type { Trial } from './trial.ts';
  * Kills real processes of every flow at every point of their way, resumes them, and compares with the walk that nobody disturbed:
  *
  *     --points N     so many points, evenly spread over all there are (default 1200; `all` is every one)
- *     --sample N     so many points of everything, each flow in one revision: for every change
+ *     --sample N     so many points of everything, each flow in one revision, and a few drawn moments: for every change
  *     --long         5000 points, 500 drawn instants for each flow, every pair
- *     --flow NAME    only flows and revisions with this in their name (rotate-key/62); --kind KIND only this kind of point,
+ *     --flow NAMES   only flows and revisions with one of these in their name (rotate-key/62,update); --kind KIND only this kind of point,
  *                    --what TEXT only points with this in their description (`dropped POST`)
  *     --pairs        a kill on the way to a reconciliation, with each kill of the process that reconciles
  *     --pty          everything on a full screen in a pseudo-terminal (else a fifth of it); --headless nothing
  *     --seed S       what is drawn follows from it (default 1)
+ *     --most N       no more than so many of all that is asked for, evenly spread
  *     --only POINT   one point, by the name that was printed; --list prints all names and does nothing else
  *     --json FILE    writes the figures
  *
- * Exit code 1 when a promise was broken.
+ * The first Ctrl-C ends it after the trials that are under way, with the figures so far. Exit code 1 when a promise was broken.
  */
 const { values } = parseArgs({
   options: {
@@ -37,20 +38,26 @@ const { values } = parseArgs({
     pty: { type: 'boolean', default: false },
     headless: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
+    most: { type: 'string' },
     only: { type: 'string' },
     list: { type: 'boolean', default: false },
     json: { type: 'string' },
   },
 });
 
+/** What a sample is for is said by its points; a moment is slow, and mostly falls where a point is. */
+const SAMPLED_MOMENTS = 16;
+
 const product = copyProduct({ cheapVault: true });
 const began = performance.now();
+const stop = new AbortController();
+process.once('SIGINT', () => stop.abort());
 try {
   if (!canTrace()) say('strace is not there or may not trace: no kill at the calls of the system');
   const tasks = await planOf(product, wishOf(), say);
   if (values.list) for (const { point } of tasks) process.stdout.write(`${point.name}  ${point.what}\n`);
   else if (tasks.length === 0) throw new Error('there is no such point');
-  else report(await sweep(product, tasks, seedNumber(), tell));
+  else report(await sweep(product, tasks, seedNumber(), tell, stop.signal));
 } finally {
   product.remove();
 }
@@ -66,6 +73,7 @@ function wishOf(): Wish {
   return {
     points: all ? Number.POSITIVE_INFINITY : (sample ?? Number(fixed)),
     instants: long || only !== undefined ? 500 : sample !== undefined ? 1 : fixed === '0' ? 0 : 8,
+    drawn: sample === undefined ? undefined : SAMPLED_MOMENTS,
     seed: seedNumber(),
     flow,
     kind: kind as Kind | undefined,
@@ -73,6 +81,7 @@ function wishOf(): Wish {
     pairs: pairs || long,
     dress: pty ? 'screen' : headless || !hasTerminal() ? 'headless' : 'both',
     alternating: sample !== undefined,
+    most: values.most === undefined ? undefined : Number(values.most),
     only,
   };
 }

@@ -1,4 +1,5 @@
 import { CASES, type Flow } from '../e2e/flows.ts';
+import { ERRANDS, type Errand } from './errands.ts';
 
 /** How the first process is started: without a terminal, or in one, with a full screen and somebody at the keys. */
 export type Dress = 'headless' | 'screen';
@@ -18,6 +19,9 @@ export interface Scene {
   readonly ageMs: number;
   readonly args: Flow['args'];
   readonly confirm: string;
+  /** A second person has to approve what is destructive: the walk ends where they are asked, or begins where they have answered. */
+  readonly approval?: 'asked' | 'given';
+  readonly errand?: Errand;
 }
 
 const ROTATE_KEY = [61, 62].map((revision) => ({
@@ -34,7 +38,7 @@ const WITH_PLATFORM = ['restore-backup', 'restore-point-in-time', 'disaster-reco
 const PAST_MS = 9_500;
 
 /** Every flow in every revision, headless and on a screen, and where applications are bound again also with a platform. */
-export const SCENES: readonly Scene[] = [...ROTATE_KEY, ...CASES].flatMap((flow) => {
+const WALKS: readonly Scene[] = [...ROTATE_KEY, ...CASES].flatMap((flow) => {
   const { name, revision, args, confirm } = flow;
   const before = 'before' in flow ? (flow.before ?? []) : [];
   const ageMs = name === 'restore-point-in-time' ? PAST_MS : 0;
@@ -56,3 +60,36 @@ export const SCENES: readonly Scene[] = [...ROTATE_KEY, ...CASES].flatMap((flow)
     }),
   );
 });
+
+const REVISION = 62;
+
+/** The flows that a second person has to agree to: up to the request, and from the signature on. */
+const APPROVED: readonly Scene[] = WALKS.filter(
+  ({ flow, revision, dress }) =>
+    ['rotate-key', 'restore-backup'].includes(flow) && revision === REVISION && dress === 'headless',
+).flatMap((scene) =>
+  (['asked', 'given'] as const).map((approval) => {
+    const flow = `${scene.flow}+approval-${approval}`;
+    return { ...scene, flow, name: `${flow}/${REVISION}/headless`, approval };
+  }),
+);
+
+const OTHERS: readonly Scene[] = ERRANDS.map((errand) => ({
+  name: `${errand.name}/${REVISION}/headless`,
+  flow: errand.name,
+  revision: REVISION,
+  dress: 'headless',
+  hasPlatform: false,
+  before: [],
+  ageMs: 0,
+  args: () => [],
+  confirm: 'orders',
+  errand,
+}));
+
+export const SCENES: readonly Scene[] = [...WALKS, ...APPROVED, ...OTHERS];
+
+/** How the command of a scene ends when nobody disturbs it. */
+export function codeOf({ approval, errand }: Scene): number {
+  return errand?.code ?? (approval === 'asked' ? 3 : 0);
+}

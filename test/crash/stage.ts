@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ForeignCapi, startForeignCapi } from '../e2e/foreign/capi.ts';
 import { CANARIES, type House, openHouse } from '../e2e/house.ts';
 import type { Product } from '../e2e/product.ts';
+import { type Approver, approverOf } from './approvers.ts';
 import type { Scene } from './scenes.ts';
 import { openWire, type Wire } from './wire.ts';
 
@@ -15,10 +16,14 @@ export interface Stage {
   readonly capi: ForeignCapi | undefined;
   /** To the service, and to the platform. */
   readonly wires: readonly Wire[];
-  /** The words after `run`; the same in every attempt. */
-  readonly args: readonly string[];
+  /** Who approves, where somebody has to. */
+  readonly approver: Approver | undefined;
+  /** The command that is struck: all of its words but the flags that answer a run's questions. */
+  readonly words: readonly string[];
   /** How many requests the service had before the flow itself began. */
   readonly from: number;
+  /** How many entries the run has that is struck: none, unless it was begun before. */
+  readonly written: number;
   close(): Promise<void>;
 }
 
@@ -29,14 +34,17 @@ const TASK_MS = 1;
 
 /** Sets everything up, up to the moment before the flow's own command. */
 export async function openStage(product: Product, scene: Scene): Promise<Stage> {
-  const house = await openHouse(product, { settle: SETTLE, taskMs: TASK_MS, revision: scene.revision });
+  const { revision, errand, approval } = scene;
+  const house = await openHouse(product, { settle: SETTLE, taskMs: errand?.taskMs ?? TASK_MS, revision });
   const opened = performance.now();
   const wires: Wire[] = [];
   let capi: ForeignCapi | undefined;
+  let approver: Approver | undefined;
   const close = async () => {
     await house.close();
     await Promise.all(wires.map((wire) => wire.close()));
     await capi?.close();
+    approver?.close();
   };
   try {
     // One thread for files, so that what it asks the system for comes in one order.
@@ -48,14 +56,21 @@ export async function openStage(product: Product, scene: Scene): Promise<Stage> 
       wires.push(await openWire(new URL(capi.url).host, { hidden: true }));
       furnish(house, capi, wires);
     }
-    configure(house, service, wires);
+    configure(house, service, wires, errand?.apps);
+    if (approval !== undefined) approver = await approverOf(house);
     for (const words of scene.before) {
       const { code, stderr } = await house.run(...words);
       if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
     }
     await pause(Math.max(0, scene.ageMs - (performance.now() - opened)));
-    const args = scene.args(house);
-    return { scene, product, house, capi, wires, args, from: house.server.calls.length, close };
+    const stage = { scene, product, house, capi, wires, approver, close };
+    const words = (await errand?.begin(stage)) ?? ['run', ...scene.args(house)];
+    const from = house.server.calls.length;
+    if (approval !== 'given') return { ...stage, words, from, written: 0 };
+    await house.run(...words, '--yes', '--confirm', scene.confirm);
+    await approver?.sign();
+    const written = (await house.entries()).filter(({ stream }) => stream.startsWith('run/')).length;
+    return { ...stage, words: ['resume'], from, written };
   } catch (thrown) {
     await close();
     throw thrown;
@@ -78,7 +93,12 @@ function furnish(house: House, { land }: ForeignCapi, [service]: readonly Wire[]
   land.addBinding({ instance: orders, name: 'report' });
 }
 
-function configure(house: House, service: string, [toService, toPlatform]: readonly Wire[]): void {
+function configure(
+  house: House,
+  service: string,
+  [toService, toPlatform]: readonly Wire[],
+  apps: string | undefined,
+): void {
   const path = house.env['LIFEBOAT_CONFIG'] ?? '';
   let text = readFileSync(path, 'utf8').replaceAll(service, toService?.address ?? service);
   if (toPlatform !== undefined) {
@@ -87,6 +107,7 @@ function configure(house: House, service: string, [toService, toPlatform]: reado
     const api = `{ api: "http://${toPlatform.address}", token: { file: ./platform-token } }`;
     text = text.replace('platform: none', `platform: ${api}`);
   }
+  if (apps !== undefined) text = text.replace(/^( {2}orders:\n)/mu, `$1${apps}`);
   writeFileSync(path, text);
 }
 

@@ -35,8 +35,9 @@ export function startOn(
   under: readonly string[] = [],
 ): Started {
   if (dress === 'headless') {
-    const { confirm } = stage.scene;
-    const { child, ended } = stage.house.startUnder(under, ...words, '--yes', '--confirm', confirm);
+    const { confirm, errand } = stage.scene;
+    const flags = errand === undefined ? ['--yes', '--confirm', confirm] : [];
+    const { child, ended } = stage.house.startUnder(under, ...words, ...flags);
     return guarded(child.pid, ended, under.length === 0);
   }
   return inTerminal(stage, dress, words, under);

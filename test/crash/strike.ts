@@ -1,8 +1,9 @@
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Blow } from './points.ts';
 import type { Stage } from './stage.ts';
 import { type Started, startOn } from './start.ts';
-import { killingAt } from './strace.ts';
+import { signallingAt } from './strace.ts';
 
 /** What came of a blow. */
 export interface Struck {
@@ -24,7 +25,7 @@ export function startToStrike(
 ): Struck {
   let fell = false;
   const problems: string[] = [];
-  const under = blow?.how === 'call' ? killingAt(blow.call, blow.nth) : [];
+  const under = blow?.how === 'call' ? tracerOf(stage, blow) : [];
   for (const [index, wire] of stage.wires.entries()) {
     if (blow?.how !== 'wire' || blow.wire !== index) wire.arm();
     else {
@@ -39,7 +40,7 @@ export function startToStrike(
   const work = async () => {
     if (blow === undefined || blow.how === 'call' || blow.how === 'wire') {
       const end = await started.ended;
-      fell ||= blow?.how === 'call' && end.code === null;
+      fell ||= blow?.how === 'call' && (end.code === null || end.code === LEFT);
       return;
     }
     const isOver = await Promise.race([started.ended.then(() => true), pause(blow.ms, false)]);
@@ -56,6 +57,16 @@ export function startToStrike(
     await started.ended;
   };
   return { started, done: work(), fell: () => fell, problems };
+}
+
+/** The exit code of who was asked to leave. */
+const LEFT = 130;
+
+function tracerOf({ house }: Stage, { call, nth, path, signal }: Blow & { readonly how: 'call' }): string[] {
+  return signallingAt(call, nth, {
+    path: path === undefined ? undefined : join(house.folder, path),
+    ...(signal === undefined ? {} : { signal }),
+  });
 }
 
 /**

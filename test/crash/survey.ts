@@ -28,7 +28,7 @@ export async function surveyOf(product: Product, scene: Scene): Promise<Survey> 
   return withTrace(async (path, isTraced) => {
     const { stage, spanMs, ...wanted } = await walkCalmly(product, scene, isTraced ? recording(path) : []);
     const way: Way = {
-      calls: isTraced ? callsIn(path) : [],
+      calls: isTraced ? callsIn(path, stage.house.folder) : [],
       wires: stage.wires.map((wire) => wire.seen()),
     };
     return {
@@ -45,11 +45,11 @@ export async function pointsAfter(product: Product, scene: Scene, first: Point):
   return withTrace(async (path, isTraced) => {
     const stage = await openStage(product, scene);
     try {
-      await startToStrike(stage, scene.dress, ['run', ...stage.args], first.blow).done;
+      await startToStrike(stage, scene.dress, stage.words, first.blow).done;
       for (const wire of stage.wires) wire.arm();
       const { code } = await startOn(stage, 'headless', ['resume'], isTraced ? recording(path) : []).ended;
       if (code === null || code === 2) return [];
-      const calls = isTraced ? callsIn(path) : [];
+      const calls = isTraced ? callsIn(path, stage.house.folder) : [];
       return pointsOf(scene.name, { calls, wires: stage.wires.map((wire) => wire.seen()) });
     } finally {
       await stage.close();

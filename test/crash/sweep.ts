@@ -18,12 +18,16 @@ const WORKERS = 2;
 /** How many stages are set up ahead, so that nobody waits until a service is old enough. */
 const AHEAD_OF_AGE = 10;
 
-/** Makes every trial, two at a time. Each draws from a seed of its own, made of `seed` and its name. Rejects when a stage cannot be set up. */
+/**
+ * Makes every trial, two at a time. Each draws from a seed of its own, made of `seed` and its name. Rejects when a stage cannot be set up;
+ * begins no more when `stop` says so, and gives what there is.
+ */
 export async function sweep(
   product: Product,
   tasks: readonly Task[],
   seed: number,
   onTrial: (trial: Trial) => void = () => undefined,
+  stop?: AbortSignal,
 ): Promise<readonly Trial[]> {
   const trials: Trial[] = [];
   const waiting = [...tasks];
@@ -38,7 +42,7 @@ export async function sweep(
     }
   };
   const work = async () => {
-    for (;;) {
+    while (stop?.aborted !== true) {
       fill();
       const next = ahead.shift();
       if (next === undefined) return;

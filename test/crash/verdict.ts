@@ -29,6 +29,7 @@ export async function judge(
 ): Promise<Verdict> {
   const ledger = await ledgerOf(stage);
   const audit = await auditVerify({ home: stage.house.home });
+  const left = (await stage.scene.errand?.check?.(stage)) ?? [];
   const names = [...new Set([...ledger.done.keys(), ...wanted.ledger.done.keys()])];
   const more = names.map((name) => ({ name, by: countIn(ledger, name) - countIn(wanted.ledger, name) }));
   const doubled = more.filter(({ name, by }) => by > 0 && !isRepeatable(name));
@@ -39,7 +40,10 @@ export async function judge(
     [code === wanted.code, `it ended with ${code} instead of ${wanted.code}: ${tail(words)}`],
     [doubled.length === 0, `done twice: ${told(doubled)}`],
     [undone.length === 0, `never done: ${told(undone)}`],
-    [ledger.keysGiven <= wanted.ledger.keysGiven, `the service was given ${ledger.keysGiven} keys`],
+    [
+      ledger.keysGiven <= wanted.ledger.keysGiven || stage.scene.errand?.givesKeys === true,
+      `the service was given ${ledger.keysGiven} keys`,
+    ],
     [ledger.lostKeys === 0, `${ledger.lostKeys} keys of the service are not in the vault`],
     [lost.length === 0, `no longer on record: ${lost.join('; ')}`],
     [invented.length === 0, `on record besides: ${invented.join('; ')}`],
@@ -51,6 +55,9 @@ export async function judge(
       ledger.apps.join('\n') === wanted.ledger.apps.join('\n'),
       `the applications are bound otherwise: ${ledger.apps.join(' | ')}`,
     ],
+    [ledger.reused === 0, `${ledger.reused} approvals were used again`],
+    [ledger.settled === wanted.ledger.settled, `settled ${ledger.settled} times`],
+    [left.length === 0, left.join('; ')],
     [audit.ok, `the audit finds: ${audit.findings.map(({ shortMessage }) => shortMessage).join('; ')}`],
   ];
   return {

@@ -1,0 +1,115 @@
+import type { Ended } from '../e2e/product.ts';
+import type { Errand } from './errands.ts';
+import { entriesOf, runsIn } from './ledger.ts';
+import type { Point } from './points.ts';
+import type { Stage } from './stage.ts';
+import { startToStrike } from './strike.ts';
+import type { Outcome } from './verdict.ts';
+
+/** How it went on after a blow. */
+interface After {
+  /** Of the last process. */
+  readonly end: Ended;
+  readonly resumes: number;
+  readonly kills: number;
+  readonly asked: number;
+}
+
+export interface Chances {
+  /** A number in [0, 1) each time: whether, and when, a process that resumes is killed too. */
+  readonly draw: () => number;
+  readonly spanMs: number;
+}
+
+const MOST_RESUMES = 12;
+const MOST_QUESTIONS = 6;
+
+/** Does what an operator would until it is over. The first process that goes on is struck by `second`, or like all others by chance. */
+export function goOn(
+  stage: Stage,
+  second: Point['blow'] | undefined,
+  chances: Chances,
+  wanted: Outcome,
+): Promise<After> {
+  return stage.scene.errand === undefined
+    ? resume(stage, second, chances, wanted)
+    : repeat(stage, stage.scene.errand, chances, wanted);
+}
+
+/** Resumes, or begins when there is nothing to resume, and decides what no flag does. */
+async function resume(
+  stage: Stage,
+  second: Point['blow'] | undefined,
+  chances: Chances,
+  wanted: Outcome,
+): Promise<After> {
+  if (stage.scene.approval === 'given') stage.approver?.keepSigning();
+  let words: readonly string[] = ['resume'];
+  let [kills, asked] = [0, 0];
+  for (let resumes = 1; ; resumes += 1) {
+    const chosen =
+      resumes === 1 ? (second ?? chanceOf(chances)) : second === undefined ? chanceOf(chances) : undefined;
+    const blow = asked > 0 ? undefined : chosen;
+    const dress = asked > 0 ? 'lines' : 'headless';
+    const struck = startToStrike(stage, dress, words, blow);
+    await struck.done;
+    const end = await struck.started.ended;
+    if (end.code === null) kills += 1;
+    const isNothingOpen = end.code === 2 && /there is no open run|there are no runs/u.test(end.stderr);
+    const { isBegun, isClosed } = isNothingOpen ? await look(stage) : { isBegun: true, isClosed: false };
+    // Killed after its last entry: there is nothing left to do. Killed before its first: it is begun anew.
+    if (isNothingOpen && isBegun && isClosed)
+      return { end: { ...end, code: wanted.code }, resumes, kills, asked };
+    if (resumes >= MOST_RESUMES) return { end, resumes, kills, asked };
+    if (isNothingOpen) words = stage.words;
+    else if (end.code === null) words = ['resume'];
+    else if (end.code === wanted.code || asked >= MOST_QUESTIONS || end.code < 0 || end.code === 2)
+      return { end, resumes, kills, asked };
+    else {
+      words = ['resume'];
+      asked += 1;
+    }
+  }
+}
+
+/** Types the same again, or what its answer asks for. */
+async function repeat(stage: Stage, errand: Errand, chances: Chances, wanted: Outcome): Promise<After> {
+  let { words } = stage;
+  let [kills, asked] = [0, 0];
+  for (let resumes = 1; ; resumes += 1) {
+    const blow = resumes > 3 ? undefined : chanceOf(chances);
+    const struck = startToStrike(stage, 'headless', words, blow);
+    await struck.done;
+    const end = await struck.started.ended;
+    const soFar = { resumes, kills, asked };
+    if (end.code === wanted.code || resumes >= MOST_RESUMES) return { end, ...soFar };
+    if (end.code === null) kills += 1;
+    else {
+      const next = errand.next(end, words);
+      if (next === 'done') return { end: { ...end, code: wanted.code }, ...soFar };
+      if (next === undefined) return { end, ...soFar };
+      words = next;
+      asked += 1;
+    }
+  }
+}
+
+function chanceOf({ draw, spanMs }: Chances): Point['blow'] | undefined {
+  return draw() < 0.25 ? { how: 'kill', ms: Math.round(draw() * spanMs) } : undefined;
+}
+
+/** What `lifeboat runs` and `lifeboat audit` would meet, right after a blow. */
+export async function look(stage: Stage) {
+  try {
+    const runs = runsIn(await entriesOf(stage));
+    const own = runs[stage.scene.before.length] ?? [];
+    const last = own.at(-1);
+    const { activity, verb, to } = (last?.body ?? {}) as { activity?: string; verb?: string; to?: string };
+    const where = [last?.type ?? 'nothing', activity ?? verb ?? to].filter((word) => word !== undefined);
+    const isClosed = own.some(({ type }) => type === 'run.closed');
+    return { where: where.join(' '), isBegun: own.length > stage.written, isClosed, problems: [] };
+  } catch (thrown) {
+    const problems = [`after the blow nothing can be read: ${String(thrown)}`];
+    return { where: 'unreadable', isBegun: false, isClosed: false, problems };
+  }
+}

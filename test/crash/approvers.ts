@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { withApprovals } from '../e2e/approval-house.ts';
+import type { House } from '../e2e/house.ts';
+
+/** A second person, who signs what lies there for them. */
+export interface Approver {
+  /** Signs the newest request, unless that is signed; tells whether there was something to sign. */
+  sign(): Promise<boolean>;
+  /** Goes on signing, for somebody who is asked again in the middle of a conversation. */
+  keepSigning(): void;
+  close(): void;
+}
+
+const EVERY_MS = 100;
+
+/** From now on the config of this house asks for a second person, who is there. */
+export async function approverOf(house: House): Promise<Approver> {
+  const cleanups: (() => unknown)[] = [];
+  const context = { onTestFinished: (work: () => unknown) => void cleanups.push(work) };
+  const approvals = await withApprovals(
+    async () => house,
+    context as unknown as Parameters<typeof withApprovals>[1],
+  );
+  let timer: NodeJS.Timeout | undefined;
+  const sign = async () => {
+    const file = await approvals.request().then(
+      ({ file }) => file,
+      () => undefined,
+    );
+    if (file === undefined || existsSync(`${file}.sig`)) return false;
+    await approvals.approve(approvals.ada);
+    return true;
+  };
+  return {
+    sign,
+    keepSigning: () => {
+      timer ??= setInterval(() => void sign().catch(() => undefined), EVERY_MS);
+    },
+    close: () => {
+      clearInterval(timer);
+      for (const cleanup of cleanups) cleanup();
+    },
+  };
+}

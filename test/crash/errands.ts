@@ -1,0 +1,99 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Ended } from '../e2e/product.ts';
+import type { Stage } from './stage.ts';
+
+/** A command that is no run of its own: it is typed again after its process has died, as somebody would who saw nothing of it. */
+export interface Errand {
+  readonly name: string;
+  /** Applications that the config names while no platform is there to be asked, so that a restore leaves something to be settled. */
+  readonly apps?: string;
+  /** What the service needs for a task that is begun here. Milliseconds. */
+  readonly taskMs?: number;
+  /** Makes what the errand stands on; gives its words, all of them. */
+  begin(stage: Omit<Stage, 'words' | 'from' | 'written'>): Promise<readonly string[]>;
+  /** Each attempt makes a key of its own, none of which may be lost. */
+  readonly givesKeys?: true;
+  /** How it ends undisturbed. */
+  readonly code: number;
+  /** What is typed after a process has ended otherwise: other words, or nothing more because all is done. */
+  next(end: Ended, words: readonly string[]): readonly string[] | 'done' | undefined;
+  /** What is wrong with what it has left, in words. */
+  check?(stage: Stage): Promise<readonly string[]>;
+}
+
+const SURE = ['--yes', '--confirm', 'orders'] as const;
+const BUNDLE = 'bundle.tar';
+
+/** Some of each kind: calls to the service outside of a run, a word about what is owed, and evidence that is handed out. */
+export const ERRANDS: readonly Errand[] = [
+  {
+    name: 'backups-restore',
+    // Whoever restores again while it is under way is stopped; once it is over, another one is another wish.
+    taskMs: 600_000,
+    begin: async ({ house }) => {
+      const [backup] = house.server.backups;
+      return ['backups', 'restore', `${backup?.id}`, '--instance', 'orders', ...SURE];
+    },
+    code: 0,
+    next: ({ code, stderr }, words) => {
+      if (code === 3 && /has landed as \d+|is under way|nothing was sent/u.test(stderr)) return 'done';
+      return code === 1 && stderr.includes('never arrived') ? words : undefined;
+    },
+  },
+  {
+    name: 'config-set-key',
+    begin: async () => ['config', 'set', '--new-key', '--instance', 'orders', ...SURE],
+    givesKeys: true,
+    code: 0,
+    next: ({ code, stderr }, words) => {
+      if (stderr.includes('has landed')) return 'done';
+      const isDoubt = /may still arrive|may or may not be set|never arrived|nothing was done/u.test(stderr);
+      return isDoubt && code !== 2 ? words : undefined;
+    },
+  },
+  {
+    name: 'owe-settle',
+    apps: '    apps: [{ name: shop, space: prod, org: acme }]\n',
+    begin: async ({ house }) => {
+      const [backup] = house.server.backups;
+      const restore = ['restore-backup', '--instance', 'orders', '--backup', `${backup?.id}`];
+      await expectCode(house.run('run', ...restore, ...SURE), 3);
+      return ['owe', 'settle', 'rebind-shop', '--proof', 'bound by hand, ticket 7', '--yes'];
+    },
+    code: 0,
+    next: ({ code, stderr }) => {
+      if (code !== 2) return undefined;
+      if (/there is no open run|there are no runs/u.test(stderr)) return 'done';
+      // It is on record that it was settled; the run may still have to be closed.
+      return stderr.includes('nothing is owed by the id') ? ['resume', ...SURE] : undefined;
+    },
+  },
+  {
+    name: 'audit-export',
+    begin: async ({ house }) => {
+      await expectCode(house.rotate(), 0);
+      const run =
+        (await house.entries()).find(({ stream }) => stream.startsWith('run/'))?.stream.slice(4) ?? '';
+      return ['audit', 'export', run, '--out', join(house.folder, BUNDLE)];
+    },
+    code: 0,
+    next: ({ stderr }) => (stderr.includes('is already there') ? 'done' : undefined),
+    check: async ({ house }) => {
+      const out = join(house.folder, BUNDLE);
+      if (!existsSync(out)) return ['there is no bundle'];
+      const verified = await house.run('audit', 'verify', out);
+      const others = readdirSync(house.folder).filter((name) => name.includes(BUNDLE) && name !== BUNDLE);
+      return [
+        ...(verified.code === 0 ? [] : [`the bundle is not good: ${verified.stdout.slice(-300)}`]),
+        // What a killed process leaves beside it must not look like a bundle.
+        ...others.filter((name) => name.endsWith('.tar')).map((name) => `${name} looks like a bundle`),
+      ];
+    },
+  },
+];
+
+async function expectCode(ended: Promise<Ended>, wanted: number): Promise<void> {
+  const { code, stderr } = await ended;
+  if (code !== wanted) throw new Error(`what comes before ended with ${code}: ${stderr}`);
+}
