@@ -152,12 +152,12 @@ describe.skipIf(!isLinux)('a drill', () => {
     expect(leaksInProcesses(processes, secrets)).toEqual([]);
   });
 
-  test('leaves a journal that an audit accepts, until one bit of it is flipped', async () => {
+  test('leaves a journal that an audit accepts, until a bit of it is flipped', async () => {
     const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: reports };
     const intact = await runProduct(product, ['audit', 'verify'], env).ended;
     expect(intact.code, intact.stdout + intact.stderr).toBe(0);
 
-    flipOneBit(join(reports, 'lifeboat.db'), '"reason":"drill"');
+    flipBitIn(join(reports, 'lifeboat.db'), '"reason":"drill"');
     const damaged = await runProduct(product, ['audit', 'verify'], env).ended;
     expect(damaged.code, damaged.stdout + damaged.stderr).toBe(1);
     expect(damaged.stdout).toMatch(/problem: run\/\w+ entry 1/);
@@ -201,11 +201,14 @@ function labSecrets(temporary: string): string[] {
   });
 }
 
-function flipOneBit(path: string, inside: string): void {
+function flipBitIn(path: string, inside: string): void {
   const bytes = readFileSync(path);
-  const at = bytes.indexOf(inside);
+  let at = bytes.indexOf(inside);
   if (at === -1) throw new Error(`${inside} is not in ${path}`);
-  const last = at + inside.length - 2;
-  bytes[last] = (bytes[last] ?? 0) ^ 1;
+  // SQLite leaves copies behind where it has moved an entry; which of them is the entry is its own affair.
+  for (; at !== -1; at = bytes.indexOf(inside, at + 1)) {
+    const last = at + inside.length - 2;
+    bytes[last] = (bytes[last] ?? 0) ^ 1;
+  }
   writeFileSync(path, bytes);
 }
