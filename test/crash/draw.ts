@@ -1,14 +1,3 @@
-/** Mulberry32: small, fast, and the same everywhere for the same seed. Gives numbers in [0, 1). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** A seed of its own for everything that has a name, so that one trial can be repeated without those before it. */
 export function seedOf(seed: number, name: string): number {
   let hash = 2_166_136_261 ^ seed;

@@ -1,5 +1,6 @@
 import type { Product } from '../e2e/product.ts';
-import { randomFrom, seedOf, spread } from './draw.ts';
+import { randomFrom } from '../random.ts';
+import { seedOf, spread } from './draw.ts';
 import { instantsOf, type Kind, type Point, pairsOf } from './points.ts';
 import { type Dress, SCENES, type Scene } from './scenes.ts';
 import { pointsAfter, type Survey, surveyOf } from './survey.ts';

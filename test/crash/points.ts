@@ -1,4 +1,5 @@
-import { randomFrom, seedOf } from './draw.ts';
+import { randomFrom } from '../random.ts';
+import { seedOf } from './draw.ts';
 import type { SystemCall } from './strace.ts';
 import { MOMENTS, type Moment, type WireBlow } from './wire.ts';
 

@@ -1,5 +1,6 @@
 import type { Product } from '../e2e/product.ts';
-import { randomFrom, seedOf } from './draw.ts';
+import { randomFrom } from '../random.ts';
+import { seedOf } from './draw.ts';
 import type { Point } from './points.ts';
 import type { Scene } from './scenes.ts';
 import { openStage, type Stage } from './stage.ts';

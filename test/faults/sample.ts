@@ -1,5 +1,5 @@
+import { randomFrom } from '../random.ts';
 import type { Case } from './cases.ts';
-import { randomFrom } from './draw.ts';
 
 /**
  * So many cases, or all, in an order that follows from the seed. Fair: every fault at every kind of endpoint comes before any of them

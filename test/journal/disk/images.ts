@@ -1,6 +1,6 @@
+import { randomFrom } from '../../random.ts';
 import { judgeImage, judgeLoss } from './judge.ts';
 import { createDisk, type Disk, type Image } from './model.ts';
-import { randomFrom } from './random.ts';
 import type { Recording } from './record.ts';
 import type { Step } from './trace.ts';
 
