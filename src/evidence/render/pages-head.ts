@@ -1,4 +1,4 @@
-import { formatElapsed } from '../../format.ts';
+import { formatSeconds } from '../../format.ts';
 import type { Report } from '../report/model.ts';
 import type { Block, Figure, Section, Text } from './document.ts';
 import { seconds, time } from './words.ts';
@@ -113,8 +113,7 @@ function said(label: string, value: string | undefined): [string, string][] {
 function duration({ run }: Report): string {
   if (run.endedAt === undefined) return 'not over';
   if (run.seconds === undefined) return 'unknown: the clock was set back';
-  const [h = '0', m = '0', s = '0'] = formatElapsed(Math.round(run.seconds)).split(':');
-  return `${Number(h)} h ${Number(m)} min ${Number(s)} s`;
+  return formatSeconds(run.seconds);
 }
 
 function clock({ run }: Report): string {
