@@ -37,7 +37,7 @@ export interface RunDeps {
   readonly now: () => Date;
   /** Signs the run's head and puts it outside the database. */
   readonly seal: (stream: StreamName, reason: 'armed' | 'closed' | 'handed-over') => Promise<void>;
-  /** Throws when something outside the database shows that the run's last entries are missing: going on could repeat them. */
+  /** Throws when something outside the database shows that the last entries of the run or of a ledger are missing: going on could repeat them. */
   readonly refuseCutTail: (head: Head) => void;
   /** Leave with exit code 4 instead of waiting when the service refuses the credentials. */
   readonly leaveWhenPaused: boolean;

@@ -11,8 +11,10 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
   try {
     holds.push(await deps.journal.hold(`run/${deps.runId}`));
     // In the order of their names: two runs over the same two instances must not each hold one and wait for the other.
-    for (const name of [...new Set([deps.instance, deps.target ?? deps.instance])].sort())
+    for (const name of [...new Set([deps.instance, deps.target ?? deps.instance])].sort()) {
       holds.push(await deps.journal.hold(`instance/${name}`));
+      deps.refuseCutTail(await deps.journal.head(`instance/${name}`));
+    }
     const stream: StreamName = `run/${deps.runId}`;
     const entries = [...(await deps.journal.read(stream))];
     const head = await deps.journal.head(stream);

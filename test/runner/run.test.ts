@@ -64,15 +64,18 @@ describe('a run', () => {
     await again.detach();
   });
 
-  test('is not taken up when its last entries are missing', async () => {
-    const world = await makeWorld(obedient());
-    const cut = () => {
-      throw new LifeboatError('journal.cut', 'the tail is gone');
-    };
-    await expect(world.takeUp({ refuseCutTail: cut })).rejects.toMatchObject({ code: 'journal.cut' });
-    const run = await world.takeUp();
-    await run.detach();
-  });
+  test.each(['run/', 'instance/'])(
+    'is not taken up when the last entries of its %s stream are missing',
+    async (of) => {
+      const world = await makeWorld(obedient());
+      const cut = ({ stream }: { readonly stream: string }) => {
+        if (stream.startsWith(of)) throw new LifeboatError('journal.cut', 'the tail is gone');
+      };
+      await expect(world.takeUp({ refuseCutTail: cut })).rejects.toMatchObject({ code: 'journal.cut' });
+      const run = await world.takeUp();
+      await run.detach();
+    },
+  );
 });
 
 describe('an intent that was armed', () => {
