@@ -5,6 +5,7 @@ import { readPlainFile, UnusableFile } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
 import { isLoopback } from './address.ts';
+import { endEndlessHeads } from './endless-heads.ts';
 import type { Limits } from './limits.ts';
 import type { OneConnection } from './one-connection.ts';
 
@@ -14,6 +15,8 @@ export interface Network {
   /** A dispatcher for a single request, HTTP/1.1, whose one connection `gate` counts; directly or through a proxy. */
   openForOneSend(gate: OneConnection): Dispatcher;
 }
+
+endEndlessHeads();
 
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const;
 

@@ -77,7 +77,16 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/service/**',
     packages: ['tough-cookie', 'undici', 'zod'],
-    node: ['child_process', 'crypto', 'type http', 'perf_hooks', 'type stream', 'tls'],
+    node: [
+      'child_process',
+      'crypto',
+      'diagnostics_channel',
+      'type http',
+      'type net',
+      'perf_hooks',
+      'type stream',
+      'tls',
+    ],
     rooms: ['type machines/parts/failure.ts', BOUNDED, ERRORS, REDACT, SECRET, TEXT],
     why: 'the client knows the API and nothing of runs; undici is its only way to the network',
   },
