@@ -87,8 +87,13 @@ export function runsIn(entries: readonly Entry[]): readonly (readonly Entry[])[]
   return [...runs].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, run]) => run);
 }
 
-/** What may be asked for twice without a difference: the same value set again, the same question asked again. */
-export function isRepeatable(name: string): boolean {
+/**
+ * What may be asked for twice without a difference: the same value set again, the same question asked again. A request of a dead process
+ * that arrives after the next one has looked (`isLate`) may stage or roll out once more: to wait for it would keep every application down
+ * for as long as a router holds requests, and of two rollouts of one droplet the second takes the place of the first.
+ */
+export function isRepeatable(name: string, isLate: boolean): boolean {
+  if (isLate && /^POST \/v3\/(?:builds|deployments) /u.test(name)) return true;
   return /backups-config|disaster-recovery\/prepare|broker\/edit/u.test(name);
 }
 

@@ -43,7 +43,7 @@ export async function runTrial(
   const rest = isWhole
     ? { end, resumes: 0, kills: 0, asked: 0 }
     : await goOn(stage, point.second, chances, wanted);
-  const verdict = await judge(stage, rest.end.code, rest.end.stderr, wanted);
+  const verdict = await judge(stage, isLate(point), rest.end.code, rest.end.stderr, wanted);
   return {
     scene,
     point,
@@ -97,4 +97,9 @@ function rudeness(
   const isWell = code === 130 || code === codeOf(scene) || (code === null && mayDie);
   if (signal === undefined || isWell) return [];
   return [`${signal} ended it with ${code}`];
+}
+
+/** Whether a request of the killed process arrives only when the next one is at work. */
+function isLate({ blow, second }: Point): boolean {
+  return [blow, second].some((one) => one?.how === 'wire' && one.at === 'late');
 }

@@ -20,9 +20,10 @@ export interface Verdict {
   readonly problems: readonly string[];
 }
 
-/** Compares what there is now with an undisturbed run of the same scene. */
+/** Compares what there is now with an undisturbed run of the same scene. `isLate`: a request arrived after its sender had died. */
 export async function judge(
   stage: Stage,
+  isLate: boolean,
   code: number | null,
   words: string,
   wanted: Outcome,
@@ -32,7 +33,7 @@ export async function judge(
   const left = (await stage.scene.errand?.check?.(stage)) ?? [];
   const names = [...new Set([...ledger.done.keys(), ...wanted.ledger.done.keys()])];
   const more = names.map((name) => ({ name, by: countIn(ledger, name) - countIn(wanted.ledger, name) }));
-  const doubled = more.filter(({ name, by }) => by > 0 && !isRepeatable(name));
+  const doubled = more.filter(({ name, by }) => by > 0 && !isRepeatable(name, isLate));
   const undone = more.filter(({ by }) => by < 0);
   const lost = missing(wanted.ledger.owed, ledger.owed);
   const invented = missing(ledger.owed, wanted.ledger.owed);
@@ -62,7 +63,7 @@ export async function judge(
   ];
   return {
     doubles: sum(doubled),
-    repeats: sum(more.filter(({ name, by }) => by > 0 && isRepeatable(name))),
+    repeats: sum(more.filter(({ name, by }) => by > 0 && isRepeatable(name, isLate))),
     lostKeys: ledger.lostKeys,
     lostObligations: lost.length,
     problems: promises.filter(([kept]) => !kept).map(([, said]) => said),
