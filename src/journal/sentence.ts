@@ -118,7 +118,11 @@ const SENT = {
   unknown: 'sent, but the answer was lost',
 } as const;
 
-const JUDGED = { landed: 'landed', absent: 'did not happen', ambiguous: 'may or may not have happened' } as const;
+const JUDGED = {
+  landed: 'landed',
+  absent: 'did not happen',
+  ambiguous: 'may or may not have happened',
+} as const;
 
 const TONES = { landed: 'good', absent: 'plain', unknown: 'warn', ambiguous: 'warn' } as const;
 
