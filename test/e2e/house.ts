@@ -21,6 +21,8 @@ export const CANARIES = {
 
 /** Somebody's machine: config, token, passphrase, a home with a vault; and the service that the config names. */
 export interface House {
+  /** What the commands run. */
+  readonly product: Product;
   readonly folder: string;
   readonly home: string;
   readonly tokenFile: string;
@@ -98,6 +100,7 @@ export async function openHouse(product: Product, options: HouseOptions = {}): P
   };
   const start = (...args: string[]) => startUnder([], ...args);
   return {
+    product,
     folder,
     home,
     tokenFile,

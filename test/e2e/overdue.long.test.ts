@@ -1,25 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
-import { type House, type HouseOptions, openHouse } from './house.ts';
-import { copyProduct, type Product } from './product.ts';
-import { changes, statesOf } from './scene.ts';
+import { describe, test } from 'vitest';
+import type { House } from './house.ts';
+import { changes, statesOf, useHouses } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
 const RESTART = ['run', 'change-instance', '--instance', 'orders', '--action', 'restart'] as const;
 
 describe.concurrent('a task that takes longer than it should', { timeout: 60_000 }, () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product.remove());
-
-  async function house({ onTestFinished }: TestContext, options: HouseOptions = {}): Promise<House> {
-    const opened = await openHouse(product, options);
-    onTestFinished(() => opened.close());
-    return opened;
-  }
+  const house = useHouses();
 
   test('says so once, is left after --patience with exit code 3, and the resume finds it done', async (context) => {
     const { expect } = context;
@@ -54,7 +43,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
       const { expect } = context;
       const opened = await house(context, { taskMs: 600_000 });
       promise(opened, '2s');
-      const terminal = openTerminal(product, opened, [...RESTART]);
+      const terminal = openTerminal(opened.product, opened, [...RESTART]);
       context.onTestFinished(() => terminal.close());
       const { asks, shows, type, isGivenBack } = personAt(terminal, expect);
       await asks("type the instance's name");

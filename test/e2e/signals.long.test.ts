@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { describe, type TestContext, test } from 'vitest';
 import { canTrace, signallingAt } from '../crash/strace.ts';
 import type { Call } from './foreign/call.ts';
-import { ANSWERED, type House, type HouseOptions, openHouse, ROTATE } from './house.ts';
-import { copyProduct, type Product } from './product.ts';
-import { changes, typesOf } from './scene.ts';
+import { ANSWERED, type House, ROTATE } from './house.ts';
+import { changes, typesOf, useHouses } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
 const CTRL_C = '\u0003';
@@ -27,21 +26,11 @@ function held(method: string) {
 }
 
 describe('a run that is ended from outside', { timeout: 60_000 }, () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product.remove());
-
-  async function house({ onTestFinished }: TestContext, options: HouseOptions = {}): Promise<House> {
-    const opened = await openHouse(product, options);
-    onTestFinished(() => opened.close());
-    return opened;
-  }
+  const house = useHouses();
 
   /** The process of the program below a terminal. */
   const sit = (opened: House, context: TestContext, ...args: string[]) => {
-    const terminal = openTerminal(product, opened, args);
+    const terminal = openTerminal(opened.product, opened, args);
     context.onTestFinished(() => terminal.close());
     return personAt(terminal, context.expect);
   };
@@ -185,7 +174,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
     test('Ctrl-Z gives the terminal to the shell, and fg brings the screen back with what was typed', async (context) => {
       const { expect } = context;
       const opened = await house(context);
-      const terminal = openTerminal(product, opened, [...ROTATE], { stops: true });
+      const terminal = openTerminal(opened.product, opened, [...ROTATE], { stops: true });
       context.onTestFinished(() => terminal.close());
       const screen = personAt(terminal, expect);
       await screen.answerToTheChange();
@@ -208,7 +197,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
     test('a terminal that vanishes ends the process, and the run can be resumed', async (context) => {
       const { expect } = context;
       const opened = await house(context);
-      const terminal = openTerminal(product, opened, [...ROTATE, '--plain']);
+      const terminal = openTerminal(opened.product, opened, [...ROTATE, '--plain']);
       const screen = personAt(terminal, expect);
       await screen.asks('prove the newest first?');
       await terminal.close();
