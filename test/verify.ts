@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { JsonTestResults } from 'vitest/node';
 
 /*
@@ -28,6 +29,9 @@ interface Count {
 
 /** More than these are to be looked up above. */
 const MOST_NAMES = 20;
+
+/** So many last lines of what failed stand once more at the end. */
+const LAST_LINES = 15;
 
 const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
 
@@ -61,7 +65,7 @@ try {
   for (const step of STEPS) {
     process.stdout.write(`\n--- ${step.name}\n`);
     const began = performance.now();
-    const problem = await run(step);
+    const { problem, last } = await run(step);
     const ok = problem === undefined;
     const count = step.report === undefined ? countStep(ok) : countTests(ok, step.report);
     total.passed += count.passed;
@@ -74,7 +78,7 @@ try {
         : '';
     lines.push(
       `${verdict} ${seconds} s  ${step.name}${detail}${problem === undefined ? '' : ` (${problem})`}`,
-      ...(count.names ?? []).map((name) => `          ${name}`),
+      ...(step.report === undefined && !ok ? last : (count.names ?? [])).map((line) => `          ${line}`),
     );
   }
 } finally {
@@ -89,13 +93,24 @@ function testStep(name: string, script: string, limit: number): Step {
   return { name, npm: ['run', script, '--', ...reporters], limit, report };
 }
 
-/** Runs a step to its end. Gives nothing when it went well, else why not. */
-async function run({ npm, limit }: Step): Promise<string | undefined> {
+/** Runs a step to its end, and shows what it prints. `problem` is why it did not go well; `last` its last lines. */
+async function run({
+  npm,
+  limit,
+}: Step): Promise<{ readonly problem: string | undefined; readonly last: readonly string[] }> {
   const child = spawn('npm', npm, {
     // In a process group of its own, so that a step that hangs is ended with all that it has started.
     detached: true,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const last: string[] = [];
+  for (const [from, to] of [
+    [child.stdout, process.stdout],
+    [child.stderr, process.stderr],
+  ] as const) {
+    from.pipe(to, { end: false });
+    createInterface(from).on('line', (line) => void last.splice(0, last.push(line) > LAST_LINES ? 1 : 0));
+  }
   const signal = (name: NodeJS.Signals) => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, name);
@@ -115,10 +130,10 @@ async function run({ npm, limit }: Step): Promise<string | undefined> {
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
     const [code, ended] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    if (hangs) return `ended after ${limit} s`;
-    return code === 0 ? undefined : `exit ${code ?? ended}`;
+    if (hangs) return { problem: `ended after ${limit} s`, last };
+    return { problem: code === 0 ? undefined : `exit ${code ?? ended}`, last };
   } catch (thrown) {
-    return String(thrown);
+    return { problem: String(thrown), last };
   } finally {
     clearTimeout(timer);
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);

@@ -18,6 +18,7 @@ import { type Paper, paperFor } from './run-paper.ts';
 import { portOf } from './run-port.ts';
 import { proseOf, runbookNamed } from './runbook-files.ts';
 import type { DrivenRun, Sites } from './sites.ts';
+import { watchClock } from './watch-clock.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface DriveOptions extends Policy {
@@ -114,6 +115,7 @@ async function takeUpRun(
     instance,
     target,
     now: () => new Date(),
+    clockMoved: watchClock(),
     leaveWhenPaused,
     gate,
     seal: async (stream, reason) => void (await sealer.sealNow(stream, reason)),

@@ -154,5 +154,8 @@ function cautionsOf(first: Report, second: Report): string[] {
     ...[first, second]
       .filter(({ run }) => run.clockSetBack)
       .map(({ run }) => `the clock was set back during run ${run.id}`),
+    ...[first, second]
+      .filter(({ run }) => run.clockMovedSeconds.length > 0)
+      .map(({ run }) => `the clock was moved during run ${run.id}, which does not count`),
   ];
 }

@@ -154,6 +154,8 @@ export const RUN_ENTRIES = {
     failure: WrittenFailure,
   }),
   'run.detached': z.object({ why: z.string() }),
+  /** The wall clock of this machine moved otherwise than time passed, ahead of it or (less than zero) back. Entries from here on have its new time. */
+  'clock.moved': z.object({ seconds: z.number() }),
   'run.closed': z.object({
     outcome: z.string(),
     /** The outcome in words. */

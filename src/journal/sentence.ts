@@ -70,6 +70,11 @@ function runSentence(entry: RunEntry): Sentence {
     }
     case 'run.paused':
       return say(`paused for new credentials${because(entry.body.failure)}`, 'warn');
+    case 'clock.moved': {
+      const { seconds } = entry.body;
+      const by = formatSeconds(Math.abs(seconds));
+      return say(`the clock of this machine was moved ${by} ${seconds < 0 ? 'back' : 'ahead'}`, 'warn');
+    }
     case 'run.detached':
       return say(`left, resumable: ${entry.body.why}`, 'dim');
     case 'run.closed': {

@@ -30,7 +30,7 @@ export class Driver implements Run {
 
   constructor(deps: RunDeps, entries: Entry[], release: () => void) {
     this.#deps = deps;
-    this.#log = new RunLog(deps.journal, deps.runId, deps.instance, entries);
+    this.#log = new RunLog(deps, entries);
     const started = entries.find((entry) => entry.type === 'run.started')?.body as
       | { input?: Json }
       | undefined;

@@ -35,6 +35,11 @@ export interface RunDeps {
   readonly activities: Readonly<Record<string, AnyActivity>>;
   readonly take: TakeSecret;
   readonly now: () => Date;
+  /**
+   * Seconds by which the clock behind the journal's times has moved otherwise than time has passed since this was last asked; 0 for one that
+   * goes right. Without it, what the clock does is not noticed.
+   */
+  readonly clockMoved?: (() => number) | undefined;
   /** Signs the run's head and puts it outside the database. */
   readonly seal: (stream: StreamName, reason: 'armed' | 'closed' | 'handed-over') => Promise<void>;
   /** Throws when something outside the database shows that the last entries of the run or of a ledger are missing: going on could repeat them. */

@@ -3,6 +3,7 @@ import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
+import { steadied } from '../evidence/measure/steadied.ts';
 import { formatTime, formatValue } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
 import { promisedBy } from '../journal/promised.ts';
@@ -71,7 +72,10 @@ export function buildRunView(facts: RunFacts): RunView {
     instance: facts.instance,
     mode: head.mode ?? 'LIVE',
     clock: formatTime(now.toISOString()),
-    elapsed: started === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(started.at)) / 1000),
+    elapsed:
+      started === undefined
+        ? 0
+        : Math.max(0, (now.getTime() - steadied(entries).movedMs - Date.parse(started.at)) / 1000),
     paused: facts.paused !== undefined,
     rail: viewRail(facts, meta),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },

@@ -98,7 +98,8 @@ function report(trials: readonly Trial[]): void {
   const broken = trials.filter(({ problems }) => problems.length > 0);
   process.stdout.write(`${tableOf(trials)}\nseed ${values.seed}; ${seconds} s in all\n`);
   process.stdout.write(`again: npm run test:crash -- ${process.argv.slice(2).join(' ')}\n`);
-  for (const { point } of broken) {
+  for (const { point, problems } of broken) {
+    for (const problem of problems) process.stdout.write(`${point.what}: ${problem}\n`);
     process.stdout.write(`broken: npm run test:crash -- --seed ${values.seed} --only '${point.name}'\n`);
   }
   if (values.json !== undefined)

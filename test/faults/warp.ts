@@ -40,6 +40,9 @@ if (speed > 1) {
   const rest = promises.setTimeout;
   promises.setTimeout = (ms, value, options) => rest(shorter(ms), value, options);
   Object.assign(require('node:timers') as object, { setTimeout: fastTimeout, setInterval: fastInterval });
+  const os = require('node:os') as { uptime: () => number };
+  const { uptime } = os;
+  os.uptime = () => uptime() * speed;
   syncBuiltinESMExports();
 
   const timeout = AbortSignal.timeout.bind(AbortSignal);

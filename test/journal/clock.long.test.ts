@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { auditVerify } from '../../src/evidence/audit.ts';
+import { Report } from '../../src/evidence/report/model.ts';
 import type { Trouble } from '../e2e/foreign/call.ts';
 import { ANSWERED, type House, openHouse, ROTATE } from '../e2e/house.ts';
 import { copyProduct, type Product, type Running } from '../e2e/product.ts';
@@ -76,6 +77,12 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
     return entries.map(({ at }) => Date.parse(at));
   }
 
+  async function reported({ house }: Scene): Promise<Report['run']> {
+    const runId = (await house.entries()).find(({ type }) => type === 'run.started')?.stream.slice(4) ?? '';
+    const { stdout } = await house.start('report', runId, '--format', 'json').ended;
+    return Report.parse(JSON.parse(stdout)).run;
+  }
+
   test.each([
     ['in the year 1970', '@1970-01-02 00:00:00', 0, 3 * DAY],
     ['a day ahead', '+86400s', Date.now() + DAY - HOUR, Date.now() + DAY + HOUR],
@@ -96,6 +103,10 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
         const times = await expectWhole(here, await here.start(...ROTATE).ended, sent);
         const spread = Math.max(...times) - Math.min(...times);
         expect(Math.abs(spread - Math.abs(byMs))).toBeLessThan(HOUR / 2);
+        const run = await reported(here);
+        expect(run.clockMovedSeconds.map((moved) => Math.round(moved / 60))).toEqual([byMs / 60_000]);
+        expect(run.seconds).toBeGreaterThan(0);
+        expect(run.seconds).toBeLessThan(HOUR / 2_000);
       },
     );
 

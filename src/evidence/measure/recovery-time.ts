@@ -60,7 +60,8 @@ interface End {
 function endOf(timeline: Timeline, landmarks: Landmarks, options: RecoveryTimeOptions): End {
   const { restoredMs, restores, listed } = landmarks;
   const { endedMs } = timeline;
-  const nowMs = Math.max(timeline.lastMs, options.nowMs);
+  const movedMs = timeline.clockMovesMs.reduce((sum, ms) => sum + ms, 0);
+  const nowMs = Math.max(timeline.lastMs, options.nowMs - movedMs);
   const notYet: End =
     endedMs === undefined ? { status: 'running', atMs: nowMs } : { status: 'given-up', atMs: endedMs };
   if (restoredMs === undefined) return notYet;
@@ -112,6 +113,10 @@ function notesOn(
     ...(apps === 0
       ? []
       : [`${apps} application${apps === 1 ? ' was' : 's were'} skipped and not waited for`]),
+    ...timeline.clockMovesMs.map(
+      (ms) =>
+        `the clock of this machine was moved ${Math.abs(ms) / 1000} s ${ms < 0 ? 'back' : 'ahead'} during the run, which does not count`,
+    ),
     ...(timeline.clockSetBack ? ['the clock of this machine was set back during the run'] : []),
   ];
 }

@@ -1,6 +1,7 @@
 import type { Entry } from '../../journal/journal.ts';
 import { readRunEntry } from '../../journal/run-entries.ts';
 import { instantOf } from './instant.ts';
+import { steadied } from './steadied.ts';
 
 /** A state of the machine, and since when the run has been in it. Milliseconds since 1970, never falling. */
 interface Stay {
@@ -23,7 +24,7 @@ interface Mention {
   readonly atMs: number;
 }
 
-/** What a run's entries say about when things happened, read once. */
+/** What a run's entries say about when things happened, read once. All times are those of a clock that nobody moved (`steadied`). */
 export interface Timeline {
   readonly firstMs: number;
   readonly lastMs: number;
@@ -33,12 +34,15 @@ export interface Timeline {
   readonly performed: readonly Performed[];
   readonly armed: readonly { readonly verb: string; readonly atMs: number }[];
   readonly mentions: readonly Mention[];
-  /** Whether an entry is older than the one before it: somebody set the clock. Its time is then taken as that of the one before. */
+  /** Whether an entry is older than the one before it all the same: the clock was set while nobody watched. Its time is that of the one before. */
   readonly clockSetBack: boolean;
+  /** By how much the clock was moved during the run, each time; less than zero for back. Milliseconds. */
+  readonly clockMovesMs: readonly number[];
 }
 
 /** Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined for no entries. */
-export function timelineOf(entries: readonly Entry[]): Timeline | undefined {
+export function timelineOf(written: readonly Entry[]): Timeline | undefined {
+  const { entries, moves } = steadied(written);
   const firstMs = instantOf(entries[0]?.at);
   if (firstMs === undefined) return undefined;
   let lastMs = firstMs;
@@ -68,7 +72,7 @@ export function timelineOf(entries: readonly Entry[]): Timeline | undefined {
     if (start !== undefined) performed.push({ ...start, output: fieldsOf(event['output']), endedMs: lastMs });
     if (typeof event['id'] === 'string') mentions.push({ id: event['id'], atMs: lastMs });
   }
-  return { firstMs, lastMs, endedMs, stays, performed, armed, mentions, clockSetBack };
+  return { firstMs, lastMs, endedMs, stays, performed, armed, mentions, clockSetBack, clockMovesMs: moves };
 }
 
 /** The fields of a value that should be an object, and none where it is not. */

@@ -117,7 +117,15 @@ function duration({ run }: Report): string {
 }
 
 function clock({ run }: Report): string {
-  const own = run.clockSetBack ? 'that of the machine, set back during the run' : 'that of the machine';
+  const moves = run.clockMovedSeconds.map(
+    (seconds) =>
+      `moved ${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'back' : 'ahead'} during the run (lengths of time do not count it)`,
+  );
+  const own = [
+    'that of the machine',
+    ...(run.clockSetBack ? ['set back during the run'] : []),
+    ...moves,
+  ].join(', ');
   const ahead = run.serviceClockAheadSeconds;
   if (ahead === undefined) return `${own}; the clock of the service was not measured`;
   if (ahead === 0) return `${own}; the clock of the service agreed within a second`;

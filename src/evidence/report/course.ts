@@ -4,6 +4,7 @@ import { instantOf } from '../measure/instant.ts';
 import { landmarksOf } from '../measure/landmarks.ts';
 import type { Measures } from '../measure/measure.ts';
 import { cutSegments } from '../measure/slices.ts';
+import { steadied } from '../measure/steadied.ts';
 import { fieldsOf, timelineOf } from '../measure/timeline.ts';
 import { find, findAll } from './found.ts';
 import { marksOf } from './marks.ts';
@@ -23,6 +24,7 @@ export function courseOf(
 ): Course | undefined {
   const timeline = timelineOf(entries);
   if (timeline === undefined) return undefined;
+  const steady = steadied(entries).entries;
   const incidentMs = instantOf(fieldsOf(find(entries, 'run.started')?.body.input)['incidentAt']);
   const fromMs = Math.min(timeline.firstMs, instantOf(measures?.time.from) ?? incidentMs ?? timeline.firstMs);
   const untilMs = Math.max(timeline.lastMs, fromMs);
@@ -36,9 +38,9 @@ export function courseOf(
     until: iso(untilMs),
     ...(limit === undefined ? {} : { limitAt: iso(measuredFrom + limit * 1000) }),
     slices: isMeasured ? joined(cutSegments(timeline, marks, sliceOf, span)) : [],
-    steps: stepsOf(entries, untilMs, sliceOf),
+    steps: stepsOf(steady, untilMs, sliceOf),
     tasks: tasksOf(entries, marks?.skewMs ?? 0),
-    marks: [...incidentMark(incidentMs, fromMs), ...marksOf(entries)],
+    marks: [...incidentMark(incidentMs, fromMs), ...marksOf(steady)],
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Entry } from '../../journal/journal.ts';
+import { steadied } from '../measure/steadied.ts';
 import { fieldsOf, timelineOf } from '../measure/timeline.ts';
 import { find, findLast } from './found.ts';
 import type { Report } from './model.ts';
@@ -12,7 +13,9 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
   const input = fieldsOf(started?.input);
   const first = entries[0];
   const over = findLast(entries, 'run.closed') ?? findLast(entries, 'run.abandoned');
-  const ms = Date.parse(over?.entry.at ?? '') - Date.parse(first?.at ?? '');
+  const timeline = timelineOf(entries);
+  const { movedMs, moves } = steadied(entries);
+  const ms = Date.parse(over?.entry.at ?? '') - Date.parse(first?.at ?? '') - movedMs;
   return {
     id: first?.stream.replace(/^run\//u, '') ?? 'none',
     kind: started === undefined ? 'unknown' : KINDS[started.mode],
@@ -27,7 +30,8 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
     startedAt: first?.at,
     endedAt: over?.entry.at,
     seconds: ms >= 0 ? ms / 1000 : undefined,
-    clockSetBack: timelineOf(entries)?.clockSetBack ?? false,
+    clockSetBack: timeline?.clockSetBack ?? false,
+    clockMovedSeconds: moves.map((one) => one / 1000),
     serviceClockAheadSeconds: skewOf(entries),
     tool: started?.tool,
     entries: entries.length,

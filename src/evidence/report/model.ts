@@ -81,9 +81,11 @@ export const Report = z.object({
     incidentAt: z.string().optional(),
     startedAt: z.string().optional(),
     endedAt: z.string().optional(),
-    /** By the operator's clock; none while the run is open, or where that clock was set back. */
+    /** By the operator's clock; none while the run is open, or where that clock was set back unwatched. */
     seconds: z.number().optional(),
     clockSetBack: z.boolean(),
+    /** By how much that clock was moved while the run watched it, each time; less than zero for back. Lengths of time do not count it. */
+    clockMovedSeconds: z.array(z.number()),
     /** How far the clock of the service was ahead of this machine's. */
     serviceClockAheadSeconds: z.number().optional(),
     tool: z.object({ name: z.string(), version: z.string(), node: z.string() }).optional(),

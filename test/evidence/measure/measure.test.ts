@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import { measure } from '../../../src/evidence/measure/measure.ts';
 import { SLICES } from '../../../src/evidence/measure/slices.ts';
+import { runEntry } from '../../../src/journal/run-entries.ts';
 import {
   abandoned,
   armed,
@@ -242,3 +243,23 @@ test('whatever a journal says, the slices add up to the whole and none is negati
     { numRuns: 500 },
   );
 });
+
+test.each([3600, -3600])(
+  'a clock that the run saw moved by %i seconds makes nothing longer or shorter, and is told',
+  (by) => {
+    const lines = recovery.map(
+      (entry): Line => ({ at: (Date.parse(entry.at) - Date.parse(at(0))) / 1000, entry }),
+    );
+    const half = lines.findIndex((line) => line.at >= 130);
+    const note: Line = { at: 130 + by, entry: runEntry('01R', 'clock.moved', { seconds: by }) };
+    const later = lines.slice(half).map((line): Line => ({ ...line, at: line.at + by }));
+    const { time, meetsRto } = measure(journalOf(lines.slice(0, half), note, later), { sliceOf }) ?? {};
+    expect(time).toMatchObject({ status: 'over', from: at(0), until: at(300), totalMs: 300_000 });
+    expect(seconds(time?.slicesMs)).toEqual([100, 10, 40, 75, 75]);
+    expect(meetsRto).toBe(true);
+    const way = by < 0 ? 'back' : 'ahead';
+    expect(time?.notes).toContain(
+      `the clock of this machine was moved 3600 s ${way} during the run, which does not count`,
+    );
+  },
+);
