@@ -29,9 +29,11 @@ export interface ActionLook {
 }
 
 /**
- * Decides what became of a lost request for an action, from the instance's overview alone: it landed when the instance shows a change
- * that only such an action makes. A newer `updated_at` alone is none: a colleague's change of a setting moves it too. Nothing lists
- * actions, and a quick one leaves no other trace, so it is never absent: a person decides. Pure.
+ * Decides what became of a lost request for an action, from the instance's overview alone. An update landed when one that was offered no
+ * longer is; a restart when the instance deploys and did not before, whoever began that, since each deployment restarts it. A deployment is
+ * no sign of a recreate or an update: a colleague's restart looks the same, and what was asked for would never be done. A newer
+ * `updated_at` is a sign of nothing: a change of a setting moves it too. Nothing lists actions, and a quick one leaves no other trace, so
+ * it is never absent: a person decides. Pure.
  */
 export function judgeAction(look: ActionLook): Judgement<Started> {
   const { action, baseline, overview, armedAtMs, nowMs, settleMs, skew } = look;
@@ -70,26 +72,33 @@ export function updateLines(overview: InstanceOverview): string[] | undefined {
     .sort();
 }
 
-/** What the instance shows that it would not show without such an action. */
+const DEPLOYS = 'the instance is deploying, and was not before';
+
+/** What the instance shows that it would not show unless what was asked for is done. */
 function signsOf({ action, baseline, overview }: ActionLook): string[] {
   const now = updateLines(overview);
   const gone = baseline.updates?.some((line) => now !== undefined && !now.includes(line));
   return [
     ...(action === 'update' && gone ? ['available updates are no longer offered'] : []),
-    // An action that ran before ours explains this as well.
-    ...(overview.state === 'deploying' && baseline.state !== 'deploying'
-      ? ['the instance is deploying, and was not before']
-      : []),
+    ...(action === 'restart' && deploys(baseline, overview) ? [DEPLOYS] : []),
   ];
 }
 
 /** What fits the action and many other things. */
-function hintsOf({ baseline, overview }: ActionLook, clocks: Clocks): string[] {
+function hintsOf({ action, baseline, overview }: ActionLook, clocks: Clocks): string[] {
   if (baseline.state === 'deploying') return [];
   const before = instantOf(baseline.updatedAt ?? undefined);
   const updated = instantOf(overview.updated_at);
-  if (updated === undefined || updated <= (before ?? Number.NEGATIVE_INFINITY)) return [];
-  return side(updated, clocks) === 'after' ? ['the instance was updated after the request'] : [];
+  const isNewer = updated !== undefined && updated > (before ?? Number.NEGATIVE_INFINITY);
+  return [
+    ...(action !== 'restart' && deploys(baseline, overview) ? [DEPLOYS] : []),
+    ...(isNewer && side(updated, clocks) === 'after' ? ['the instance was updated after the request'] : []),
+  ];
+}
+
+/** An action that ran before ours explains a deployment as well. */
+function deploys(baseline: ActionBaseline, overview: InstanceOverview): boolean {
+  return overview.state === 'deploying' && baseline.state !== 'deploying';
 }
 
 function shown(text: string | undefined): string | null {

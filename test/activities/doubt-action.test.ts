@@ -35,13 +35,26 @@ const judge = (overview: object, changes: Partial<Omit<ActionLook, 'overview'>> 
   });
 
 describe('a lost request for an action', () => {
-  test.for(ACTIONS)('has landed when the instance is deploying and was not before: %s', (action) => {
-    expect(judge({ state: 'deploying' }, { action })).toMatchObject({
+  test('for a restart has landed when the instance is deploying and was not before', () => {
+    expect(judge({ state: 'deploying' }, { action: 'restart' })).toMatchObject({
       verdict: 'landed',
       output: { landed: true, adopted: true },
-      evidence: { signs: ['the instance is deploying, and was not before'] },
+      evidence: { signs: ['the instance is deploying, and was not before'], certainty: 'likely' },
     });
   });
+
+  test.for(['recreate', 'update'] as const)(
+    'for a %s is a question when the instance is deploying: the restart of a colleague looks the same',
+    (action) => {
+      expect(judge({ state: 'deploying' }, { action, nowMs: ARMED + SETTLE - 1 }).verdict).toBe('wait');
+      expect(judge({ state: 'deploying' }, { action })).toMatchObject({
+        verdict: 'ambiguous',
+        failure: {
+          evidence: { signs: ['the instance is deploying, and was not before'], certainty: 'possible' },
+        },
+      });
+    },
+  );
 
   test.for(ACTIONS)(
     'is a question when only the time of the last change is newer, which a setting moves too: %s',
@@ -87,7 +100,7 @@ describe('a lost request for an action', () => {
   });
 });
 
-test('over generated histories, no action is called begun that was not, and none is ever called absent', () => {
+test('over generated histories, no action is called done that was not, whatever a colleague does, and none is ever called absent', () => {
   const history = fc.record({
     action: fc.constantFrom(...ACTIONS),
     skewMs: fc.integer({ min: -600_000, max: 600_000 }),
@@ -100,6 +113,8 @@ test('over generated histories, no action is called begun that was not, and none
     bumps: fc.boolean(),
     /** When a colleague changes a setting, which moves the time of the last change as well. */
     otherMs: fc.option(fc.integer({ min: 0, max: 120_000 })),
+    /** When a colleague restarts the instance by hand, which takes half a minute. */
+    restartMs: fc.option(fc.integer({ min: 0, max: 120_000 })),
     lookedMs: fc.integer({ min: 0, max: 120_000 }),
   });
   fc.assert(
@@ -108,13 +123,15 @@ test('over generated histories, no action is called begun that was not, and none
       const skew = tellsDate ? { skewMs: skewMs + 400, uncertaintyMs: 500 } : null;
       const hasBegun = arrivesMs !== null && arrivesMs <= told.lookedMs;
       const isRunning = hasBegun && told.lookedMs < arrivesMs + told.runsMs;
+      const isRestarting =
+        told.restartMs !== null && told.restartMs <= told.lookedMs && told.lookedMs < told.restartMs + 30_000;
       const before = stamp(ARMED - told.updatedAgoMs);
       const isOther = told.otherMs !== null && told.otherMs <= told.lookedMs;
       const own = hasBegun && told.bumps ? arrivesMs : undefined;
       const changedMs = Math.max(own ?? -1, isOther ? (told.otherMs ?? -1) : -1);
       const updated = changedMs < 0 ? before : stamp(ARMED + changedMs);
       const judged = judge(
-        { state: isRunning ? 'deploying' : 'available', updated_at: updated },
+        { state: isRunning || isRestarting ? 'deploying' : 'available', updated_at: updated },
         {
           action: told.action,
           baseline: { state: 'available', updatedAt: before, updates: null, skew },
@@ -122,7 +139,8 @@ test('over generated histories, no action is called begun that was not, and none
         },
       );
       const otherwise = told.lookedMs < SETTLE ? 'wait' : 'ambiguous';
-      expect(judged.verdict).toBe(isRunning ? 'landed' : otherwise);
+      const isTold = (isRunning || isRestarting) && told.action === 'restart';
+      expect(judged.verdict).toBe(isTold ? 'landed' : otherwise);
     }),
     { numRuns: HISTORIES },
   );
@@ -162,7 +180,9 @@ test('over generated histories with a clock that is set meanwhile, nobody is ask
           skew: { skewMs: skewMs - stepMs, uncertaintyMs: 500 },
         },
       );
-      const isSign = (told.isDeploying && !told.wasDeploying) || (action === 'update' && !told.keepsUpdates);
+      const isSign =
+        (action === 'restart' && told.isDeploying && !told.wasDeploying) ||
+        (action === 'update' && !told.keepsUpdates);
       const allowed = isSign ? ['landed'] : lookedMs < SETTLE ? ['wait'] : ['wait', 'ambiguous'];
       expect(allowed).toContain(judged.verdict);
     }),

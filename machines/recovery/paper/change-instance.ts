@@ -107,7 +107,7 @@ function act(context: RecoveryContext, at: string | undefined): PaperStep[] {
 function lookWords(updatedAt: string | undefined, mayBeSent: boolean): string {
   const sign = `the state deploying${updatedAt === undefined ? '' : `, or updated_at other than ${updatedAt}`}`;
   return mayBeSent
-    ? `THIS RUN MAY HAVE SENT IT ALREADY: ${sign}, says so.`
+    ? `THIS RUN MAY HAVE SENT IT ALREADY: ${sign}, speaks for it, unless somebody else is at work.`
     : `It is under way already with ${sign}.`;
 }
 
