@@ -1,6 +1,6 @@
 import type { Ended } from '../e2e/product.ts';
 import type { Errand } from './errands.ts';
-import { entriesOf, runsIn } from './ledger.ts';
+import { look } from './look.ts';
 import type { Point } from './points.ts';
 import type { Stage } from './stage.ts';
 import { startToStrike } from './strike.ts';
@@ -96,20 +96,4 @@ async function repeat(stage: Stage, errand: Errand, chances: Chances, wanted: Ou
 
 function chanceOf({ draw, spanMs }: Chances): Point['blow'] | undefined {
   return draw() < 0.25 ? { how: 'kill', ms: Math.round(draw() * spanMs) } : undefined;
-}
-
-/** What `lifeboat runs` and `lifeboat audit` would meet, right after a blow. */
-export async function look(stage: Stage) {
-  try {
-    const runs = runsIn(await entriesOf(stage));
-    const own = runs[stage.scene.before.length] ?? [];
-    const last = own.at(-1);
-    const { activity, verb, to } = (last?.body ?? {}) as { activity?: string; verb?: string; to?: string };
-    const where = [last?.type ?? 'nothing', activity ?? verb ?? to].filter((word) => word !== undefined);
-    const isClosed = own.some(({ type }) => type === 'run.closed');
-    return { where: where.join(' '), isBegun: own.length > stage.written, isClosed, problems: [] };
-  } catch (thrown) {
-    const problems = [`after the blow nothing can be read: ${String(thrown)}`];
-    return { where: 'unreadable', isBegun: false, isClosed: false, problems };
-  }
 }

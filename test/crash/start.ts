@@ -14,7 +14,7 @@ import type { Stage } from './stage.ts';
 export interface Started {
   /** Signals the product itself, not what it is wrapped in; nothing happens when it is gone. */
   kill(signal: NodeJS.Signals): void;
-  /** `code` is null when SIGKILL ended it. */
+  /** `code` is null when a signal ended it. */
   readonly ended: Promise<Ended>;
   /** Of the product; undefined when it is gone. */
   pid(): number | undefined;
@@ -86,11 +86,14 @@ function inTerminal(
         );
   const ended = once(child, 'close').then(([code]): Ended => {
     clearInterval(timer);
-    const killed = code === null || code === 128 + 9;
+    const killed = code === null || DEATHS.includes(code as number);
     return { code: killed ? null : (code as number), stdout: '', stderr: bytes.replaceAll(ESCAPES, '') };
   });
   return guarded(child.pid, ended, false);
 }
+
+/** How script(1) tells that SIGHUP, SIGKILL or SIGTERM ended a program: 128 and the number of the signal. */
+const DEATHS = [129, 137, 143];
 
 // biome keeps control characters out of literals: these are ESC and what follows it.
 const ESCAPES = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[A-Za-z]|[=>])`, 'gu');

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { look } from './look.ts';
 import type { Blow } from './points.ts';
+import { codeOf } from './scenes.ts';
 import type { Stage } from './stage.ts';
 import { type Started, startOn } from './start.ts';
 import { signallingAt } from './strace.ts';
@@ -70,10 +72,12 @@ function tracerOf({ house }: Stage, { call, nth, path, signal }: Blow & { readon
 }
 
 /**
- * Whoever resumes a run that somebody has is refused and told who that is. Before it is begun there is nothing to resume, and while a
- * process stands still in the middle of a write, the journal itself is locked.
+ * Whoever resumes a run that somebody has is refused and told who that is. Before it is begun there is nothing to resume; one that is begun
+ * and that nobody has taken up yet may be walked to its end; and while a process stands still in the middle of a write, the journal itself
+ * is locked.
  */
 async function tryToResume(stage: Stage, holder: number | undefined): Promise<string[]> {
+  const { where } = await look(stage);
   const second = startOn(stage, 'headless', ['resume']);
   const { code, stderr } = await second.ended;
   const isNamed = stderr.includes(`is held by process ${holder} on `);
@@ -81,6 +85,7 @@ async function tryToResume(stage: Stage, holder: number | undefined): Promise<st
     stderr,
   );
   if (code !== null && code > 0 && (isNamed || isNothing)) return [];
+  if (where === 'run.started' && code === codeOf(stage.scene)) return [];
   return [
     `a second process beside ${holder} ended with ${code}: ${stderr.split('\n').slice(-4).join(' | ')}`,
   ];

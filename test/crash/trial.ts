@@ -1,6 +1,7 @@
 import type { Product } from '../e2e/product.ts';
-import { type Chances, goOn, look } from './after.ts';
+import { type Chances, goOn } from './after.ts';
 import { ledgerOf } from './ledger.ts';
+import { look } from './look.ts';
 import type { Point } from './points.ts';
 import { codeOf, type Scene } from './scenes.ts';
 import { openStage, type Stage } from './stage.ts';
