@@ -68,10 +68,13 @@ export interface RepeatableActivity<Input, Output> {
   run(input: Input, context: ActivityContext): Promise<ActivityResult<Output>>;
 }
 
-/** How the one send of a `once` activity ended. */
+/**
+ * How the one send of a `once` activity ended. `againMs`: it was turned away before it was looked into, and so long whoever did so is left
+ * alone before all of it, from `prepare` on, may be done once more.
+ */
 export type Sent<Output> =
   | { readonly sent: 'landed'; readonly output: Output }
-  | { readonly sent: 'absent'; readonly failure: Failure }
+  | { readonly sent: 'absent'; readonly failure: Failure; readonly againMs?: number }
   | { readonly sent: 'unknown'; readonly failure: Failure };
 
 /** What the service shows after a lost answer. `wait` means: look again after `ms`. */
@@ -95,8 +98,8 @@ export interface InDoubt {
 
 /**
  * Changes something that must not happen twice, over an API without idempotency keys. `prepare` records the world
- * before; the runner then writes the intent, sends at most once for each intent id, and asks `judge` when the outcome is
- * not known. Inputs carry `intent`: a new send needs a new intent id, which only the machine gives out.
+ * before; the runner then writes the intent, sends at most once for each time that it was armed, and asks `judge` when the outcome is
+ * not known. It is armed again only when it is proven that nothing was done. Inputs carry `intent`: a new send needs a new intent id, which only the machine gives out.
  */
 export interface OnceActivity<Input extends { readonly intent: string }, Output> {
   readonly kind: 'once';

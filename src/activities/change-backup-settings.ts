@@ -3,6 +3,7 @@ import type { BackupsConfig } from '../service/schemas.ts';
 import type { RepeatableActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, no, ok } from './results.ts';
+import { sentWhenLetIn } from './sent-again.ts';
 
 /**
  * Changes settings of backups (service-api.md endpoint 9) and reads them back, since a service may take the call and keep its settings
@@ -16,7 +17,8 @@ export function changeBackupSettings(
     kind: 'repeatable',
     async run({ settings }, { signal }) {
       try {
-        const sent = await deps.service.changeBackupsConfig(wireOf(settings), signal);
+        const send = () => deps.service.changeBackupsConfig(wireOf(settings), signal);
+        const sent = await sentWhenLetIn(send, signal);
         if (sent.outcome === 'refused' || sent.outcome === 'never-sent') return because(sent.failure);
         const { value } = await deps.service.backupsConfig(signal);
         const shown = settingsOf(value);

@@ -9,6 +9,7 @@ import { downloadBackup } from './download-backup.ts';
 import { findDuties } from './find-duties.ts';
 import { inspectTarget } from './inspect-target.ts';
 import { listBackups } from './list-backups.ts';
+import { lookingAgain } from './looking-again.ts';
 import { negativeTest } from './negative-test.ts';
 import { performRecovery } from './perform-recovery.ts';
 import { pitrRange } from './pitr-range.ts';
@@ -72,18 +73,18 @@ function verbsOn(deps: ActivityDeps, { instance, target }: Sites) {
     storeKey: storeKey(deps),
     readBackKey: readBackKey(deps),
     setKey: setKey(deps),
-    createBackup: createBackup(deps),
+    createBackup: lookingAgain(createBackup(deps)),
     waitForBackup: waitForBackup(deps),
     negativeTest: negativeTest(deps),
     recordRotation: recordRotation(deps),
-    restoreBackup: restoreBackup(deps),
+    restoreBackup: lookingAgain(restoreBackup(deps)),
     waitForRestore: waitForRestore(deps),
     prepareRecovery: prepareRecovery(deps),
-    performRecovery: performRecovery(deps),
-    restoreToTime: restoreToTime(deps),
-    restart: restart(deps),
-    recreate: recreate(deps),
-    update: update(deps),
+    performRecovery: lookingAgain(performRecovery(deps)),
+    restoreToTime: lookingAgain(restoreToTime(deps)),
+    restart: lookingAgain(restart(deps)),
+    recreate: lookingAgain(recreate(deps)),
+    update: lookingAgain(update(deps)),
     waitForInstance: waitForInstance(deps),
     changeBackupSettings: changeBackupSettings(deps),
     changeUpdateSetting: changeUpdateSetting(deps),

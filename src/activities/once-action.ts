@@ -5,6 +5,7 @@ import type { ActivityDeps } from './deps.ts';
 import { type Action, ActionBaseline, judgeAction, updateLines } from './doubt-action.ts';
 import { armedAtMs } from './once-task.ts';
 import { because, ok } from './results.ts';
+import { againAfter } from './sent-again.ts';
 
 /** An action of the instance that shows in its overview only. `send` is the one call that begins it. */
 export function onceAction<Input extends { readonly intent: string }>(
@@ -30,7 +31,8 @@ export function onceAction<Input extends { readonly intent: string }>(
     async send(input, context) {
       const sent = await send(input, context);
       if (sent.outcome === 'accepted') return { sent: 'landed', output: { landed: true, adopted: false } };
-      return { sent: sent.outcome === 'unknown' ? 'unknown' : 'absent', failure: sent.failure };
+      if (sent.outcome === 'unknown') return { sent: 'unknown', failure: sent.failure };
+      return { sent: 'absent', failure: sent.failure, ...againAfter(sent) };
     },
     async judge(_, { baseline, armedAt }, { signal, now }) {
       // Before the question, for the reason that `lookAt` gives.

@@ -6,6 +6,7 @@ import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Look, type Task, TaskBaseline } from './doubt.ts';
 import { because, ok } from './results.ts';
+import { againAfter } from './sent-again.ts';
 
 /** What a send of a task is prepared with: the list as it is now. */
 export async function baselineOf(
@@ -30,7 +31,7 @@ export function sentTask(
   what: string,
 ): Sent<Triggered> {
   if (sent.outcome === 'refused' || sent.outcome === 'never-sent')
-    return { sent: 'absent', failure: sent.failure };
+    return { sent: 'absent', failure: sent.failure, ...againAfter(sent) };
   if (sent.outcome !== 'accepted') return { sent: 'unknown', failure: sent.failure };
   const { id } = sent.value;
   if (id !== undefined) return { sent: 'landed', output: { landed: true, id, adopted: false } };

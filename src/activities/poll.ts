@@ -2,6 +2,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { failureOf } from '../errors.ts';
 import { show } from '../text.ts';
 import type { ActivityContext, ActivityResult, Overdue } from './activity.ts';
+import { PASSING, PATIENCE_MS } from './passing.ts';
 import { because } from './results.ts';
 
 /** What one look showed. Without a result it is looked at again. */
@@ -17,21 +18,9 @@ const FIRST_PAUSE_MS = 250;
 const SLOWEST_PAUSE_MS = 15_000;
 /** For so long it is looked at often; a queue of hours costs little after that. */
 const EAGER_MS = 30_000;
-/** For so long a service that does not answer, or does not know the thing yet, is only waited for. */
-const PATIENCE_MS = 120_000;
 
-/** What may pass by itself, and what a service says that is a moment behind its own answer. */
-const PASSING = new Set([
-  'service.unreachable',
-  'service.timeout',
-  'service.reset',
-  'service.error',
-  'service.busy',
-  'service.not-found',
-  // Revision 61 lists 409 for asking after one task as well (service-api.md section 4.2 item 2).
-  'service.conflict',
-  'service.bad-answer',
-]);
+/** What a service says that is a moment behind its own answer. */
+const BEHIND = 'service.not-found';
 
 /**
  * Looks again and again, less and less often, until a look gives a result. Fails with the service's own failure when it could not be
@@ -55,7 +44,8 @@ export async function poll<Output>(
       if (result !== undefined) return result;
     } catch (thrown) {
       const failure = failureOf(thrown);
-      if (!PASSING.has(failure.code) || now().getTime() - seenAt > PATIENCE_MS) return because(failure);
+      const passes = PASSING.has(failure.code) || failure.code === BEHIND;
+      if (!passes || now().getTime() - seenAt > PATIENCE_MS) return because(failure);
       report({
         kind: 'task',
         status: `not seen: ${failure.shortMessage}`,

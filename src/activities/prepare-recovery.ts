@@ -5,7 +5,7 @@ import type { ActivityResult, RepeatableActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { keyAnswer } from './key-answer.ts';
 import { because, harmless, no, ok } from './results.ts';
-import { sentAgain } from './sent-again.ts';
+import { sentAgain, sentWhenLetIn } from './sent-again.ts';
 
 interface Input {
   /** A stored key to set on the instance with it; without one the instance keeps its key. */
@@ -23,15 +23,19 @@ export function prepareRecovery(deps: ActivityDeps): RepeatableActivity<Input, R
     kind: 'repeatable',
     async run({ fingerprint, previous }, { instance, runId, signal }) {
       try {
-        if (fingerprint === undefined)
-          return withoutKey(await sentAgain(() => deps.service.prepareRecovery({}, signal), signal));
+        if (fingerprint === undefined) {
+          const send = () => deps.service.prepareRecovery({}, signal);
+          const tellsGuid = ({ backupGuid }: { readonly backupGuid?: string | undefined }) =>
+            backupGuid !== undefined;
+          return withoutKey(await sentAgain(send, signal, tellsGuid));
+        }
         const key = await deps.keyring.load(instance, fingerprint);
         if (key === undefined) {
           return no('key.not-stored', `key ${fingerprint} is not in ${deps.keyring.store.description}`, {
             hints: ['nothing was sent to the service'],
           });
         }
-        const sent = await deps.service.prepareRecovery({ key }, signal);
+        const sent = await sentWhenLetIn(() => deps.service.prepareRecovery({ key }, signal), signal);
         const result = keyAnswer(sent, { fingerprint, previous, run: runId });
         return result.ok ? { ...result, output: { ...result.output, ...guidOf(sent) } } : result;
       } catch (thrown) {

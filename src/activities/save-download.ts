@@ -20,6 +20,8 @@ export interface SaveOptions {
   readonly signal: AbortSignal;
   /** Pause after the first request that brought nothing; doubles each time. Default 500 ms. */
   readonly firstPauseMs?: number;
+  /** Where there are no ranges, a request that broke off sooner than this is made anew. Default two minutes. */
+  readonly anewWithinMs?: number;
 }
 
 export interface Saved {
@@ -33,19 +35,23 @@ export interface Saved {
 /** Requests in a row that bring nothing, until it is given up. */
 const FRUITLESS = 4;
 const FIRST_PAUSE_MS = 500;
+/** What broke off later than this was cut by its length, and would be cut again. */
+const ANEW_WITHIN_MS = 120_000;
 /** So often what has arrived is put on disk: a machine that loses its power loses no more than this of it. Bytes. */
 const SYNC_EVERY = 32 * 1024 * 1024;
 
 /**
  * Saves a download. Where the service offers ranges, it goes on by itself after a request that broke off (the platform's router ends
  * them after 15 minutes, service-api.md section 8), and after a process that died, from the last byte that is known to be on disk.
- * Without ranges a broken download rejects with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot
- * be written rejects with `download.write`, and what has arrived is kept.
+ * Without ranges a download that broke off soon is begun anew, a few times; after that, and at once when it broke off late, it rejects
+ * with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot be written rejects with `download.write`, and
+ * what has arrived is kept.
  */
 export async function saveDownload(options: SaveOptions): Promise<Saved> {
   const part = `${options.path}.part`;
   for (let requests = 1, fruitless = 0; ; requests += 1) {
     const before = await readPart(part, options.of);
+    const began = Date.now();
     try {
       const file = before.size > 0 && before.size === before.total;
       const done = file ? await readWhole(part, before.size) : await fetchOnce(options, part, before);
@@ -62,11 +68,13 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
       if (failureOf(error).code === 'backup.empty') await forget(part, 'all');
       if (options.signal.aborted || !isPassing(error)) throw error;
       const after = await readPart(part, options.of);
+      fruitless = after.size > before.size ? 0 : fruitless + 1;
       if (!after.resumable) {
         await forget(part, 'all');
-        throw failureOf(error).code === 'backup.truncated' ? error : cut(error);
+        const wasSoon = Date.now() - began < (options.anewWithinMs ?? ANEW_WITHIN_MS);
+        if (!wasSoon || fruitless >= FRUITLESS)
+          throw failureOf(error).code === 'backup.truncated' ? error : cut(error);
       }
-      fruitless = after.size > before.size ? 0 : fruitless + 1;
       if (fruitless >= FRUITLESS) throw error;
       await pause((options.firstPauseMs ?? FIRST_PAUSE_MS) * 2 ** fruitless, undefined, {
         signal: options.signal,

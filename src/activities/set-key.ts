@@ -3,6 +3,7 @@ import type { RepeatableActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { keyAnswer } from './key-answer.ts';
 import { because, no } from './results.ts';
+import { sentWhenLetIn } from './sent-again.ts';
 
 interface Input {
   readonly fingerprint: string;
@@ -24,7 +25,8 @@ export function setKey(deps: ActivityDeps): RepeatableActivity<Input, KeySetting
             hints: ['nothing was sent to the service'],
           });
         }
-        const sent = await deps.service.changeBackupsConfig({ encryption_key: key }, signal);
+        const send = () => deps.service.changeBackupsConfig({ encryption_key: key }, signal);
+        const sent = await sentWhenLetIn(send, signal);
         return keyAnswer(sent, { fingerprint, previous, run: runId });
       } catch (thrown) {
         return because(thrown);

@@ -23,8 +23,8 @@ export interface Awaited<Row extends Task & Timed, Facts> {
 const DEFAULT_SECONDS = 1_800;
 
 /**
- * Polls a task until it is done. Fails with `<kind>.failed` or `<kind>.deleted` when the service says so, and as `poll` does when it
- * cannot be asked: the task itself goes on meanwhile. A status that is not known counts as under way and is shown.
+ * Polls a task until it is done. Fails with `<kind>.failed` or `<kind>.deleted` when the service says so, with `<kind>.gone` when it does not
+ * know it for as long as `poll` is patient, and as `poll` does when it cannot be asked: the task itself goes on meanwhile. A status that is not known counts as under way and is shown.
  */
 export function waitForTask<Row extends Task & Timed, Facts>(
   { kind, id, look, facts, hints, earlier, rtoMs }: Awaited<Row, Facts>,
@@ -50,7 +50,25 @@ export function waitForTask<Row extends Task & Timed, Facts>(
     const message = `${kind} ${id} is ${status}; the service gives no reason`;
     return { status, result: no(`${kind}.${status}`, message, { hints }) };
   });
-  return waited.finally(() => over.abort());
+  return waited.then((result) => (isGone(result) ? gone(kind, id) : result)).finally(() => over.abort());
+}
+
+function isGone(result: ActivityResult<unknown>): boolean {
+  return !result.ok && result.failure.code === 'service.not-found';
+}
+
+/** The service's own words for it speak of a url, and of nothing that a person could do. */
+function gone(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
+  return no(
+    `${kind}.gone`,
+    `the service no longer knows ${kind} ${id}, which it took: what became of it is not known`,
+    {
+      hints: [
+        `look into the dashboard for the ${kind} before another one is asked for`,
+        'trying again looks for the same one, and sends nothing',
+      ],
+    },
+  );
 }
 
 /** When the stage began by this machine's clock; unknown where the service does not tell it, or its clock is not known. */

@@ -81,6 +81,8 @@ export const RUN_ENTRIES = {
     sent: z.enum(['landed', 'absent', 'unknown']),
     failure: WrittenFailure.optional(),
     output: z.json().optional(),
+    /** Set where the call was turned away before it was looked into: it may be armed once more after so many milliseconds. */
+    againMs: z.number().optional(),
   }),
   /** What the service showed after a lost answer. */
   'intent.judged': z.object({

@@ -52,7 +52,7 @@ export interface RebindOptions {
  * Rejects with a LifeboatError: `platform.unreachable`, `credentials.refused`, `credentials.missing`, `platform.forbidden`,
  * `platform.not-found`, `platform.refused` (422 with the platform's own words as evidence), `platform.failed` (a job or deployment
  * that ended badly), `platform.bound` (the old binding is still there, so binding would change nothing), `platform.busy`
- * (an operation on the binding is under way), `platform.bad-answer`, `platform.stopped` (the signal).
+ * (an operation on the binding is under way), `platform.bad-answer`, `platform.too-large`, `platform.stopped` (the signal).
  */
 export interface Platform {
   readonly way: 'platform' | 'cf';

@@ -111,6 +111,7 @@ const CODES: Readonly<Record<string, string>> = {
   timeout: 'platform.unreachable',
   reset: 'platform.unreachable',
   error: 'platform.unreachable',
+  'too-large': 'platform.too-large',
   stopped: 'platform.stopped',
 };
 
@@ -121,6 +122,7 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'platform.stopped': ['resume when you are ready: what was begun is found again'],
   'platform.bad-answer': ['check that `platform.api` is the address that `cf api` prints'],
+  'platform.too-large': ['check that `platform.api` is the address that `cf api` prints'],
 };
 
 function rowOf(status: number): readonly [string, string, ...string[]] {

@@ -13,6 +13,8 @@ export interface Pace {
   readonly startupMs: number;
   /** For so long a broker is waited for to take a binding back: one that is gone never will. */
   readonly unbindMs: number;
+  /** The same for giving a binding out, and for whatever another has under way between the two. */
+  readonly bindMs: number;
   /** For so long a platform that does not answer while something is waited for is only waited for. */
   readonly patienceMs: number;
 }
@@ -24,6 +26,7 @@ export const DEFAULT_PACE: Pace = {
   stagingMs: 15 * 60_000,
   startupMs: 5 * 60_000,
   unbindMs: 10 * 60_000,
+  bindMs: 10 * 60_000,
   patienceMs: 2 * 60_000,
 };
 
@@ -36,9 +39,12 @@ export interface Waiting {
   readonly limitMs?: number | undefined;
 }
 
+/** What passes by itself: a platform out of reach or too busy, and a page or a torn answer in place of what was asked for. */
+const PASSING = ['platform.unreachable', 'platform.busy', 'platform.bad-answer'] as const;
+
 /**
  * Looks again, less and less often, until a look gives something. Rejects with `platform.stopped`, with `platform.failed` after the
- * limit, and with what a look throws; a platform out of reach is waited for.
+ * limit, and with what a look throws; a platform that cannot be asked is waited for as long as `patienceMs`.
  */
 export async function waitFor<T>(waiting: Waiting, look: () => Promise<T | undefined>): Promise<T> {
   const { signal, pace, what, limitMs } = waiting;
@@ -52,7 +58,7 @@ export async function waitFor<T>(waiting: Waiting, look: () => Promise<T | undef
       if (found !== undefined) return found;
       seenAt = Date.now();
     } catch (thrown) {
-      const passing = hasCode(thrown, 'platform.unreachable') && Date.now() - seenAt < pace.patienceMs;
+      const passing = hasCode(thrown, ...PASSING) && Date.now() - seenAt < pace.patienceMs;
       if (!passing) throw thrown;
     }
     if (limitMs !== undefined && Date.now() - since >= limitMs) {

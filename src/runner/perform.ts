@@ -71,10 +71,38 @@ async function performOnce(
   if (known?.landed !== undefined) return { how: 'done', output: known.landed, notes: [], ledger: [] };
   if (known?.absent !== undefined) return absent(known.absent, []);
   if (known?.armedAt === undefined) {
-    const sent = await sendOnce(activity, input, mark, context, port);
+    const sent = await sendUntilLetIn(activity, input, mark, context, port);
     if (sent !== 'unknown') return sent;
   }
   return judge(activity, input, mark, context, port);
+}
+
+/** Sends of a call that is turned away every time. */
+const MOST_SENDS = 3;
+
+/**
+ * One send, and where that was turned away before it was looked into, all of it once more, a few times. That it was turned away is on disk
+ * before the wait: a process that comes later finds it refused.
+ */
+async function sendUntilLetIn(
+  activity: Once,
+  input: { readonly intent: string },
+  mark: { readonly intent: string; readonly verb: string },
+  context: ActivityContext,
+  port: PerformPort,
+): Promise<Performed | 'unknown'> {
+  for (let sends = 1; ; sends += 1) {
+    const sent = await sendOnce(activity, input, mark, context, port);
+    if (sent === 'unknown' || !('againMs' in sent)) return sent;
+    if (sends >= MOST_SENDS) return sent.refused;
+    await port.write(sent.refused.notes);
+    await port.sleep(sent.againMs);
+  }
+}
+
+interface TurnedAway {
+  readonly refused: Performed;
+  readonly againMs: number;
 }
 
 /** PREPARE, ARM, one send, OUTCOME. Everything that is not certain comes back as `unknown`, already on disk. */
@@ -84,7 +112,7 @@ async function sendOnce(
   mark: { readonly intent: string; readonly verb: string },
   context: ActivityContext,
   port: PerformPort,
-): Promise<Performed | 'unknown'> {
+): Promise<Performed | TurnedAway | 'unknown'> {
   const prepared = await activity.prepare(input, context).catch(rejected);
   if (!prepared.ok) return failed(prepared.failure, [], []);
   await port.write([{ type: 'intent.prepared', body: { ...mark, baseline: prepared.output } }]);
@@ -95,7 +123,10 @@ async function sendOnce(
     .catch((thrown: unknown) => ({ sent: 'unknown' as const, failure: failureOf(thrown) }));
   const outcome: Note = { type: 'intent.outcome', body: { ...mark, ...sent } as unknown as Json };
   if (sent.sent === 'landed') return { how: 'done', output: sent.output, notes: [outcome], ledger: [] };
-  if (sent.sent === 'absent') return failed(sent.failure, [outcome], []);
+  if (sent.sent === 'absent') {
+    const refused = failed(sent.failure, [outcome], []);
+    return sent.againMs === undefined ? refused : { refused, againMs: sent.againMs };
+  }
   await port.write([outcome]);
   return 'unknown';
 }

@@ -37,6 +37,11 @@ export type SendOutcome<T> =
   | {
       readonly outcome: 'refused' | 'never-sent' | 'unknown';
       readonly failure: Failure;
+      /**
+       * Set where the call was turned away with 429, before it was looked into: after so many milliseconds it may be sent once more. Not
+       * set where the service wishes to be left alone for longer than a read would wait.
+       */
+      readonly againMs?: number;
       readonly serverDate: Date | undefined;
     };
 

@@ -5,6 +5,7 @@ import { show } from '../text.ts';
 import type { CallOptions, Exchange } from './call.ts';
 import { errorCode } from './failures.ts';
 import type { Limits } from './limits.ts';
+import { retryAfterMs } from './pauses.ts';
 
 type Interceptor = Dispatcher.DispatcherComposeInterceptor;
 type Handler = Dispatcher.DispatchHandler;
@@ -76,6 +77,10 @@ export function observe(onExchange: ((exchange: Exchange) => void) | undefined):
 const RETRIED_STATUSES: readonly number[] = [429, 500, 502, 503, 504];
 const RETRIED_CODES =
   /^(?:ECONNRESET|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH|ETIMEDOUT|EPIPE|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/u;
+/** A connection that a network has forgotten is silent, and the next one need not be. */
+const SILENCE = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/u;
+/** So often is silence asked: each time costs half a minute. */
+const SILENT_ATTEMPTS = 2;
 
 /**
  * Repeats GET and HEAD after a broken connection or a passing error status, with jitter. It stands outside the interceptor
@@ -85,7 +90,7 @@ export function retryReads(limits: Limits): Interceptor {
   return interceptors.retry({
     throwOnError: false,
     retry: (error, { state, opts }, done) => {
-      const wait = pauseBefore(error, state.counter, opts.method, limits);
+      const wait = pauseBefore(error, state.counter, opts as CallOptions, limits);
       if (wait === undefined) return done(error);
       // undici clears the timer when the request is aborted meanwhile.
       return setTimeout(() => done(null), wait) as unknown as undefined;
@@ -94,15 +99,24 @@ export function retryReads(limits: Limits): Interceptor {
 }
 
 /** Milliseconds to wait before the next attempt; `undefined` when there is none. `failed` counts the attempts so far. */
-function pauseBefore(error: Error, failed: number, method: string, limits: Limits): number | undefined {
+function pauseBefore(
+  error: Error,
+  failed: number,
+  { method, answer }: CallOptions,
+  limits: Limits,
+): number | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined;
   if (error instanceof LifeboatError || failed >= limits.attempts) return undefined;
   const { statusCode, headers } = error as {
     statusCode?: number;
     headers?: Record<string, unknown>;
   };
+  const code = errorCode(error);
+  const isSilence = SILENCE.test(code) && answer === 'whole' && failed < SILENT_ATTEMPTS;
   if (
-    statusCode === undefined ? !RETRIED_CODES.test(errorCode(error)) : !RETRIED_STATUSES.includes(statusCode)
+    statusCode === undefined
+      ? !isSilence && !RETRIED_CODES.test(code)
+      : !RETRIED_STATUSES.includes(statusCode)
   ) {
     return undefined;
   }
@@ -110,12 +124,4 @@ function pauseBefore(error: Error, failed: number, method: string, limits: Limit
   if (asked !== undefined && asked > limits.retryAfterMs) return undefined;
   const pause = limits.retryBaseMs * 2 ** (failed - 1) * (0.5 + Math.random());
   return Math.max(asked ?? 0, pause);
-}
-
-/** RFC 9110 section 10.2.3: seconds or a date. */
-function retryAfterMs(value: unknown): number | undefined {
-  if (typeof value !== 'string') return undefined;
-  if (/^\d{1,9}$/u.test(value)) return Number(value) * 1000;
-  const ms = Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -12,6 +12,8 @@ export interface Limits {
   readonly downloadHeadersMs: number;
   /** A mutating call, from the first packet to the answer; longer than the router waits, so that its 504 is seen. */
   readonly sendMs: number;
+  /** The same for a call that does no harm when it is made again: silence is then no reason to wait for the router. */
+  readonly repeatableSendMs: number;
   readonly jsonBytes: number;
   readonly errorBytes: number;
   /** Sends of one read, the first included. */
@@ -31,6 +33,7 @@ export const DEFAULT_LIMITS: Limits = {
   readMs: 2 * MINUTE,
   downloadHeadersMs: 16 * MINUTE,
   sendMs: 16 * MINUTE,
+  repeatableSendMs: 5 * MINUTE,
   jsonBytes: 8 * 1024 * 1024,
   errorBytes: 64 * 1024,
   attempts: 4,

@@ -18,6 +18,7 @@ export interface SendRequest<T> {
   readonly id?: number;
   readonly body?: SendBody;
   readonly session?: boolean;
+  readonly repeatable?: boolean;
   readonly read: SendCall<T>['read'];
   readonly signal?: AbortSignal | undefined;
 }

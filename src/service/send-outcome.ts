@@ -7,6 +7,7 @@ import type { SendOutcome } from './client.ts';
 import { badAnswerError, transportError } from './failures.ts';
 import { Gathered } from './gathered.ts';
 import type { Limits } from './limits.ts';
+import { retryAfterMs } from './pauses.ts';
 import { parseJson, problemError, readProblem } from './problem.ts';
 import { dateOf, looksLikeHtml } from './reader.ts';
 
@@ -45,9 +46,24 @@ export async function outcomeOf<T>(
   const error = problemError(problem, headers);
   // Any other refusal counts only in the service's own words: a proxy can put its 403 in place of an answer it did not like.
   if (REFUSED_UNREAD.includes(status) || (REFUSED.includes(status) && problem.fromService)) {
-    return { outcome: 'refused', failure: error.toFailure(), serverDate };
+    return {
+      outcome: 'refused',
+      failure: error.toFailure(),
+      serverDate,
+      ...againOf(status, headers, limits),
+    };
   }
   return { outcome: 'unknown', failure: inDoubt(error).toFailure(), serverDate };
+}
+
+function againOf(
+  status: number,
+  headers: Dispatcher.ResponseData['headers'],
+  limits: Limits,
+): { readonly againMs?: number } {
+  const asked = retryAfterMs(headers['retry-after']) ?? 0;
+  if (status !== 429 || asked > limits.retryAfterMs) return {};
+  return { againMs: Math.max(asked, 2 * limits.retryBaseMs) };
 }
 
 /** A documented status needs no body that can be read; any other 2xx counts only with a body like the service's. */

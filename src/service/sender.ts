@@ -8,17 +8,21 @@ import { authorise, observe } from './interceptors.ts';
 import type { Limits } from './limits.ts';
 import type { Network } from './network.ts';
 import { oneConnection } from './one-connection.ts';
+import { pauseBeforeConnecting, waited } from './pauses.ts';
 import { orAbort } from './reader.ts';
 import { lost, neverSent, outcomeOf } from './send-outcome.ts';
 import { listen, type Tap } from './tap.ts';
 import type { TokenCache } from './token-cache.ts';
 
 export interface Sender {
-  /** Sends at most once, on a connection of its own, and never rejects for what happens on the wire. */
+  /**
+   * Sends at most once, on a connection of its own, and never rejects for what happens on the wire. A connection that cannot be made is
+   * tried again for a few seconds, as for a read: until it stands nothing has been sent.
+   */
   send<T>(call: SendCall<T>): Promise<SendOutcome<T>>;
 }
 
-/** Makes the changing side: HTTP/1.1, no retry, no redirect, one deadline over everything, one connection per call. */
+/** Makes the changing side: HTTP/1.1, no second send, no redirect, one deadline over everything, one connection per call. */
 export function openSender(
   network: Network,
   origin: string,
@@ -32,36 +36,61 @@ export function openSender(
   async function send<T>(call: SendCall<T>): Promise<SendOutcome<T>> {
     const stop = AbortSignal.any(call.signal === undefined ? [closing] : [closing, call.signal]);
     if (stop.aborted) return neverSent(stoppedError());
-    const gate = oneConnection();
     const url = new URL(call.url);
     let token: Secret;
     let cookie: string | undefined;
-    let dispatcher: Dispatcher;
     try {
       // This call has one chance, so it does not spend it on a token that may have expired since the last one.
       token = (await orAbort(tokens.fresh(), stop)).value;
       cookie = call.session === true ? await jar.header(url) : undefined;
-      dispatcher = network.openForOneSend(gate);
     } catch (error) {
       return neverSent(stop.aborted ? stoppedError() : error);
     }
     const inBody = Object.values(call.body ?? {}).filter((value) => value instanceof Secret);
     const secrets = [token, ...inBody];
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(timeoutError(limits.sendMs)), limits.sendMs);
+    const ms = call.repeatable === true ? Math.min(limits.repeatableSendMs, limits.sendMs) : limits.sendMs;
+    const timer = setTimeout(() => deadline.abort(timeoutError(ms)), ms);
     const signal = AbortSignal.any([stop, deadline.signal]);
+    const options = { ...optionsOf(call, { url, token, cookie, signal, limits }), secrets: inBody };
+    try {
+      for (let attempts = 1; ; attempts += 1) {
+        const sent = await sendOnce(call, options, secrets, stop);
+        if (!('unmade' in sent)) return sent;
+        const pause = pauseBeforeConnecting(sent.unmade, attempts, limits);
+        if (pause === undefined || !(await waited(pause, signal)))
+          return neverSent(stop.aborted ? stoppedError() : transportError(sent.unmade, secrets));
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** `unmade`: why there was no connection. Nothing else may be tried again. */
+  async function sendOnce<T>(
+    call: SendCall<T>,
+    options: CallOptions,
+    secrets: readonly Secret[],
+    stop: AbortSignal,
+  ): Promise<SendOutcome<T> | { readonly unmade: unknown }> {
+    const gate = oneConnection();
+    let dispatcher: Dispatcher;
+    try {
+      dispatcher = network.openForOneSend(gate);
+    } catch (error) {
+      return neverSent(error);
+    }
     try {
       const composed = dispatcher.compose(authorise(origin), observe(onExchange), listen(tap));
-      const options = { ...optionsOf(call, { url, token, cookie, signal, limits }), secrets: inBody };
-      const response = await orAbort(composed.request(options), signal);
+      const response = await orAbort(composed.request(options), options.signal as AbortSignal);
       const outcome = await outcomeOf(call, response, secrets, limits);
-      if (call.session === true) await keepCookies(jar, url, response);
+      if (call.session === true) await keepCookies(jar, new URL(call.url), response);
       return outcome;
     } catch (error) {
       gate.seal();
+      if (gate.neverHandedOut() && !stop.aborted) return { unmade: error };
       return lost(gate.neverHandedOut(), stop.aborted ? stoppedError() : transportError(error, secrets));
     } finally {
-      clearTimeout(timer);
       gate.seal();
       // Nobody waits for it, and however it goes, the outcome stands.
       dispatcher.destroy().catch(() => undefined);

@@ -35,6 +35,8 @@ export function v1Methods(operations: Operations): Methods {
       operations.send('prepareRecovery', {
         body: { encryption_key: key },
         read: (json, clean) => ({ backupGuid: readText(json, 'backup_guid', clean) }),
+        // With a key it changes the instance, and the key is proved by a backup that must not be early.
+        repeatable: key === undefined,
         signal,
       }),
     performRecovery: ({ backupGuid, key }, signal) =>
@@ -51,6 +53,7 @@ export function v1Methods(operations: Operations): Methods {
       operations.send('changeUpdateSetting', {
         body: { allowed_update_time: { type, allowed } },
         read: readSetting,
+        repeatable: true,
         signal,
       }),
     restoreToTime: (targetTime, signal) =>

@@ -48,6 +48,42 @@ describe('how sure it is that a task is ours', () => {
     });
   });
 
+  test('is told with how far from the request each was triggered, by the clock of the service, the nearest first', () => {
+    const ahead = { skewMs: 120_000, uncertaintyMs: 500 };
+    const tasks = [9, 8, 7].map((id) => restore(id, 5, at(120_000 + (id - 8) * 600_000 + 3_000)));
+    const judged = judgeTask(
+      around([...tasks, restore(6, 5, at(120_400)), restore(5, 5)], ahead),
+      restoreOfBackup(5),
+    );
+    expect(judged).toMatchObject({
+      verdict: 'ambiguous',
+      failure: {
+        evidence: {
+          candidates: [
+            { id: 6, secondsFromRequest: 0.4, fromRequest: 'at the moment of the request' },
+            { id: 8, secondsFromRequest: 3, fromRequest: '3 s after the request' },
+            { id: 9, secondsFromRequest: 603, fromRequest: '10 min 3 s after the request' },
+            { id: 5 },
+          ],
+          others: [{ id: 7, secondsFromRequest: -597, fromRequest: '9 min 57 s before the request' }],
+        },
+      },
+    });
+    const unknown = judgeTask(around(tasks, null), restoreOfBackup(5));
+    expect(JSON.stringify(unknown)).not.toContain('fromRequest');
+  });
+
+  test('the nearest of more candidates than are shown is among those that are', () => {
+    const tasks = Array.from({ length: 40 }, (_, index) =>
+      restore(100 - index, 5, at((40 - index) * 60_000)),
+    );
+    const judged = judgeTask(around([...tasks, restore(1, 5, at(900))]), restoreOfBackup(5));
+    const { candidates } = (judged as unknown as { failure: { evidence: { candidates: { id: number }[] } } })
+      .failure.evidence;
+    expect(candidates).toHaveLength(20);
+    expect(candidates[0]).toMatchObject({ id: 1 });
+  });
+
   test('that nothing arrived is certain only by a clock that was told before and after', () => {
     expect(judgeBackup(around([]))).toMatchObject({ verdict: 'absent', evidence: { certainty: 'certain' } });
     expect(judgeBackup(around([], null))).toMatchObject({

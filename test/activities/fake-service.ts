@@ -9,7 +9,7 @@ import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../
 /** What becomes of a changing call: whether it is done, and what the caller gets to know of it. */
 export type Fate =
   | { readonly done: true; readonly answer: 'whole' | 'without-id' | 'lost' }
-  | { readonly done: false; readonly answer: 'refused' | 'lost' | 'never-sent' | 'unauthorised' };
+  | { readonly done: false; readonly answer: 'refused' | 'lost' | 'never-sent' | 'unauthorised' | 'busy' };
 
 /** An instance in memory, the calls it got, and what it makes of the next changing ones; `whole` answers without a fate. */
 export interface FakeService {
@@ -36,6 +36,7 @@ export const STORED_KEY = 'cccccccccccc';
 const SENT: Readonly<Record<string, string>> = {
   lost: 'service.timeout',
   refused: 'service.invalid',
+  busy: 'service.busy',
   'never-sent': 'service.unreachable',
   unauthorised: 'credentials.refused',
 };
@@ -62,7 +63,8 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
     const failure = new LifeboatError(SENT[fate.answer] ?? '', fate.answer).toFailure();
     const outcome =
       fate.answer === 'lost' ? 'unknown' : fate.answer === 'never-sent' ? 'never-sent' : 'refused';
-    return { outcome, failure, serverDate: undefined };
+    const again = fate.answer === 'busy' ? { againMs: 500 } : {};
+    return { outcome, failure, serverDate: undefined, ...again };
   };
   const newRestore = (backup: number, from: string) => {
     const id = 10 + fake.restores.length;

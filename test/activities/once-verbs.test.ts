@@ -57,6 +57,7 @@ const ACTIONS: readonly Case[] = [
 const ALL = [...TASKS, ...ACTIONS];
 const LOST: Fate = { done: true, answer: 'lost' };
 const GONE: Fate = { done: false, answer: 'lost' };
+const BUSY: Fate = { done: false, answer: 'busy' };
 const WHOLE: Fate = { done: true, answer: 'whole' };
 
 describe('a task that is asked for once', () => {
@@ -133,11 +134,22 @@ describe('a task that is asked for once', () => {
 });
 
 describe('an action of the instance', () => {
-  test.for(ACTIONS)('has landed when the instance shows it after a lost answer: $what', async (one) => {
-    const { run, sends } = begin(one, LOST);
+  const [restarting, ...deploying] = ACTIONS;
+
+  test('has landed when the instance shows it after a lost answer: restart', async () => {
+    const { run, sends } = begin(restarting as Case, LOST);
     expect(await run()).toMatchObject({ how: 'done', output: { landed: true, adopted: true } });
-    expect(sends()).toEqual([one.call]);
+    expect(sends()).toEqual(['restart']);
   });
+
+  test.for(deploying)(
+    'is a question after a lost answer, whatever deploys the instance: $what',
+    async (one) => {
+      const { run, sends } = begin(one, LOST);
+      expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'doubt.no-trace' } });
+      expect(sends()).toEqual([one.call]);
+    },
+  );
 
   test.for(ACTIONS)(
     'that leaves no trace is a question after the settle time, never absent: $what',
@@ -170,6 +182,45 @@ describe('every verb that is sent once', () => {
       expect(await run()).toMatchObject({ how: 'failed', failure: { shortMessage: answer } });
       expect(types()).not.toContain('intent.judged');
     }
+  });
+
+  test.for(ALL)('is prepared, armed and sent anew when it was turned away: $what', async (one) => {
+    const { run, sends, types, waited } = begin(one, BUSY);
+    expect(await run()).toMatchObject({ how: 'done', output: { landed: true } });
+    expect(sends()).toEqual([one.call, one.call]);
+    const turn = ['intent.prepared', 'intent.armed', 'intent.outcome'];
+    expect(types().slice(0, 7)).toEqual(['activity.begun', ...turn, ...turn]);
+    expect(waited()).toBeGreaterThan(0);
+  });
+
+  test.for(ALL)('fails when it is turned away again and again: $what', async (one) => {
+    const { run, service, sends, types } = begin(one, BUSY);
+    service.fates.push(BUSY, BUSY, BUSY);
+    expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'service.busy' } });
+    expect(sends()).toEqual([one.call, one.call, one.call]);
+    expect(types()).not.toContain('intent.judged');
+  });
+
+  test.for(ALL)(
+    'that was turned away, and then lost its answer, is not sent a third time: $what',
+    async (one) => {
+      for (const fate of [LOST, GONE]) {
+        const { run, service, sends, waited } = begin(one, BUSY);
+        service.fates.push(fate);
+        await run();
+        expect(sends()).toEqual([one.call, one.call]);
+        // What is still under way counts from the second arming.
+        if (fate === GONE) expect(waited()).toBeGreaterThanOrEqual(2_000 + 500);
+      }
+    },
+  );
+
+  test.for(ALL)('is refused for a process that finds it turned away: $what', async (one) => {
+    const { run, sends, die } = begin(one, BUSY);
+    die('second intent.prepared');
+    await expect(run()).rejects.toThrow('died');
+    expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'service.busy' } });
+    expect(sends()).toEqual([one.call]);
   });
 
   test.for(ALL)('pauses for new credentials and is then sent, once: $what', async (one) => {
@@ -209,7 +260,8 @@ function begin({ verb, input }: Case, fate: Fate) {
   service.fates.push(fate);
   const write = async (added: readonly Note[]) => {
     for (const note of added) {
-      if (note.type === dieAt) {
+      const isSecond = notes.some(({ type }) => type === note.type);
+      if ((isSecond ? `second ${note.type}` : note.type) === dieAt) {
         dieAt = undefined;
         throw new Error('died');
       }

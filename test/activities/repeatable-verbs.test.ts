@@ -30,6 +30,13 @@ describe('preparing a recovery', () => {
     expect(calls).toHaveLength(3);
   });
 
+  test('without a key is sent again when the answer does not tell the guid', async () => {
+    const { deps, fates, calls } = fakeService();
+    fates.push({ done: true, answer: 'without-id' });
+    expect(await prepareRecovery(deps).run({}, context)).toMatchObject({ output: { backupGuid: 'a-guid' } });
+    expect(calls).toHaveLength(2);
+  });
+
   test('without a key, answers lost again and again are a failure that may be tried again, and no doubt about any key', async () => {
     const { deps, fates } = fakeService();
     fates.push(LOST, LOST, LOST);

@@ -68,10 +68,27 @@ describe('a download', () => {
     expect(server.offsets).toEqual([]);
   });
 
-  test('that breaks off without ranges is not gone on with, and leaves nothing', async () => {
+  test('that breaks off soon without ranges is begun anew', async () => {
+    const { save } = await makeTarget();
+    const server = serve({ breaks: [120_000, 0, 120_000], ranges: false });
+    expect(await save(server.open)).toMatchObject({ sha256: SHA256, requests: 4 });
+    expect(server.offsets).toEqual([0, 0, 0, 0]);
+  });
+
+  test('that breaks off again and again without ranges is given up, and leaves nothing', async () => {
     const { save, folder } = await makeTarget();
-    const server = serve({ breaks: [120_000], ranges: false });
+    const server = serve({ breaks: [120_000, 120_000, 120_000, 120_000], ranges: false });
     await expect(save(server.open)).rejects.toMatchObject({ code: 'backup.cut' });
+    expect(server.offsets).toHaveLength(4);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('that breaks off late without ranges is not begun anew: it would be cut again', async () => {
+    const { path, folder } = await makeTarget();
+    const server = serve({ breaks: [120_000], ranges: false });
+    const saving = saveDownload({ ...options(path), open: server.open, anewWithinMs: 0 });
+    await expect(saving).rejects.toMatchObject({ code: 'backup.cut' });
+    expect(server.offsets).toHaveLength(1);
     expect(await readdir(folder)).toEqual([]);
   });
 

@@ -89,7 +89,8 @@ describe('waiting for a restore', () => {
     next(service, () => {
       clock.ms += 120_001;
     });
-    expect(await run({ id: 5 })).toMatchObject({ ok: false, failure: { code: 'service.not-found' } });
+    const gone = { code: 'restore.gone', shortMessage: expect.stringContaining('no longer knows restore 5') };
+    expect(await run({ id: 5 })).toMatchObject({ ok: false, failure: gone });
   });
 
   test('goes on when a service of revision 61 is too busy with the task to tell about it', async () => {

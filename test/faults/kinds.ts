@@ -13,6 +13,7 @@ export const KINDS = [
   'prepare',
   'list',
   'look',
+  'no-trace',
   'download',
   'only-download',
   'who-before',
@@ -44,7 +45,7 @@ export const WAITED: ReadonlySet<Kind> = new Set<Kind>([
 ]);
 
 /** Asks what became of a change. */
-export const ASKS: ReadonlySet<Kind> = new Set<Kind>(['list', 'look']);
+export const ASKS: ReadonlySet<Kind> = new Set<Kind>(['list', 'look', 'no-trace']);
 
 const ONCE: ReadonlyMap<string, Kind> = new Map([
   ['createBackup', 'task'],
@@ -66,7 +67,8 @@ export function kindOf(seen: Seen): Kind {
   if (peer === 'platform') return method === 'GET' ? readKind(seen) : changeKind(seen);
   if (method === 'GET') {
     const once = at.hasSent ? ONCE.get(at.verb) : undefined;
-    if (once !== undefined) return once === 'task' ? 'list' : 'look';
+    if (once === 'task') return 'list';
+    if (once !== undefined) return at.verb === 'restart' ? 'look' : 'no-trace';
     if (route.endsWith('/metrics')) return 'comfort';
     return at.verb.startsWith('waitFor') ? 'poll' : 'decision';
   }

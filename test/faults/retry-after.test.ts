@@ -44,7 +44,7 @@ test.for(['21', '3600', '999999999', 'Fri, 31 Dec 2999 23:59:59 GMT'])(
 );
 
 test.for(['1', '-1', '1000000000', 'soon'])(
-  'a change that is turned away with "Retry-After: %s" is not sent a second time by itself',
+  'the client sends a change that is turned away with "Retry-After: %s" once: it is armed anew before it is sent again',
   async (wish) => {
     const { client, server } = await serve((_, socket) =>
       socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),
@@ -54,5 +54,21 @@ test.for(['1', '-1', '1000000000', 'soon'])(
       failure: { code: 'service.busy' },
     });
     expect(server.requests).toHaveLength(1);
+  },
+);
+
+test.for([
+  { wish: '1', againMs: 1_000 },
+  { wish: '20', againMs: 20_000 },
+  { wish: '21', againMs: undefined },
+  { wish: 'Fri, 31 Dec 2999 23:59:59 GMT', againMs: undefined },
+])(
+  'whoever began a change that is turned away with "Retry-After: $wish" is told when to send it again: $againMs',
+  async ({ wish, againMs }) => {
+    const { client } = await serve((_, socket) =>
+      socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),
+    );
+    const sent = await client.createBackup();
+    expect(sent.outcome === 'refused' ? sent.againMs : 'not refused').toBe(againMs);
   },
 );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Case } from './cases.ts';
 import { FAULTS, type Fault, OF_TASKS } from './faults.ts';
-import { KINDS, type Kind } from './kinds.ts';
+import { ASKS, KINDS, type Kind } from './kinds.ts';
 
 export const VERDICTS = ['on', 'retry', 'wait', 'ask', 'token', 'doubt', 'failed', 'n/a'] as const;
 export type Verdict = (typeof VERDICTS)[number];
@@ -36,7 +36,7 @@ export function expectedOf({ flow, kind, plan }: Pick<Case, 'flow' | 'kind' | 'p
 }
 
 function cellOfWord(flow: string, kind: Kind, { route, at }: Case['plan']): Cell {
-  const verb = kind === 'list' || kind === 'look' ? `after ${at?.verb}` : at?.verb;
+  const verb = ASKS.has(kind) ? `after ${at?.verb}` : at?.verb;
   const row = WORDS.find(
     ({ step, read, flow: name }) =>
       (step === 'all' || step === verb || step === `${verb} ${at?.turn}`) &&

@@ -45,7 +45,7 @@ const SLOW_MS = 30_000;
 /** Walks a flow into a fault, and then, everything well again, to its end. */
 export async function tryCase(one: Case, certificates: Certificates): Promise<Finding> {
   const { flow, kind, plan } = one;
-  const taskMs = kind === 'look' ? { taskMs: SLOW_MS } : {};
+  const taskMs = kind === 'look' || kind === 'no-trace' ? { taskMs: SLOW_MS } : {};
   const site = await openSite({ ...flow, ...taskMs, certificates, plan });
   const { stage, begun } = await setOut(site, flow);
   let entries: () => readonly Entry[] = () => [];

@@ -70,6 +70,16 @@ test('a broker that takes a wish and is never done with it is not waited for wit
   expect(land.bindings).toHaveLength(1);
 });
 
+test('a broker that takes a binding and never gives it out is not waited for without end, and is not asked for a second', async () => {
+  const { capi, land, platform, options, bound, to } = await strange({ jobMs: 3_600_000 }, { bindMs: 30 });
+  land.bindings = [];
+  const bind = () =>
+    rejection(platform.bind(bound, to, { ...options, parameters: undefined, beside: false }));
+  expect(failureOf(await bind())).toMatchObject({ code: 'platform.failed' });
+  expect(failureOf(await bind())).toMatchObject({ code: 'platform.failed' });
+  expect(capi.wishes.map(({ method }) => method)).toEqual(['POST']);
+});
+
 test('a 502 for parameters is no reason to know of no applications', async () => {
   const { instance, find } = await strange();
   instance.brokerSays = 'The service broker could not be reached';

@@ -234,9 +234,30 @@ test('Retry-After beyond reason is passed on at once', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('headers that do not come are a timeout', async () => {
+test('headers that do not come are asked for once more, and then are a timeout', async () => {
   const { client, server } = await serve(() => undefined, { limits: { headersMs: 100 } });
   expect(await rejection(client.backups())).toMatchObject({ code: 'service.timeout' });
+  expect(server.requests).toHaveLength(2);
+});
+
+test.each(['', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n['])(
+  'after a connection has gone silent, at "%s", a new one is asked',
+  async (begun) => {
+    let turn = 0;
+    const { client } = await serve(
+      (_, socket) => {
+        turn += 1;
+        socket.write(turn === 1 ? begun : json(200, []));
+      },
+      { limits: { headersMs: 100, bodyMs: 100 } },
+    );
+    expect((await client.backups()).value).toEqual([]);
+  },
+);
+
+test('a download that does not begin is not asked for again', async () => {
+  const { client, server } = await serve(() => undefined, { limits: { downloadHeadersMs: 100 } });
+  expect(await rejection(client.download(7))).toMatchObject({ code: 'service.timeout' });
   expect(server.requests).toHaveLength(1);
 });
 

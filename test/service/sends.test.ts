@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { Secret } from '../../src/secret.ts';
@@ -175,6 +176,47 @@ test('a refused connection was never sent', async () => {
       hints: expect.arrayContaining(['nothing was sent: it is safe to try again']),
     },
   });
+});
+
+test('a service that does not listen yet is called again until it does, and is sent to once', async () => {
+  const before = await startFaultServer(() => undefined);
+  await before.close();
+  const requests: string[] = [];
+  const late = createServer((request, response) => {
+    requests.push(request.method ?? '');
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":7}');
+  });
+  onTestFinished(() => void late.close());
+  let calls = 0;
+  const onExchange = () => {
+    calls += 1;
+    // Nobody was there: now somebody comes.
+    if (calls === 1) late.listen(Number(new URL(before.origin).port), '127.0.0.1');
+  };
+  const client = clientAt(before.origin, { onExchange, limits: { retryBaseMs: 100 } });
+  expect(await client.createBackup()).toMatchObject({ outcome: 'accepted', value: { id: 7 } });
+  expect(calls).toBeGreaterThan(1);
+  expect(requests).toEqual(['POST']);
+});
+
+test('a service that is stopped while it is called again was never sent anything', async () => {
+  const server = await startFaultServer(() => undefined);
+  await server.close();
+  const stop = new AbortController();
+  const onExchange = () => stop.abort();
+  const client = clientAt(server.origin, { onExchange, limits: { retryBaseMs: 60_000 } });
+  expect(await client.createBackup(stop.signal)).toMatchObject({
+    outcome: 'never-sent',
+    failure: { code: 'service.stopped' },
+  });
+});
+
+test('silence after a change that may be made again is waited for less long than after any other', async () => {
+  const limits = { sendMs: 60_000, repeatableSendMs: 500 };
+  const { client } = await serve(() => undefined, { limits, revision: 61 });
+  const lost = { outcome: 'unknown', failure: { code: 'service.timeout' } };
+  expect(await client.prepareRecovery()).toMatchObject(lost);
+  expect(await client.changeUpdateSetting({ type: 'general', allowed: false })).toMatchObject(lost);
 });
 
 test('a name that does not resolve was never sent', async () => {

@@ -16,9 +16,15 @@ export function changesOf(entries: readonly Entry[]): Change[] {
 type Row = Change & { readonly seq: number };
 
 function onceRows(entries: readonly Entry[]): Row[] {
-  return findAll(entries, 'intent.armed').map(({ entry, body: { intent, verb } }) => {
-    const sent = findAll(entries, 'intent.outcome').findLast(({ body }) => body.intent === intent)?.body;
-    const judged = findAll(entries, 'intent.judged').findLast(({ body }) => body.intent === intent)?.body;
+  const arms = findAll(entries, 'intent.armed');
+  return arms.map(({ entry, body: { intent, verb } }) => {
+    // What was turned away is armed anew: each time has an end of its own.
+    const next = arms.find((arm) => arm.body.intent === intent && arm.entry.seq > entry.seq);
+    const until = next?.entry.seq ?? Number.POSITIVE_INFINITY;
+    const isItsOwn = (one: { readonly entry: Entry; readonly body: { readonly intent: string } }) =>
+      one.body.intent === intent && one.entry.seq > entry.seq && one.entry.seq < until;
+    const sent = findAll(entries, 'intent.outcome').findLast(isItsOwn)?.body;
+    const judged = findAll(entries, 'intent.judged').findLast(isItsOwn)?.body;
     return {
       seq: entry.seq,
       at: entry.at,

@@ -19,7 +19,8 @@ export interface BindOptions extends AfterRestore {
 
 /**
  * See `Platform.bind`. A binding of this run, or one that somebody else made after the restore, is waited for and adopted; an older
- * one is in the way (`platform.bound`), unless the new one may stand beside it.
+ * one is in the way (`platform.bound`), unless the new one may stand beside it. What the broker is not done with after a while rejects with
+ * `platform.failed`; the next attempt finds it again.
  */
 export async function bind(
   site: Site,
@@ -63,7 +64,7 @@ async function lookAt(
   { signal, runId, notBefore, beside, tell }: BindOptions,
   what: string,
 ): Promise<Seen | undefined> {
-  const seen = await waitFor({ signal, pace, what }, async () => {
+  const seen = await waitFor({ signal, pace, what, limitMs: pace.bindMs }, async () => {
     const all = await bindingsBetween(api, appGuid, instanceGuid, signal);
     const restored = { runId, notBefore };
     const fitting = all.find((one) => isAfterRestore(one, restored) && stageOf(one) === 'there');
@@ -121,7 +122,7 @@ async function create(
     if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);
   }
   const job = sent.outcome === 'accepted' ? sent.job : undefined;
-  await waitForJob(site, job, { what, signal, secrets, tell });
+  await waitForJob(site, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
   const binding = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, async () => {
     const found = await ours();
     if (found === undefined || stageOf(found) === 'there') return found;

@@ -11,6 +11,7 @@ import { authorise, limitTimes, observe, retryReads } from '../../service/interc
 import { DEFAULT_LIMITS, type Limits } from '../../service/limits.ts';
 import { networkFor } from '../../service/network.ts';
 import { oneConnection } from '../../service/one-connection.ts';
+import { pauseBeforeConnecting, retryAfterMs } from '../../service/pauses.ts';
 import { parseAnswer, parseJson } from '../../service/problem.ts';
 import { dateOf, openReader, orAbort, type ReadResponse } from '../../service/reader.ts';
 import { listen, type Tap } from '../../service/tap.ts';
@@ -44,7 +45,7 @@ export interface ApiConnection extends Capi {
   readonly origin: string;
   /**
    * Sends once, on a connection of its own; after a 401 once more with a new token, and after a 429 when the platform wants it to,
-   * because both are decided before anything is looked into. Rejects with a refusal (`platform.refused`, `platform.forbidden`, …) and with what has never been sent.
+   * because both are decided before anything is looked into. A connection that cannot be made is tried again as well. Rejects with a refusal (`platform.refused`, `platform.forbidden`, …) and with what has never been sent.
    */
   send(change: Change): Promise<Changed>;
   close(): Promise<void>;
@@ -114,6 +115,12 @@ export function openApi(options: ApiOptions): ApiConnection {
         throw stop.aborted ? stopped() : thrown;
       });
       const sent = await sendOnce(change, token.value, stop);
+      if ('unmade' in sent) {
+        const soon = pauseBeforeConnecting(sent.unmade, attempt, limits);
+        if (soon === undefined || stop.aborted) throw sent.error;
+        await pauseFor(soon, stop);
+        continue;
+      }
       if (!('status' in sent)) return sent;
       const { status, headers, body } = sent;
       if (status === 401 && !renewed && (await tokens.renew(token))) {
@@ -140,7 +147,7 @@ export function openApi(options: ApiOptions): ApiConnection {
     change: Change,
     token: Secret,
     stop: AbortSignal,
-  ): Promise<Whole | (Changed & { outcome: 'lost' })> {
+  ): Promise<Whole | Unmade | (Changed & { outcome: 'lost' })> {
     const gate = oneConnection();
     const opened = network.openForOneSend(gate);
     const deadline = new AbortController();
@@ -156,7 +163,7 @@ export function openApi(options: ApiOptions): ApiConnection {
       gate.seal();
       const error = platformErrorFrom(transportError(thrown, [token, ...(change.secrets ?? [])]));
       const known = error instanceof LifeboatError ? error : stopped();
-      if (gate.neverHandedOut()) throw stop.aborted ? stopped() : known;
+      if (gate.neverHandedOut()) return { unmade: thrown, error: stop.aborted ? stopped() : known };
       return { outcome: 'lost', error: stop.aborted ? stopped() : known };
     } finally {
       clearTimeout(timer);
@@ -175,6 +182,12 @@ export function openApi(options: ApiOptions): ApiConnection {
       await dispatcher.destroy();
     },
   };
+}
+
+/** There was no connection, so that nothing has been sent. */
+interface Unmade {
+  readonly unmade: unknown;
+  readonly error: LifeboatError;
 }
 
 interface Whole {
@@ -220,9 +233,7 @@ function accepted(headers: Whole['headers'], body: Buffer): Changed {
 
 /** How long a platform that has too many requests wants to be left alone; undefined when that is too long to wait for. */
 function pauseOf(headers: Whole['headers'], limits: Limits, attempt: number): number | undefined {
-  const { 'retry-after': wait } = headers;
-  if (wait === undefined) return limits.retryBaseMs * 2 ** attempt;
-  const ms = Number(wait) * 1_000;
+  const ms = retryAfterMs(headers['retry-after']) ?? limits.retryBaseMs * 2 ** attempt;
   return ms <= limits.retryAfterMs ? ms : undefined;
 }
 

@@ -11,13 +11,14 @@ export interface JobWait {
   readonly signal: AbortSignal;
   readonly secrets?: readonly Secret[];
   readonly tell?: ((what: string) => void) | undefined;
-  /** Without it the wait has no end but the signal's. Milliseconds. */
-  readonly limitMs?: number | undefined;
+  /** Milliseconds. */
+  readonly limitMs: number;
 }
 
 /**
- * Waits until a job of the platform is over, as long as it takes unless there is a limit: a broker may need hours. A job that the platform has forgotten
- * counts as over; what it was for is looked at by the caller. Tells when it was seen to be over, by the platform's clock. Rejects with `platform.failed` and the platform's words.
+ * Waits until a job of the platform is over, up to the limit: a broker that is gone may have taken the wish and will never be done. A job
+ * that the platform has forgotten counts as over; what it was for is looked at by the caller. Tells when it was seen to be over, by the
+ * platform's clock. Rejects with `platform.failed`: with the platform's words, or after the limit.
  */
 export async function waitForJob(
   { api, pace }: Site,

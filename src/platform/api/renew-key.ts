@@ -51,7 +51,8 @@ export async function renewKey(
   }
   const parameters =
     options.parameters ?? (before === undefined ? undefined : await parametersOf(api, before.guid, signal));
-  const removed = before === undefined ? undefined : await removeBinding(site, before.guid, what, options);
+  const removed =
+    before === undefined ? undefined : await removeBinding(site, before.guid, what, options, pace.unbindMs);
 
   tell?.(what);
   const secrets = secretsIn(parameters);
@@ -75,7 +76,7 @@ export async function renewKey(
     if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);
   }
   const job = sent.outcome === 'accepted' ? sent.job : undefined;
-  await waitForJob(site, job, { what, signal, secrets, tell });
+  await waitForJob(site, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
   const made = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, ours);
   const renewed = await waitForKey(site, made.guid, what, keys, signal);
   return proven('done', renewed, { deletion: removed?.job, job });
@@ -88,7 +89,7 @@ async function waitForKey(
   keys: () => Promise<Binding[]>,
   signal: AbortSignal,
 ): Promise<Binding> {
-  return waitFor({ signal, pace, what }, async () => {
+  return waitFor({ signal, pace, what, limitMs: pace.bindMs }, async () => {
     const one = (await keys()).find((found) => found.guid === guid);
     if (one === undefined) throw failedError(`${what}: the new key is gone`, '', { key: guid });
     if (stageOf(one) === 'there') return one;

@@ -57,7 +57,7 @@ export async function removeBinding(
   guid: string,
   what: string,
   { signal, tell }: Pick<RebindOptions, 'signal' | 'tell'>,
-  limitMs?: number,
+  limitMs: number,
 ): Promise<Removed> {
   const { api, pace } = site;
   const path = pathTo(guid);

@@ -97,4 +97,5 @@ export const NOT_TOLD = [
   'platform.forbidden',
   'platform.refused',
   'platform.bad-answer',
+  'platform.too-large',
 ] as const;

@@ -12,8 +12,6 @@ import { failedError, ownBinding } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { placeOfApp, placeOfInstance, type Session } from './session.ts';
 
-/** With `--wait` the tool waits for the broker; the platform itself gives up after as long by default. */
-export const CHANGE_MS = 60 * 60_000;
 const LABEL_MS = 60_000;
 
 /** See `Platform.unbind`. */
@@ -87,7 +85,7 @@ export async function bindByCf(
       ...(await auditEvents(capi, [binding.guid], options.notBefore, signal)),
     });
 
-  const before = await waitFor({ signal, pace, what, limitMs: CHANGE_MS }, async () => {
+  const before = await waitFor({ signal, pace, what, limitMs: pace.bindMs }, async () => {
     const all = await pair();
     const busy = all.some((binding) => ['creating', 'deleting'].includes(stageOf(binding)));
     return busy ? undefined : all;
@@ -116,7 +114,7 @@ export async function bindByCf(
       ],
     };
     const secrets = secretsIn(parameters);
-    await session.inSpace(where, what, command, { signal, timeoutMs: CHANGE_MS, secrets });
+    await session.inSpace(where, what, command, { signal, timeoutMs: pace.bindMs, secrets });
   } finally {
     if (file !== undefined) await session.home.forget(file);
   }

@@ -9,7 +9,6 @@ import { parametersOf } from '../capi/parameters.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { BindingParameters, RebindOptions } from '../platform.ts';
 import { failedError } from '../problem.ts';
-import { CHANGE_MS } from './rebind.ts';
 import { placeOfInstance, type Session } from './session.ts';
 
 /** See `Platform.renewKey`. */
@@ -22,7 +21,7 @@ export async function renewKeyByCf(
     readonly notBefore: string;
   },
 ): Promise<PlatformProof> {
-  const { capi } = session;
+  const { capi, pace } = session;
   const { signal, notBefore, tell } = options;
   const name = show(key.name, 100);
   const what = `renewing the service key ${name}`;
@@ -45,7 +44,8 @@ export async function renewKeyByCf(
   tell?.(what);
   const { instance, where } = await placeOfInstance(session, to, signal);
   const names = [instance.name, key.name];
-  const call = { signal, timeoutMs: CHANGE_MS };
+  // With `--wait` the tool waits for the broker, which may be gone.
+  const call = { signal, timeoutMs: pace.bindMs };
   const parameters =
     options.parameters ?? (before === undefined ? undefined : await parametersOf(capi, before.guid, signal));
   if (before !== undefined) {

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { LifeboatError } from '../../src/errors.ts';
+import { DEFAULT_PACE, waitFor } from '../../src/platform/wait.ts';
+import { PACE } from './world.ts';
+
+const pace = { ...DEFAULT_PACE, ...PACE, patienceMs: 100 };
+const { signal } = new AbortController();
+
+/** A look that throws so often, and then shows something. */
+function after(times: number, code: string) {
+  let looks = 0;
+  const look = async () => {
+    looks += 1;
+    if (looks <= times) throw new LifeboatError(code, 'as wished');
+    return 'there';
+  };
+  return { look, looks: () => looks };
+}
+
+test.each(['platform.unreachable', 'platform.busy', 'platform.bad-answer'])(
+  'one look that comes to nothing (%s) is no end of a wait, and looks that never come to anything are',
+  async (code) => {
+    expect(await waitFor({ signal, pace, what: 'it' }, after(2, code).look)).toBe('there');
+    const never = after(Number.POSITIVE_INFINITY, code);
+    await expect(waitFor({ signal, pace, what: 'it' }, never.look)).rejects.toMatchObject({ code });
+    expect(never.looks()).toBeGreaterThan(2);
+  },
+);
+
+test.each(['platform.forbidden', 'platform.refused', 'platform.too-large', 'credentials.refused'])(
+  'what will not pass by itself (%s) ends a wait at once',
+  async (code) => {
+    const { look, looks } = after(1, code);
+    await expect(waitFor({ signal, pace, what: 'it' }, look)).rejects.toMatchObject({ code });
+    expect(looks()).toBe(1);
+  },
+);

@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest';
+import { autopilot } from '../../src/commands/autopilot.ts';
+import { makeWorld, obedient, reaches } from './world.ts';
+
+describe('the journal of a run that was left', () => {
+  test('says what ended it, and of several reasons the first', async () => {
+    const world = await makeWorld(obedient());
+    const run = await world.takeUp();
+    await reaches(run, 'offeringOldProof');
+    await Promise.all([run.detach('the terminal was lost'), run.detach('something else')]);
+    expect(await world.bodies('run.detached')).toEqual([{ why: 'the terminal was lost' }]);
+  });
+
+  test('says that the operator left where nothing else is known', async () => {
+    const world = await makeWorld(obedient());
+    const run = await world.takeUp();
+    await reaches(run, 'offeringOldProof');
+    await run.detach();
+    expect(await world.bodies('run.detached')).toEqual([{ why: 'the operator left' }]);
+  });
+
+  test('says which answer was missing when nobody was there to give it', async () => {
+    const world = await makeWorld(obedient());
+    const run = await world.takeUp();
+    const { why } = await autopilot(run, { yes: false });
+    expect(why).toMatch(/^it needs a decision/);
+    expect(await world.bodies('run.detached')).toEqual([{ why }]);
+  });
+});
