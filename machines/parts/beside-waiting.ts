@@ -33,7 +33,11 @@ export function givenUp(what: string): Failure {
   return {
     code: 'wait.given-up',
     shortMessage: `waiting for ${what} was given up; the service may still go on with it`,
-    hints: ['look at the dashboard for how it stands', 'waiting again sends nothing'],
+    hints: [
+      `trying again waits for ${what} again, and sends nothing`,
+      'leaving is safe as well: `lifeboat resume` goes on from here',
+      'the dashboard shows how it stands',
+    ],
     evidence: {},
   };
 }

@@ -15,7 +15,10 @@ const GRADES = {
   unlikely: 'unlikely to be ours',
 } as const;
 
-/** One answer for each task that the service shows, the surest first: when it was triggered, how it stands, and why it may be ours or not. */
+/**
+ * One answer for each task that the service shows, the surest first, of those the nearest to the request: when it was triggered, how it stands,
+ * and why it may be ours or not.
+ */
 export function adoptions<Event extends OperatorEvent>(
   failure: Failure | undefined,
   what: string,
@@ -24,13 +27,13 @@ export function adoptions<Event extends OperatorEvent>(
   if (!Array.isArray(shown)) return [];
   const candidates = shown.flatMap((one) => Candidate.safeParse(one).data ?? []);
   return candidates
-    .toSorted((one, other) => rankOf(one) - rankOf(other))
-    .map(({ id, triggeredAt, status, certainty, why }) => {
+    .toSorted((one, other) => rankOf(one) - rankOf(other) || farOf(one) - farOf(other))
+    .map(({ id, triggeredAt, status, certainty, why, fromRequest }) => {
       const when = `triggered at ${triggeredAt ?? 'an unknown time'}, ${status ?? 'status unknown'}`;
       const grade = certainty === undefined ? undefined : GRADES[certainty];
       return {
         event: { type: 'operator.adopt' as const, id },
-        label: `adopt ${what} ${id}`,
+        label: `adopt ${what} ${id}${fromRequest === undefined ? '' : `, triggered ${fromRequest}`}`,
         hint: [when, grade, why].filter((words) => words !== undefined).join('; '),
       };
     }) as readonly QuestionOption[] as readonly QuestionOption<never>[];
@@ -43,11 +46,20 @@ const Candidate = z.object({
   status: z.string().nullish(),
   certainty: z.enum(['certain', 'likely', 'possible', 'unlikely']).optional(),
   why: z.string().optional(),
+  /** How long after the request it was triggered; less than zero for before. */
+  secondsFromRequest: z.number().optional(),
+  /** The same in words: `3 s after the request`. */
+  fromRequest: z.string().optional(),
 });
 
 function rankOf({ certainty }: z.infer<typeof Candidate>): number {
   const rank = certainty === undefined ? -1 : Object.keys(GRADES).indexOf(certainty);
   return rank < 0 ? Object.keys(GRADES).length : rank;
+}
+
+/** What tells no distance may be any, and comes last. */
+function farOf({ secondsFromRequest }: z.infer<typeof Candidate>): number {
+  return secondsFromRequest === undefined ? Number.MAX_VALUE : Math.abs(secondsFromRequest);
 }
 
 /** `list` is what the service is asked for: `its list of backups`. */

@@ -82,7 +82,7 @@ export function actionTask() {
     }),
     instanceFailed: failure({
       step: 'wait',
-      title: 'the instance is not available',
+      title: 'the instance is not known to be available',
       retry: 'waitingForInstance',
       next: 'weighingRelease',
       stopped: 'stopping',

@@ -167,7 +167,7 @@ export function backupTask(given: BackupTask) {
     }),
     [states.waitFailed]: failure({
       step,
-      title: 'the backup cannot be seen',
+      title: 'the backup is not known to be done',
       retry: states.waiting,
       ...(without === undefined ? {} : { next: without.target }),
       settles,

@@ -115,7 +115,7 @@ export function restoreTask({ again, on, next }: RestoreTask) {
       meta: {
         ...failure({
           step: 'restore',
-          title: 'the restore cannot be seen',
+          title: 'the restore is not known to be done',
           retry: 'waitingForRestore',
           ways: {
             retry: 'looks at the same restore again; no other one is asked for',
@@ -202,7 +202,7 @@ function instanceIsBack({ next, on }: { readonly next: string; readonly on?: 'ta
     }),
     instanceFailed: failure({
       step: 'restore',
-      title: 'the instance is not available',
+      title: 'the instance is not known to be available',
       retry: 'waitingForInstance',
       next,
       ways: {

@@ -100,7 +100,7 @@ export const freshBackup = {
       ],
     },
   }),
-  waitFailed: failure('waitFailed', 'backup', 'the backup cannot be seen', 'waitingForBackup'),
+  waitFailed: failure('waitFailed', 'backup', 'the backup is not known to be done', 'waitingForBackup'),
   backupFailed: rotation.createStateConfig({
     tags: ['question', 'failed'],
     meta: { step: 'backup', title: 'there is no backup', question: ask.askAboutFailure('backupFailed') },

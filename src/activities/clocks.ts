@@ -52,6 +52,15 @@ export function side(instantMs: number, clocks: Clocks): 'before' | 'after' | 'u
   return instantMs < clocks.armedAtMs + least - CLOCK_MARGIN_MS ? 'before' : 'after';
 }
 
+/** How long after the arming a time of the service lies, in milliseconds (less than zero: before it); undefined where its clock is not known. */
+export function sinceArming(
+  instantMs: number,
+  { armedAtMs, skewBefore, skewNow }: Clocks,
+): number | undefined {
+  const skew = skewBefore ?? skewNow;
+  return skew === undefined ? undefined : instantMs - armedAtMs - skew.skewMs;
+}
+
 /** When to look again, or undefined once a request can no longer be under way. */
 export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilMs: number } | undefined {
   const elapsed = elapsedMs(clocks);

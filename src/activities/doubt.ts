@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Triggered } from '../../machines/parts/verbs.ts';
 import { LifeboatError } from '../errors.ts';
+import { formatSeconds } from '../format.ts';
 import type { Json } from '../journal/journal.ts';
 import type { Backup } from '../service/schemas.ts';
 import { show } from '../text.ts';
@@ -14,6 +15,7 @@ import {
   nextLook,
   Skew,
   side,
+  sinceArming,
 } from './clocks.ts';
 
 /** The tasks of one kind before another was asked for, and the clock of the service then. */
@@ -86,7 +88,7 @@ export function judgeBackup(look: Look<Backup>): Judgement<Triggered> {
 export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
   const clocks = clocksOf(look);
   const weighed = newTasks(look, telling, clocks);
-  const candidates = weighed.filter(({ fit }) => fit.is !== 'unlikely' && fit.is !== 'other');
+  const candidates = nearestFirst(weighed).filter(({ fit }) => fit.is !== 'unlikely' && fit.is !== 'other');
   const others = weighed.filter(({ fit }) => fit.is === 'unlikely' || fit.is === 'other').map(toLine);
   const clock = clockSentence(clocks);
   const shown = { candidates: candidates.slice(0, SHOWN).map(toLine), others: others.slice(0, SHOWN), clock };
@@ -114,6 +116,8 @@ interface Weighed {
   readonly fit: Fit;
   readonly certainty: Certainty;
   readonly details: Readonly<Record<string, Json>>;
+  /** How long after the request it was triggered, by the clock of the service; less than zero for before. */
+  readonly distanceMs: number | undefined;
 }
 
 /** Every task that was not listed before, and what it is to the request. */
@@ -132,7 +136,8 @@ function newTasks<Row extends Task>(look: Look<Row>, telling: Telling<Row>, cloc
     const fit = weigh(content, { at, isReused: namesakes !== undefined }, telling, clocks);
     const isTimely = at !== undefined && side(at, clocks) === 'after';
     const certainty = grade(fit, content, isTimely, telling);
-    return [{ task, fit, certainty, details: telling.details?.(task) ?? {} }];
+    const distanceMs = at === undefined ? undefined : sinceArming(at, clocks);
+    return [{ task, fit, certainty, details: telling.details?.(task) ?? {}, distanceMs }];
   });
 }
 
@@ -179,7 +184,9 @@ function nothingFits(
   weighed: readonly Weighed[],
   clocks: Clocks,
 ): Judgement<Triggered> {
-  const unlikely = weighed.filter(({ fit }) => fit.is === 'unlikely').map(toLine);
+  const unlikely = nearestFirst(weighed)
+    .filter(({ fit }) => fit.is === 'unlikely')
+    .map(toLine);
   const waitedMs = elapsedMs(clocks);
   const clock = clockSentence(clocks);
   const evidence = { listed: tasks.length, waitedMs, others: weighed.slice(0, SHOWN).map(toLine), clock };
@@ -234,7 +241,13 @@ function wasAccepted(lost: InDoubt['lost']): boolean {
   return lost?.code === 'service.no-id';
 }
 
-function toLine({ task, fit, certainty, details }: Weighed) {
+/** What comes first is looked at first, and only so many are kept: the task that was triggered nearest to the request. */
+function nearestFirst(weighed: readonly Weighed[]): readonly Weighed[] {
+  const far = ({ distanceMs }: Weighed) => Math.abs(distanceMs ?? Number.MAX_VALUE);
+  return weighed.toSorted((one, other) => far(one) - far(other));
+}
+
+function toLine({ task, fit, certainty, details, distanceMs }: Weighed) {
   return {
     id: task.id,
     status: show(task.status, 40),
@@ -242,5 +255,15 @@ function toLine({ task, fit, certainty, details }: Weighed) {
     ...details,
     certainty,
     why: fit.why,
+    ...(distanceMs === undefined
+      ? {}
+      : { secondsFromRequest: distanceMs / 1_000, fromRequest: distanceWords(distanceMs) }),
   };
+}
+
+/** Both clocks are known to about a second, and the service may cut its times to whole ones. */
+function distanceWords(distanceMs: number): string {
+  const seconds = Math.round(Math.abs(distanceMs) / 1_000);
+  if (seconds <= 1) return 'at the moment of the request';
+  return `${formatSeconds(seconds)} ${distanceMs < 0 ? 'before' : 'after'} the request`;
 }

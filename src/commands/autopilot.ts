@@ -53,14 +53,14 @@ export async function autopilot(
       first = undefined;
       if (typeof answer === 'string') {
         left = { exitCode: exitCodeAt(snapshot), why: answer };
-        await run.detach();
+        await run.detach(answer);
         return;
       }
       // The same answer to the same question a second time: it did not help, and would not for ever.
       const again = JSON.stringify([question, answer.event, answer.id]);
       if (given.has(again)) {
         left = { exitCode: exitCodeAt(snapshot), why: `it was tried and is not settled: ${question.prompt}` };
-        await run.detach();
+        await run.detach(left.why);
         return;
       }
       given.add(again);
@@ -68,7 +68,7 @@ export async function autopilot(
       await run.answer(answer);
     } catch (thrown) {
       left = { exitCode: EXIT.waiting, why: wordsOf(thrown) };
-      await run.detach();
+      await run.detach(left.why);
     } finally {
       busy = false;
     }
@@ -77,7 +77,7 @@ export async function autopilot(
 
   const watch = watchFor(policy.patienceMs, run, (why) => {
     left ??= { exitCode: EXIT.waiting, why };
-    void run.detach();
+    void run.detach(why);
   });
   const leaveOverdue = () => {
     const overdue = run.state().activity?.progress?.overdue;
@@ -88,7 +88,7 @@ export async function autopilot(
       exitCode: EXIT.waiting,
       why: `the step has taken ${took}, which is too long: ${overdue.detail}`,
     };
-    void run.detach();
+    void run.detach(left.why);
   };
   const unsubscribe = run.subscribe(() => {
     watch.look();

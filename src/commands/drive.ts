@@ -1,9 +1,10 @@
 import { EXIT, LifeboatError } from '../errors.ts';
+import { readable } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
 import { canDraw } from '../plain/terminal.ts';
 import type { Gate, Run } from '../runner/run.ts';
 import type { Secret } from '../secret.ts';
-import { show } from '../text.ts';
+import { afterLeaving, leftBySignal } from '../view/leaving.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { depsFor } from './activity-deps.ts';
 import { approvalWatch } from './approvals/approval-watch.ts';
@@ -29,6 +30,8 @@ export interface DriveOptions extends Policy {
   readonly overlay?: string | undefined;
   /** Why the confirmation goes on without the second person who would have to approve it. */
   readonly breakGlass?: string | undefined;
+  /** Why nobody can carry the run on once it was left, with what stays of it; without it, anybody can. */
+  readonly gone?: string | undefined;
   /** Listening since before the run was begun. */
   readonly early?: EarlySignals | undefined;
 }
@@ -56,9 +59,13 @@ export async function drive(
     paper.write(run.state());
     const approval = gate && approvalWatch(gate, workspace.home, sites.config.approvals);
     const prose = await proseOf(runbook, options.overlay);
-    const leaving = leaveOnSignals(run, context);
-    const port = { ...portOf(run, runbook, prose, paper.text, approval), detach: leaving.detach };
-    if (early.release()) void leaving.detach().catch(() => undefined);
+    const leaving = leaveOnSignals(run, context, options.gone);
+    const port = {
+      ...portOf(run, runbook, prose, paper.text, approval, options.gone),
+      detach: leaving.detach,
+    };
+    const signal = early.release();
+    if (signal !== undefined) void leaving.detach(leftBySignal(signal)).catch(() => undefined);
     try {
       if (manner === 'screen') return (await showOnScreen(port, context)).exitCode;
       if (manner === 'lines') return (await showInLines(port, context)).exitCode;
@@ -152,8 +159,8 @@ async function driveByFlags(
   const { exitCode, why } = await autopilot(run, options);
   await shown;
   if (why !== undefined) {
-    context.stderr.write(`lifeboat: the run waits: ${show(why, 2000)}\n`);
-    context.stderr.write(`hint: resume it with: lifeboat resume ${run.state().runId}\n`);
+    context.stderr.write(`lifeboat: the run waits: ${readable(why, 2000)}\n`);
+    context.stderr.write(`hint: ${afterLeaving({ runId: run.state().runId, gone: options.gone })}\n`);
   }
   return exitCode;
 }

@@ -1,7 +1,7 @@
 /** What was asked of this process before there was anything to leave. */
 export interface EarlySignals {
-  /** Signals have their usual effect again, or that of whoever listens by now; tells whether one came in between. */
-  release(): boolean;
+  /** Signals have their usual effect again, or that of whoever listens by now; gives the first that came in between. */
+  release(): NodeJS.Signals | undefined;
 }
 
 /**
@@ -9,9 +9,9 @@ export interface EarlySignals {
  * order, with the exit code of a run that can be resumed.
  */
 export function keepSignals(): EarlySignals {
-  let came = false;
-  const onSignal = () => {
-    came = true;
+  let came: NodeJS.Signals | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    came ??= signal;
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, onSignal);

@@ -3,6 +3,7 @@ import { metaOf } from '../runner/answer.ts';
 import { foldIntents } from '../runner/intents.ts';
 import type { Run } from '../runner/run.ts';
 import { show } from '../text.ts';
+import { afterLeaving, leftBySignal } from '../view/leaving.ts';
 import type { CommandContext } from './context.ts';
 
 /** One keystroke can reach a process twice: from the terminal, and handed on by whoever started it. Milliseconds. */
@@ -11,7 +12,7 @@ const SAME_KEYSTROKE_MS = 300;
 /** The signals of a run in this process. */
 export interface Leaving {
   /** Leaves the run as it is, resumable. Resolves when nothing more will be written. */
-  detach(): Promise<void>;
+  detach(why?: string): Promise<void>;
   /** Signals have their usual effect again. */
   release(): void;
 }
@@ -20,17 +21,17 @@ export interface Leaving {
  * Leaves the run at the first SIGINT, SIGTERM or SIGHUP: a call that is under way may still answer. A Ctrl-C after that quits at once and
  * says on stderr where the run stands; what was on its way then is in doubt, and the next resume asks the service.
  */
-export function leaveOnSignals(run: Run, context: CommandContext): Leaving {
+export function leaveOnSignals(run: Run, context: CommandContext, gone?: string): Leaving {
   let leavingSince: number | undefined;
-  const detach = () => {
+  const detach = (why?: string) => {
     leavingSince ??= performance.now();
-    return run.detach();
+    return run.detach(why);
   };
   const onSignal = (signal: NodeJS.Signals) => {
     const isAgain = leavingSince !== undefined && performance.now() - leavingSince > SAME_KEYSTROKE_MS;
     // A terminal that closes sends its signals several times over; only a person presses Ctrl-C twice.
-    if (isAgain && signal === 'SIGINT') quit(run, context);
-    void detach().catch(() => undefined);
+    if (isAgain && signal === 'SIGINT') quit(run, context, gone);
+    void detach(leftBySignal(signal)).catch(() => undefined);
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, onSignal);
@@ -42,7 +43,7 @@ export function leaveOnSignals(run: Run, context: CommandContext): Leaving {
   };
 }
 
-function quit(run: Run, { stderr }: CommandContext): never {
+function quit(run: Run, { stderr }: CommandContext, gone: string | undefined): never {
   const { runId, snapshot, entries } = run.state();
   const open = [...foldIntents(entries)].filter(
     ([, { armedAt, landed, absent }]) =>
@@ -52,8 +53,8 @@ function quit(run: Run, { stderr }: CommandContext): never {
   const doubt =
     open.length === 0
       ? 'nothing is on its way to the service'
-      : `in doubt: ${open.map(([intent]) => intent).join(', ')} may have been sent, and the resume asks the service first`;
+      : `in doubt: ${open.map(([intent]) => intent).join(', ')} may have been sent${gone === undefined ? ', and the resume asks the service first' : ''}`;
   stderr.write(`lifeboat: quit at once: run ${show(runId)} stands at "${show(title)}"; ${show(doubt)}\n`);
-  stderr.write(`hint: resume it with: lifeboat resume ${show(runId)}\n`);
+  stderr.write(`hint: ${afterLeaving({ runId, gone })}\n`);
   process.exit(EXIT.interrupted);
 }

@@ -7,25 +7,26 @@ import type { RunPort } from '../view/run-port.ts';
 import type { ApprovalView, RunView } from '../view/run-view.ts';
 import { withApproval } from '../view/view-approval.ts';
 
-/** A live run as renderers see it. */
+/** A live run as renderers see it. `gone` says why nobody can carry it on once it was left; without it, anybody can. */
 export function portOf(
   run: Run,
   runbook: Runbook,
   prose: ReadonlyMap<string, ProseSection>,
   paper: (state: RunState) => string,
   approval?: (state: RunState) => ApprovalView | undefined,
+  gone?: string,
 ): RunPort {
   return {
     view: () => {
       const state = run.state();
-      const view = buildRunView({ ...state, runbook, prose, now: new Date() });
+      const view = buildRunView({ ...state, runbook, prose, gone, now: new Date() });
       return anchored(withApproval(view, approval?.(state)), state);
     },
     paper: () => paper(run.state()),
     subscribe: (listener) => run.subscribe(listener),
     answer: (answer) => run.answer(answer),
     wake: () => run.wake(),
-    detach: () => run.detach(),
+    detach: (why) => run.detach(why),
     ended: run.ended,
   };
 }

@@ -1,11 +1,12 @@
+import { readable } from '../format.ts';
 import { show } from '../text.ts';
 
 /**
- * Untrusted text as it stands inside a Markdown paragraph, list item or table cell: cleaned, and nothing in it formats. GitHub makes
+ * Untrusted text as it stands inside a Markdown paragraph, list item or table cell: readable, and nothing in it formats. GitHub makes
  * formulas of dollars, and links of addresses that stand alone; these do not.
  */
 export function plain(text: string, limit?: number): string {
-  return show(text, limit)
+  return readable(text, limit)
     .replace(/[\\`*_[\]|~#!$]|:(?=\/\/)|(?<=\bwww)\./giu, (mark) => `\\${mark}`)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

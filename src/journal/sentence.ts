@@ -1,5 +1,4 @@
-import { formatSeconds } from '../format.ts';
-import { show } from '../text.ts';
+import { formatSeconds, readable } from '../format.ts';
 import type { Entry } from './journal.ts';
 import { recoverySentence } from './recovery-sentence.ts';
 import { type RunEntry, readRunEntry } from './run-entries.ts';
@@ -9,7 +8,7 @@ import type { Sentence } from './said.ts';
 export function sentenceOf(entry: Pick<Entry, 'type' | 'body'>): Sentence {
   const known = readRunEntry(entry);
   const { text, tone } = known === undefined ? ledgerSentence(entry) : runSentence(known);
-  return { text: show(text), tone };
+  return { text: readable(text), tone };
 }
 
 function runSentence(entry: RunEntry): Sentence {
@@ -76,7 +75,7 @@ function runSentence(entry: RunEntry): Sentence {
       return say(`the clock of this machine was moved ${by} ${seconds < 0 ? 'back' : 'ahead'}`, 'warn');
     }
     case 'run.detached':
-      return say(`left, resumable: ${entry.body.why}`, 'dim');
+      return say(`left: ${entry.body.why}`, 'dim');
     case 'run.closed': {
       const { outcome, title, proven, deviations } = entry.body;
       const steps = deviations.map(({ step }) => step).join(', ');

@@ -1,6 +1,6 @@
 import { show } from '../text.ts';
 import { settleCommand } from '../view/owed.ts';
-import type { QuestionOption, QuestionView } from '../view/run-view.ts';
+import type { QuestionOption, QuestionView, RunView } from '../view/run-view.ts';
 import { formatIn, formatUtc, localZone } from '../view/zone.ts';
 import { describeApproval } from './describe-approval.ts';
 import { owedLine } from './describe-owed.ts';
@@ -11,7 +11,7 @@ import { owedLine } from './describe-owed.ts';
  */
 export function describeQuestion(
   question: QuestionView,
-  runId: string,
+  { runId, gone }: Pick<RunView, 'runId' | 'gone'>,
   reader: 'operator' | 'nobody',
 ): string[] {
   const owed = question.kind === 'obligations' ? question.open : [];
@@ -22,7 +22,9 @@ export function describeQuestion(
     ...(question.kind === 'time' ? describeRange(question) : []),
     ...owed.map((one, at) => `  ${reader === 'operator' ? `${at + 1}` : '-'} ${owedLine(one)}`),
     ...options,
-    ...(reader === 'operator' ? howToType(question) : howToAnswer(question, runId)),
+    ...(reader === 'operator'
+      ? howToType(question)
+      : howToAnswer(question, gone === undefined ? [answerLater(runId)] : [])),
   ];
 }
 
@@ -70,29 +72,32 @@ function howToType(question: QuestionView): string[] {
   }
 }
 
-function howToAnswer(question: QuestionView, runId: string): string[] {
-  const inTerminal = `to answer it yourself: lifeboat resume ${show(runId)} in a terminal`;
+function answerLater(runId: string): string {
+  return `to answer it yourself: lifeboat resume ${show(runId)} in a terminal`;
+}
+
+function howToAnswer(question: QuestionView, inTerminal: readonly string[]): string[] {
   if (question.kind === 'typed-name' && question.event === 'operator.override')
-    return ['no flag answers this', inTerminal];
+    return ['no flag answers this', ...inTerminal];
   if (question.kind === 'typed-name')
     return [
       `--confirm ${show(question.expected)} answers this${question.approval === undefined ? '' : ', once it is approved'}`,
-      inTerminal,
+      ...inTerminal,
     ];
   if (question.kind === 'secret') {
-    return ['a secret comes from the keychain, a file or stdin, never from the command line', inTerminal];
+    return ['a secret comes from the keychain, a file or stdin, never from the command line', ...inTerminal];
   }
-  if (question.kind === 'time') return ['--to TIME answers this', inTerminal];
-  if (question.kind === 'text') return ['--guid WORD answers this', inTerminal];
+  if (question.kind === 'time') return ['--to TIME answers this', ...inTerminal];
+  if (question.kind === 'text') return ['--guid WORD answers this', ...inTerminal];
   if (question.kind === 'obligations') {
     return [
       ...question.open.map(({ id }) => `${settleCommand(id)} settles it by hand`),
       ...flagFor(question),
-      inTerminal,
+      ...inTerminal,
     ];
   }
   const flag = flagFor(question);
-  return [...(flag.length === 0 ? ['no flag answers this'] : flag), inTerminal];
+  return [...(flag.length === 0 ? ['no flag answers this'] : flag), ...inTerminal];
 }
 
 /** What `--yes` would answer, if it answers anything. */

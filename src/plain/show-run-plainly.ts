@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { failureOf } from '../errors.ts';
 import { show } from '../text.ts';
+import { LEFT, leftBySignal } from '../view/leaving.ts';
 import { type MomentReader, momentReader, nowOf } from '../view/moment-reader.ts';
 import { waysOf } from '../view/owed.ts';
 import { questionKey } from '../view/question-key.ts';
@@ -40,8 +41,9 @@ export async function showRunPlainly(
   const reporter = createReporter(streams);
   const interactive = options.interactive === true;
   const broken = Promise.withResolvers<never>();
-  const leave = () => void port.detach().catch(broken.reject);
-  for (const signal of SIGNALS) process.once(signal, leave);
+  const leave = (why: string) => void port.detach(why).catch(broken.reject);
+  const onSignal = (signal: NodeJS.Signals) => leave(leftBySignal(signal));
+  for (const signal of SIGNALS) process.once(signal, onSignal);
 
   const help: AskingHelp = {
     now: () => nowOf(port.view()),
@@ -67,8 +69,7 @@ export async function showRunPlainly(
     else waiting = { question: view.question, since: performance.now() };
   };
   const describeWaiting = () => {
-    if (waiting !== undefined)
-      reporter.lines(describeQuestion(waiting.question, port.view().runId, 'nobody'));
+    if (waiting !== undefined) reporter.lines(describeQuestion(waiting.question, port.view(), 'nobody'));
     waiting = undefined;
   };
 
@@ -77,13 +78,13 @@ export async function showRunPlainly(
     if (determined !== undefined && (await give(question, determined))) return;
     if (interactive) {
       const asker = openAsking(streams, signal);
-      reporter.lines(describeQuestion(question, port.view().runId, 'operator'));
+      reporter.lines(describeQuestion(question, port.view(), 'operator'));
       try {
         for (;;) {
           const answer = await askLine(question, asker, help);
           // The question was there still, so it is the terminal that has ended.
-          if (answer === 'gone') return signal.aborted ? undefined : leave();
-          if (answer === 'leave') return leave();
+          if (answer === 'gone') return signal.aborted ? undefined : leave(LEFT.inputEnded);
+          if (answer === 'leave') return leave(LEFT.byOperator);
           asker.pause();
           if (await give(question, answer)) return;
         }
@@ -91,8 +92,8 @@ export async function showRunPlainly(
         asker.close();
       }
     }
-    reporter.lines(describeQuestion(question, port.view().runId, 'nobody'));
-    if (options.answer !== undefined) leave();
+    reporter.lines(describeQuestion(question, port.view(), 'nobody'));
+    if (options.answer !== undefined) leave(`nobody was there to answer: ${question.prompt}`);
   };
 
   const give = async (question: QuestionView, answer: RunAnswer): Promise<boolean> => {
@@ -126,7 +127,7 @@ export async function showRunPlainly(
     asking.abort();
     unsubscribe();
     clearInterval(tick);
-    for (const signal of SIGNALS) process.off(signal, leave);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
   }
 }
 

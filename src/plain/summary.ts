@@ -1,5 +1,6 @@
-import { formatSpan } from '../format.ts';
+import { formatSeconds } from '../format.ts';
 import { show } from '../text.ts';
+import { afterLeaving } from '../view/leaving.ts';
 import { stillOpen } from '../view/owed.ts';
 import type { RunEnd } from '../view/run-port.ts';
 import type { ObjectiveView, RunView } from '../view/run-view.ts';
@@ -31,15 +32,20 @@ export function formatSummary(view: RunView, end: RunEnd): string {
       ...debts,
     );
   }
-  const title = end.how === 'paused' ? 'paused: the run waits for credentials' : 'left open: nothing is lost';
-  return lines(title, about, ...clocks, ...debts, `resume with: lifeboat resume ${show(view.runId)}`);
+  const title =
+    end.how === 'paused'
+      ? 'paused: the run waits for credentials'
+      : view.gone === undefined
+        ? 'left open: nothing is lost'
+        : 'left: the run ends here';
+  return lines(title, about, ...clocks, ...debts, afterLeaving(view));
 }
 
 /** `RTO: 28 min 4 s of 30 min`, with the word of its tone. */
 function objectiveWords({ name, value, limit, tone, detail }: ObjectiveView): string {
   const word = tone === 'bad' ? 'missed: ' : tone === 'warn' ? 'attention: ' : '';
-  const shown = value === undefined ? 'not known' : formatSpan(value);
-  const of = limit === undefined ? '' : ` of ${formatSpan(limit)}`;
+  const shown = value === undefined ? 'not known' : formatSeconds(value);
+  const of = limit === undefined ? '' : ` of ${formatSeconds(limit)}`;
   return `${name}: ${word}${shown}${of}${detail === '' ? '' : ` (${show(detail)})`}`;
 }
 

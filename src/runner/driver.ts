@@ -20,6 +20,7 @@ export class Driver implements Run {
   readonly #log: RunLog;
   readonly #listeners = new Set<() => void>();
   readonly #leaving = new AbortController();
+  #left: string | undefined;
   #folded: Folded;
   #activity: RunState['activity'];
   #paused: Failure | undefined;
@@ -67,7 +68,8 @@ export class Driver implements Run {
     this.#stir();
   }
 
-  async detach(): Promise<void> {
+  async detach(why = 'the operator left'): Promise<void> {
+    this.#left ??= why;
     this.#leaving.abort();
     this.#stir();
     // A run that breaks says so by `ended`; said here as well, it would end the process in the middle of that.
@@ -267,7 +269,8 @@ export class Driver implements Run {
 
   async #leave(): Promise<RunEnd> {
     await this.#answering;
-    await this.#append([...this.#lastNotes(), { type: 'run.detached', body: { why: 'the operator left' } }]);
+    const body = { why: this.#left ?? '' };
+    await this.#append([...this.#lastNotes(), { type: 'run.detached', body }]);
     await this.#deps.seal(this.#log.stream, 'handed-over');
     return { how: 'detached', exitCode: EXIT.interrupted };
   }

@@ -76,6 +76,7 @@ export interface Run {
   subscribe(listener: () => void): () => void;
   answer(answer: Answer): Promise<void>;
   wake(): void;
-  detach(): Promise<void>;
+  /** Leaves it, resumable. `why` is for its journal; of several reasons the first stands, and without one the operator left. */
+  detach(why?: string): Promise<void>;
   readonly ended: Promise<RunEnd>;
 }

@@ -98,7 +98,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['watch', 'choice'],
     shown: 'q',
     label: 'leave',
-    description: 'leave the run behind; it stays open and can be resumed',
+    description: 'leave the run behind, after a question that says what becomes of it',
     onScreen: 'always',
   },
   {

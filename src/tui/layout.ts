@@ -202,8 +202,7 @@ function askedLines(
   limit: number,
   look: Look,
 ): Line[] {
-  if (overlay === 'leave')
-    return limitRows(leaveLines(view.runId, leaveRow, width, look), limit, width, look);
+  if (overlay === 'leave') return limitRows(leaveLines(view, leaveRow, width, look), limit, width, look);
   if (view.outcome !== undefined) return outcomeLines(view.outcome, width, limit, look);
   if (view.question === undefined || question === undefined) return [];
   return questionLines(view.question, question, width, limit, look, nowOf(view).getTime());

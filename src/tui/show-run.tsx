@@ -1,6 +1,7 @@
 import { render } from 'ink';
 import { formatSummary } from '../plain/summary.ts';
 import { type Streams, wantsColour } from '../plain/terminal.ts';
+import { LEFT, leftBySignal } from '../view/leaving.ts';
 import { type MomentReader, momentReader } from '../view/moment-reader.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { App, type AppProps } from './app.tsx';
@@ -37,10 +38,17 @@ export async function showRun(
     onClose: () => done.resolve('closed'),
     onSuspend: () => void process.kill(process.pid, 'SIGTSTP'),
   });
+  let left: string | undefined;
   let suspend: Parameters<NonNullable<AppProps['onReady']>>[0] | undefined;
   const terminal = watchTerminal(streams, {
-    onLost: () => done.resolve('lost'),
-    onSignal: () => done.resolve('left'),
+    onLost: () => {
+      left ??= LEFT.terminalLost;
+      done.resolve('lost');
+    },
+    onSignal: (signal) => {
+      left ??= leftBySignal(signal);
+      done.resolve('left');
+    },
     suspend: () => suspend?.(),
   });
   let isOver = false;
@@ -77,12 +85,12 @@ export async function showRun(
     if (how === 'broken') {
       if (!terminal.isLost()) stdout.write(GIVE_SCREEN_BACK);
       // What broke matters more than a second failure on the way out.
-      await port.detach().catch(() => {});
+      await port.detach(LEFT.screenBroke).catch(() => {});
     }
     terminal.stop();
   }
 
-  if (!isOver) await port.detach();
+  if (!isOver) await port.detach(left ?? LEFT.byOperator);
   const end = await port.ended;
   if (!terminal.isLost()) await write(stdout, formatSummary(port.view(), end));
   return end;

@@ -9,7 +9,7 @@ export interface TerminalEvents {
   /** The terminal is gone: its input has ended, or reading or writing fails. */
   readonly onLost: () => void;
   /** Somebody asks the process to go. */
-  readonly onSignal: () => void;
+  readonly onSignal: (signal: NodeJS.Signals) => void;
   /** Gives the terminal away until `resume`. */
   readonly suspend: () => Promise<Suspension> | undefined;
 }

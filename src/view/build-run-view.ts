@@ -4,7 +4,7 @@ import type { Failure } from '../../machines/parts/failure.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { steadied } from '../evidence/measure/steadied.ts';
-import { formatTime, formatValue } from '../format.ts';
+import { formatTime, formatValue, readable } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
 import { promisedBy } from '../journal/promised.ts';
 import { sentenceOf } from '../journal/sentence.ts';
@@ -35,6 +35,8 @@ export interface RunFacts {
   readonly activity: { readonly since: string; readonly progress: ProgressFacts | undefined } | undefined;
   readonly paused: Failure | undefined;
   readonly prose: ReadonlyMap<string, ProseSection>;
+  /** See `RunView`. */
+  readonly gone?: string | undefined;
   readonly now: Date;
 }
 
@@ -89,6 +91,7 @@ export function buildRunView(facts: RunFacts): RunView {
     ...(question === undefined ? {} : { question }),
     ...(activity === undefined ? {} : { activity }),
     ...(banner === undefined ? {} : { banner }),
+    ...(facts.gone === undefined ? {} : { gone: facts.gone }),
     ...(outcome === undefined ? {} : { outcome }),
   };
 }
@@ -100,7 +103,7 @@ export function metaAt(runbook: Runbook, state: string): Meta | undefined {
 
 /** One fact, formatted and cleaned. */
 export function viewFact({ label, value, unit, tone }: Fact): FactLine {
-  return { label, value: show(formatValue(value, unit)), tone: tone ?? 'plain' };
+  return { label, value: readable(formatValue(value, unit)), tone: tone ?? 'plain' };
 }
 
 function viewRail({ runbook, snapshot, entries }: RunFacts, meta: Meta | undefined): RailStep[] {
@@ -120,7 +123,7 @@ function viewRail({ runbook, snapshot, entries }: RunFacts, meta: Meta | undefin
   );
   return runbook.steps.map((step, index): RailStep => {
     const note = skipped.get(step.id);
-    const noted = note === undefined ? step : { ...step, note: show(note, 60) };
+    const noted = note === undefined ? step : { ...step, note: readable(note, 60) };
     if (index > current) return { ...step, state: 'ahead' };
     if (index === current)
       return { ...noted, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
@@ -177,14 +180,17 @@ function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): Acti
 }
 
 function viewBanner(
-  { runbook, snapshot, paused, activity }: RunFacts,
+  { runbook, snapshot, paused, activity, gone }: RunFacts,
   meta: Meta | undefined,
 ): RunView['banner'] {
   if (paused !== undefined) {
     return {
       tone: 'warn',
-      text: show(`paused: ${paused.shortMessage}`),
-      hints: [...paused.hints.map((hint) => show(hint)), 'get a new token, then press r (or resume the run)'],
+      text: readable(`paused: ${paused.shortMessage}`),
+      hints: [
+        ...paused.hints.map((hint) => readable(hint)),
+        'get a new token, then press r (or resume the run)',
+      ],
     };
   }
   if (snapshot.status !== 'active') return undefined;
@@ -194,12 +200,12 @@ function viewBanner(
     const progress = activity?.progress;
     if (progress?.overdue === undefined) return undefined;
     const status = progress.kind === 'task' ? progress.status : undefined;
-    return overdueBanner(meta?.title ?? 'this step', status, progress.overdue);
+    return overdueBanner(meta?.title ?? 'this step', status, progress.overdue, gone === undefined);
   }
   return {
     tone: inDoubt ? 'warn' : 'bad',
-    text: show(failure?.shortMessage ?? 'IN DOUBT: what the service did is not known'),
-    hints: (failure?.hints ?? []).map((hint) => show(hint)),
+    text: readable(failure?.shortMessage ?? 'IN DOUBT: what the service did is not known'),
+    hints: (failure?.hints ?? []).map((hint) => readable(hint)),
   };
 }
 
@@ -215,14 +221,14 @@ function viewOutcome(
   const told = new Set(skipped.map(({ id }) => id));
   const deviations = closing.deviations
     .filter(({ step }) => !told.has(step))
-    .map(({ step, reason }) => show(`deviation at ${step}: ${reason}`));
+    .map(({ step, reason }) => readable(`deviation at ${step}: ${reason}`));
   const undone = [...skipped.map(({ text }) => `not done: ${text}`), ...deviations];
   const byHand = remarksOn(obligations, 'hand').map(({ text }) => text);
   const approvals = approvalsIn(entries);
   const lines = closing.summary.map(viewFact).map(({ label, value }) => `${label}: ${value}`);
   return {
     tone: closing.proven && undone.length === 0 && approvals.bypassed.length === 0 ? 'good' : 'warn',
-    title: show(closing.title),
+    title: readable(closing.title),
     lines: [...approvals.bypassed, ...undone, ...byHand, ...approvals.given, ...lines],
   };
 }

@@ -36,7 +36,10 @@ export interface RunPort {
   answer(answer: RunAnswer): Promise<void>;
   /** Tries again what waits for credentials; a no-op when nothing does. */
   wake(): void;
-  /** Leaves the run as it is, resumable. Resolves when nothing more will be written. */
-  detach(): Promise<void>;
+  /**
+   * Leaves the run as it is, resumable. Resolves when nothing more will be written. `why` is for its journal; of several reasons the first
+   * stands, and without one the operator left.
+   */
+  detach(why?: string): Promise<void>;
   readonly ended: Promise<RunEnd>;
 }

@@ -192,6 +192,8 @@ export interface RunView {
   readonly banner?: { readonly tone: Tone; readonly text: string; readonly hints: readonly string[] };
   /** The run waits for credentials that the service accepts; `RunPort.wake` tries again. */
   readonly paused: boolean;
+  /** Why nobody can carry it on once it was left, in one sentence with what stays of it; undefined for a run that can be resumed. */
+  readonly gone?: string | undefined;
   /** Present when the run is over. */
   readonly outcome?: OutcomeView;
 }

@@ -1,3 +1,4 @@
+import { readable } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
 import { show } from '../text.ts';
 import { BREAK_GLASS } from './break-glass.ts';
@@ -13,7 +14,7 @@ export function withApproval(view: RunView, approval: ApprovalView | undefined):
     file: show(approval.file),
     command: show(approval.command),
     ...(by === undefined ? {} : { by: show(by, 200) }),
-    ...(problem === undefined ? {} : { problem: show(problem) }),
+    ...(problem === undefined ? {} : { problem: readable(problem) }),
   };
   return {
     ...view,
@@ -42,7 +43,7 @@ export function approvalsIn(entries: readonly Entry[]): {
       .filter(({ challenge }) => standing.has(challenge))
       .map(({ approver }) => show(`approved by ${approver}`)),
     bypassed: bodies('approval.bypassed').map(({ order, reason }) =>
-      show(`BREAK-GLASS, without a second person: ${reason} (to ${order})`),
+      readable(`BREAK-GLASS, without a second person: ${reason} (to ${order})`),
     ),
   };
 }

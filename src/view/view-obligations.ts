@@ -1,5 +1,5 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
-import { formatTime } from '../format.ts';
+import { formatTime, readable } from '../format.ts';
 import { show } from '../text.ts';
 import type { FactLine, ObligationView, Tone } from './run-view.ts';
 
@@ -36,7 +36,7 @@ export function viewObligation(owed: Owed, operator: string, now: Date): Obligat
   const isRunning = age !== undefined && dueSeconds !== undefined && settled === undefined;
   return {
     id: show(id, 120),
-    what: show(what),
+    what: readable(what),
     subject: show(subject, 120),
     owner: show(owner ?? operator, 60),
     age,
@@ -68,13 +68,13 @@ export function remarksOn(
   how: 'skipped' | 'hand',
 ): readonly { readonly id: string; readonly text: string }[] {
   return obligations.flatMap(({ id, what, settled }) =>
-    settled?.how === how ? [{ id, text: show(`${what}: ${viewSettled(settled).text}`) }] : [],
+    settled?.how === how ? [{ id, text: readable(`${what}: ${viewSettled(settled).text}`) }] : [],
   );
 }
 
 /** How it was settled, in one line. */
 export function viewSettled({ how, text, at }: Settled): NonNullable<ObligationView['settled']> {
   const { word, tone } = WAYS[how] ?? { word: how, tone: 'plain' };
-  const when = at === undefined ? '' : ` at ${formatTime(at)}`;
-  return { tone, text: show(`${word}${when}: ${text}`) };
+  const when = at === undefined ? '' : ` at ${formatTime(at)} UTC`;
+  return { tone, text: readable(`${word}${when}: ${text}`) };
 }

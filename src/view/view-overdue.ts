@@ -1,6 +1,5 @@
 import type { QuestionOption as MachineOption } from '../../machines/parts/question.ts';
-import { formatSeconds } from '../format.ts';
-import { show } from '../text.ts';
+import { formatSeconds, readable } from '../format.ts';
 import type { QuestionView, RunView } from './run-view.ts';
 import { viewOption } from './view-question.ts';
 
@@ -13,19 +12,24 @@ export interface OverdueFacts {
   readonly detail: string;
 }
 
-/** The loud line. It changes only when another limit is passed, so that nobody is told the same twice. */
+/** The loud line; `mayLeave` where the run can be carried on later. It changes only when another limit is passed, so that nobody is told the same twice. */
 export function overdueBanner(
   title: string,
   status: string | undefined,
   overdue: OverdueFacts,
+  mayLeave: boolean,
 ): RunView['banner'] {
   // How many are before it in the queue no interface tells.
   const state = status === 'queued' ? ', queued' : '';
   return {
     tone: 'warn',
-    text: show(`${title}${state} for more than ${formatSeconds(overdue.limitSeconds)}: ${overdue.detail}`),
+    text: readable(
+      `${title}${state} for more than ${formatSeconds(overdue.limitSeconds)}: ${overdue.detail}`,
+    ),
     hints: [
-      'waiting on is safe, and so is leaving: the service goes on by itself, and `lifeboat resume` looks again',
+      mayLeave
+        ? 'waiting on is safe, and so is leaving: the service goes on by itself, and `lifeboat resume` looks again'
+        : 'waiting on is safe',
       'look at the dashboard for what holds it up',
     ],
   };

@@ -5,6 +5,7 @@ import {
   optionKey,
   type Question,
 } from '../../machines/parts/question.ts';
+import { readable } from '../format.ts';
 import { show } from '../text.ts';
 import type { QuestionOption, QuestionView } from './run-view.ts';
 import { viewObligation } from './view-obligations.ts';
@@ -19,7 +20,7 @@ export interface Asked {
 
 /** A machine's question for every renderer: cleaned, with what it leaves open filled in. */
 export function viewQuestion(question: Question, { operator, now, promised }: Asked): QuestionView {
-  const prompt = show(question.prompt);
+  const prompt = readable(question.prompt);
   const options = question.options.map(viewOption);
   switch (question.kind) {
     case 'choice':
@@ -28,7 +29,7 @@ export function viewQuestion(question: Question, { operator, now, promised }: As
       return { ...question, prompt, options };
     case 'text': {
       const { kind, event, pattern } = question;
-      const cleaned = pattern && { pattern: { source: pattern.source, says: show(pattern.says) } };
+      const cleaned = pattern && { pattern: { source: pattern.source, says: readable(pattern.says) } };
       return { kind, prompt, event, ...cleaned, options };
     }
     case 'time': {
@@ -65,12 +66,12 @@ function insideRange(earliest: string, latest: string, suggested: string) {
 export function viewOption(option: MachineOption): QuestionOption {
   return {
     event: optionKey(option.event),
-    label: show(option.label, 80),
+    label: readable(option.label, 80),
     recommended: option.recommended ?? false,
-    ...(option.hint === undefined ? {} : { hint: show(option.hint) }),
+    ...(option.hint === undefined ? {} : { hint: readable(option.hint) }),
     ...(option.needs === undefined
       ? {}
-      : { needs: { what: option.needs.what, prompt: show(option.needs.prompt) } }),
-    ...(option.disabled === undefined ? {} : { disabled: show(option.disabled) }),
+      : { needs: { what: option.needs.what, prompt: readable(option.needs.prompt) } }),
+    ...(option.disabled === undefined ? {} : { disabled: readable(option.disabled) }),
   };
 }

@@ -19,7 +19,7 @@ const SECRET = 'src/secret.ts';
 const TEXT = 'src/text.ts';
 
 /** What every renderer says and asks alike; it needs no snapshot and no parser until a time is typed. */
-const VIEW_WORDS = ['break-glass', 'moment-reader', 'owed', 'question-key', 'zone'].map(
+const VIEW_WORDS = ['break-glass', 'leaving', 'moment-reader', 'owed', 'question-key', 'zone'].map(
   (name) => `src/view/${name}.ts`,
 );
 

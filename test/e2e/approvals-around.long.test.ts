@@ -108,7 +108,7 @@ describe.concurrent('around approvals', () => {
       (await run('doctor', '--json')).stdout
         .trim()
         .split('\n')
-        .map((line) => JSON.parse(line) as { what: string; state: string; found: string })
+        .map((line) => JSON.parse(line) as { what: string; state: string; found: string; hints: string[] })
         .filter(({ what }) => what.startsWith('approvals'));
     const signers = join(folder, 'approvers');
     expect((await checks()).map(({ state }) => state)).toEqual(['ok', 'ok']);
@@ -121,6 +121,23 @@ describe.concurrent('around approvals', () => {
     });
     chmodSync(signers, 0o666);
     expect((await checks())[1]).toMatchObject({ state: 'bad', found: expect.stringContaining('everybody') });
+    chmodSync(signers, 0o660);
+    writeFileSync(signers, `* cert-authority ${ada.publicKey}\n${ada.line()}`);
+    expect((await checks())[1]).toMatchObject({
+      state: 'warn',
+      found: expect.stringContaining('4 things to look at'),
+      hints: expect.arrayContaining([
+        'its group can write it',
+        expect.stringMatching(/^line 1 names no namespaces/),
+        expect.stringMatching(/^line 1 lets in any name/),
+      ]),
+    });
+    chmodSync(signers, 0o600);
+    writeFileSync(signers, ada.line('namespaces="lifeboat-approval",valid-before="20200101"'));
+    expect((await checks())[1]).toMatchObject({
+      state: 'bad',
+      hints: expect.arrayContaining(['no line could approve now']),
+    });
     const config = join(folder, 'lifeboat.yaml');
     const yaml = readFileSync(config, 'utf8').replace(/^approvals:.*\n/m, '');
     writeFileSync(config, yaml.replace('  orders:\n', '  orders:\n    approval: required\n'));

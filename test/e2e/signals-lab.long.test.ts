@@ -75,16 +75,22 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
     },
   );
 
-  test.for(SIGNALS)('by %s in the middle of the run of a drill ends both', async (signal, context) => {
-    const { expect } = context;
-    const running = machine(context).start('drill', 'rotate-key', '--auto');
-    await expect.poll(running.stderr, { timeout: 60_000, interval: 5 }).toContain('now: ');
-    const before = belongingsOf(running);
-    running.child.kill(signal);
-    const { code, stderr } = await running.ended;
-    expect(code, stderr).toBe(130);
-    expect(leftOf(before)).toEqual([]);
-  });
+  test.for(SIGNALS)(
+    'by %s in the middle of the run of a drill ends both, and says what became of it',
+    async (signal, context) => {
+      const { expect } = context;
+      const running = machine(context).start('drill', 'rotate-key', '--auto');
+      await expect.poll(running.stderr, { timeout: 60_000, interval: 5 }).toContain('now: ');
+      const before = belongingsOf(running);
+      running.child.kill(signal);
+      const { code, stdout, stderr } = await running.ended;
+      expect(code, stderr).toBe(130);
+      expect(stderr).toContain(`left: the process was told to end by ${signal}`);
+      expect(stderr).toMatch(/the drill was left: .* cannot be resumed; .* the journal is \S+lifeboat\.db\n/);
+      expect(stdout + stderr).not.toMatch(/lifeboat resume|resume with|nothing is lost/);
+      expect(leftOf(before)).toEqual([]);
+    },
+  );
 
   test.runIf(hasTerminal())(
     'by Ctrl-C under a drill with people gives the terminal back',

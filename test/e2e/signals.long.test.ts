@@ -46,6 +46,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
       running.child.kill(signal);
       hold.release();
       expect(await running.ended).toMatchObject({ code: 130 });
+      expect(await whyLeft(opened)).toBe(`the process was told to end by ${signal}`);
       const resumed = await opened.run('resume', ...ANSWERED);
       expect(resumed.code, resumed.stderr).toBe(0);
       expect(changes(opened.server)).toMatchObject({ patches: 1, posts: 1 });
@@ -89,7 +90,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
     expect(performance.now() - since).toBeLessThan(3_000);
     expect(stderr).toContain('quit at once');
     expect(stderr).toContain('in doubt: backup-1 may have been sent');
-    expect(stderr).toMatch(/hint: resume it with: lifeboat resume \w+/);
+    expect(stderr).toMatch(/hint: resume with: lifeboat resume \w+/);
     hold.release();
     const resumed = await opened.run('resume', ...ANSWERED);
     expect(resumed.code, resumed.stderr).toBe(0);
@@ -115,15 +116,18 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
       screen.type(CTRL_C);
       await screen.isGivenBack(130);
       expect(screen.text()).toContain('resume with: lifeboat resume');
+      expect(await whyLeft(opened)).toBe('the process was told to end by SIGINT');
       expect(changes(opened.server)).toMatchObject({ patches: 0, posts: 0 });
     });
 
     test('the end of the input at a question in lines leaves it too, instead of waiting for ever', async (context) => {
+      const { expect } = context;
       const opened = await house(context);
       const screen = sit(opened, context, ...ROTATE, '--plain');
       await screen.asks('prove the newest first?');
       screen.type(CTRL_D);
       await screen.isGivenBack(130);
+      expect(await whyLeft(opened)).toBe('the input of the terminal ended');
     });
 
     test.for([{ how: ['--plain'] }, { how: [] }])(
@@ -206,3 +210,9 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
     });
   });
 });
+
+/** What the journal says of the first process that left its run. */
+async function whyLeft({ entries }: House): Promise<unknown> {
+  const left = (await entries()).find(({ type }) => type === 'run.detached');
+  return (left?.body as { readonly why?: string } | undefined)?.why;
+}

@@ -15,7 +15,7 @@ test('every entry of a run is one sentence that a person understands', () => {
     'the service shows that backup.create landed',
     'paused for new credentials: the token was refused',
     'decided: Skip the negative test, because: the old key <b>is gone</b> | really',
-    'left, resumable: SIGHUP',
+    'left: SIGHUP',
     'closed, proven: key rotated, with deviations: negative test',
   ]);
 });

@@ -105,9 +105,9 @@ test('every form of it says the same, and its JSON is exactly the comparison', (
   expect(Comparison.parse(JSON.parse(renderComparison(both, 'json')))).toEqual(both);
   const { rows, elements } = readHtml(renderComparison(both, 'html'));
   expect(elements.filter(({ name }) => name === 'svg')).toHaveLength(1);
-  const decide = ['decide', '1 min 40 s', '5 h 30 min', '+5 h 28 min', '198.00 times'];
+  const decide = ['decide', '1 min 40 s', '5 h 30 min', '+5 h 28 min 20 s', '198.00 times'];
   expect(rows).toContainEqual(decide);
   expect(renderComparison(both, 'md')).toContain(
-    '| decide | 1 min 40 s | 5 h 30 min | **+5 h 28 min** | 198.00 times |',
+    '| decide | 1 min 40 s | 5 h 30 min | **+5 h 28 min 20 s** | 198.00 times |',
   );
 });

@@ -28,7 +28,7 @@ test('the record of a recovery into another instance names both: the source by i
   expect(text).toContain(
     '| In the config | orders |\n| Instance id | 1 |\n| Guid of its backups | d9a5b6e7 |',
   );
-  expect(text).toContain('| Recovery card of | 2026-02-01T00:00:00.000Z |\n| Asked in this run | no |');
+  expect(text).toContain('| Recovery card of | 2026-02-01 00:00:00 UTC |\n| Asked in this run | no |');
   expect(text).toContain('| In the config | orders-dr |\n| Instance id | 2 |');
 });
 

@@ -39,8 +39,8 @@ test.each([
     'what was changed',
     '| In the config | orders |\n| Name at the service | orders-db |\n| Plan id | postgresql-single |',
   ],
-  ['the data before', '| before | 2026-03-01 03:00:30 | 2026-03-01T02:59:20.000Z | 1000 |'],
-  ['the data after', '| after | 2026-03-01 03:02:40 | 2026-03-01T02:53:20.000Z | 940 |'],
+  ['the data before', '| before | 2026-03-01 03:00:30 | 2026-03-01 02:59:20 UTC | 1000 |'],
+  ['the data after', '| after | 2026-03-01 03:02:40 | 2026-03-01 02:53:20 UTC | 940 |'],
   ['how much was owed', '4 in all, 0 open, 1 skipped.'],
   [
     'who settled what, after how long, with which proof',
@@ -93,7 +93,7 @@ test('the record of a recovery into another instance names it as it was checked,
     { generatedAt },
   );
   expect(text).toContain('| Target | orders-dr |');
-  expect(text).toContain('| Reason | region lost |\n| Incident | 2026-03-01T02:59:00.000Z |');
+  expect(text).toContain('| Reason | region lost |\n| Incident | 2026-03-01 02:59:00 UTC |');
   expect(text).toContain(
     '| In the config | orders-dr |\n| Instance id | i-7 |\n| Name at the service | orders-dr |',
   );

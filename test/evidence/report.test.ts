@@ -20,7 +20,7 @@ test.each([
   ['mode and operator', '| Mode | LIVE |\n| Operator | Ada |'],
   [
     'when it began and ended',
-    '| Started | 2026-01-02T03:00:00.000Z |\n| Ended | 2026-01-02T03:11:00.000Z |\n| Duration | 11 min |',
+    '| Started | 2026-01-02 03:00:00 UTC |\n| Ended | 2026-01-02 03:11:00 UTC |\n| Duration | 11 min |',
   ],
   ['the tool', '| Tool | lifeboat 0.1.0, Node 24.21.0 |'],
   ['whether the outcome is proven', '**key rotated**. The result is **proven**.'],

@@ -6,6 +6,7 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import { measuresOfRun } from '../../src/commands/measure-run.ts';
 import { reportOf } from '../../src/commands/run-report.ts';
 import { auditShow } from '../../src/evidence/audit-show.ts';
+import { renderReport } from '../../src/evidence/render-report.ts';
 import { verifyExport } from '../../src/evidence/verify-export.ts';
 import type { Entry, JournalReader } from '../../src/journal/journal.ts';
 import { readRunEntry } from '../../src/journal/run-entries.ts';
@@ -61,12 +62,13 @@ describe.each(HISTORIES)('the recorded journal %s', (path) => {
     expect(last?.body).toMatchObject({ to: statePath(folded.snapshot) });
   });
 
-  test('has entries that are all known, and each is told in a sentence', () => {
+  test('has entries that are all known, and each is told in a sentence, its times as people read them', () => {
     expect(entries.filter((entry) => readRunEntry(entry) === undefined).map(({ type }) => type)).toEqual([]);
-    for (const { text } of auditShow(entries)) expect(text.length).toBeGreaterThan(0);
+    for (const { text } of auditShow(entries)) expect(text).toMatch(/./);
+    expect(auditShow(entries).filter(({ text }) => hasRawTime(text))).toEqual([]);
   });
 
-  test('can be shown at each of its moments, measured and reported', async () => {
+  test('can be shown at each of its moments, measured and reported, with no time as programs write it', async () => {
     for (const [index, { at }] of entries.entries()) {
       const until = entries.slice(0, index + 1);
       const { snapshot } = fold(runbook, started?.input ?? {}, until);
@@ -74,11 +76,16 @@ describe.each(HISTORIES)('the recorded journal %s', (path) => {
       const still = { activity: undefined, paused: undefined, prose: new Map(), now: new Date(at) };
       const view = buildRunView({ runbook, runId, instance, snapshot, entries: until, ...still });
       expect(view.runId).toBe(run.runId);
+      expect(textsOf(view).filter(hasRawTime)).toEqual([]);
     }
     const measures = measuresOfRun(run.runbook, entries);
     if (measures !== undefined) expect(measures.time.totalMs).toBeGreaterThanOrEqual(0);
     const report = await reportOf(readerOf(entries), '/nowhere', run);
     expect(JSON.stringify(report)).toContain(run.runId);
+    for (const format of ['md', 'html'] as const) {
+      const lines = renderReport(report, format).replaceAll(CODE, '').split('\n');
+      expect(lines.filter(hasRawTime)).toEqual([]);
+    }
   });
 });
 
@@ -91,4 +98,20 @@ function readerOf(entries: readonly Entry[]): JournalReader {
     streams: async () => heads,
     close: async () => undefined,
   };
+}
+
+/** What is copied letter by letter, in either form of a report. */
+const CODE = /`[^`]*`|<code>[^<]*<\/code>|<pre>[^<]*<\/pre>/g;
+
+/** A time as programs write it, but in what is to be typed. */
+function hasRawTime(text: string): boolean {
+  return /\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text.replaceAll(/`[^`]*`/g, ''));
+}
+
+/** Every text of a view but the edges of a question for a time, which each renderer tells in two zones. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  const { earliest, latest, suggested, commands, ...rest } = value as Record<string, unknown>;
+  return Object.values(rest).flatMap(textsOf);
 }

@@ -179,7 +179,7 @@ function inLines(view: RunView): string {
     reporter.report(view);
     if (question !== undefined)
       for (const reader of ['operator', 'nobody'] as const)
-        reporter.lines(describeQuestion(question, view.runId, reader));
+        reporter.lines(describeQuestion(question, view, reader));
     if (question?.kind === 'obligations')
       for (const owed of question.open) reporter.lines(describeOwed(owed, waysOf(question, owed)));
     for (const how of ['ended', 'paused', 'detached'] as const)

@@ -10,6 +10,7 @@ import { buildReport } from '../../src/evidence/report.ts';
 import { printableJson } from '../../src/text.ts';
 import { actingIn } from './acting.ts';
 import { corpus } from './corpus.ts';
+import { count } from './figures.ts';
 import { strangeIn } from './html.ts';
 import { activeIn } from './markdown.ts';
 import { filled, RECORDS } from './records.ts';
@@ -43,6 +44,7 @@ describe.each(Object.keys(RECORDS))('a report of %s in which every text is hosti
       const markdown = markdownDocument(pagesOf(report));
       expect(actingIn(markdown)).toBe('');
       expect(activeIn(markdown)).toEqual([]);
+      count('texts', { reports: 1 });
     }
   });
 
@@ -53,6 +55,7 @@ describe.each(Object.keys(RECORDS))('a report of %s in which every text is hosti
         const html = htmlDocument(pagesOf(report));
         expect(actingIn(html)).toBe('');
         expect(strangeIn(html)).toEqual([]);
+        count('texts', { reports: 1 });
       }
     },
   );
@@ -98,6 +101,7 @@ test.skipIf(browser === undefined)(
       expect(titleOf(stdout)).toBe(titleOf(html));
       expect(strangeIn(stdout.replaceAll('&amp;', '&'))).toEqual([]);
       expect(elementsIn(stdout)).toEqual(elementsIn(html));
+      count('browser', { 'reports opened': 1 });
     }
   },
 );

@@ -30,7 +30,7 @@ test.for([
       source: 'orders',
       freshBackup: 9,
     },
-    text: 'disaster-recovery done, restore 4, of backup 2, from orders, data of 2026-03-01T02:00:00Z, fresh backup 9',
+    text: 'disaster-recovery done, restore 4, of backup 2, from orders, data of 2026-03-01 02:00:00 UTC, fresh backup 9',
     tone: 'good',
   },
   { type: 'recovery.done', body: { runbook: 'change-instance' }, text: 'change-instance done', tone: 'good' },

@@ -42,6 +42,25 @@ test('each task that may be ours is an answer, the surest first, with why it may
   ]);
 });
 
+test('of tasks that are as sure as each other, the nearest to the request comes first, under the cursor, and its distance is told', () => {
+  const options = adoptions(
+    failure([
+      { id: 9, certainty: 'likely', secondsFromRequest: 600, fromRequest: '10 min after the request' },
+      { id: 8, certainty: 'likely' },
+      { id: 7, certainty: 'likely', secondsFromRequest: 3, fromRequest: '3 s after the request' },
+      { id: 6, certainty: 'likely', secondsFromRequest: -1, fromRequest: 'at the moment of the request' },
+    ]),
+    'backup',
+  );
+  expect(options.map(({ label }) => label)).toEqual([
+    'adopt backup 6, triggered at the moment of the request',
+    'adopt backup 7, triggered 3 s after the request',
+    'adopt backup 9, triggered 10 min after the request',
+    'adopt backup 8',
+  ]);
+  expect(options.some(({ recommended }) => recommended)).toBe(false);
+});
+
 test('evidence that is none of a task gives no answer', () => {
   expect(adoptions(failure([{ id: 'x' }, { status: 'done' }]), 'backup')).toEqual([]);
   expect(adoptions(undefined, 'backup')).toEqual([]);

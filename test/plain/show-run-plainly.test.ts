@@ -187,6 +187,18 @@ describe('showRunPlainly', () => {
     const shown = showRunPlainly(run, io.streams);
     process.kill(process.pid, signal);
     expect((await shown).how).toBe('detached');
+    expect(run.reasons).toEqual([`the process was told to end by ${signal}`]);
+  });
+
+  it('says of a run that nobody can resume why, and what stays of it, and nowhere how to resume it', async () => {
+    const io = createFakeStreams();
+    const gone =
+      'its lab goes with the drill, so nobody can resume it; the journal stays: /var/drill/lifeboat.db';
+    const run = createFakeRun({ ...asking(TYPED_NAME), gone });
+    await showRunPlainly(run, io.streams, nobody);
+    expect(io.stdout()).toContain(`left: the run ends here\n`);
+    expect(io.stdout()).toContain(`${gone}\n`);
+    expect(io.stdout() + io.stderr()).not.toMatch(/lifeboat resume|resume with|nothing is lost/);
   });
 
   it('lets no byte of a hostile text act on the terminal', async () => {

@@ -6,6 +6,8 @@ import type { RunView } from '../../src/view/run-view.ts';
 export interface FakeRun extends RunPort {
   readonly answers: RunAnswer[];
   readonly calls: string[];
+  /** Why it was left, each time. */
+  readonly reasons: (string | undefined)[];
   show(view: RunView): void;
   /** The next answer is refused with this. */
   refuse(error: LifeboatError): void;
@@ -33,6 +35,7 @@ export function createFakeRun(
   const run: FakeRun = {
     answers: [],
     calls: [],
+    reasons: [],
     ended: ended.promise,
     view: () => ({ ...view }),
     paper: () => PAPER,
@@ -48,8 +51,9 @@ export function createFakeRun(
       onAnswer(answer, run);
     },
     wake: () => void run.calls.push('wake'),
-    detach: async () => {
+    detach: async (why) => {
       run.calls.push('detach');
+      run.reasons.push(why);
       ended.resolve({ how: 'detached', exitCode: 130 });
     },
     show: (next) => {

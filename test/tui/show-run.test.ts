@@ -227,6 +227,7 @@ describe('showRun', () => {
     terminal.hangUp();
     expect((await shown).how).toBe('detached');
     expect(run.calls).toEqual(['detach']);
+    expect(run.reasons).toEqual(['the terminal was lost']);
     expect(terminal.bytes()).not.toContain('resume with');
   });
 
@@ -236,8 +237,23 @@ describe('showRun', () => {
     process.kill(process.pid, signal);
     expect((await shown).how).toBe('detached');
     expect(run.calls).toEqual(['detach']);
+    expect(run.reasons).toEqual([`the process was told to end by ${signal}`]);
     expect(terminal.isAlternate()).toBe(false);
     expect(process.listenerCount(signal)).toBe(before);
+  });
+
+  it('says before and after the leaving that nobody can resume the run, where that is so', async () => {
+    const gone =
+      'its lab goes with the drill, so nobody can resume it; the journal stays: /var/drill/lifeboat.db';
+    const { terminal, run, shown } = await open({ ...VIEWS.task, gone });
+    await terminal.type('q');
+    await terminal.until('leave this run?');
+    await terminal.until('nobody can resume it');
+    await terminal.type(KEYS.down, KEYS.enter);
+    await shown;
+    expect(run.reasons).toEqual(['the operator left']);
+    await terminal.until('left: the run ends here');
+    expect(terminal.bytes()).not.toMatch(/lifeboat resume|resume with/);
   });
 
   it('restores the terminal and keeps the run when the screen itself breaks', async () => {

@@ -100,7 +100,7 @@ describe('what a run owes', () => {
     expect(platform).toMatchObject({ age: 85, left: undefined });
     expect(platform?.settled).toEqual({
       tone: 'good',
-      text: 'by the platform at 2026-03-01 03:04:10: restaged, running',
+      text: 'by the platform at 2026-03-01 03:04:10 UTC: restaged, running',
     });
     expect(hand?.settled).toEqual({ tone: 'good', text: 'by hand: restaged by the night shift' });
     expect(skipped?.settled).toEqual({ tone: 'warn', text: 'skipped: retired last week' });

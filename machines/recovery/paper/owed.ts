@@ -55,18 +55,18 @@ function rebindStep(context: RecoveryContext, app: BoundApp, state: string): Pap
   const { order } = context.duties ?? { order: 'replace' as const };
   const { from, to } = namesOf(context);
   const { name, binding, running } = app;
-  const named = binding?.name === undefined ? [] : ['--binding-name', binding.name];
+  const named = binding?.name === undefined ? [] : bindingName(binding.name);
   const parameters = binding?.parametersFile === undefined ? [] : ['-c', binding.parametersFile];
   const beside = order === 'no-downtime';
   const guid = beside && binding !== undefined ? ['--guid', binding.guid] : [];
-  const unbind = cf('unbind-service', name, from, ...guid, '--wait');
+  const unbind = cf('unbind-service', [name, from], ...guid, '--wait');
   const ending = [...parameters, ...(beside ? ['--strategy', 'multiple'] : []), '--wait'];
-  const bind = cf('bind-service', name, to, ...named, ...ending);
+  const bind = cf('bind-service', [name, to], ...named, ...ending);
   const otherwise = {
     when: `An old binding that could not be removed keeps the name ${binding?.name}, and no second one may have it: then bind without a name, and tell whoever looks after ${name}, because the application may look for it.`,
     command: ['cf', 'bind-service', name, to, ...ending],
   };
-  const restage = running === false ? [] : [cf('restage', name, '--strategy', 'rolling')];
+  const restage = running === false ? [] : [cf('restage', [name], '--strategy', 'rolling')];
   return {
     state,
     title: `unbind, bind and restage ${app.key}`,
@@ -84,7 +84,11 @@ function rebindStep(context: RecoveryContext, app: BoundApp, state: string): Pap
       ...targeting(app),
       ...(beside
         ? [bind, ...restage, unbind]
-        : [unbind, from === to || named.length === 0 ? bind : { ...bind, otherwise }, ...restage]),
+        : [
+            unbind,
+            from === to || named.length === 0 || bind.do !== 'run' ? bind : { ...bind, otherwise },
+            ...restage,
+          ]),
     ],
   };
 }
@@ -99,8 +103,8 @@ function keyStep(context: RecoveryContext, { name, parametersFile }: ServiceKey,
     actions: [
       ...targeting(context.duties?.to),
       // Without waiting, the new one meets the old one, which is still there, and is refused.
-      cf('delete-service-key', from, name, '-f', '--wait'),
-      cf('create-service-key', to, name, ...parameters, '--wait'),
+      cf('delete-service-key', [from, name], '-f', '--wait'),
+      cf('create-service-key', [to, name], ...parameters, '--wait'),
     ],
   };
 }
@@ -116,7 +120,7 @@ function findApps(context: RecoveryContext, state: string): PaperStep {
       ...(wanted.length === 0 ? [] : [`Asked for at the start: ${wanted.join(', ')}.`]),
     ],
     actions: [
-      cf('service', from),
+      cf('service', [from]),
       {
         do: 'by-hand',
         what: 'For each application in that list, in its own space:',
@@ -196,6 +200,19 @@ function sideOf(context: RecoveryContext): PaperSide {
   return restoredSide(context) === 'target' ? 'target' : 'instance';
 }
 
-function cf(...args: readonly string[]): Extract<PaperAction, { readonly do: 'run' }> {
-  return { do: 'run', command: ['cf', ...args] };
+/** In one word where it would be taken for an option of its own. */
+function bindingName(name: string): readonly string[] {
+  return name.startsWith('-') ? [`--binding-name=${name}`] : ['--binding-name', name];
 }
+
+/** A command about names. The tool takes one that begins like an option for one, and answers `--help` with success. */
+function cf(word: string, names: readonly string[], ...options: readonly string[]): Run | ByHand {
+  const command = ['cf', word, ...names, ...options];
+  if (!names.some((name) => name.startsWith('-'))) return { do: 'run', command };
+  const what =
+    'The tool cf takes a name of this command for an option: do it in another way, by the ids of the platform.';
+  return { do: 'by-hand', what, copy: [command.join(' ')] };
+}
+
+type Run = Extract<PaperAction, { readonly do: 'run' }>;
+type ByHand = Extract<PaperAction, { readonly do: 'by-hand' }>;

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, statfs } from 'node:fs/promises';
 import { homeFolder, type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { EXIT } from '../../errors.ts';
-import { formatBytes } from '../../format.ts';
+import { formatBytes, readable } from '../../format.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import type { Skew } from '../../service/clock-skew.ts';
 import { show } from '../../text.ts';
@@ -154,7 +154,11 @@ function print(context: CommandContext, checks: readonly Check[], json: boolean)
     for (const check of checks) printJson({ stdout }, check);
     return;
   }
-  const rows = checks.map(({ state, what, found }) => [state === 'bad' ? 'BAD' : state, what, found]);
+  const rows = checks.map(({ state, what, found }) => [
+    state === 'bad' ? 'BAD' : state,
+    what,
+    readable(found),
+  ]);
   const columns = [{ title: 'state' }, { title: 'what' }, { title: 'found', gives: true }];
   printTable(context, columns, rows);
   for (const { what, hints } of checks) for (const hint of hints) stdout.write(`hint (${what}): ${hint}\n`);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { homeFolder } from '../../config/load.ts';
@@ -12,7 +13,7 @@ import type { Chapter, ChapterProof } from './chapter.ts';
 import { chaptersFor } from './chapters.ts';
 import { drillReport, drillSummary } from './drill-report.ts';
 import { runReports } from './run-reports.ts';
-import { type Stage, setStage } from './stage.ts';
+import { journalIn, type Stage, setStage } from './stage.ts';
 
 interface DrillFlags {
   readonly auto?: boolean;
@@ -52,18 +53,34 @@ export async function drill(
       },
     });
     const proofs = await playAll(stage, chapters);
-    if (stop.signal.aborted) return EXIT.interrupted;
+    if (stop.signal.aborted) return left(say, folder);
     if (stage.ended !== undefined) {
-      say(`the drill ends here: the run was not proven; its journal is in ${folder}`);
+      if (stage.ended === EXIT.interrupted) return left(say, folder);
+      say(`the drill ends here: the run was not proven; ${whatStays(folder)}`);
       return stage.ended;
     }
     return await conclude(context, stage, proofs, flags.json ?? false);
   } catch (thrown) {
-    if (stop.signal.aborted) return EXIT.interrupted;
+    if (stop.signal.aborted) return left(say, folder);
     throw thrown;
   } finally {
     stop.release();
   }
+}
+
+/** A drill that somebody has left proves nothing, and has nothing to go on with: its lab is gone. */
+function left(say: (line: string) => void, folder: string): number {
+  say(
+    `the drill was left: its lab and its databases are gone, and it cannot be resumed; ${whatStays(folder)}`,
+  );
+  return EXIT.interrupted;
+}
+
+function whatStays(folder: string): string {
+  const journal = journalIn(folder);
+  return existsSync(journal)
+    ? `no report was written; the journal is ${journal}`
+    : 'nothing was recorded yet';
 }
 
 /** One chapter after the other; the first whose run is not closed ends the drill. */
@@ -94,7 +111,7 @@ async function conclude(
   }
   await writeFile(path, parts.join('\n'), { mode: 0o600 });
   const proven = proofs.every((proof) => proof.proven);
-  const ended = { proven, report: path, journal: join(folder, 'lifeboat.db') };
+  const ended = { proven, report: path, journal: journalIn(folder) };
   context.stdout.write(
     json
       ? `${printableJson({ drill: { ...ended, chapters: proofs } })}\n`

@@ -112,6 +112,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
         time: typeof input['time'] === 'string' ? input['time'] : undefined,
         settles: LAB_GOES,
         patienceMs: auto ? PATIENCE_MS : undefined,
+        gone: `its lab goes with the drill, so nobody can resume it; the journal stays: ${journalIn(folder)}`,
       };
       const exitCode = await drive(here, sites, workspace, run, options);
       if (exitCode !== EXIT.closed) ended = exitCode;
@@ -140,6 +141,11 @@ export async function setStage(context: CommandContext, options: StageOptions): 
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** The journal of a drill. */
+export function journalIn(folder: string): string {
+  return join(folder, 'lifeboat.db');
 }
 
 /** The lab hands out the keys that its first backups were made with, as a team would have them in its key store. */

@@ -1,5 +1,5 @@
 import { type Block, type Document, type Figure, type Inline, inlines, type Text } from './document.ts';
-import { escaped } from './escape.ts';
+import { escaped, escapedWords } from './escape.ts';
 import { STYLE } from './style.ts';
 import { barsSvg } from './svg-bars.ts';
 import { courseSvg, LEGEND } from './svg-course.ts';
@@ -51,7 +51,7 @@ function block(one: Block): string {
     case 'text':
       return `<p>${line(one.text)}</p>`;
     case 'alarm':
-      return `<div class="alarm" role="note"><p><strong>${escaped(one.title)}</strong></p><p>${line(one.text)}</p></div>`;
+      return `<div class="alarm" role="note"><p><strong>${escapedWords(one.title)}</strong></p><p>${line(one.text)}</p></div>`;
     case 'facts':
       return factTable(one.caption, one.rows);
     case 'table':
@@ -89,7 +89,7 @@ function wideTable(caption: string, head: readonly string[], rows: readonly (rea
 }
 
 function figure({ label, value, note, tone }: Figure): string {
-  return `<div class="${tone}"><dt>${escaped(label)}</dt><dd><b>${escaped(value)}</b><span>${escaped(note)}</span></dd></div>`;
+  return `<div class="${tone}"><dt>${escaped(label)}</dt><dd><b>${escaped(value)}</b><span>${escapedWords(note)}</span></dd></div>`;
 }
 
 function picture(caption: string, svg: string, legend: readonly (readonly [string, string])[]): string {
@@ -104,10 +104,10 @@ function line(text: Text): string {
 }
 
 function piece(one: Inline): string {
-  if (typeof one === 'string') return escaped(one);
+  if (typeof one === 'string') return escapedWords(one);
   if ('code' in one) return `<code>${escaped(one.code)}</code>`;
-  if ('strong' in one) return `<strong>${escaped(one.strong)}</strong>`;
-  if ('good' in one) return `<strong class="good">${escaped(one.good)}</strong>`;
-  if ('bad' in one) return `<strong class="bad">${escaped(one.bad)}</strong>`;
+  if ('strong' in one) return `<strong>${escapedWords(one.strong)}</strong>`;
+  if ('good' in one) return `<strong class="good">${escapedWords(one.good)}</strong>`;
+  if ('bad' in one) return `<strong class="bad">${escapedWords(one.bad)}</strong>`;
   return GAP;
 }

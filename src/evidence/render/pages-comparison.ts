@@ -65,8 +65,12 @@ function pairs(caption: string, all: readonly Pair[]): Block {
       label,
       seconds(first),
       seconds(second),
-      difference === undefined ? 'not comparable' : change(difference),
-      ratio === undefined || isSame(difference) ? '' : `${ratio.toFixed(2)} times`,
+      difference === undefined
+        ? 'not comparable'
+        : isSame(difference, first, second)
+          ? 'the same'
+          : change(difference),
+      ratio === undefined || isSame(difference, first, second) ? '' : `${ratio.toFixed(2)} times`,
     ]),
   );
 }
@@ -76,15 +80,18 @@ function seconds(value: number | undefined): string {
 }
 
 function change(difference: number): Text {
-  if (isSame(difference)) return 'the same';
   return difference > 0
     ? { bad: `+${formatSeconds(difference)}` }
     : { good: `-${formatSeconds(-difference)}` };
 }
 
-/** To the tenth of a second that is shown. */
-function isSame(difference: number | undefined): boolean {
-  return difference !== undefined && Math.abs(difference) < 0.05;
+/** To the tenth of a second, and as far as the two figures beside it show. */
+function isSame(
+  difference: number | undefined,
+  first: number | undefined,
+  second: number | undefined,
+): boolean {
+  return difference !== undefined && Math.abs(difference) < 0.05 && seconds(first) === seconds(second);
 }
 
 function sideSection(

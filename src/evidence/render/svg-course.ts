@@ -1,6 +1,6 @@
 import { formatSeconds } from '../../format.ts';
 import type { Course } from '../report/model-course.ts';
-import { escaped } from './escape.ts';
+import { escaped, escapedWords } from './escape.ts';
 import { markParts } from './svg-marks.ts';
 import { fits, LEFT, type Scale, scaleOf, ticks, WIDTH } from './svg-scale.ts';
 import { time } from './words.ts';
@@ -104,8 +104,10 @@ function bar({ name, from, until, label }: Bar, scale: Scale, y: number): string
   const full = `${label}, ${took}`;
   const text = [full, label, took].find((one) => fits(one, width));
   const words =
-    text === undefined ? '' : `<text class="on" x="${round(x + 5)}" y="${y + 17}">${escaped(text)}</text>`;
-  return `<g><title>${escaped(full)}</title><rect class="b-${name}" x="${round(x)}" y="${y + 2}" width="${round(width)}" height="${LANE - 4}" rx="1.5"/>${words}</g>`;
+    text === undefined
+      ? ''
+      : `<text class="on" x="${round(x + 5)}" y="${y + 17}">${escapedWords(text)}</text>`;
+  return `<g><title>${escapedWords(full)}</title><rect class="b-${name}" x="${round(x)}" y="${y + 2}" width="${round(width)}" height="${LANE - 4}" rx="1.5"/>${words}</g>`;
 }
 
 function tick(scale: Scale, ms: number, text: string, bottom: number): string {

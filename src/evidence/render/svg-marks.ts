@@ -1,5 +1,5 @@
 import type { Mark } from '../report/model-course.ts';
-import { escaped } from './escape.ts';
+import { escapedWords } from './escape.ts';
 import { LEFT, type Scale } from './svg-scale.ts';
 
 const ROW = 20;
@@ -20,7 +20,7 @@ export function markParts(
   const parts = marks.map(({ at, kind, text }, index) => {
     const x = Math.max(LEFT + RADIUS, Math.round(scale.x(Date.parse(at)) * 10) / 10);
     const free = Array.from({ length: ROWS }, (_, row) => row).find((row) => (ends[row] ?? 0) <= x - RADIUS);
-    const title = `<title>${escaped(`${index + 1}: ${kind}: ${text}`)}</title>`;
+    const title = `<title>${escapedWords(`${index + 1}: ${kind}: ${text}`)}</title>`;
     const loud = kind === 'break-glass' || kind === 'trouble' || kind === 'doubt' ? ' class="loud"' : '';
     if (free === undefined) {
       return `<g${loud}>${title}<line class="stem" x1="${x}" y1="${top}" x2="${x}" y2="${top + 5}"/></g>`;

@@ -1,4 +1,4 @@
-import { formatSpan } from '../../format.ts';
+import { formatSeconds } from '../../format.ts';
 import type { Entry } from '../../journal/journal.ts';
 import { type RunEntry, readRunEntry } from '../../journal/run-entries.ts';
 import { fieldsOf } from '../measure/timeline.ts';
@@ -52,7 +52,7 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
       return { kind: 'trouble', text: `paused for new credentials: ${entry.body.failure.shortMessage}` };
     case 'activity.overdue': {
       const { verb, seconds, limitSeconds } = entry.body;
-      const text = `${spaced(verb)} is overdue: ${formatSpan(seconds)}, expected ${formatSpan(limitSeconds)}`;
+      const text = `${spaced(verb)} is overdue: ${formatSeconds(seconds)}, expected ${formatSeconds(limitSeconds)}`;
       return { kind: 'trouble', text };
     }
     case 'run.resumed':

@@ -1,14 +1,20 @@
+import type { RunView } from '../../view/run-view.ts';
 import { ruleLine, wrapLine } from '../line.ts';
 import { type Line, type Look, span } from '../span.ts';
 
 /** The two ways on from the leave dialogue, the safe one first. */
 export const LEAVE_CHOICES = ['stay', 'leave'] as const;
 
-/** The leave dialogue. Leaving harms nothing, and it says so. */
-export function leaveLines(runId: string, cursor: number, width: number, look: Look): Line[] {
+/** The leave dialogue. Leaving harms nothing, and it says so; where nobody can carry the run on, it says that. */
+export function leaveLines(
+  { runId, gone }: Pick<RunView, 'runId' | 'gone'>,
+  cursor: number,
+  width: number,
+  look: Look,
+): Line[] {
   const choices = [
     ['stay', 'go on with the run here'],
-    ['leave', `the run stays open; \`lifeboat resume ${runId}\` carries on`],
+    ['leave', gone ?? `the run stays open; \`lifeboat resume ${runId}\` carries on`],
   ] as const;
   return [
     ruleLine('leave this run?', width, look, 'accent'),

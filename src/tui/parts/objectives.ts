@@ -1,4 +1,4 @@
-import { formatElapsed, formatSpan } from '../../format.ts';
+import { formatElapsed, formatSeconds } from '../../format.ts';
 import type { ObjectiveView } from '../../view/run-view.ts';
 import { cutLine, lineWidth, wrapLine } from '../line.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
@@ -34,10 +34,16 @@ export function objectiveLines(objectives: readonly ObjectiveView[], width: numb
 
 function valueSpans({ name, value, limit, running, tone }: ObjectiveView, look: Look): Span[] {
   const sign = signOf(tone, look);
-  const shown = value === undefined ? 'not known yet' : running ? formatElapsed(value) : formatSpan(value);
+  const shown =
+    value === undefined ? 'not known yet' : running ? elapsed(value, limit) : formatSeconds(value);
   return [
     span(`${name} `, 'text.strong'),
     span(sign === ' ' ? shown : `${sign} ${shown}`, tokenOf(tone)),
-    ...(limit === undefined ? [] : [span(` of ${formatSpan(limit)}`, 'text.dim')]),
+    ...(limit === undefined ? [] : [span(` of ${formatSeconds(limit)}`, 'text.dim')]),
   ];
+}
+
+/** As the clock of the run beside it, but never on the limit when that has just been passed. */
+function elapsed(seconds: number, limit: number | undefined): string {
+  return formatElapsed(limit !== undefined && seconds > limit ? Math.ceil(seconds) : seconds);
 }

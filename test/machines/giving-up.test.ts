@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import { givenUp } from '../../machines/parts/beside-waiting.ts';
+import type { StateMeta } from '../../machines/parts/runbook.ts';
+import { proseByState } from '../../src/view/prose.ts';
+
+const FOLDER = join(import.meta.dirname, '..', '..', 'runbooks');
+
+describe.each(Object.values(runbooks))('giving up a wait of $id', ({ id, machine }) => {
+  const prose = proseByState(readFileSync(join(FOLDER, `${id}.md`), 'utf8'));
+  const led = Object.values(machine.states).flatMap((state) =>
+    (state.transitions.get('operator.giveUp') ?? []).flatMap(({ target = [] }) => target),
+  );
+
+  test('leads somewhere', () => {
+    expect(led.length).toBeGreaterThan(0);
+  });
+
+  test.each(led.map((state) => [state.key, state] as const))(
+    'leads to %s, which claims nothing that nobody has seen, and says what is safe',
+    (key, state) => {
+      const { title } = state.meta as StateMeta<never, never>;
+      const section = prose.get(key);
+      for (const words of [title, section?.title ?? ''])
+        expect(words).not.toMatch(/cannot be seen|is not available/);
+      expect(title).toContain('not known');
+      expect(section?.markdown.replace(/\s+/g, ' ')).toMatch(/waiting was given up/);
+      expect(section?.markdown.replace(/\s+/g, ' ')).toMatch(
+        /[Nn]othing (else|more) is sent|no other restore is sent/,
+      );
+    },
+  );
+});
+
+test('a wait that was given up is told by what was waited for, and with the ways that are safe', () => {
+  const { shortMessage, hints } = givenUp('the restore');
+  expect(shortMessage).toBe('waiting for the restore was given up; the service may still go on with it');
+  expect(hints).toEqual([
+    'trying again waits for the restore again, and sends nothing',
+    'leaving is safe as well: `lifeboat resume` goes on from here',
+    'the dashboard shows how it stands',
+  ]);
+});
