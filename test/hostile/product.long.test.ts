@@ -2,10 +2,11 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { type HouseOptions, openHouse } from '../e2e/house.ts';
-import { copyProduct, type Ended, type Product } from '../e2e/product.ts';
+import { copyProduct, type Product } from '../e2e/product.ts';
 import { hasTerminal, openTerminal } from '../e2e/terminal.ts';
 import { actingIn, foreignIn } from './acting.ts';
 import { corpus, families } from './corpus.ts';
+import { expectCalm, expectJson } from './judges.ts';
 import { headersOf, hostileErrors, hostileWords, withHeaders } from './twist.ts';
 
 /* The whole product against a service that is hostile in everything it says, in a pipe and on a terminal. */
@@ -32,17 +33,6 @@ async function open({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, opt
     return terminal.bytes();
   };
   return { ...house, onTerminal };
-}
-
-function expectCalm({ stdout, stderr }: Ended, about: string): void {
-  expect(actingIn(stdout), about).toBe('');
-  expect(actingIn(stderr), about).toBe('');
-}
-
-function expectJson({ stdout, stderr }: Ended, about: string): void {
-  expect(stdout.search(/[^\n\x20-\x7e]/u), about).toBe(-1);
-  for (const line of stdout.split('\n').slice(0, -1)) JSON.parse(line);
-  expect(actingIn(stderr), about).toBe('');
 }
 
 describe('of a thousand hostile texts in every field of an answer, no byte acts', () => {

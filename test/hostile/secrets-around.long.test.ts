@@ -1,13 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { withApprovals } from '../e2e/approval-house.ts';
-import { ANSWERED, CANARIES, openHouse } from '../e2e/house.ts';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { ANSWERED, CANARIES } from '../e2e/house.ts';
 import { useHouses } from '../e2e/scene.ts';
 import { useStrangers } from '../e2e/stranger.ts';
-import { hasTerminal, openTerminal, personAt } from '../e2e/terminal.ts';
-import { lookedAfter, TELLING } from './looked-after.ts';
+import { lookedAfter } from './looked-after.ts';
+import { tellAll } from './telling.ts';
 
 const SECRETS = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey];
 const ORDERS = ['--instance', 'orders'] as const;
@@ -15,11 +14,6 @@ const ORDERS = ['--instance', 'orders'] as const;
 describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but where it belongs', () => {
   const houses = useHouses();
   const strangers = useStrangers();
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product.remove());
 
   test('after a change that a second person has approved, with everything that OpenSSH was started for', {
     timeout: 180_000,
@@ -36,42 +30,9 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
       expect((await run('approvals', 'accept', asked.run, brought)).code).toBe(0);
       const { code, stderr } = await run('resume', ...ANSWERED);
       expect(code, stderr).toBe(0);
-      for (const words of TELLING) await run(...words);
+      await tellAll(run);
     });
   });
-
-  test.skipIf(!hasTerminal())(
-    'in the bytes that a rotation and a recovery have written to a terminal',
-    {
-      timeout: 180_000,
-    },
-    async (context) => {
-      const house = await openHouse(product, { taskMs: 40 });
-      context.onTestFinished(() => house.close());
-      await lookedAfter(house, SECRETS, async (run) => {
-        const rotation = personAt(openTerminal(product, house, ['run', 'rotate-key', ...ORDERS]), expect);
-        context.onTestFinished(() => rotation.close());
-        await rotation.answerToTheChange();
-        await rotation.confirm();
-        await rotation.asks('the key is rotated and proven');
-        rotation.type('q');
-        await rotation.shows('rc=0');
-        run.hears(`${rotation.bytes()}\n${rotation.text()}`);
-
-        expect((await run('run', 'disaster-recovery', ...ORDERS, '--prepare', '--yes')).code).toBe(0);
-        const words = ['run', 'disaster-recovery', ...ORDERS, '--target', 'orders-dr', '--perform'];
-        const recovery = personAt(openTerminal(product, house, words), expect);
-        context.onTestFinished(() => recovery.close());
-        await expect.poll(() => recovery.text(), { timeout: 20_000 }).toMatch(/❯/u);
-        recovery.type('\u0003');
-        await recovery.asks('the run stays open');
-        recovery.type('\u0003');
-        await recovery.shows(/rc=\d+/u);
-        run.hears(`${recovery.bytes()}\n${recovery.text()}`);
-        for (const more of TELLING) await run(...more);
-      });
-    },
-  );
 
   test('once nothing is owed any more: what bindings were made with is removed when the run closes', {
     timeout: 180_000,

@@ -7,8 +7,9 @@ import { CANARIES } from '../e2e/house.ts';
 import type { Ended } from '../e2e/product.ts';
 import { useHouses } from '../e2e/scene.ts';
 import { PARAMETER, useStrangers } from '../e2e/stranger.ts';
-import { lookedAfter, TELLING } from './looked-after.ts';
+import { lookedAfter } from './looked-after.ts';
 import { piecesIn } from './pieces.ts';
+import { tellAll } from './telling.ts';
 import { withHeaders } from './twist.ts';
 
 /** A session of the dashboard address, as V0 hands them out. */
@@ -65,7 +66,7 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
         if ('ready' in flow) await flow.ready?.({ ...house, run });
         const end = await run('run', ...flow.args(house), '--yes', '--confirm', flow.confirm, '--json');
         expect([0, 3], end.stderr).toContain(end.code);
-        for (const words of TELLING) await run(...words);
+        await tellAll(run);
       });
     },
   );
@@ -115,7 +116,7 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
           const words = ['run', 'restore-backup', '--instance', 'orders', '--backup', backup];
           const end: Ended = await run(...words, '--yes', '--confirm', 'orders');
           expect(end.code, end.stderr).toBe(3);
-          for (const more of TELLING) await run(...more);
+          await tellAll(run);
         });
       } finally {
         for (const work of done.toReversed()) await work();

@@ -1,0 +1,64 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import type { Mishap, Wish } from '../e2e/foreign/capi.ts';
+import { refusal } from '../e2e/foreign/capi-words.ts';
+import type { StrangeHouse } from '../e2e/stranger.ts';
+
+/*
+ * A platform in which whoever may create something has chosen a hostile name, and which says something hostile wherever its API lets it say
+ * anything. Ids stay ids: what is none is no answer at all.
+ */
+
+/** Renames everything that there is, and binds one more application, stopped, and a service key for each of the texts. */
+export function hostileLand({ land, orders, target }: StrangeHouse, texts: readonly string[]): void {
+  let next = 0;
+  const word = () => texts[next++ % texts.length] ?? '';
+  const rename = (things: readonly { readonly name: string | null }[]) => {
+    for (const thing of things) if (thing.name !== null) Object.assign(thing, { name: word() });
+  };
+  rename([orders, target, ...land.apps, ...land.spaces, ...new Set(land.spaces.map(({ org }) => org))]);
+  rename(land.bindings);
+  const [space] = land.spaces;
+  if (space === undefined) return;
+  for (const name of texts) {
+    const app = land.addApp({ name, space, state: 'STOPPED' });
+    const operation = { type: 'create', state: 'succeeded', description: name } as const;
+    land.addBinding({ instance: orders, app, name, parameters: { [name]: name }, operation });
+    land.addBinding({ instance: orders, name, operation });
+  }
+  const { note } = land;
+  Object.assign(land, {
+    note: (type: string, about: string) => note(`${type}.${word().slice(0, 60)}`, about),
+  });
+}
+
+/** What goes wrong with the changes that it is asked for, one after the other: they fail, or are refused, in hostile words. */
+export function hostileMishaps(texts: readonly string[]): (wish: Wish) => Mishap | undefined {
+  let next = 0;
+  const word = () => texts[next++ % texts.length] ?? '';
+  return ({ number }) => {
+    if (number < 6 || number % 2 === 0) return undefined;
+    if (number % 4 === 1) return { fails: word() };
+    const headers = { 'retry-after': word().replace(/[^\x20-\x7e]/gu, '') };
+    return { work: false, answer: { ...refusal(422, 10_008, word(), word(), word()), headers } };
+  };
+}
+
+/** A tool `cf` that reads what there is and, asked to change anything, says something hostile on both streams and fails. */
+export function installHostileCf(house: StrangeHouse, text: string): void {
+  house.installCf(true);
+  const [real, bin] = [join(house.folder, 'bin/cf'), join(house.folder, 'hostile-bin')];
+  mkdirSync(bin);
+  writeFileSync(join(house.folder, 'said'), text);
+  const said = `cat '${join(house.folder, 'said')}'`;
+  const script = `#!/bin/sh
+case "$1" in
+  oauth-token | api | target | curl) exec '${real}' "$@" ;;
+esac
+${said}; ${said} >&2
+exit 1
+`;
+  writeFileSync(join(bin, 'cf'), script, { mode: 0o755 });
+  Object.assign(house.env, { PATH: `${bin}:${process.env['PATH']}` });
+}

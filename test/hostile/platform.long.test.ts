@@ -1,0 +1,165 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, type TestContext, test } from 'vitest';
+import { show } from '../../src/text.ts';
+import { CANARIES } from '../e2e/house.ts';
+import { type StrangeHouse, type StrangeOptions, useStrangers } from '../e2e/stranger.ts';
+import { hasTerminal, openTerminal, personAt } from '../e2e/terminal.ts';
+import { actingIn, foreignIn } from './acting.ts';
+import { families, MARK } from './corpus.ts';
+import { count } from './figures.ts';
+import { followAll } from './follow-hostile.ts';
+import { strangeIn } from './html.ts';
+import { expectCalm, expectJson } from './judges.ts';
+import { hostileLand, hostileMishaps, installHostileCf } from './land.ts';
+import { activeIn } from './markdown.ts';
+import { runIdsIn } from './run-ids.ts';
+
+/* A Cloud Foundry whose people choose names to hurt, from its API and its tool to every place where somebody reads them. */
+
+const FAMILIES = families();
+/** Two of each family, as far as they fit into a name. */
+const NAMES = Object.values(FAMILIES).flatMap((texts) =>
+  [texts[0], texts[texts.length >> 1]].flatMap((text) => (text === undefined ? [] : [text.slice(0, 900)])),
+);
+/** Enough for changes that go well and fail in each way. */
+const FEW = NAMES.filter((_, at) => at % 7 === 0);
+/** What can be handed to a program at all. */
+const SAYABLE = FEW.filter((text) => !text.includes('\0') && !text.startsWith('-'));
+/** What a shell would run. */
+const SHELL = (FAMILIES['shells'] ?? []).filter((text) => text.length < 200 && !text.startsWith('-'));
+/** What a tool would take for one of its options. */
+const OPTIONS = ['--help', '--help HURT', '-f', '-rf', '--guid=x', '--', '-'];
+const TOLD = [['runs'], ['audit', 'show'], ['audit', 'verify'], ['owe', '--all']];
+const TOLD_IN_JSON = [
+  ['runs', '--json'],
+  ['audit', 'show', '--json'],
+  ['owe', '--json', '--all'],
+];
+
+describe('a platform whose names are hostile', () => {
+  const strangers = useStrangers();
+
+  async function open(
+    context: Pick<TestContext, 'onTestFinished'>,
+    texts: readonly string[],
+    options: StrangeOptions = {},
+  ) {
+    const house = await strangers(context, { jobMs: 10, ...options });
+    hostileLand(house, texts);
+    return house;
+  }
+
+  /** Looks at a run in every way there is. */
+  async function lookEverywhere({ run, home }: StrangeHouse): Promise<void> {
+    const [id = ''] = runIdsIn((await run('runs', '--json')).stdout);
+    for (const words of TOLD) expectCalm(await run(...words), words.join(' '));
+    for (const words of TOLD_IN_JSON) expectJson(await run(...words), words.join(' '));
+    const owed = await run('owe');
+    expectCalm(owed, 'owe');
+    expect(owed.stdout).toContain(MARK);
+    const markdown = await run('report', id);
+    expectCalm(markdown, 'report');
+    expect(markdown.stdout).toContain(MARK);
+    expect(activeIn(markdown.stdout)).toEqual([]);
+    const html = await run('report', id, '--format', 'html');
+    expectCalm(html, 'report --format html');
+    expect(strangeIn(html.stdout)).toEqual([]);
+    expectJson(await run('report', id, '--format', 'json'), 'report --format json');
+    for (const name of readdirSync(join(home, 'paper')))
+      expect(actingIn(readFileSync(join(home, 'paper', name), 'utf8'))).toBe('');
+  }
+
+  test('acts nowhere: not in lines, records, reports, papers or what is owed, though its changes fail in hostile words', {
+    timeout: 180_000,
+  }, async (context) => {
+    const house = await open(context, FEW, { mishap: hostileMishaps(NAMES) });
+    const end = await house.restore('--json');
+    expect(end.code, end.stderr).toBe(3);
+    expect(house.asked().length).toBeGreaterThan(20);
+    expectJson(end, 'run --json');
+    await lookEverywhere(house);
+    expectCalm(await house.run('resume', '--yes'), 'resume');
+    count('texts', { 'names of a platform': FEW.length });
+  });
+
+  test('acts nowhere by the tool cf either, whatever that prints when it fails', {
+    timeout: 180_000,
+  }, async (context) => {
+    const house = await open(context, SAYABLE.slice(0, 2));
+    installHostileCf(house, FEW.join('\n'));
+    const end = await house.restore();
+    expect(end.code, end.stderr).toBe(3);
+    expect(end.stderr).toContain('has failed');
+    expectCalm(end, 'run');
+    await lookEverywhere(house);
+  });
+
+  test.skipIf(!hasTerminal())(
+    'acts nowhere on the screen of a run, its log, its paper or its help',
+    {
+      timeout: 120_000,
+    },
+    async (context) => {
+      const house = await open(context, FEW.slice(0, 4), { mishap: hostileMishaps(NAMES) });
+      expect((await house.restore()).code).toBe(3);
+      const screen = personAt(openTerminal(house.product, house, ['resume']), expect);
+      context.onTestFinished(() => screen.close());
+      await screen.asks('still owed');
+      for (const key of ['l', 'l', 'p', 'p', '?', '?', '\t', '\t']) {
+        const before = screen.bytes().length;
+        screen.type(key);
+        await expect.poll(() => screen.bytes().length, { timeout: 10_000 }).toBeGreaterThan(before);
+      }
+      expect(screen.text()).toContain(MARK);
+      screen.type('\u0003');
+      await screen.asks('the run stays open');
+      screen.type('\u0003');
+      await screen.shows('rc=130');
+      expect(foreignIn(screen.bytes())).toEqual([]);
+      for (const words of [['owe'], ['audit', 'show'], ['runs']]) {
+        const terminal = personAt(openTerminal(house.product, house, words), expect);
+        context.onTestFinished(() => terminal.close());
+        await terminal.shows('after');
+        expect(foreignIn(terminal.bytes()), words.join(' ')).toEqual([]);
+      }
+    },
+  );
+
+  test('is a word of the shell in the paper: bash runs none of it, and cf is handed each name whole', {
+    timeout: 120_000,
+  }, async (context) => {
+    const house = await open(context, [...SHELL, ...OPTIONS]);
+    // Everything but the names of what is bound is plain, so that each command is about one of them.
+    Object.assign(house.orders, { name: 'orders db' });
+    const backup = `${house.server.backups[0]?.id}`;
+    const left = await house.run(
+      'run',
+      'restore-backup',
+      '--instance',
+      'orders',
+      '--backup',
+      backup,
+      '--yes',
+    );
+    expect(left.code, left.stderr).toBe(3);
+    const [name = ''] = readdirSync(join(house.home, 'paper'));
+    const paper = readFileSync(join(house.home, 'paper', name), 'utf8');
+    const { cf, screen, folder } = await followAll(paper, { folder: house.folder, token: CANARIES.token });
+    expect(screen).toContain('That was the last step.');
+    expect(actingIn(screen)).toBe('');
+    expect(readdirSync(folder).toSorted()).toEqual(['bin', 'cf.log', 'paper.sh']);
+    const about = (command: string, at: number) =>
+      cf.flatMap((words) => (words[0] === command ? [words[at] ?? ''] : []));
+    for (const [command, at] of [
+      ['unbind-service', 1],
+      ['bind-service', 1],
+      ['create-service-key', 2],
+    ] as const)
+      for (const text of SHELL) expect(about(command, at), text).toContain(show(text, 1_000));
+    for (const words of cf.filter(([command]) => command?.endsWith('-service') || command?.endsWith('-key')))
+      expect(words.slice(1, 3).filter((word) => word.startsWith('-'))).toEqual([]);
+    for (const text of OPTIONS) expect(screen).toContain(`cf unbind-service ${text} orders db`);
+    count('texts', { 'names of a platform': SHELL.length + OPTIONS.length });
+  });
+});

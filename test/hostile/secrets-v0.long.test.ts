@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { CANARIES } from '../e2e/house.ts';
+import { useHouses } from '../e2e/scene.ts';
+import { lookedAfter } from './looked-after.ts';
+
+const ORDERS = ['--instance', 'orders'] as const;
+const TOLD = [
+  ['audit', 'show'],
+  ['audit', 'show', '--json'],
+  ['audit', 'verify'],
+  ['keys', 'list'],
+  ['runs'],
+];
+/** No runbook can be walked where the service tells nothing of the instance. */
+const REFUSED = [['run', 'back-up-and-verify', '--yes'], ['instance', 'show'], ['metrics']];
+const CALLS = (backup: string) => [
+  ['backups', 'list'],
+  ['backups', 'create', '--yes', '--wait'],
+  ['backups', 'restore', backup, '--yes', '--confirm', 'orders', '--wait'],
+  ['restores', 'list', '--json'],
+];
+
+describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but where it belongs', () => {
+  const houses = useHouses();
+
+  test('after the flows and calls of an instance that only has V0, with every session that it began', {
+    timeout: 120_000,
+  }, async (context) => {
+    /** As they were handed out: with the name of the cookie, its value as it is sent and as it is meant. */
+    const sessions = new Set<string>();
+    const secrets: string[] = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey];
+    const house = await houses(context, {
+      revision: 'v0',
+      tokenSource: '{ env: LIFEBOAT_TEST_TOKEN }',
+      taskMs: 40,
+      twist: (_, answer) => {
+        for (const line of 'headers' in answer ? [answer.headers['set-cookie'] ?? []].flat() : []) {
+          const [, value = ''] = /^dashboard\.sid=s%3A(\w+);/u.exec(`${line}`) ?? [];
+          if (value !== '' && !sessions.has(value)) secrets.push(value);
+          sessions.add(value);
+        }
+        return answer;
+      },
+    });
+    Object.assign(house.env, { LIFEBOAT_TEST_TOKEN: CANARIES.token });
+    await lookedAfter(house, secrets, async (run) => {
+      const good = async (...words: string[]) => {
+        const end = await run(...words);
+        expect(end.code, `${words.join(' ')}: ${end.stderr}`).toBe(0);
+      };
+      const backup = `${house.server.backups[0]?.id}`;
+      const file = join(house.folder, 'tmp/b.enc');
+      for (const words of CALLS(backup)) await good(...words, ...ORDERS);
+      await good('backups', 'download', backup, '--out', file, ...ORDERS);
+      await good('verify', file, ...ORDERS);
+      await rm(file, { force: true });
+      for (const words of TOLD) await good(...words);
+      for (const words of REFUSED) expect((await run(...words, ...ORDERS)).code, words.join(' ')).toBe(2);
+      house.server.acceptOnly('another');
+      expect((await run('backups', 'list', ...ORDERS)).code).toBe(4);
+    });
+    expect(sessions.size).toBeGreaterThan(3);
+  });
+});

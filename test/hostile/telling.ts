@@ -1,0 +1,38 @@
+import { expect } from 'vitest';
+import { runIdsIn } from './run-ids.ts';
+import type { Watched } from './watched.ts';
+
+const FORMATS = ['md', 'html', 'json'] as const;
+
+/** Everything that tells of a run afterwards. What is written goes where it is looked at: `BUNDLE` stands for the bundle. */
+const OF_A_RUN: readonly (readonly string[])[] = [
+  ...FORMATS.map((format) => ['report', 'RUN', '--format', format]),
+  ['audit', 'show', 'RUN'],
+  ['audit', 'show', '--json'],
+  ['audit', 'export', 'RUN', '--out', 'BUNDLE'],
+  ['audit', 'verify', 'BUNDLE'],
+  ['audit', 'export', 'RUN', '--lines'],
+  ['audit', 'verify'],
+  ['keys', 'list'],
+  ['runs'],
+];
+
+/**
+ * Has everything told of the newest run, of which each command has to succeed, so that there is something to be looked at; and, where there are
+ * two runs, has them compared.
+ */
+export async function tellAll(run: Watched): Promise<void> {
+  const ids = runIdsIn((await run('runs', '--json')).stdout);
+  const [newest = '', older] = ids.toSorted().toReversed();
+  const good = async (words: readonly string[]) => {
+    const end = await run(...words.map((word) => (word === 'RUN' ? newest : word)));
+    expect(end.code, `${words.join(' ')}: ${end.stderr}`).toBe(0);
+    expect(end.stdout, words.join(' ')).not.toBe('');
+  };
+  expect(newest).not.toBe('');
+  for (const words of OF_A_RUN) await good(words);
+  expect((await run('approvals')).stderr).not.toContain('error');
+  expect([0, 3]).toContain((await run('owe')).code);
+  if (older === undefined) return;
+  for (const format of FORMATS) await good(['report', '--compare', older, newest, '--format', format]);
+}
