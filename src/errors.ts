@@ -70,6 +70,8 @@ export function exitOf({ code }: Failure): ExitCode {
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof LifeboatError) return thrown.toFailure();
   const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const file = fileTrouble(thrown);
+  if (file !== undefined) return file;
   return {
     code: 'internal',
     shortMessage: 'lifeboat met an error that it does not know',
@@ -77,6 +79,41 @@ export function failureOf(thrown: unknown): Failure {
     evidence: { error: (text.split('\n')[0] ?? '').slice(0, 300) },
   };
 }
+
+/** What the system says of a file, in words; undefined for any other error. */
+function fileTrouble(thrown: unknown): Failure | undefined {
+  const words = FILE_TROUBLE[errorCode(thrown) ?? ''];
+  const path = words === undefined ? undefined : (thrown as NodeJS.ErrnoException).path;
+  if (words === undefined || path === undefined) return undefined;
+  return {
+    code: 'file.failed',
+    shortMessage: `${path} cannot be used: ${words}`,
+    hints: [
+      'what was written is kept: put that right and try again',
+      '`lifeboat runs` and `lifeboat audit show` tell where things stand',
+    ],
+    evidence: { error: (thrown as Error).message.slice(0, 300) },
+  };
+}
+
+/** Why a file cannot be read or written, by the code of the system's error. */
+export const FILE_TROUBLE: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota is used up',
+  EFBIG: 'the file may not become so large',
+  EROFS: 'the disk is read only',
+  EIO: 'the disk answers with an error',
+  EBUSY: 'it is in use',
+  EMFILE: 'this process has too many files open',
+  ENFILE: 'this machine has too many files open',
+  EACCES: 'it is not allowed',
+  EPERM: 'it is not allowed',
+  ENOENT: 'it is not there',
+  ENOTDIR: 'its folder is not there',
+  EISDIR: 'it is a folder',
+  ELOOP: 'it is a chain of links without an end',
+  ENAMETOOLONG: 'its name is too long',
+};
 
 /** The code of a system error, such as `ENOSPC`; undefined for what has none, and for an error of our own. */
 export function errorCode(thrown: unknown): string | undefined {

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Plain Vitest: real processes need time on a busy two-core machine, so the limits are generous. What takes a quarter of a minute
- * and more (files `*.long.test.ts`) has a run of its own, so that the others stay short enough to be run at every change.
+ * Plain Vitest: real processes need time on a busy two-core machine, so the limits are generous. What takes ten seconds and
+ * more (files `*.long.test.ts`) has a run of its own, so that the others stay short enough to be run at every change.
  */
 export const settings = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
-  // Most tests wait for processes of their own: leaving a core free, as is the default, would leave it idle.
-  maxWorkers: Math.max(2, availableParallelism()),
+  // Many tests wait for processes and clocks: one worker for each core would leave some of it idle.
+  maxWorkers: availableParallelism() + 2,
   env: { TMPDIR: quickFolder() },
 };
 

@@ -4,7 +4,7 @@ import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { errorCode, failureOf, LifeboatError } from '../errors.ts';
+import { errorCode, FILE_TROUBLE, failureOf, LifeboatError } from '../errors.ts';
 import type { Download } from '../service/client.ts';
 import { show } from '../text.ts';
 
@@ -233,25 +233,14 @@ function cut(cause: unknown): LifeboatError {
 
 /** The words for a file that cannot be written; undefined for any other error. */
 function writeError(thrown: unknown, path: string): LifeboatError | undefined {
-  const words = WRITE_ERRORS[errorCode(thrown) ?? ''];
+  const code = errorCode(thrown) ?? '';
+  const words = code === 'ENOENT' ? 'its folder is not there' : FILE_TROUBLE[code];
   if (words === undefined) return undefined;
   return new LifeboatError('download.write', `${show(path)} cannot be written: ${words}`, {
     hints: ['what has arrived is kept beside it: make room and try again, or name another file'],
     cause: thrown,
   });
 }
-
-const WRITE_ERRORS: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota is used up',
-  EFBIG: 'the file may not become so large',
-  EROFS: 'the disk is read only',
-  EACCES: 'it is not allowed',
-  EPERM: 'it is not allowed',
-  ENOENT: 'its folder is not there',
-  ENOTDIR: 'its folder is not there',
-  EISDIR: 'it is a folder',
-};
 
 /** A rename is durable only when its folder is. */
 async function syncFolder(folder: string): Promise<void> {

@@ -43,7 +43,8 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     screen.type(KEYS.enter);
     await screen.asks('back it up first?');
     screen.type(KEYS.enter);
-    await screen.asks(`to bring orders back to ${chosen}`);
+    const told = `${chosen.slice(0, 10)} ${chosen.slice(11, 19)} UTC`;
+    await screen.asks(`to bring orders back to ${told}`);
     expect(house.did()).not.toContain('orders POST /pitr/restore');
     await screen.name('orders');
     await screen.asks(/let the platform rebind them/u);
@@ -53,7 +54,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.close(0);
     expect(house.did().filter((call) => call === 'orders POST /pitr/restore')).toHaveLength(1);
     const report = await house.good('report', await onlyRun(house));
-    expect(report).toContain(`| Restored from | ${chosen} |`);
+    expect(report).toContain(`| Restored from | ${told} |`);
   });
 
   test('into another instance while the source is gone: only the name of the target counts', async (context) => {

@@ -171,7 +171,7 @@ describe.skipIf(!hasProc)(
         const calm = calmIn(house);
         await place.before?.(house);
         const run = place.before === rotated ? await runIn(house) : '';
-        const path = place.path(house).replace('RUN', run);
+        const path = place.path(house).replace(/\bRUN\b/u, run);
         const out = join(house.folder, 'made.tar');
         const named: Readonly<Record<string, string>> = { RUN: run, OUT: out };
         const proper = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);

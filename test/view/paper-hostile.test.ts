@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import type { PaperAction, PaperStep } from '../../machines/parts/paper-step.ts';
 import { show } from '../../src/text.ts';
 import { renderPaper } from '../../src/view/paper/render-paper.ts';
+import { isTypeable } from '../../src/view/paper/shell-text.ts';
 import type { PaperSites } from '../../src/view/paper/site.ts';
 
 /** Text that would like to be code, and any other. */
@@ -32,7 +33,7 @@ const hostile = fc.oneof(
   fc.string({ unit: fc.constantFrom(...`'"\\$\`(){};&|<>\n\r #!~*?[]=%-a`), maxLength: 40 }),
 );
 
-test('whatever a service or a platform says stays a word: it is shown, typed and passed on as it is, and never run', () => {
+test('whatever a service or a platform says stays a word: it is shown, typed and passed on as it is or not at all, and never run', () => {
   fc.assert(
     fc.property(fc.tuple(hostile, hostile, hostile, hostile), ([a, b, c, d]) => {
       const actions: PaperAction[] = [
@@ -63,10 +64,14 @@ test('whatever a service or a platform says stays a word: it is shown, typed and
         { do: 'wait-instance', on: 'instance', since: c },
       ];
       const secret = `${printable(d)}-hidden`;
-      const answers = ['', '', '', secret, printable(d), 'tok-Zq7m', 'tok-Zq7m', 'yes'];
+      const isFirstTyped = [a, b, c].every(isTypeable);
+      const isSecondTyped = [d, b, a].every(isTypeable);
+      const byHand = [isFirstTyped, isSecondTyped].flatMap((isTyped) => (isTyped ? [] : ['']));
+      const answers = [...byHand, '', '', '', secret, printable(d), 'tok-Zq7m', 'tok-Zq7m', 'yes'];
       const ran = run([{ state: a, title: b, notes: [c, d], actions }], answers, [a, b, c, d]);
-      expect(ran.files).toEqual(['bin', 'body', 'cf.log', 'curl.log', 'paper.sh', 'tmp']);
-      expect(ran.cf).toEqual([printable(a), printable(b), 'plain', printable(c), printable(d)]);
+      const log = isFirstTyped || isSecondTyped ? ['cf.log'] : [];
+      expect(ran.files).toEqual(['bin', 'body', ...log, 'curl.log', 'paper.sh', 'tmp']);
+      expect(ran.cf).toEqual([...(isFirstTyped ? [a, b, 'plain', c] : []), ...(isSecondTyped ? [d] : [])]);
       expect(JSON.parse(ran.body)).toEqual({
         [a.toWellFormed()]: printable(b),
         typed: printable(`${c}.`),

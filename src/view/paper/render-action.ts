@@ -1,7 +1,7 @@
 import type { PaperAction, PaperSide, PaperValue } from '../../../machines/parts/paper-step.ts';
 import { show } from '../../text.ts';
 import { nameOf, prefixOf, renderCall, siteOf } from './render-call.ts';
-import { pathPart, plain, quoted, remark, variable, word } from './shell-text.ts';
+import { isTypeable, pathPart, plain, quoted, remark, variable, word } from './shell-text.ts';
 import { DOWNLOAD_WAYS, type PaperSites } from './site.ts';
 
 type Of<Kind extends PaperAction['do']> = Extract<PaperAction, { readonly do: Kind }>;
@@ -36,15 +36,22 @@ function linesOf(action: PaperAction, sites: PaperSites, runId: string): readonl
     case 'run':
       return [renderRun(action)];
     case 'by-hand':
-      return [
-        [`by_hand ${quoted(action.what)}`, ...(action.copy ?? []).map((line) => quoted(`  ${line}`))].join(
-          ' \\\n  ',
-        ),
-      ];
+      return [renderByHand(action)];
   }
 }
 
+function renderByHand({ what, copy = [] }: Of<'by-hand'>): string {
+  return [`by_hand ${quoted(what)}`, ...copy.map((line) => quoted(`  ${line}`))].join(' \\\n  ');
+}
+
 function renderRun({ command, otherwise }: Of<'run'>): string {
+  if (![...command, ...(otherwise?.command ?? [])].every(isTypeable)) {
+    return renderByHand({
+      do: 'by-hand',
+      what: 'A name of this command cannot be typed as it is. Do it in another way, by the ids of the platform.',
+      copy: [command.join(' ')],
+    });
+  }
   const words = command.map(plain).join(' ');
   if (otherwise === undefined) return `run ${words}`;
   const other = otherwise.command.map(plain).join(' ');

@@ -14,6 +14,11 @@ export function quoted(text: string): string {
   return `'${show(text, LONGEST).replaceAll("'", `'\\''`)}'`;
 }
 
+/** Whether a command can be given exactly this word: what is shown in another form would be the name of another thing. */
+export function isTypeable(text: string): boolean {
+  return show(text, LONGEST) === text;
+}
+
 /** The same, without quotes where none are needed, because a person reads the line. */
 export function plain(text: string): string {
   return /^[\w@%+:,./-]+$/u.test(text) && text.length <= LONGEST ? text : quoted(text);
