@@ -162,7 +162,12 @@ function targetFactsOf({ target, targetFacts }: RecoveryContext): Fact[] {
     { label: 'target state', value: identity.state ?? 'not told' },
     ...(disk === undefined
       ? []
-      : [{ label: 'target disk', value: `${Number(disk.usedPercent.toFixed(1))} % used of at most ${disk.threshold} %` }]),
+      : [
+          {
+            label: 'target disk',
+            value: `${Number(disk.usedPercent.toFixed(1))} % used of at most ${disk.threshold} %`,
+          },
+        ]),
   ];
 }
 
