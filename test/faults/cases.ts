@@ -41,7 +41,7 @@ export interface Recorded {
 export async function recordFlow(flow: Walkable): Promise<Recorded> {
   const { seen, effects } = await record(flow);
   const endpoints = endpointsIn(seen).filter(({ kind }) => !ASKS.has(kind));
-  const sends = endpoints.filter(({ kind }) => kind === 'task' || kind === 'action');
+  const sends = endpoints.filter(({ kind }) => SENDS.has(kind));
   const lists = await Promise.all(sends.map(({ spot }) => listAfter(flow, spot)));
   return { flow, endpoints: [...endpoints, ...lists], effects };
 }
@@ -71,6 +71,8 @@ async function record(flow: Walkable, plan?: Plan) {
   }
 }
 
+/** Sent at most once: what came of it may have to be asked for. */
+const SENDS: ReadonlySet<Kind> = new Set<Kind>(['task', 'nameless', 'action']);
 /** What is asked for more than once for one thing: the second time need not be like the first. */
 const TWICE: ReadonlySet<Kind> = new Set<Kind>(['poll', 'download', 'only-download']);
 

@@ -51,7 +51,7 @@ function diedAt(one: Case): Finding {
     crashed: 'the process that walked it has ended',
     hung: false,
     lost: true,
-    doubled: false,
+    doubled: [],
     strayed: false,
   };
 }

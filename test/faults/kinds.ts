@@ -6,6 +6,7 @@ export const KINDS = [
   'comfort',
   'poll',
   'task',
+  'nameless',
   'action',
   'key',
   'hold',
@@ -51,7 +52,7 @@ const ONCE: ReadonlyMap<string, Kind> = new Map([
   ['createBackup', 'task'],
   ['restoreBackup', 'task'],
   ['performRecovery', 'task'],
-  ['restoreToTime', 'task'],
+  ['restoreToTime', 'nameless'],
   ['restart', 'action'],
   ['recreate', 'action'],
   ['update', 'action'],
@@ -67,7 +68,7 @@ export function kindOf(seen: Seen): Kind {
   if (peer === 'platform') return method === 'GET' ? readKind(seen) : changeKind(seen);
   if (method === 'GET') {
     const once = at.hasSent ? ONCE.get(at.verb) : undefined;
-    if (once === 'task') return 'list';
+    if (once === 'task' || once === 'nameless') return 'list';
     if (once !== undefined) return at.verb === 'restart' ? 'look' : 'no-trace';
     if (route.endsWith('/metrics')) return 'comfort';
     return at.verb.startsWith('waitFor') ? 'poll' : 'decision';

@@ -5,7 +5,7 @@ import type { Finding } from './trial.ts';
 /** Whether it came out as the table says, and no promise was broken on the way. */
 export function isGood(finding: Finding): boolean {
   const { crashed, hung, lost, doubled, strayed } = finding;
-  return isExpected(finding) && crashed === undefined && !hung && !lost && !doubled && !strayed;
+  return isExpected(finding) && crashed === undefined && !hung && !lost && doubled.length === 0 && !strayed;
 }
 
 function isExpected({ case: one, verdict }: Finding): boolean {
@@ -16,7 +16,13 @@ function isExpected({ case: one, verdict }: Finding): boolean {
 export function lineOf(finding: Finding): string {
   const { kind, flow, plan } = finding.case;
   const { verdict, where, resumed, crashed, hung, lost, doubled, strayed } = finding;
-  const marks = [hung && 'HUNG', lost && 'LOST', doubled && 'DOUBLED', strayed && 'STRAYED', crashed];
+  const marks = [
+    hung && 'HUNG',
+    lost && 'LOST',
+    ...doubled.map((what) => `DOUBLED ${what}`),
+    strayed && 'STRAYED',
+    crashed,
+  ];
   const step = plan.at === undefined ? '' : `${plan.at.verb} ${plan.at.turn}`;
   return [
     `${flow.name} ${flow.revision}: ${plan.fault} ${plan.times} at ${plan.route} (${kind}, ${step})`,
@@ -48,7 +54,7 @@ export function reportOf(findings: readonly Finding[]): string {
 
 const COLUMNS: readonly (readonly [name: string, is: (finding: Finding) => boolean])[] = [
   ['as expected', isExpected],
-  ['doubles', ({ doubled }) => doubled],
+  ['doubles', ({ doubled }) => doubled.length > 0],
   ['lost runs', ({ lost }) => lost],
   ['crashes', ({ crashed }) => crashed !== undefined],
   ['hangs', ({ hung }) => hung],

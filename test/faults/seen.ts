@@ -31,13 +31,18 @@ export interface Seen {
   fault: string | undefined;
 }
 
-/** How often a step asks for something. */
+/** How often a step asks for something, before its change or after it: what it has sent it may look for again and again. */
 export function countOf(
   seen: readonly Seen[],
   { route, at }: Pick<Seen, 'route'> & { readonly at?: Position | undefined },
 ): number {
-  return seen.filter((one) => one.route === route && one.at?.verb === at?.verb && one.at?.turn === at?.turn)
-    .length;
+  return seen.filter(
+    (one) =>
+      one.route === route &&
+      one.at?.verb === at?.verb &&
+      one.at?.turn === at?.turn &&
+      one.at?.hasSent === at?.hasSent,
+  ).length;
 }
 
 /** `GET orders /backups/:id`: the same for every run of a flow. */

@@ -26,7 +26,8 @@ export interface Finding {
   readonly crashed: string | undefined;
   readonly hung: boolean;
   readonly lost: boolean;
-  readonly doubled: boolean;
+  /** What was done more often than it may be. */
+  readonly doubled: readonly string[];
   readonly strayed: boolean;
 }
 
@@ -39,13 +40,16 @@ const ENDLESS: ReadonlySet<Fault> = new Set<Fault>(['task-stuck', 'unknown-enum'
 /** A walk may take so long, by the fast clock: nothing that the product waits for adds up to it. */
 const HANG_MS = 6_000_000;
 
-/** An action shows only while it is under way: so long that it is still seen when the overview is asked for again. */
+/**
+ * An action shows only while it is under way, and a restore without an id by what it is: so long that neither is over when it is looked for.
+ */
 const SLOW_MS = 30_000;
 
 /** Walks a flow into a fault, and then, everything well again, to its end. */
 export async function tryCase(one: Case, certificates: Certificates): Promise<Finding> {
   const { flow, kind, plan } = one;
-  const taskMs = kind === 'look' || kind === 'no-trace' ? { taskMs: SLOW_MS } : {};
+  const isLookedFor = kind === 'look' || kind === 'no-trace' || plan.at?.verb === 'restoreToTime';
+  const taskMs = isLookedFor ? { taskMs: SLOW_MS } : {};
   const site = await openSite({ ...flow, ...taskMs, certificates, plan });
   const { stage, begun } = await setOut(site, flow);
   let entries: () => readonly Entry[] = () => [];
@@ -152,8 +156,8 @@ function wasAskedAgain({ plan, kind, usual }: Case, { director }: Site): boolean
 
 /** What must hold whatever the verdict is. */
 function whole(one: Case, site: Site, entries: readonly Entry[]): Pick<Finding, 'doubled' | 'strayed'> {
-  const doubled = [...effectsOn(site)].some(
-    ([what, count]) => count > (one.effects.get(what) ?? 0) + allowedMore(one, what, entries),
+  const doubled = [...effectsOn(site)].flatMap(([what, count]) =>
+    count > (one.effects.get(what) ?? 0) + allowedMore(one, what, entries) ? [what] : [],
   );
   return { doubled, strayed: site.strayed() > 0 };
 }
