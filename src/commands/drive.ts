@@ -122,7 +122,7 @@ async function takeUpRun(
     instance,
     target,
     now: () => new Date(),
-    clockMoved: watchClock(),
+    clock: watchClock(),
     leaveWhenPaused,
     gate,
     seal: async (stream, reason) => void (await sealer.sealNow(stream, reason)),

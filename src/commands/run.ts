@@ -13,6 +13,7 @@ import { inputFrom, type RunFlags } from './run-input.ts';
 import { runbookNamed } from './runbook-files.ts';
 import { servicesOfRun } from './services-of-run.ts';
 import { openSites } from './sites.ts';
+import { clockMark } from './watch-clock.ts';
 import { openWorkspace } from './workspace.ts';
 
 /** Flags that `run` and `resume` share. */
@@ -64,6 +65,7 @@ export async function run(
       services: servicesOfRun(config, started),
       operator: workspace.operator,
       tool: { name: 'lifeboat', version: context.version, node: process.version },
+      clock: clockMark(),
     });
     const summary = { ...started, runId, runbook: runbook.id, version: runbook.version };
     return await drive(context, sites, workspace, summary, {

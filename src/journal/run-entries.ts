@@ -34,6 +34,12 @@ const WrittenObligation = z.object({
 const verdict = z.enum(['landed', 'absent', 'ambiguous']);
 
 /**
+ * How the wall clock of a machine stands to the time since it was started, which nobody can set: seconds that it is ahead. Comparable with
+ * another mark of the same `boot` only, a fingerprint of the machine and its start.
+ */
+const ClockMark = z.object({ boot: z.string(), leadSeconds: z.number() });
+
+/**
  * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate types that are not here and fields
  * they do not know: a newer version may have written them.
  */
@@ -52,8 +58,9 @@ export const RUN_ENTRIES = {
     services: z.array(z.object({ instance: z.string(), url: z.string(), revision: z.string() })).optional(),
     tool: z.object({ name: z.string(), version: z.string(), node: z.string() }),
     operator: z.string(),
+    clock: ClockMark.optional(),
   }),
-  'run.resumed': z.object({ by: z.string().optional(), pid: z.int() }),
+  'run.resumed': z.object({ by: z.string().optional(), pid: z.int(), clock: ClockMark.optional() }),
   /** What moved the machine; `to` is the path of the state after it, `title` that state's name for people. */
   event: z.object({
     event: z.object({ type: z.string() }).catchall(z.json()),

@@ -1,7 +1,8 @@
 import type { LedgerFact } from '../activities/activity.ts';
 import type { Entry, Head, Journal, NewEntry, StreamName } from '../journal/journal.ts';
+import { clockNotes } from './clock-notes.ts';
 import type { Note } from './perform.ts';
-import type { RunDeps } from './run.ts';
+import type { Clock, RunDeps } from './run.ts';
 
 /**
  * The entries of one run, and the only hand that adds to them. Each append names the entry before it, so they are made one after the other.
@@ -11,16 +12,16 @@ export class RunLog {
   readonly entries: Entry[];
   readonly #journal: Journal;
   readonly #instance: string;
-  readonly #clockMoved: () => number;
+  readonly #clock: Clock | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: Pick<RunDeps, 'journal' | 'runId' | 'instance' | 'clockMoved'>, entries: Entry[]) {
-    const { journal, runId, instance, clockMoved = () => 0 } = deps;
+  constructor(deps: Pick<RunDeps, 'journal' | 'runId' | 'instance' | 'clock'>, entries: Entry[]) {
+    const { journal, runId, instance, clock } = deps;
     this.stream = `run/${runId}`;
     this.entries = entries;
     this.#journal = journal;
     this.#instance = instance;
-    this.#clockMoved = clockMoved;
+    this.#clock = clock;
   }
 
   /** Runs `act` when everything before it is written; nothing else writes meanwhile. Only inside of it may `write` be called. */
@@ -36,9 +37,9 @@ export class RunLog {
 
   /** Notes of the run, and facts for ledgers, in one transaction. Rejects when the journal does. */
   async write(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
-    const seconds = this.#clockMoved();
-    const moved: readonly Note[] = seconds === 0 ? [] : [{ type: 'clock.moved', body: { seconds } }];
-    const own = [...moved, ...notes].map((note): NewEntry => ({ stream: this.stream, ...note }));
+    const own = [...clockNotes(this.#clock?.moved() ?? 0), ...notes].map(
+      (note): NewEntry => ({ stream: this.stream, ...note }),
+    );
     const facts = ledger.map(
       ({ instance = this.#instance, ...fact }): NewEntry => ({ stream: `instance/${instance}`, ...fact }),
     );

@@ -25,6 +25,20 @@ export interface RunEnd {
   readonly how: 'ended' | 'detached' | 'paused';
 }
 
+/**
+ * How the wall clock of a machine stands to the time since it was started: seconds that it is ahead. Comparable with another mark of the same
+ * `boot` only, a fingerprint of the machine and its start.
+ */
+export type ClockMark = { readonly boot: string; readonly leadSeconds: number };
+
+/** The wall clock of this machine, held against the time that has passed. */
+export interface Clock {
+  /** Seconds by which it has moved otherwise than time has passed since this was last asked; 0 for one that goes right. */
+  moved(): number;
+  /** How it stands now; undefined where the system does not tell. */
+  mark(): ClockMark | undefined;
+}
+
 export interface RunDeps {
   readonly journal: Journal;
   readonly runbook: Runbook;
@@ -35,11 +49,8 @@ export interface RunDeps {
   readonly activities: Readonly<Record<string, AnyActivity>>;
   readonly take: TakeSecret;
   readonly now: () => Date;
-  /**
-   * Seconds by which the clock behind the journal's times has moved otherwise than time has passed since this was last asked; 0 for one that
-   * goes right. Without it, what the clock does is not noticed.
-   */
-  readonly clockMoved?: (() => number) | undefined;
+  /** Watches the clock behind the journal's times. Without it, what that clock does is not noticed. */
+  readonly clock?: Clock | undefined;
   /** Signs the run's head and puts it outside the database. */
   readonly seal: (stream: StreamName, reason: 'armed' | 'closed' | 'handed-over') => Promise<void>;
   /** Throws when something outside the database shows that the last entries of the run or of a ledger are missing: going on could repeat them. */

@@ -3,6 +3,7 @@ import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry, Hold, Journal, JournalReader, Json, StreamName } from '../journal/journal.ts';
+import type { ClockMark } from './run.ts';
 
 /** What a list of runs shows of one. */
 export interface RunSummary {
@@ -37,6 +38,7 @@ export interface Start {
   }[];
   readonly operator: string;
   readonly tool: { readonly name: string; readonly version: string; readonly node: string };
+  readonly clock?: ClockMark | undefined;
 }
 
 /**
@@ -86,6 +88,7 @@ async function begin(journal: Journal, start: Start): Promise<string> {
     ...(start.services === undefined ? {} : { services: start.services }),
     operator: start.operator,
     tool: start.tool,
+    ...(start.clock === undefined ? {} : { clock: start.clock }),
   };
   const stream: StreamName = `run/${runId}`;
   await journal.append([{ stream, type: 'run.started', body }], [await journal.head(stream)]);

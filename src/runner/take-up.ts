@@ -1,4 +1,5 @@
 import type { Hold, StreamName } from '../journal/journal.ts';
+import { clockNotes, movedMeanwhile } from './clock-notes.ts';
 import { Driver } from './driver.ts';
 import type { Run, RunDeps } from './run.ts';
 
@@ -19,10 +20,11 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     const entries = [...(await deps.journal.read(stream))];
     const head = await deps.journal.head(stream);
     deps.refuseCutTail(head);
-    if (entries.length > 1) {
-      const resumed = { stream, type: 'run.resumed', body: { pid: process.pid } };
-      entries.push(...(await deps.journal.append([resumed], [head])));
-    }
+    const clock = deps.clock?.mark();
+    const notes = clockNotes(movedMeanwhile(entries, clock)).map((note) => ({ stream, ...note }));
+    const body = { pid: process.pid, ...(clock === undefined ? {} : { clock }) };
+    if (entries.length > 1) notes.push({ stream, type: 'run.resumed', body });
+    if (notes.length > 0) entries.push(...(await deps.journal.append(notes, [head])));
     return new Driver(deps, entries, () => {
       for (const hold of holds) hold.release();
     });

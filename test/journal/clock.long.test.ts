@@ -119,6 +119,9 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
         await running.ended;
         here.clock.set(to);
         await expectWhole(here, await here.start('resume').ended, sent);
+        expect((await reported(here)).clockMovedSeconds.map((moved) => Math.round(moved / 60))).toEqual([
+          byMs / 60_000,
+        ]);
       },
     );
   });

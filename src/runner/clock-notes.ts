@@ -1,0 +1,33 @@
+import type { Entry } from '../journal/journal.ts';
+import type { Note } from './perform.ts';
+import type { ClockMark } from './run.ts';
+
+/** A clock that is kept right by small steps is not told of. */
+export const LEAST_SECONDS = 5;
+
+/** What the journal is to say before anything that is written with the new time. */
+export function clockNotes(movedSeconds: number): readonly Note[] {
+  return movedSeconds === 0 ? [] : [{ type: 'clock.moved', body: { seconds: movedSeconds } }];
+}
+
+/**
+ * By how many whole seconds the clock was moved while no process had the run: since the last mark of the same start of the same machine, with
+ * what was told of after it. 0 for less than five, and where there is nothing to compare with.
+ */
+export function movedMeanwhile(entries: readonly Entry[], mark: ClockMark | undefined): number {
+  let last: ClockMark | undefined;
+  let told = 0;
+  for (const entry of entries) {
+    const { seconds, clock } = (entry.body ?? {}) as {
+      readonly seconds?: number;
+      readonly clock?: ClockMark;
+    };
+    if (entry.type === 'clock.moved') told += seconds ?? 0;
+    if (entry.type !== 'run.started' && entry.type !== 'run.resumed') continue;
+    last = clock;
+    told = 0;
+  }
+  if (mark === undefined || last === undefined || mark.boot !== last.boot) return 0;
+  const moved = Math.round(mark.leadSeconds - last.leadSeconds - told);
+  return Math.abs(moved) < LEAST_SECONDS ? 0 : moved;
+}

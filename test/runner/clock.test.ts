@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { clockMark, watchClock } from '../../src/commands/watch-clock.ts';
+import type { Entry, Json } from '../../src/journal/journal.ts';
+import { movedMeanwhile } from '../../src/runner/clock-notes.ts';
+
+describe('a clock that is watched', () => {
+  test('is told of when it moves otherwise than time passes, once, and by how much', () => {
+    let [wall, passed] = [1_000_000_000, 500];
+    const { moved } = watchClock(
+      () => wall * 1000,
+      () => passed,
+    );
+    const go = (seconds: number, extra = 0) => {
+      passed += seconds;
+      wall += seconds + extra;
+    };
+    go(3600);
+    expect(moved()).toBe(0);
+    go(1, 7200);
+    expect(moved()).toBe(7200);
+    expect(moved()).toBe(0);
+    go(60, -90);
+    expect(moved()).toBe(-90);
+    // Small steps keep it right; only what they add up to counts.
+    for (let step = 0; step < 3; step += 1) {
+      expect(moved()).toBe(0);
+      go(60, 2);
+    }
+    expect(moved()).toBe(6);
+  });
+
+  test('is compared across processes by marks of one start of one machine only', () => {
+    const entry = (type: string, body: Json) => ({ type, body }) as Entry;
+    const at = (leadSeconds: number, boot = 'a') => ({ boot, leadSeconds });
+    const started = entry('run.started', { clock: at(100) });
+    expect(movedMeanwhile([started], at(102))).toBe(0);
+    expect(movedMeanwhile([started], at(3700))).toBe(3600);
+    expect(movedMeanwhile([started], at(3700, 'b'))).toBe(0);
+    expect(movedMeanwhile([started], undefined)).toBe(0);
+    expect(movedMeanwhile([entry('run.started', {})], at(3700))).toBe(0);
+    const told = [started, entry('clock.moved', { seconds: 3600 })];
+    expect(movedMeanwhile(told, at(3700))).toBe(0);
+    expect(movedMeanwhile(told, at(100))).toBe(-3600);
+    expect(movedMeanwhile([...told, entry('run.resumed', { clock: at(3700) })], at(3700))).toBe(0);
+  });
+
+  test('has the same mark as long as nobody moves it', () => {
+    const [first, second] = [clockMark(), clockMark()];
+    expect(second?.boot).toBe(first?.boot);
+    expect(Math.abs((second?.leadSeconds ?? 0) - (first?.leadSeconds ?? 0))).toBeLessThan(5);
+  });
+});
