@@ -74,10 +74,18 @@ export function updateLines(overview: InstanceOverview): string[] | undefined {
 
 const DEPLOYS = 'the instance is deploying, and was not before';
 
+/** An update is known by its name and version; a service may call its type by another word than before. */
+function identityOf(line: string): string {
+  const [name, , version] = JSON.parse(line) as unknown[];
+  return JSON.stringify([name, version]);
+}
+
 /** What the instance shows that it would not show unless what was asked for is done. */
 function signsOf({ action, baseline, overview }: ActionLook): string[] {
   const now = updateLines(overview);
-  const gone = baseline.updates?.some((line) => now !== undefined && !now.includes(line));
+  const gone = baseline.updates?.some(
+    (line) => now !== undefined && !now.some((other) => identityOf(other) === identityOf(line)),
+  );
   return [
     ...(action === 'update' && gone ? ['available updates are no longer offered'] : []),
     ...(action === 'restart' && deploys(baseline, overview) ? [DEPLOYS] : []),

@@ -78,6 +78,8 @@ describe('a lost request for an action', () => {
   test('for an update has landed when a pending update is gone, and not when there are more', () => {
     expect(judge({ available_updates: [] }, { action: 'update' }).verdict).toBe('landed');
     expect(judge({ available_updates: [] }, { action: 'restart' }).verdict).toBe('ambiguous');
+    const renamed = [{ ...PENDING, type: 'another word' }];
+    expect(judge({ available_updates: renamed }, { action: 'update' }).verdict).toBe('ambiguous');
     const more = [PENDING, { ...PENDING, version: '3' }];
     expect(judge({ available_updates: more }, { action: 'update' }).verdict).toBe('ambiguous');
     expect(judge({ available_updates: null }, { action: 'update' }).verdict).toBe('ambiguous');

@@ -69,7 +69,7 @@ export function kindOf(seen: Seen): Kind {
   if (method === 'GET') {
     const once = at.hasSent ? ONCE.get(at.verb) : undefined;
     if (once === 'task' || once === 'nameless') return 'list';
-    if (once !== undefined) return at.verb === 'restart' ? 'look' : 'no-trace';
+    if (once !== undefined) return at.verb === 'recreate' ? 'no-trace' : 'look';
     if (route.endsWith('/metrics')) return 'comfort';
     return at.verb.startsWith('waitFor') ? 'poll' : 'decision';
   }

@@ -31,7 +31,7 @@ export interface Seen {
   fault: string | undefined;
 }
 
-/** How often a step asks for something, before its change or after it: what it has sent it may look for again and again. */
+/** How often a step asks for something; what it reads, before its change or after it: what it has sent it may look for again and again. */
 export function countOf(
   seen: readonly Seen[],
   { route, at }: Pick<Seen, 'route'> & { readonly at?: Position | undefined },
@@ -41,7 +41,7 @@ export function countOf(
       one.route === route &&
       one.at?.verb === at?.verb &&
       one.at?.turn === at?.turn &&
-      one.at?.hasSent === at?.hasSent,
+      (!route.startsWith('GET') || one.at?.hasSent === at?.hasSent),
   ).length;
 }
 

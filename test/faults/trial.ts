@@ -41,15 +41,17 @@ const ENDLESS: ReadonlySet<Fault> = new Set<Fault>(['task-stuck', 'unknown-enum'
 const HANG_MS = 6_000_000;
 
 /**
- * An action shows only while it is under way, and a restore without an id by what it is: so long that neither is over when it is looked for.
+ * A restart and a recreate show only while they are under way, and a restore without an id by what it is: so long that none of them is over
+ * when it is looked for. An update shows when it is over.
  */
 const SLOW_MS = 30_000;
 
 /** Walks a flow into a fault, and then, everything well again, to its end. */
 export async function tryCase(one: Case, certificates: Certificates): Promise<Finding> {
   const { flow, kind, plan } = one;
-  const isLookedFor = kind === 'look' || kind === 'no-trace' || plan.at?.verb === 'restoreToTime';
-  const taskMs = isLookedFor ? { taskMs: SLOW_MS } : {};
+  const verb = plan.at?.verb;
+  const isShort = kind === 'no-trace' || (kind === 'look' && verb === 'restart') || verb === 'restoreToTime';
+  const taskMs = isShort ? { taskMs: SLOW_MS } : {};
   const site = await openSite({ ...flow, ...taskMs, certificates, plan });
   const { stage, begun } = await setOut(site, flow);
   let entries: () => readonly Entry[] = () => [];
