@@ -4,7 +4,7 @@ import { Secret } from '../../src/secret.ts';
 import type { SendOutcome, ServiceClient } from '../../src/service/client.ts';
 import type { Operation, Revision } from '../../src/service/revisions.ts';
 import { answer, json, startFaultServer } from './fault-server.ts';
-import { clientAt, rejection, serve } from './serve.ts';
+import { clientAt, serve } from './serve.ts';
 
 const KEY = 'k-77-very-secret-key';
 const GUID = '3a2e59ee-40cb-472a-91d0-502ab259918c';
@@ -240,80 +240,6 @@ for (const send of SENDS) {
     });
   }
 }
-
-const READS: readonly (readonly [Operation, string, unknown, (client: ServiceClient) => Promise<unknown>])[] =
-  [
-    ['overview', '', { id: 1, state: 'available' }, (client) => client.overview()],
-    ['backups', '/backups', [{ id: 3, status: 'done' }], (client) => client.backups()],
-    ['backup', '/backups/3', { id: 3, status: 'done' }, (client) => client.backup(3)],
-    ['restores', '/restores', [{ id: 2, backup_id: 3, status: 'queued' }], (client) => client.restores()],
-    [
-      'restore',
-      '/restores/2',
-      { id: 2, status: 'done', metadata: { restored_from: '2021-04-21T15:32:10.332Z' } },
-      (client) => client.restore(2),
-    ],
-    ['backupsConfig', '/backups-config', { min_backup_count: 0 }, (client) => client.backupsConfig()],
-    [
-      'pitrRange',
-      '/pitr',
-      { start_time: '2022-02-01T20:53:20.000Z', end_time: '2022-02-02T11:45:37.601Z' },
-      (client) => client.pitrRange(),
-    ],
-  ];
-for (const [operation, path, value, read] of READS) {
-  test(`${operation} reads ${path === '' ? 'the instance' : path}, with a 200 or a 202`, async () => {
-    for (const [revision, status] of [
-      [61, 200],
-      [61, 202],
-      [62, 200],
-      [62, 202],
-    ] as const) {
-      const { client, server } = await serve((_, socket) => socket.write(json(status, value)), { revision });
-      expect(client.supports(operation)).toBe(true);
-      expect(await read(client)).toMatchObject({ status, value });
-      expect(server.requests).toMatchObject([{ method: 'GET', path: `/v1/instances/i1${path}` }]);
-    }
-  });
-}
-
-test('without continuous archiving there is no range of points in time', async () => {
-  const { client } = await serve((_, socket) => socket.write(json(404, { error: 'notFound' })));
-  expect(await rejection(client.pitrRange())).toMatchObject({ code: 'service.not-found' });
-});
-
-test('metrics are asked for by number, and only by a whole one from 1 on', async () => {
-  const { client, server } = await serve((_, socket) =>
-    socket.write(json(200, ['pg.0.system.load.load1 1.5e-1 1700000000', 7, null, 'nonsense'])),
-  );
-  expect((await client.metrics()).value).toEqual([
-    { path: 'pg.0.system.load.load1', value: 0.15, atMs: 1_700_000_000_000 },
-  ]);
-  await client.metrics({ quantity: 5 });
-  for (const quantity of [0, -1, 1.5, Number.NaN, 2 ** 60]) {
-    expect(await rejection(client.metrics({ quantity }))).toMatchObject({
-      code: 'service.invalid',
-      exitCode: 2,
-    });
-  }
-  expect(server.requests.map((request) => request.path)).toEqual([
-    '/v1/instances/i1/metrics',
-    '/v1/instances/i1/metrics?quantity=5',
-  ]);
-});
-
-test('metrics that are too many can be asked for by number', async () => {
-  const lines = ['pg.0.system.load.load1 1 1700000000', 'pg.0.system.load.load1 2 1700000060'];
-  const { client } = await serve(
-    (request, socket) => socket.write(json(200, request.path.includes('=1') ? lines.slice(-1) : lines)),
-    { limits: { jsonBytes: 60 } },
-  );
-  expect(await rejection(client.metrics())).toMatchObject({
-    code: 'service.too-large',
-    hints: ['ask for a number of metrics: only the latest are then sent'],
-  });
-  expect((await client.metrics({ quantity: 1 })).value).toHaveLength(1);
-});
 
 test('an action without a described body may answer a plain 200, and one with a body may not', async () => {
   const { client } = await serve((_, socket) => socket.end(answer(200, '')));
