@@ -11,8 +11,8 @@ export const settings = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
-  // Many tests wait for processes and clocks: one worker for each core would leave some of it idle.
-  maxWorkers: availableParallelism() + 2,
+  // Most tests wait for processes of their own: leaving a core free, as is the default, would leave it idle.
+  maxWorkers: Math.max(2, availableParallelism()),
   env: { TMPDIR: quickFolder() },
 };
 

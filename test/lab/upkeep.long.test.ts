@@ -36,10 +36,9 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
     const { v1, query } = instanceOf(lab, 'orders');
     const [before, rows, { updated_at }] = [await pid(), await shopDigest(query), await overview()];
     expect(before).toBeGreaterThan(0);
-    expect((await ask(lab, 'PATCH', `${v1}/${action}`)).status).toBe(202);
-    expect((await overview()).state).toBe('deploying');
-    const again = await curl(lab, 'PATCH', `${v1}/${action}`);
-    expect(again.status).toBe(revision === 61 ? 409 : 202);
+    // Both at once: what is under way can be over by the time of a next request.
+    const both = await Promise.all([1, 2].map(() => ask(lab, 'PATCH', `${v1}/${action}`)));
+    expect(both.map(({ status }) => status).toSorted()).toEqual([202, revision === 61 ? 409 : 202]);
     const after = await provisioned();
     expect(Date.parse(after.updated_at)).toBeGreaterThan(Date.parse(updated_at));
     expect(await pid()).not.toBe(before);
