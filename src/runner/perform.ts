@@ -67,14 +67,24 @@ async function performOnce(
 ): Promise<Performed> {
   const input = invocation.input as { readonly intent: string };
   const mark = { intent: input.intent, verb: invocation.verb };
+  const attempt = { activity, input, mark, context, port };
   const known = port.memory(input.intent);
   if (known?.landed !== undefined) return { how: 'done', output: known.landed, notes: [], ledger: [] };
   if (known?.absent !== undefined) return absent(known.absent, []);
   if (known?.armedAt === undefined) {
-    const sent = await sendUntilLetIn(activity, input, mark, context, port);
+    const sent = await sendUntilLetIn(attempt);
     if (sent !== 'unknown') return sent;
   }
-  return judge(activity, input, mark, context, port);
+  return judge(attempt);
+}
+
+/** One intent of a `once` verb: what is sent, how the journal names it, and the hands that do it. */
+interface Attempt {
+  readonly activity: Once;
+  readonly input: { readonly intent: string };
+  readonly mark: { readonly intent: string; readonly verb: string };
+  readonly context: ActivityContext;
+  readonly port: PerformPort;
 }
 
 /** Sends of a call that is turned away every time. */
@@ -84,15 +94,10 @@ const MOST_SENDS = 3;
  * One send, and where that was turned away before it was looked into, all of it once more, a few times. That it was turned away is on disk
  * before the wait: a process that comes later finds it refused.
  */
-async function sendUntilLetIn(
-  activity: Once,
-  input: { readonly intent: string },
-  mark: { readonly intent: string; readonly verb: string },
-  context: ActivityContext,
-  port: PerformPort,
-): Promise<Performed | 'unknown'> {
+async function sendUntilLetIn(attempt: Attempt): Promise<Performed | 'unknown'> {
+  const { port } = attempt;
   for (let sends = 1; ; sends += 1) {
-    const sent = await sendOnce(activity, input, mark, context, port);
+    const sent = await sendOnce(attempt);
     if (sent === 'unknown' || !('againMs' in sent)) return sent;
     if (sends >= MOST_SENDS) return sent.refused;
     await port.write(sent.refused.notes);
@@ -106,13 +111,13 @@ interface TurnedAway {
 }
 
 /** PREPARE, ARM, one send, OUTCOME. Everything that is not certain comes back as `unknown`, already on disk. */
-async function sendOnce(
-  activity: Once,
-  input: { readonly intent: string },
-  mark: { readonly intent: string; readonly verb: string },
-  context: ActivityContext,
-  port: PerformPort,
-): Promise<Performed | TurnedAway | 'unknown'> {
+async function sendOnce({
+  activity,
+  input,
+  mark,
+  context,
+  port,
+}: Attempt): Promise<Performed | TurnedAway | 'unknown'> {
   const prepared = await activity.prepare(input, context).catch(rejected);
   if (!prepared.ok) return failed(prepared.failure, [], []);
   await port.write([{ type: 'intent.prepared', body: { ...mark, baseline: prepared.output } }]);
@@ -132,13 +137,7 @@ async function sendOnce(
 }
 
 /** Asks the service until it is certain, the settle time has passed, or a person has to decide. */
-async function judge(
-  activity: Once,
-  input: { readonly intent: string },
-  mark: { readonly intent: string; readonly verb: string },
-  context: ActivityContext,
-  port: PerformPort,
-): Promise<Performed> {
+async function judge({ activity, input, mark, context, port }: Attempt): Promise<Performed> {
   for (let looks = 0; ; looks += 1) {
     const known = port.memory(input.intent);
     const memory = {

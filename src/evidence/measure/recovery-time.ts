@@ -60,8 +60,7 @@ interface End {
 function endOf(timeline: Timeline, landmarks: Landmarks, options: RecoveryTimeOptions): End {
   const { restoredMs, restores, listed } = landmarks;
   const { endedMs } = timeline;
-  const movedMs = timeline.clockMovesMs.reduce((sum, ms) => sum + ms, 0);
-  const nowMs = Math.max(timeline.lastMs, options.nowMs - movedMs);
+  const nowMs = Math.max(timeline.lastMs, options.nowMs - timeline.clockMovedMs);
   const notYet: End =
     endedMs === undefined ? { status: 'running', atMs: nowMs } : { status: 'given-up', atMs: endedMs };
   if (restoredMs === undefined) return notYet;

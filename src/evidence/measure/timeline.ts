@@ -38,11 +38,13 @@ export interface Timeline {
   readonly clockSetBack: boolean;
   /** By how much the clock was moved during the run, each time; less than zero for back. Milliseconds. */
   readonly clockMovesMs: readonly number[];
+  /** By how much it is ahead of where it would be after all of them. Milliseconds. */
+  readonly clockMovedMs: number;
 }
 
 /** Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined for no entries. */
 export function timelineOf(written: readonly Entry[]): Timeline | undefined {
-  const { entries, moves } = steadied(written);
+  const { entries, moves: clockMovesMs, movedMs: clockMovedMs } = steadied(written);
   const firstMs = instantOf(entries[0]?.at);
   if (firstMs === undefined) return undefined;
   let lastMs = firstMs;
@@ -72,7 +74,8 @@ export function timelineOf(written: readonly Entry[]): Timeline | undefined {
     if (start !== undefined) performed.push({ ...start, output: fieldsOf(event['output']), endedMs: lastMs });
     if (typeof event['id'] === 'string') mentions.push({ id: event['id'], atMs: lastMs });
   }
-  return { firstMs, lastMs, endedMs, stays, performed, armed, mentions, clockSetBack, clockMovesMs: moves };
+  const clock = { clockSetBack, clockMovesMs, clockMovedMs };
+  return { firstMs, lastMs, endedMs, stays, performed, armed, mentions, ...clock };
 }
 
 /** The fields of a value that should be an object, and none where it is not. */

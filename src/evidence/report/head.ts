@@ -1,5 +1,4 @@
 import type { Entry } from '../../journal/journal.ts';
-import { steadied } from '../measure/steadied.ts';
 import { fieldsOf, timelineOf } from '../measure/timeline.ts';
 import { find, findLast } from './found.ts';
 import type { Report } from './model.ts';
@@ -14,8 +13,7 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
   const first = entries[0];
   const over = findLast(entries, 'run.closed') ?? findLast(entries, 'run.abandoned');
   const timeline = timelineOf(entries);
-  const { movedMs, moves } = steadied(entries);
-  const ms = Date.parse(over?.entry.at ?? '') - Date.parse(first?.at ?? '') - movedMs;
+  const ms = Date.parse(over?.entry.at ?? '') - Date.parse(first?.at ?? '') - (timeline?.clockMovedMs ?? 0);
   return {
     id: first?.stream.replace(/^run\//u, '') ?? 'none',
     kind: started === undefined ? 'unknown' : KINDS[started.mode],
@@ -31,7 +29,7 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
     endedAt: over?.entry.at,
     seconds: ms >= 0 ? ms / 1000 : undefined,
     clockSetBack: timeline?.clockSetBack ?? false,
-    clockMovedSeconds: moves.map((one) => one / 1000),
+    clockMovedSeconds: (timeline?.clockMovesMs ?? []).map((ms) => ms / 1000),
     serviceClockAheadSeconds: skewOf(entries),
     tool: started?.tool,
     entries: entries.length,
