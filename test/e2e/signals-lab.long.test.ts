@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { openMachine } from './machine.ts';
 import { isRunning, treeOf } from './process-tree.ts';
-import { copyProduct, type Product, type Running, runProduct } from './product.ts';
+import { copyProduct, type Product, type Running } from './product.ts';
 import { hasTerminal, openTerminal, personAt } from './terminal.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -16,21 +17,10 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
   });
   afterAll(() => product.remove());
 
-  function machine({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
-    const folder = mkdtempSync(join(tmpdir(), 'lifeboat-signals-'));
-    const env = { HOME: folder, TMPDIR: tmpdir(), LIFEBOAT_HOME: join(folder, 'home') };
-    const running: Running[] = [];
-    onTestFinished(async () => {
-      for (const { child } of running) child.kill('SIGKILL');
-      await Promise.all(running.map(({ ended }) => ended));
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-    });
-    const start = (...args: string[]) => {
-      const started = runProduct(product, args, env);
-      running.push(started);
-      return started;
-    };
-    return { folder, env, start };
+  function machine(context: Pick<TestContext, 'onTestFinished'>) {
+    const place = openMachine(product, context);
+    Object.assign(place.env, { TMPDIR: tmpdir() });
+    return place;
   }
 
   test.for(SIGNALS)('by %s leaves no process and no folder behind', async (signal, context) => {

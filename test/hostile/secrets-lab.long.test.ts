@@ -2,19 +2,17 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { leaksIn, leaksInProcesses } from '../e2e/leaks.ts';
+import { openMachine } from '../e2e/machine.ts';
 import { watchTree } from '../e2e/process-tree.ts';
-import { copyProduct, type Product, type Running, runProduct } from '../e2e/product.ts';
+import { copyProduct, type Product } from '../e2e/product.ts';
 import { count } from './figures.ts';
 import { piecesIn } from './pieces.ts';
 import { runIdsIn } from './run-ids.ts';
@@ -28,26 +26,16 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
   });
   afterAll(() => product.remove());
 
-  /** A machine on which nothing of this program has ever been, whose random numbers are written down. */
-  function machine({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
-    const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
+  /** A machine whose random numbers are written down. */
+  function machine(context: Pick<TestContext, 'onTestFinished'>) {
+    const place = openMachine(product, context);
+    const { folder, env } = place;
     mkdirSync(join(folder, 'tmp'));
     // PostgreSQL, which refuses to run as root, gets a user of its own there; it must be able to walk in.
     for (const path of [folder, join(folder, 'tmp')]) chmodSync(path, 0o755);
     const tap = tapIn(folder);
-    const env = { HOME: folder, LIFEBOAT_HOME: join(folder, 'home'), ...tap.env };
-    const running: Running[] = [];
-    onTestFinished(async () => {
-      for (const { child } of running) child.kill('SIGKILL');
-      await Promise.all(running.map(({ ended }) => ended));
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-    });
-    const start = (...args: string[]) => {
-      const started = runProduct(product, args, env);
-      running.push(started);
-      return started;
-    };
-    return { folder, env, start, drawn: tap.drawn };
+    Object.assign(env, tap.env);
+    return { ...place, drawn: tap.drawn };
   }
 
   test('after a drill that goes by itself: no token of its lab, no key, no password of a binding', {
