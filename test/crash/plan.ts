@@ -47,7 +47,7 @@ export async function planOf(
     return survey;
   });
   const everything = surveys.flatMap((survey) => {
-    const scenes = surveys.filter(({ scene }) => scene.flow === survey.scene.flow).length;
+    const scenes = surveys.filter(({ scene }) => flowOf(scene) === flowOf(survey.scene)).length;
     return tasksOf(survey, wish, scenes);
   });
   if (wish.only !== undefined && !wish.only.includes('/pair#')) {
@@ -131,6 +131,11 @@ async function pairsIn(product: Product, surveys: readonly Survey[], { flow, onl
     return pairs;
   });
   return found.flat();
+}
+
+/** The flow without its variants: with a platform, with a second person. */
+function flowOf({ flow }: Scene): string {
+  return flow.split('+', 1)[0] ?? flow;
 }
 
 function isDrawn({ kind }: Point): boolean {

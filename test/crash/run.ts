@@ -14,6 +14,7 @@ import type { Trial } from './trial.ts';
  *
  *     --points N     so many points, evenly spread over all there are (default 1200; `all` is every one)
  *     --sample N     so many points of everything, each flow in one revision, and a few drawn moments: for every change
+ *     --instants N   so many drawn instants for each flow, over its revisions and variants (default 8); alone, no other points
  *     --long         5000 points, 500 drawn instants for each flow, every pair
  *     --flow NAMES   only flows and revisions with one of these in their name (rotate-key/62,update); --kind KIND only this kind of point,
  *                    --what TEXT only points with this in their description (`dropped POST`)
@@ -30,6 +31,7 @@ const { values } = parseArgs({
   options: {
     points: { type: 'string' },
     sample: { type: 'string' },
+    instants: { type: 'string' },
     long: { type: 'boolean', default: false },
     flow: { type: 'string' },
     kind: { type: 'string' },
@@ -63,16 +65,17 @@ try {
 }
 
 function wishOf(): Wish {
-  const { kind, what, flow, only, pairs, pty, headless, long } = values;
+  const { kind, what, flow, only, pairs, pty, headless, long, instants } = values;
   if (kind !== undefined && !KINDS.includes(kind as Kind))
     throw new Error(`the kinds are ${KINDS.join(', ')}`);
   const all = values.points === 'all' || only !== undefined || values.list;
   const sample = values.sample === undefined ? undefined : Number(values.sample);
-  // Pairs alone, when nothing says how many of the rest are wanted.
-  const fixed = values.points ?? (long ? '5000' : pairs ? '0' : '1200');
+  // Pairs or instants alone, when nothing says how many of the rest are wanted.
+  const fixed = values.points ?? (long ? '5000' : pairs || instants !== undefined ? '0' : '1200');
+  const drawn = long || only !== undefined ? 500 : sample !== undefined ? 1 : fixed === '0' ? 0 : 8;
   return {
     points: all ? Number.POSITIVE_INFINITY : (sample ?? Number(fixed)),
-    instants: long || only !== undefined ? 500 : sample !== undefined ? 1 : fixed === '0' ? 0 : 8,
+    instants: instants === undefined ? drawn : Number(instants),
     drawn: sample === undefined ? undefined : SAMPLED_MOMENTS,
     seed: seedNumber(),
     flow,
