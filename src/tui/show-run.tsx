@@ -74,9 +74,12 @@ export async function showRun(
       maxFps: 15,
       interactive: true,
     });
+    // A prompt in lines before this may have left the terminal listened to and yet not read; asking for nothing makes Node read it again.
+    const listening = setImmediate(() => stdin.read(0));
     try {
       how = await Promise.race([done.promise, ink.waitUntilExit().then(() => 'closed' as const)]);
     } finally {
+      clearImmediate(listening);
       ink.unmount();
       await ink.waitUntilExit().catch(() => {});
     }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RestoreFacts } from '../../../machines/parts/verbs.ts';
 import type { Query } from '../../lab/engine/engine.ts';
+import type { Lab } from '../../lab/lab.ts';
 import { type ShopDigest, shopDigest } from '../../lab/shop/digest.ts';
 import { allHold, type Chapter } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
@@ -10,7 +11,7 @@ import { queryOf } from './stage.ts';
 
 const TITLE = 'an accidental DELETE; back by point in time';
 /** Without an order before the last good moment, and a while after it: the service's times have milliseconds, the database's have more. */
-const QUIET_SECONDS = 0.05;
+const QUIET_MS = 50;
 const PAST_SECONDS = 10;
 const NOTICED_MS = 2_500;
 
@@ -24,7 +25,7 @@ export function mishap(instance: string): Chapter {
       const query = queryOf(stage.lab, instance);
       stage.say(`letting the shop of ${instance} go on for a while, so that there is a past to go back to`);
       while (!(await hasPast(query)) && !stage.signal.aborted) await pause(200);
-      const { expected, lastGood, deletedAt } = await deleteAllOrders(query);
+      const { expected, lastGood, deletedAt } = await deleteAllOrders(query, stage.lab.clock);
       const service = stage.lab.clock.fromReal(lastGood).toISOString();
       await stage.pause(
         `somebody has deleted every order of ${instance}; the last good moment was ${service}`,
@@ -87,17 +88,19 @@ export function mishap(instance: string): Chapter {
 
 /**
  * Deletes every order in one transaction. Whoever places orders waits for its lock, so what is digested meanwhile is what is deleted, and there is
- * a stretch without an order in which the last good moment lies.
+ * a stretch without an order in which the last good moment lies: a whole second of the service's clock, as people type it.
  */
 async function deleteAllOrders(
   query: Query,
+  clock: Lab['clock'],
 ): Promise<{ readonly expected: ShopDigest; readonly lastGood: Date; readonly deletedAt: Date }> {
   await query('create table mishap (go boolean)');
   const deleting = query(DELETE_WHEN_TOLD);
   deleting.catch(() => undefined);
   while (!(await isLocked(query))) await pause(20);
-  await query(`select pg_sleep(${QUIET_SECONDS})`);
-  const lastGood = await clockOf(query);
+  const quiet = clock.fromReal(new Date((await clockOf(query)).getTime() + QUIET_MS)).getTime();
+  const lastGood = clock.toReal(new Date(Math.ceil(quiet / 1000) * 1000));
+  while ((await clockOf(query)) <= lastGood) await pause(20);
   const expected = await shopDigest(query);
   await query('insert into mishap values (true)');
   await deleting;

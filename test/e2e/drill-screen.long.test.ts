@@ -1,0 +1,74 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { openMachine } from './machine.ts';
+import { copyProduct, type Product } from './product.ts';
+import { hasTerminal, KEYS, openTerminal, type Terminal } from './terminal.ts';
+
+/** How long a chapter may stand still before nobody is believed to be at the keys. */
+const STILL_MS = 60_000;
+/** What stands there when somebody is to press a key. */
+const ASKS = /── Enter \w|press Enter when the team is ready/u;
+/** More than any walk through it takes. */
+const MOST_KEYS = 60;
+
+describe.runIf(hasTerminal())('the whole story of a drill on the screen', { timeout: 400_000 }, () => {
+  let product: Product;
+  beforeAll(() => {
+    product = copyProduct({ cheapVault: true });
+  });
+  afterAll(() => product.remove());
+
+  test('every chapter can be answered, typed into and closed, and the last one ends it', async (context) => {
+    const { expect } = context;
+    const terminal = openTerminal(product, openMachine(product, context), ['drill']);
+    context.onTestFinished(() => terminal.close());
+    const met = await playThrough(terminal);
+    expect(met, terminal.text()).toEqual(['chapter 1', 'chapter 2', 'chapter 3', 'after']);
+    expect(terminal.text()).toContain('rc=0');
+    expect(terminal.isTaken()).toBe(false);
+  });
+});
+
+/** Somebody who takes what is recommended, types the name or the time that is wanted, and goes on when a chapter waits. */
+async function playThrough(terminal: Terminal): Promise<string[]> {
+  const met = new Set<string>();
+  let before = '';
+  let typed = '';
+  let keys = 0;
+  let since = performance.now();
+  while (performance.now() - since < STILL_MS && keys < MOST_KEYS) {
+    await pause(50);
+    const now = terminal.text();
+    // A clock that goes on by itself is no sign of somebody being heard.
+    const still = now.replaceAll(/\d+/gu, '');
+    if (still !== before) {
+      before = still;
+      since = performance.now();
+    }
+    for (const [chapter] of terminal.bytes().matchAll(/chapter \d/gu)) met.add(chapter);
+    if (now.includes('$ after')) {
+      met.add('after');
+      return [...met];
+    }
+    if (performance.now() - since < 400 || !ASKS.test(now)) continue;
+    const wanted = typed === '' ? wantedIn(now) : undefined;
+    typed = wanted ?? '';
+    // By itself: with what follows it would be a paste.
+    if (wanted !== undefined) terminal.type(KEYS.clear);
+    await pause(100);
+    terminal.type(wanted ?? KEYS.enter);
+    keys += 1;
+    await pause(300);
+  }
+  return [...met];
+}
+
+/** What is wanted in a field: a name, a moment, a proof. */
+function wantedIn(text: string): string | undefined {
+  if (text.includes('── a moment ──')) {
+    const moment = /was deleted after (\S+ \S+)/u.exec(text)?.[1] ?? '';
+    return text.split('\n').some((row) => row.includes('❯') && row.includes(moment)) ? undefined : moment;
+  }
+  if (text.includes('the proof you type')) return 'the lab removes it';
+  return /to confirm, type (\S+) and then Enter/u.exec(text)?.[1];
+}
