@@ -236,7 +236,9 @@ function build(version: string, finish: (code: number) => void): Command {
   defineService(program, command);
   program
     .commandsGroup('Help:')
-    .addHelpCommand(new Command('help [command]').description('display help for command').helpGroup('Help:'));
+    .addHelpCommand(
+      new Command('help').argument('[command]').description('display help for command').helpGroup('Help:'),
+    );
   command(
     program,
     'doctor',

@@ -8,7 +8,7 @@ import { findRun } from '../runner/runs.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { reportOf } from './run-report.ts';
-import { writeNewFile } from './write-new-file.ts';
+import { notWritten, writeNewFile } from './write-new-file.ts';
 
 interface ReportFlags {
   readonly format: ReportFormat;
@@ -63,13 +63,7 @@ function put({ stdout, stderr }: CommandContext, out: string | undefined, text: 
   try {
     writeNewFile(out, text);
   } catch (cause) {
-    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST';
-    const why = exists ? 'is there already' : 'cannot be written';
-    throw new LifeboatError('report.file', `${show(out, 200)} ${why}`, {
-      hints: ['choose another name with --out', 'nothing was written'],
-      exitCode: EXIT.usage,
-      cause,
-    });
+    throw notWritten(out, cause);
   }
   stderr.write(`written: ${show(out, 200)}\n`);
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, rmSync, writeFileSync } from 'node:fs';
+import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
 
 /** What a file system says that knows no second name for a file. */
 const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
@@ -22,4 +24,21 @@ export function writeNewFile(path: string, content: Buffer | string): void {
   } finally {
     rmSync(part, { force: true });
   }
+}
+
+/** Why evidence was not written, for a person: a name that is taken is theirs to change, a full disk is not a matter of names. */
+export function notWritten(path: string, cause: unknown): LifeboatError {
+  const name = show(path, 200);
+  const code = errorCode(cause) ?? '';
+  if (code === 'EEXIST')
+    return new LifeboatError('usage.out', `${name} is already there, and evidence is not overwritten`, {
+      hints: ['name another file with --out FILE', 'nothing was written'],
+      exitCode: EXIT.usage,
+      cause,
+    });
+  const why = FILE_TROUBLE[code] ?? (code === '' ? 'the system does not say why' : code);
+  return new LifeboatError('output.file', `${name} cannot be written: ${why}`, {
+    hints: ['nothing was written under this name', 'name another place with --out FILE'],
+    cause,
+  });
 }
