@@ -24,12 +24,14 @@ export interface Asker {
 
 /** What was typed before a prompt could be read belongs to something else and is dropped. */
 const SETTLE_MS = 150;
+/** Asks the terminal to mark where a paste begins and ends, and no longer to. */
+const [PASTES_MARKED, PASTES_PLAIN] = ['\u001b[?2004h', '\u001b[?2004l'];
 
 /**
  * Opens the terminal for questions. Lines are read by readline, which leaves editing to the terminal's habits and keeps a
  * hidden line off the screen. Ends with `signal`.
  */
-export function openAsking({ stdin, stderr }: Streams, signal: AbortSignal): Asker {
+export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal): Asker {
   let hidden = false;
   const output = new Writable({
     write: (chunk, _encoding, done) => {
@@ -39,7 +41,14 @@ export function openAsking({ stdin, stderr }: Streams, signal: AbortSignal): Ask
   });
   const reader = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
   let taker: ((line: string | undefined) => void) | undefined;
+  let pasting = false;
+  const watchPastes = (_text: unknown, key?: { readonly name?: string }) => {
+    if (key?.name === 'paste-start' || key?.name === 'paste-end') pasting = key.name === 'paste-start';
+  };
+  stdin.on('keypress', watchPastes);
   const take = (line: string | undefined) => {
+    // A paste never submits: what it ended stands in the line again, and waits for a key that somebody presses.
+    if (pasting && line !== undefined) return reader.write(line);
     const current = taker;
     taker = undefined;
     current?.(line);
@@ -48,11 +57,15 @@ export function openAsking({ stdin, stderr }: Streams, signal: AbortSignal): Ask
   reader.on('close', () => take(undefined));
   // Ctrl-C is a signal in every other mode of the terminal; readline only reports it.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const marksPastes = env['TERM'] !== 'dumb';
+  if (marksPastes) stderr.write(PASTES_MARKED);
   const close = () => reader.close();
   signal.addEventListener('abort', close, { once: true });
   let closed = signal.aborted;
   reader.on('close', () => {
     closed = true;
+    stdin.off('keypress', watchPastes);
+    if (marksPastes) stderr.write(PASTES_PLAIN);
   });
   if (signal.aborted) close();
 

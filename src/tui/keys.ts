@@ -13,6 +13,8 @@ export function keyOf(input: string, key: Key): Stroke | undefined {
   if (input === '' || key.meta || key.super || key.hyper) return undefined;
   if (key.ctrl) return { kind: 'key', key: `ctrl+${input}` };
   if (Array.from(input).length > 1) return { kind: 'chunk', text: input };
+  // A function key or another control code that has no name here is no text.
+  if (/\p{Cc}/u.test(input)) return undefined;
   return { kind: 'key', key: input, text: input };
 }
 

@@ -260,6 +260,16 @@ describe('an operator without the full screen', () => {
     await end();
   });
 
+  it('is not taken at a paste: its line waits for a key', async () => {
+    const { run, say, end } = open(asking(TYPED_NAME));
+    await say('> ', '\u001b[200~orders-dr\n\u001b[201~');
+    await say('orders-dr\\s+orders-dr', '\u001b[200~\n\u001b[201~');
+    expect(run.answers).toEqual([]);
+    await say('orders-dr', '\r');
+    await expect.poll(() => run.answers).toEqual([{ event: 'CONFIRM', typed: 'orders-dr' }]);
+    await end();
+  });
+
   it('gives a secret twice, and none of it is shown', async () => {
     const secret = 'Tr0ub4dor&3-horse';
     const { io, run, say, end } = open(asking(SECRET));
