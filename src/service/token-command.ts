@@ -8,6 +8,8 @@ import { show } from '../text.ts';
 /** A header line of more than this is refused by every router there is. */
 export const TOKEN_LIMIT_BYTES = 64 * 1024;
 const STDERR_LIMIT_BYTES = 4 * 1024;
+/** How long what the shell printed may take to arrive after it has ended. */
+const PIPES_MS = 250;
 
 export interface TokenCommandOptions {
   readonly hideEnv: readonly string[];
@@ -64,11 +66,14 @@ function collect(stream: Readable, limit: number, onOverflow?: () => void) {
 
 function ended(child: Child, stop: AbortSignal): Promise<number | string> {
   return new Promise((resolve) => {
+    const letGo = () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
     const onStop = () => {
       end(child);
       // A grandchild in a session of its own may still hold the pipes; nobody waits for it.
-      child.stdout.destroy();
-      child.stderr.destroy();
+      letGo();
     };
     stop.addEventListener('abort', onStop, { once: true });
     const settle = (exit: number | string) => {
@@ -76,6 +81,8 @@ function ended(child: Child, stop: AbortSignal): Promise<number | string> {
       resolve(exit);
     };
     child.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? 'an error'));
+    // What it leaves running (an agent, a connection that is kept) may hold the pipes for ever, and is none of ours.
+    child.once('exit', () => setTimeout(letGo, PIPES_MS).unref());
     child.once('close', (code, signal) => settle(code ?? signal ?? 'an error'));
   });
 }

@@ -131,6 +131,15 @@ test('a command that hangs is ended with everything it started', async () => {
   await vi.waitFor(() => expect(stillRuns(pid)).toBe(false));
 });
 
+test('what a command leaves running delays nobody, and is left alone', async () => {
+  const mark = join(folder, 'left');
+  const command = `sh -c 'echo $$ > ${mark}; exec sleep 300' & while [ ! -s ${mark} ]; do :; done; echo abc`;
+  expect(await header({ command }, { commandTimeoutMs: 20_000 })).toBe('Bearer abc');
+  const pid = Number(readFileSync(mark, 'utf8'));
+  expect(stillRuns(pid)).toBe(true);
+  process.kill(pid, 'SIGKILL');
+});
+
 test('hidden variables do not reach a token command', async () => {
   vi.stubEnv('LB_OTHER_TOKEN', 'hidden');
   const source = { command: `echo "got-\${LB_OTHER_TOKEN:-nothing}"` };
