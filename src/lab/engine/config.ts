@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from './engine.ts';
 
@@ -43,13 +43,19 @@ export async function writeConfig(
     ...options.settings,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
-  await writeFile(configFile(folder), `${lines.join('\n')}\n`, { mode: 0o644 });
-  await writeFile(hbaFile(folder), SUPERUSER, { mode: 0o644 });
+  await writeReadable(configFile(folder), `${lines.join('\n')}\n`);
+  await writeReadable(hbaFile(folder), SUPERUSER);
 }
 
 /** Lets everybody else in by password, once the server has read it again. */
 export async function writeOpenAccess(folder: string): Promise<void> {
-  await writeFile(hbaFile(folder), `${SUPERUSER}local all all scram-sha-256\n`, { mode: 0o644 });
+  await writeReadable(hbaFile(folder), `${SUPERUSER}local all all scram-sha-256\n`);
+}
+
+/** For the server, which may run as another user: whatever the umask of who started the lab takes away. */
+async function writeReadable(path: string, text: string): Promise<void> {
+  await writeFile(path, text);
+  await chmod(path, 0o644);
 }
 
 /* The folder of the socket is closed to others, so who reaches it may be trusted. */

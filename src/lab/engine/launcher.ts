@@ -4,6 +4,7 @@ import { access, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
 
 export interface EngineUser {
   readonly uid: number;
@@ -70,8 +71,10 @@ export async function makeLauncher(user: EngineUser | undefined): Promise<Launch
 /** The one error for "there is no database": with the last lines that PostgreSQL itself said. */
 export function postgresError(what: string, lines: readonly string[], cause?: unknown): LifeboatError {
   const said = lines.map((line) => line.trim()).filter((line) => line !== '');
+  const last = said.at(-1);
   return new LifeboatError('lab.postgres', `postgresql cannot start: ${what}`, {
     hints: [
+      ...(last === undefined ? [] : [`it says: ${show(last, 200)}`]),
       'the lab has no stand-in for a database: a rehearsal that restores nothing proves nothing',
       'LIFEBOAT_PGBIN=<folder with initdb and postgres> takes another PostgreSQL, 15 or newer',
     ],
