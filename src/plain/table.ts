@@ -9,6 +9,8 @@ export interface Column {
    * one row from another. The widest such column gives way first.
    */
   readonly gives?: boolean | 'start';
+  /** Left out, the last one first, where the table does not fit however much gives way. */
+  readonly drops?: boolean;
 }
 
 export interface TableOptions {
@@ -23,13 +25,16 @@ const NARROWEST = 8;
 
 /**
  * Lays rows out in columns, one line each, with a title row. Every cell goes through `show`, so text of a server is
- * safe here. No trailing blanks, no line longer than `width` (unless no column may give way).
+ * safe here. No trailing blanks, no line longer than `width` (unless no column may give way or be left out).
  */
 export function formatTable(
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  all: readonly Column[],
+  allRows: readonly (readonly string[])[],
   options: TableOptions = {},
 ): string {
+  const kept = fitting(all, allRows, options.width ?? Number.POSITIVE_INFINITY);
+  const columns = kept.map((at) => all[at] as Column);
+  const rows = allRows.map((row) => kept.map((at) => row[at] ?? ''));
   const clean = rows.map((row) => columns.map((_, at) => show(row[at] ?? '')));
   const widths = columns.map((column, at) =>
     Math.max(cells(column.title), ...clean.map((row) => cells(row[at] ?? ''))),
@@ -43,6 +48,26 @@ export function formatTable(
       .trimEnd();
   const title = line(columns.map((column) => column.title));
   return [options.colour ? `\u001b[1m${title}\u001b[22m` : title, ...clean.map(line)].join('\n');
+}
+
+/** Which columns stay, by their place: all, or as many as fit. */
+function fitting(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  limit: number,
+): readonly number[] {
+  const least = columns.map(({ title, gives }, at) => {
+    const whole = Math.max(cells(title), ...rows.map((row) => cells(show(row[at] ?? ''))));
+    return gives === undefined || gives === false ? whole : Math.min(whole, NARROWEST);
+  });
+  const kept = columns.map((_, at) => at);
+  const width = () => kept.reduce((sum, at) => sum + (least[at] ?? 0), GAP.length * (kept.length - 1));
+  while (width() > limit) {
+    const at = kept.findLastIndex((place) => columns[place]?.drops === true);
+    if (at < 0) return kept;
+    kept.splice(at, 1);
+  }
+  return kept;
 }
 
 function shrink(columns: readonly Column[], widths: number[], limit: number): void {

@@ -33,6 +33,20 @@ describe('a table', () => {
     expect(cells(first.split('x')[0] ?? '')).toBe(cells(second.split('y')[0] ?? ''));
   });
 
+  it('leaves out what may be left out, and only where nothing else helps', () => {
+    const dated = [
+      { title: 'run' },
+      { title: 'what', gives: true },
+      { title: 'begun', drops: true },
+      { title: 'mode', drops: true },
+    ] as const;
+    const row = ['01KAJ8', 'a very long description', '2026-11-21', 'REHEARSAL'];
+    const at = (width: number) => formatTable(dated, [row], { width }).split('\n')[1];
+    expect(at(40)).toBe('01KAJ8  a very l…  2026-11-21  REHEARSAL');
+    expect(at(30)).toBe('01KAJ8  a very lo…  2026-11-21');
+    expect(at(20)).toBe('01KAJ8  a very long…');
+  });
+
   it('cuts the columns that may give way, and only as far as needed', () => {
     const lines = formatTable(columns, [['01KAJ8', 'a very long description of a run', '12']], {
       width: 30,
