@@ -3,31 +3,36 @@ import { z } from 'zod';
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `90s`, `15m`, `1h30m`, `2d`: gives milliseconds. */
-export const Duration = z.string().transform((text, context) => {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)/g)];
-  const whole = parts.map(([part]) => part).join('');
-  if (parts.length === 0 || whole !== text.replace(/\s/g, '')) {
-    context.addIssue({
-      code: 'custom',
-      message: `"${text}" is not a duration: write for instance 30s, 15m or 1h30m`,
-    });
-    return z.NEVER;
-  }
-  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0);
-});
+export const Duration = z
+  .string('a duration has a unit: write for instance 30s, 15m or 1h30m')
+  .transform((text, context) => {
+    const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)/g)];
+    const whole = parts.map(([part]) => part).join('');
+    if (parts.length === 0 || whole !== text.replace(/\s/g, '')) {
+      context.addIssue({
+        code: 'custom',
+        message: `"${text}" is not a duration: write for instance 30s, 15m or 1h30m`,
+      });
+      return z.NEVER;
+    }
+    return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0);
+  });
 
 const scheme = z.string().optional();
 
-const OutsideToken = z.union([
-  z.strictObject({ command: z.string().min(1), scheme }),
-  z.strictObject({ env: z.string().min(1), scheme }),
-  z.strictObject({ file: z.string().min(1), scheme }),
-]);
+const OutsideToken = z.union(
+  [
+    z.strictObject({ command: z.string().min(1), scheme }),
+    z.strictObject({ env: z.string().min(1), scheme }),
+    z.strictObject({ file: z.string().min(1), scheme }),
+  ],
+  'a token comes from one source: {command: …}, {env: …} or {file: …}',
+);
 /** Where an access token comes from. The token itself never stands in the config. */
-export const TokenConfig = z.union([
-  ...OutsideToken.options,
-  z.strictObject({ keychain: z.literal(true), scheme }),
-]);
+export const TokenConfig = z.union(
+  [...OutsideToken.options, z.strictObject({ keychain: z.literal(true), scheme })],
+  'a token comes from one source: {command: …}, {env: …}, {file: …} or {keychain: true}',
+);
 export type TokenConfig = z.infer<typeof TokenConfig>;
 
 /** One data-service instance. Times in milliseconds after parsing. */
@@ -35,7 +40,12 @@ export const InstanceConfig = z.strictObject({
   /** As `cf service` prints it; V1 and V0 paths follow from it (service-api.md section 4). */
   url: z.string(),
   /** Interface revision (section 9); `auto` finds it out at every start, by GETs. */
-  revision: z.union([z.literal(61), z.literal(62), z.literal('v0'), z.literal('auto')]).default(62),
+  revision: z
+    .union(
+      [z.literal(61), z.literal(62), z.literal('v0'), z.literal('auto')],
+      'a revision is 61, 62, v0 or auto, without quotes',
+    )
+    .default(62),
   /** Ways to a download in the order in which they are tried, where the revision's own order (section 4.3) does not fit. */
   downloads: z
     .array(z.enum(['v1', 'v0', 'v0-post']))
@@ -104,7 +114,11 @@ const ApprovalsConfig = z.strictObject({
 
 /** lifeboat.yaml. */
 export const Config = z.strictObject({
-  instances: z.record(InstanceName, InstanceConfig),
+  instances: z.record(
+    InstanceName,
+    InstanceConfig,
+    'name at least one: `lifeboat lab` prints a config that works',
+  ),
   platform: z.union([PlatformConfig, z.literal('cf'), z.literal('none')]).default('cf'),
   /** Folder with a team's own text for the runbooks, laid over the ones that come along: `<runbook>.md`. */
   runbooks: z.string().optional(),
