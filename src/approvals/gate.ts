@@ -1,19 +1,25 @@
 import { LifeboatError } from '../errors.ts';
-import type { Entry, Json } from '../journal/journal.ts';
+import type { Json } from '../journal/journal.ts';
 import type { Answer } from '../runner/answer.ts';
 import type { Gate, RunState } from '../runner/run.ts';
 import { approvalPaths, readPaper, writeChallenge } from './approval-files.ts';
 import { challengeId, challengeText } from './challenge.ts';
-import { type Plan, planHash } from './plan.ts';
-import { expired, needed, type Request, withdrawn } from './refusals.ts';
-import { isExpired, momentOf, type Standing, standingOf } from './standing.ts';
+import { CHANGED, challengeOf, fitsState } from './fits-state.ts';
+import type { Plan } from './plan.ts';
+import { astray, expired, needed, type Request, withdrawn } from './refusals.ts';
+import type { Operator } from './same-person.ts';
+import { isExpired, momentOf, momentSinceAsked, type Standing, standingOf } from './standing.ts';
 import { type Approval, type ApprovalRules, approvalOnDisk } from './verify-approval.ts';
 
-export interface ApprovalGateDeps extends ApprovalRules {
+export interface ApprovalGateDeps {
   readonly home: string;
+  readonly operator: Operator;
+  readonly now: () => Date;
+  /** Called when a signature is looked at. Rejects where nobody is named who could sign. */
+  readonly rules: () => Promise<ApprovalRules>;
   /** How long a challenge may be signed and used. Milliseconds. */
   readonly expiresMs: number;
-  /** What is to be approved in this state; undefined where nothing is. Pure. */
+  /** What is to be approved in this state, by the config or by the record; undefined where nothing is. Pure. */
   readonly planOf: (state: RunState) => Plan | undefined;
   /** Why the next confirmation goes on without a second person, if it shall; it counts once. */
   readonly breakGlass?: string | undefined;
@@ -27,9 +33,11 @@ type Asked = NonNullable<Standing['asked']>;
 /** A gate that can also say whether it would let the next confirmation through. */
 export interface ApprovalGate extends Gate {
   /** The approval on disk of the challenge that the run stands at, verified; undefined when there is none. Rejects with why it does not count. */
-  lookAt(entries: readonly Entry[]): Promise<Approval | undefined>;
+  lookAt(state: RunState): Promise<Approval | undefined>;
   /** What would have to be approved in this state; undefined where nothing is. */
   planOf(state: RunState): Plan | undefined;
+  /** Why what the record asks is not what this state asks; undefined when it is, and where nothing was asked. */
+  misfit(state: RunState): string | undefined;
   /** The reason for the next confirmation, if the glass is broken for it. */
   glass(): string | undefined;
 }
@@ -37,7 +45,8 @@ export interface ApprovalGate extends Gate {
 /**
  * Lets a destructive confirmation pass only with the approval of a second person. Each confirmation that the run arrives at has a challenge
  * of its own, in the journal in one transaction with the event that led there; an approval becomes part of the journal in one transaction with the
- * answer that it allows. A process that dies in between leaves challenge and signature on disk, where the next one finds them.
+ * answer that it allows. What is verified is the text that follows from the state at that moment, never one that only stands in the journal. A
+ * process that dies in between leaves challenge and signature on disk, where the next one finds them.
  */
 export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
   let glass = deps.breakGlass;
@@ -56,7 +65,7 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
     const reason = glassOf(answer) ?? glass;
     if (reason !== undefined) {
       glass = undefined;
-      const { asked } = standingOf(state.entries);
+      const asked = fittingIn(state, plan);
       const fresh = asked === undefined ? ask(state, plan) : undefined;
       const challenge = asked?.challenge ?? fresh?.asked.challenge ?? '';
       deps.bypassed?.(plan.order, reason);
@@ -79,15 +88,27 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
       return plan === undefined ? [] : [ask(state, plan).note];
     },
     check,
-    lookAt: async (entries) => {
-      const { asked } = standingOf(entries);
-      const [first] = entries;
-      if (asked === undefined || first === undefined) return undefined;
-      return approvalOnDisk(deps, deps.home, { entries, run: first.stream.slice('run/'.length), asked });
+    lookAt: async (state) => {
+      const plan = deps.planOf(state);
+      const asked = plan && fittingIn(state, plan);
+      if (plan === undefined || asked === undefined) return undefined;
+      const { entries } = state;
+      return approvalOnDisk(await deps.rules(), deps.home, { entries, run: plan.run, asked });
     },
     planOf: deps.planOf,
+    misfit: (state) => {
+      const plan = deps.planOf(state);
+      const { asked } = standingOf(state.entries);
+      return plan && asked && fitsState(asked, plan, state.entries);
+    },
     glass: () => glass,
   };
+}
+
+/** What was asked on record, if it is what this state asks. */
+function fittingIn({ entries }: RunState, plan: Plan): Asked | undefined {
+  const { asked } = standingOf(entries);
+  return asked !== undefined && fitsState(asked, plan, entries) === undefined ? asked : undefined;
 }
 
 /** What came of looking: an approval, a challenge that is still open, or one that no signature can make good any more. */
@@ -97,8 +118,17 @@ type Judged =
   | { readonly notes: Notes; readonly stale: (request: Request) => LifeboatError };
 
 async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promise<Judged> {
-  const { asked, withdrawn: told } = standingOf(state.entries);
-  if (asked === undefined || asked.plan !== planHash(plan)) return { notes: [], stale: needed };
+  const { entries } = state;
+  const { asked, withdrawn: told } = standingOf(entries);
+  // Without anybody who could sign, another request would help nobody.
+  const rules = await deps.rules();
+  if (asked === undefined) return { notes: [], stale: needed };
+  const misfit = fitsState(asked, plan, entries);
+  if (misfit !== undefined)
+    return {
+      notes: [],
+      stale: (request) => (misfit === CHANGED ? needed(request) : astray(request, misfit)),
+    };
   const paths = approvalPaths(deps.home, plan.run, asked.challenge);
   const reason = told?.reason ?? readPaper(paths.withdrawn)?.trim();
   if (reason !== undefined) {
@@ -106,8 +136,8 @@ async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promi
     const notes = told === undefined ? [{ type: 'approval.withdrawn', body: body as Json }] : [];
     return { notes, stale: (request) => withdrawn(request, reason) };
   }
-  if (isExpired(asked.text, momentOf(state.entries, deps.now()))) return { notes: [], stale: expired };
-  const verified = await approvalOnDisk(deps, deps.home, { entries: state.entries, run: plan.run, asked });
+  if (isExpired(asked.text, momentSinceAsked(entries, deps.now()))) return { notes: [], stale: expired };
+  const verified = await approvalOnDisk(rules, deps.home, { entries, run: plan.run, asked });
   if (verified === undefined)
     return {
       pending: { run: plan.run, file: paths.challenge, expiresAt: asked.expiresAt },
@@ -122,20 +152,17 @@ function newChallenge(deps: ApprovalGateDeps, state: RunState, plan: Plan) {
   const asked = momentOf(state.entries, deps.now());
   const expiresAt = new Date(asked.getTime() + deps.expiresMs).toISOString();
   const requester = deps.operator.email ?? deps.operator.name;
-  const hash = planHash(plan);
-  const text = challengeText({
-    ...plan,
-    runbook: `${plan.runbook} ${plan.version}`,
+  const challenged = challengeOf(plan, {
     entry: String(state.entries.at(-1)?.seq ?? 0),
     requester,
     asked: asked.toISOString(),
     expires: expiresAt,
-    plan: hash,
   });
+  const text = challengeText(challenged);
   const challenge = challengeId(text);
   const { order, target, run } = plan;
   restore({ run, file: approvalPaths(deps.home, run, challenge).challenge, expiresAt }, text);
-  const body: Asked = { challenge, text, target, order, plan: hash, requester, expiresAt };
+  const body: Asked = { challenge, text, target, order, plan: challenged.plan, requester, expiresAt };
   return { asked: body, note: { type: 'approval.asked', body: body as unknown as Json } };
 }
 

@@ -45,9 +45,53 @@ export function samePerson(request: Request, approver: string): LifeboatError {
   );
 }
 
-function refusal(code: string, message: string, { run, file }: Request): LifeboatError {
+/** The key is listed under a name that is too like the operator's to tell whether there are two people. */
+export function namesake(request: Request, name: string): LifeboatError {
+  return refusal(
+    'approval.same-person',
+    `${name}, who is listed with this key, is called like whoever asks for it`,
+    request,
+    [
+      'if they are two people: list the key in the file of allowed signers under a name that tells them apart',
+    ],
+  );
+}
+
+/** What stands in the journal as the request is not what the run is about to do, so no signature over it counts. */
+export function astray(request: Request, why: string): LifeboatError {
+  return refusal(
+    'approval.astray',
+    `the request on record does not fit this confirmation: ${why}; another one was written`,
+    request,
+    ['somebody else than lifeboat wrote into the journal, or another version did: lifeboat audit verify'],
+  );
+}
+
+/** The record asks for a second person, and the config names nobody any more who could be one. */
+export function nobodyNamed(): LifeboatError {
+  return new LifeboatError(
+    'approval.nobody',
+    'the record asks for the approval of a second person, and the config has no `approvals` any more',
+    {
+      hints: [
+        'put `approvals` back into lifeboat.yaml',
+        'without anybody, in an emergency: --break-glass REASON',
+        'nothing was sent',
+      ],
+      exitCode: EXIT.waiting,
+    },
+  );
+}
+
+function refusal(
+  code: string,
+  message: string,
+  { run, file }: Request,
+  hints: readonly string[] = [],
+): LifeboatError {
   return new LifeboatError(code, message, {
     hints: [
+      ...hints,
       `give them the file ${file}`,
       `they sign it: ${signCommand(file)}`,
       `or: lifeboat approve ${quoted(basename(file))}`,

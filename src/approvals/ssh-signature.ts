@@ -51,6 +51,11 @@ export function signerOf(
   return { publicKey: wordsOf(key), fingerprint: fingerprintOf(key) };
 }
 
+/** The fingerprint of a public key as files have it, in base64. */
+export function fingerprintOfBlob(base64: string): string {
+  return fingerprintOf(Buffer.from(base64, 'base64'));
+}
+
 /** `SHA256:` and the digest of the key in base64 without its padding. Of a certificate, the digest of all of it. */
 function fingerprintOf(key: Buffer): string {
   return `SHA256:${hash('sha256', key, 'base64').replace(/=+$/, '')}`;

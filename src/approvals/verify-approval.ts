@@ -1,8 +1,9 @@
 import type { Entry } from '../journal/journal.ts';
+import { show } from '../text.ts';
 import { approvalPaths, readPaper } from './approval-files.ts';
-import { samePerson } from './refusals.ts';
-import { isSamePerson, type Operator } from './same-person.ts';
-import { momentOf, type Standing } from './standing.ts';
+import { namesake, samePerson } from './refusals.ts';
+import { type Operator, resemblance } from './same-person.ts';
+import { momentSinceAsked, type Standing } from './standing.ts';
 import { type Signers, type Verified, verifySignature } from './verify-signature.ts';
 
 /** What makes a signature an approval. */
@@ -17,6 +18,8 @@ export interface ApprovalRules {
 export interface Approval extends Omit<Verified, 'listedAs'> {
   /** Armored, as it was verified. */
   readonly signature: string;
+  /** RFC 3339: the moment that counted, where this machine's clock is behind the record. */
+  readonly moment?: string;
 }
 
 /** A challenge and the run that it is part of. */
@@ -49,18 +52,18 @@ export async function verifyApproval(
   signature: string,
 ): Promise<Approval> {
   const clock = now();
-  const at = momentOf(entries, clock);
+  const at = momentSinceAsked(entries, clock);
   const isSetBack = at.getTime() - clock.getTime() > 1000;
   const found = await verifySignature(asked.text, signature, signers, isSetBack ? at : undefined);
   const { listedAs, ...verified } = found;
-  const isOwn = verified.key === ownKey;
-  const { by } = entries.findLast(({ type }) => type === 'approval.asked') ?? {};
-  const isRequester = (name: string) => isSamePerson([name], [asked.requester, by], operator);
-  const own = [...verified.principals, ...listedAs].find(isRequester);
-  if (!isOwn && own === undefined) return { ...verified, signature };
   const file = approvalPaths(home, run, asked.challenge).challenge;
-  throw samePerson(
-    { run, file, expiresAt: asked.expiresAt },
-    isOwn ? 'whoever has the key of this installation' : `${own}, who is listed with this key,`,
-  );
+  const request = { run, file, expiresAt: asked.expiresAt };
+  if (verified.key === ownKey) throw samePerson(request, 'whoever has the key of this installation');
+  const { by } = entries.findLast(({ type }) => type === 'approval.asked') ?? {};
+  for (const name of [...verified.principals, ...listedAs]) {
+    const found = resemblance(name, [asked.requester, by], operator);
+    if (found === 'same') throw samePerson(request, `${show(name, 200)}, who is listed with this key,`);
+    if (found === 'namesake') throw namesake(request, show(name, 200));
+  }
+  return { ...verified, signature, ...(isSetBack ? { moment: at.toISOString() } : {}) };
 }

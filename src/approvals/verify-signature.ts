@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { readBounded, whyUnread } from '../bounded-file.ts';
 import { LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
-import { linesOfKey } from './allowed-signers.ts';
+import { linesOfKey, namesOfKey } from './allowed-signers.ts';
 import { type SshKeygenEnd, sshKeygen } from './ssh-keygen.ts';
 import { NAMESPACE, signerOf } from './ssh-signature.ts';
 
@@ -62,32 +62,46 @@ export async function verifySignature(
     await writeFile(paths.signature, signature, { mode: 0o600 });
     await writeFile(paths.allowed, allowed, { mode: 0o600 });
     if (revoked !== undefined) await writeFile(paths.revoked, revoked, { mode: 0o600 });
+    const list = allowed.toString('utf8');
+    const lines = linesOfKey(list, signer.publicKey);
     const when = at === undefined ? [] : [`-Overify-time=${localTime(at)}`];
-    const common = ['-f', paths.allowed, '-s', paths.signature];
-    const principals = await principalsOf([...when, ...common], signer.fingerprint);
-    const under = ['-s', paths.signature, '-n', NAMESPACE, '-I', principals[0] ?? ''];
-    const verify = ['-Y', 'verify', ...when, '-f', paths.allowed, ...under];
-    const plain = await sshKeygen(verify, text);
-    if (plain.code !== 0) throw refused(`the signature does not fit this request${said(plain)}`);
+    const verify = (file: string, principal: string, ...more: readonly string[]) => {
+      const under = ['-s', paths.signature, '-n', NAMESPACE, '-I', principal];
+      return sshKeygen(['-Y', 'verify', ...when, '-f', file, ...under, ...more], text);
+    };
+    const onLine = async (line: string) => {
+      await writeFile(paths.line, `${line}\n`, { mode: 0o600 });
+      return paths.line;
+    };
+    const namesIn = async (file: string) =>
+      sshKeygen(['-Y', 'find-principals', ...when, '-f', file, '-s', paths.signature], '');
+    // Of a whole file it tells the names of the first line that has the key, which may list it for something else.
+    const found = await namesIn(paths.allowed);
+    const groups = [principalsOf(found, signer.fingerprint)];
+    if (lines.length > 1) for (const line of lines) groups.push(namesOf(await namesIn(await onLine(line))));
+    const { principals, end } = await firstGood(groups, signer.fingerprint, (name) =>
+      verify(paths.allowed, name),
+    );
+    const [principal = ''] = principals;
     if (revoked !== undefined) {
-      const strict = await sshKeygen([...verify, '-r', paths.revoked], text);
+      const strict = await verify(paths.allowed, principal, '-r', paths.revoked);
       if (strict.code !== 0)
         throw refused(`the key ${signer.fingerprint} is revoked, or ssh-keygen cannot read what is revoked`);
     }
-    const { lines, names } = linesOfKey(allowed.toString('utf8'), signer.publicKey);
-    const allowedBy = await firstThat(lines, async (line) => {
-      await writeFile(paths.line, `${line}\n`, { mode: 0o600 });
-      return (await sshKeygen(['-Y', 'verify', ...when, '-f', paths.line, ...under], text)).code === 0;
-    });
+    const allowedBy = await firstThat(
+      lines,
+      async (line) => (await verify(await onLine(line), principal)).code === 0,
+    );
+    // Of a certificate, ssh-keygen tells the fingerprint of the key in it.
+    const key = /key (SHA256:[A-Za-z0-9+/]{43})\s*$/.exec(end.stdout)?.[1] ?? signer.fingerprint;
     return {
       principals,
-      // Of a certificate, ssh-keygen tells the fingerprint of the key in it.
-      key: /key (SHA256:[A-Za-z0-9+/]{43})\s*$/.exec(plain.stdout)?.[1] ?? signer.fingerprint,
+      key,
       publicKey: signer.publicKey,
-      method: isOfLifeboat(allowed.toString('utf8'), signer.publicKey) ? 'lifeboat' : 'ssh',
+      method: isOfLifeboat(list, signer.publicKey) ? 'lifeboat' : 'ssh',
       allowedSigners: hash('sha256', allowed, 'hex'),
       ...(allowedBy === undefined ? {} : { allowedBy }),
-      listedAs: names,
+      listedAs: namesOfKey(list, key),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -112,22 +126,50 @@ export async function readSigners(path: string, name: string): Promise<Buffer> {
   }
 }
 
-/** The names that the key is listed under. A pattern is nobody's name: whose key it is could not be told from it. */
-async function principalsOf(args: readonly string[], key: string): Promise<readonly string[]> {
-  const found = await sshKeygen(['-Y', 'find-principals', ...args], '');
-  const principals = found.stdout
+/** The names that the key is listed under first. Rejects when it is not listed, or not for this time. */
+function principalsOf(found: SshKeygenEnd, key: string): readonly string[] {
+  const names = namesOf(found);
+  if (names.length > 0) return names;
+  throw refused(`the key ${key} is not one of somebody who may approve now${said(found)}`);
+}
+
+function namesOf({ code, stdout }: SshKeygenEnd): readonly string[] {
+  if (code !== 0) return [];
+  return stdout
     .split(/[\n,]/)
     .map((name) => name.trim())
     .filter((name) => name !== '');
-  if (found.code !== 0 || principals.length === 0)
-    throw refused(`the key ${key} is not one of somebody who may approve now${said(found)}`);
-  const odd = principals.find(
-    (name) => !/^[A-Za-z0-9._+@%:/=][\x21-\x29\x2b-\x3e\x40-\x7e]{0,255}$/.test(name),
-  );
-  if (odd !== undefined)
-    throw refused(`the key ${key} is listed under the pattern ${show(odd, 80)}, which is nobody's name`);
-  return principals;
 }
+
+/**
+ * The names of the first line under one of which the signature is good, that one first. A pattern is nobody's name: whose key it is could not
+ * be told from it, so a line with one counts for nothing.
+ */
+async function firstGood(
+  groups: readonly (readonly string[])[],
+  key: string,
+  verify: (name: string) => Promise<SshKeygenEnd>,
+): Promise<{ readonly principals: readonly string[]; readonly end: SshKeygenEnd }> {
+  const tried = new Set<string>();
+  let refusal: LifeboatError | undefined;
+  for (const names of groups) {
+    const odd = names.find((name) => !NAME.test(name));
+    if (odd !== undefined)
+      refusal ??= refused(
+        `the key ${key} is listed under the pattern ${show(odd, 80)}, which is nobody's name`,
+      );
+    else
+      for (const name of names.filter((one) => !tried.has(one))) {
+        tried.add(name);
+        const end = await verify(name);
+        if (end.code === 0) return { principals: [name, ...names.filter((one) => one !== name)], end };
+        refusal ??= refused(`the signature does not fit this request${said(end)}`);
+      }
+  }
+  throw refusal ?? refused(`the key ${key} is not one of somebody who may approve now`);
+}
+
+const NAME = /^[A-Za-z0-9._+@%:/=][\x21-\x29\x2b-\x3e\x40-\x7e]{0,255}$/;
 
 function isOfLifeboat(allowed: string, publicKey: string): boolean {
   return allowed.split('\n').some((line) => line.includes(`${publicKey} lifeboat:`));

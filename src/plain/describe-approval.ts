@@ -21,9 +21,9 @@ export function approvalLine(approval: ApprovalView): { readonly text: string; r
         tone: 'warn',
       };
     case 'needed': {
+      if (problem !== undefined) return { text: `not approved: ${show(problem)}`, tone: 'bad' };
       if (approval.challenge === '')
         return { text: 'a second person has to approve it; the name typed writes the request', tone: 'warn' };
-      if (problem !== undefined) return { text: `not approved: ${show(problem)}`, tone: 'bad' };
       return { text: `a second person has to approve it until ${expiresAt} UTC`, tone: 'warn' };
     }
   }

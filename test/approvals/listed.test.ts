@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, test } from 'vitest';
-import { isSamePerson } from '../../src/approvals/same-person.ts';
 import { NAMESPACE } from '../../src/approvals/ssh-signature.ts';
 import { verifyApproval } from '../../src/approvals/verify-approval.ts';
 import { verifySignature } from '../../src/approvals/verify-signature.ts';
@@ -85,17 +84,84 @@ describe.concurrent('the file of allowed signers', () => {
     );
     expect(strange.shortMessage).toMatch(/may approve now: "No principal matched\."$/);
   });
-});
 
-test.for([
-  ['ada@example.com', 'Ada Lovelace', 'ada@example.com', true],
-  ['Ada', 'A. Lovelace', 'ada@example.com', true],
-  ['ada@home.example', 'ada', undefined, true],
-  ['ada@home.example', 'Lovelace', 'ada@example.com', false],
-  ['bob', 'Ada', 'ada@example.com', false],
-] as const)(
-  'whether %s is the operator %s with the email %s: %s',
-  ([principal, name, email, same], { expect }) => {
-    expect(isSamePerson([principal], [], { name, email })).toBe(same);
-  },
-);
+  test('may list a key for other things first: the name that it approves under counts', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const bob = people.person('bob@example.com');
+    const forGit = `bob-git,bob-mail namespaces="git" ${bob.publicKey}\n`;
+    const pattern = `*@example.org namespaces="git" ${bob.publicKey}\n`;
+    for (const before of [
+      forGit,
+      pattern,
+      `bob-old valid-before="20200101" ${bob.publicKey}\n`,
+      forGit + pattern,
+    ]) {
+      const signers = people.file('approvers', before + bob.line());
+      const found = await verifiedFor(signers, bob.sign(TEXT));
+      expect(found, before).toMatchObject({ principals: ['bob@example.com'], allowedBy: bob.line().trim() });
+    }
+    for (const alone of [forGit, pattern]) {
+      const signers = people.file('alone', alone);
+      await expect(verifiedFor(signers, bob.sign(TEXT))).rejects.toMatchObject({ code: 'approval.refused' });
+    }
+  });
+
+  test('gives the name that the key may sign under first, so that the line on record is the one of that name', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const bob = people.person('bob@example.com,bobby');
+    const signers = people.file('approvers', `bobby namespaces="git" ${bob.publicKey}\n${bob.line()}`);
+    const found = await verifySignature(TEXT, bob.sign(TEXT), { allowedSigners: signers });
+    const args = [
+      '-f',
+      people.file('line', `${found.allowedBy}\n`),
+      '-s',
+      people.file('sig', bob.sign(TEXT)),
+    ];
+    const [first = ''] = found.principals;
+    const verify = ['-Y', 'verify', '-n', NAMESPACE, '-I', first, ...args];
+    expect(spawnSync('ssh-keygen', verify, { input: TEXT }).status).toBe(0);
+  });
+
+  test('makes nobody a second person by a certificate for a key that it has under the name of whoever asks', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const [authority, ada] = [people.person('authority'), people.person('ada@example.com')];
+    const certified = (names: string) => {
+      const pub = `${ada.keyFile}.pub`;
+      execFileSync('ssh-keygen', ['-q', '-s', authority.keyFile, '-I', 'x', '-n', names, pub]);
+      return signWith(`${ada.keyFile}-cert.pub`, TEXT);
+    };
+    const line = `*@example.com cert-authority,namespaces="${NAMESPACE}" ${authority.publicKey}\n`;
+    const alone = people.file('alone', line);
+    const listed = people.file('listed', `${line}ada@example.com namespaces="git" ${ada.publicKey}\n`);
+    const oncall = certified('oncall@example.com');
+    await expect(verifiedFor(alone, oncall)).resolves.toMatchObject({ principals: ['oncall@example.com'] });
+    await expect(verifiedFor(listed, oncall)).rejects.toMatchObject({ code: 'approval.same-person' });
+    const both = certified('oncall@example.com,ada@example.com');
+    await expect(verifiedFor(alone, both)).rejects.toMatchObject({ code: 'approval.same-person' });
+    await expect(verifiedFor(alone, certified('oncall@elsewhere.org'))).rejects.toMatchObject({
+      code: 'approval.refused',
+    });
+  });
+
+  test('believes no authority whose time has passed, nor a certificate for other things', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const [authority, bob] = [people.person('authority'), people.person('bob')];
+    const pub = `${bob.keyFile}.pub`;
+    execFileSync('ssh-keygen', ['-q', '-s', authority.keyFile, '-I', 'bob', '-n', 'bob@example.com', pub]);
+    const signature = signWith(`${bob.keyFile}-cert.pub`, TEXT);
+    for (const options of ['namespaces="git"', 'valid-before="20200101"']) {
+      const line = `*@example.com cert-authority,${options} ${authority.publicKey}\n`;
+      const signers = people.file('approvers', line);
+      await expect(verifiedFor(signers, signature), options).rejects.toMatchObject({
+        code: 'approval.refused',
+      });
+    }
+    // The same key as somebody's own one, not as an authority.
+    const plain = people.file('plain', `bob@example.com ${authority.publicKey}\n`);
+    await expect(verifiedFor(plain, signature)).rejects.toMatchObject({ code: 'approval.refused' });
+  });
+});

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { challengeText } from '../../src/approvals/challenge.ts';
-import { isSamePerson } from '../../src/approvals/same-person.ts';
-import { isExpired, momentOf, standingOf } from '../../src/approvals/standing.ts';
+import {
+  isAskedOnRecord,
+  isExpired,
+  momentOf,
+  momentSinceAsked,
+  standingOf,
+} from '../../src/approvals/standing.ts';
 import type { Entry } from '../../src/journal/journal.ts';
 
 const TEXT = challengeText({
@@ -38,6 +43,7 @@ const asked = (challenge: string) =>
     requester: 'robin',
     expiresAt: '2026-11-21T04:00:00.000Z',
   });
+const NOW = new Date('2026-11-21T03:20:00.000Z');
 const moved = entry('event', { event: { type: 'operator.confirm' }, to: 'confirming' });
 
 describe('what waits for an approval', () => {
@@ -65,22 +71,33 @@ describe('what waits for an approval', () => {
   });
 });
 
-describe('the second person', () => {
-  test.each([
-    [['robin'], true],
-    [['ROBIN'], true],
-    [['robin@example.com'], true],
-    [['ada@example.com', 'Robin@Example.com'], true],
-    [['ada@example.com'], false],
-    [['robina@example.com'], false],
-  ] as const)('%j is the one who asks: %s', (principals, isSame) => {
-    expect(isSamePerson(principals, [undefined], { name: 'Robin' })).toBe(isSame);
+describe('what was asked in a run once', () => {
+  const confirming = { state: 'confirming', target: 'orders' };
+
+  test('is asked at that step of it until the run ends, and at no other step', () => {
+    expect(isAskedOnRecord([moved, asked('a')], confirming)).toBe(true);
+    expect(isAskedOnRecord([moved, asked('a'), moved, moved], confirming)).toBe(true);
+    expect(isAskedOnRecord([moved], confirming)).toBe(false);
+    expect(isAskedOnRecord([moved, asked('a')], { ...confirming, state: 'elsewhere' })).toBe(false);
+    expect(isAskedOnRecord([moved, asked('a')], { ...confirming, target: 'payroll' })).toBe(false);
   });
 
-  test('is neither who asked nor who confirms, when these are two', () => {
-    expect(isSamePerson(['ada@example.com'], ['ada@example.com'], { name: 'robin' })).toBe(true);
-    expect(isSamePerson(['robin@x.example'], ['ada'], { name: 'robin', email: 'robin@example.com' })).toBe(
-      false,
-    );
+  test('is not forgotten over what stands after it', () => {
+    const unreadable = entry('approval.asked', { challenge: 'b', text: 'no request' });
+    const bypassed = entry('approval.bypassed', { challenge: 'a', order: 'o', reason: 'r' });
+    expect(isAskedOnRecord([moved, asked('a'), unreadable, bypassed], confirming)).toBe(true);
+  });
+
+  test('ends by the clock that it was asked by, whichever way this one was moved since', () => {
+    const at = (seconds: readonly number[]) => {
+      const notes = seconds.map((one) => entry('clock.moved', { seconds: one }));
+      return momentSinceAsked([moved, entry('clock.moved', { seconds: -9_000 }), asked('a'), ...notes], NOW);
+    };
+    const later = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000);
+    expect(at([])).toEqual(NOW);
+    expect(at([-1800])).toEqual(later(30));
+    expect(at([-1800, -600])).toEqual(later(40));
+    expect(at([1800])).toEqual(NOW);
+    expect(at([1800, -1800])).toEqual(NOW);
   });
 });

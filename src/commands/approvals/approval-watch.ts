@@ -1,7 +1,7 @@
 import { approvalPaths, readPaper, stampOf } from '../../approvals/approval-files.ts';
 import type { ApprovalGate } from '../../approvals/gate.ts';
 import { signCommand } from '../../approvals/refusals.ts';
-import { isExpired, momentOf, standingOf } from '../../approvals/standing.ts';
+import { isExpired, momentSinceAsked, standingOf } from '../../approvals/standing.ts';
 import type { Signers } from '../../approvals/verify-signature.ts';
 import { failureOf } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
@@ -27,7 +27,7 @@ export function approvalWatch(
     if (stamp === seen.stamp || looking !== undefined) return;
     looking = stamp;
     void gate
-      .lookAt(state.entries)
+      .lookAt(state)
       .then((approval) => {
         const by = approval && `${approval.principals.join(',')} (${approval.key})`;
         seen = { stamp, found: by === undefined ? { state: 'needed' } : { state: 'given', by } };
@@ -46,6 +46,11 @@ export function approvalWatch(
     const glass = gate.glass();
     if (asked === undefined)
       return { ...NOT_ASKED, ...(glass === undefined ? {} : { state: 'bypassed', by: glass }) };
+    const misfit = gate.misfit(state);
+    if (misfit !== undefined)
+      return glass === undefined
+        ? { ...NOT_ASKED, problem: `the request on record does not fit this confirmation: ${misfit}` }
+        : { ...NOT_ASKED, state: 'bypassed', by: glass };
     const paths = approvalPaths(home, state.runId, asked.challenge);
     const shown = {
       challenge: asked.challenge,
@@ -55,7 +60,8 @@ export function approvalWatch(
     };
     const reason = withdrawn?.reason ?? paperOr(paths.withdrawn);
     if (reason !== undefined) return { ...shown, state: 'withdrawn', by: reason };
-    if (isExpired(asked.text, momentOf(state.entries, new Date()))) return { ...shown, state: 'expired' };
+    if (isExpired(asked.text, momentSinceAsked(state.entries, new Date())))
+      return { ...shown, state: 'expired' };
     const stamp = `${asked.challenge} ${stampOf([paths.signature, signers?.allowedSigners, signers?.revoked])}`;
     look(state, stamp);
     const found = seen.stamp === stamp ? seen.found : ({ state: 'needed' } as const);

@@ -1,7 +1,8 @@
 import { approvalPaths, readPaper, writeBeside } from '../../approvals/approval-files.ts';
+import { fitsAsked } from '../../approvals/fits-asked.ts';
 import { signCommand } from '../../approvals/refusals.ts';
 import { MAX_SIGNATURE_BYTES } from '../../approvals/ssh-signature.ts';
-import { isExpired, momentOf, standingOf } from '../../approvals/standing.ts';
+import { isExpired, momentSinceAsked, standingOf } from '../../approvals/standing.ts';
 import {
   type ApprovalRules,
   type AskedOf,
@@ -94,22 +95,30 @@ interface Row {
 /** The key store is opened where a signature lies there: only then is this installation's own key needed, to tell it from another's. */
 async function rowOf(about: AskedOf, home: string, rules: () => Promise<ApprovalRules>): Promise<Row> {
   const { run, entries, asked } = about;
+  const misfit = fitsAsked(asked, { runId: run });
+  if (misfit !== undefined) return strayRow(about, misfit);
   const paths = approvalPaths(home, run, asked.challenge);
   const { challenge, order, target, requester, expiresAt } = asked;
   const head = { run, challenge, order, target, requester, expiresAt, file: paths.challenge };
   const row = { ...head, command: signCommand(paths.challenge) };
   const reason = standingOf(entries).withdrawn?.reason ?? readPaper(paths.withdrawn)?.trim();
   if (reason !== undefined) return { ...row, state: 'withdrawn', by: reason };
-  if (isExpired(asked.text, momentOf(entries, new Date()))) return { ...row, state: 'expired' };
+  if (isExpired(asked.text, momentSinceAsked(entries, new Date()))) return { ...row, state: 'expired' };
   if (readPaper(paths.signature) === undefined) return { ...row, state: 'needed' };
-  const known = await rules();
   try {
-    const found = await approvalOnDisk(known, home, about);
+    const found = await approvalOnDisk(await rules(), home, about);
     if (found === undefined) return { ...row, state: 'needed' };
     return { ...row, state: 'given', by: found.principals.join(','), key: found.key };
   } catch (thrown) {
     return { ...row, state: 'refused', by: failureOf(thrown).shortMessage };
   }
+}
+
+/** Whatever was signed, it was not this. Nothing of it is a path, and its words are somebody's. */
+function strayRow({ run, asked }: AskedOf, misfit: string): Row {
+  const { challenge, order, target, requester, expiresAt } = asked;
+  const row = { run, challenge, order, target, requester, expiresAt, file: '', command: '' };
+  return { ...row, state: 'refused', by: `the request on record is not what it says it is: ${misfit}` };
 }
 
 /**
@@ -122,10 +131,13 @@ export function approvalsAccept(
 ): Promise<number> {
   return withWorkspace(context, async (workspace, config) => {
     const about = await askedOf(workspace, word);
+    const misfit = fitsAsked(about.asked, { runId: about.run });
+    if (misfit !== undefined)
+      throw late('approval.astray', `the request on record is not what it says it is: ${misfit}`);
     const rules = await rulesOf(config, workspace);
     const paths = approvalPaths(workspace.home, about.run, about.asked.challenge);
     if (readPaper(paths.withdrawn) !== undefined) throw late('approval.withdrawn', 'it was withdrawn');
-    if (isExpired(about.asked.text, momentOf(about.entries, rules.now())))
+    if (isExpired(about.asked.text, momentSinceAsked(about.entries, rules.now())))
       throw late('approval.expired', 'the request has expired');
     const signature = await readSignature(file);
     const { principals, key } = await verifyApproval(rules, workspace.home, about, signature);
@@ -147,6 +159,8 @@ export function approvalsWithdraw(
   if (reason === '') throw late('usage.reason', 'there is no reason');
   return withWorkspace(context, async (workspace) => {
     const { run, asked } = await askedOf(workspace, word);
+    if (!/^[0-9a-f]{16}$/.test(asked.challenge))
+      throw late('approval.astray', 'the request on record has no name that lifeboat gives');
     // The file comes first: it alone stops a process that drives the run at this moment, and that one writes it down.
     await writeBeside(approvalPaths(workspace.home, run, asked.challenge).withdrawn, `${reason}\n`);
     await writeDown(workspace, run, {

@@ -1,6 +1,11 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import { type Challenge, MAX_CHALLENGE_BYTES, parseChallenge } from '../../approvals/challenge.ts';
+import {
+  type Challenge,
+  challengeId,
+  MAX_CHALLENGE_BYTES,
+  parseChallenge,
+} from '../../approvals/challenge.ts';
 import { sshKeygen } from '../../approvals/ssh-keygen.ts';
 import { NAMESPACE, publicKeyOf, signerOf, signText } from '../../approvals/ssh-signature.ts';
 import { dropLink, readBounded, whyUnread } from '../../bounded-file.ts';
@@ -35,6 +40,12 @@ export async function approve(
     throw usage('usage.out', 'the signature would be written over the request itself');
   const text = await readChallenge(file);
   const challenge = parseChallenge(text);
+  const [, named] = /^([0-9a-f]{16})\.txt$/.exec(basename(file)) ?? [];
+  if (named !== undefined && named !== challengeId(text))
+    throw usage(
+      'approval.astray',
+      `this is not the request that the file is named after: it is ${challengeId(text)}`,
+    );
   for (const line of text.trimEnd().split('\n')) context.stderr.write(`  ${show(line, 500)}\n`);
   if (Date.parse(challenge.expires) <= Date.now())
     throw usage('approval.expired', `this request has expired at ${challenge.expires}`, [

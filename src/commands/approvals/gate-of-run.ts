@@ -1,16 +1,21 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { type ApprovalGate, approvalGate } from '../../approvals/gate.ts';
+import { nobodyNamed } from '../../approvals/refusals.ts';
+import type { Operator } from '../../approvals/same-person.ts';
 import { publicKeyOf } from '../../approvals/ssh-signature.ts';
 import type { ApprovalRules } from '../../approvals/verify-approval.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import type { DrivenRun } from '../sites.ts';
-import type { Workspace } from '../workspace.ts';
+import { loginName, type Workspace } from '../workspace.ts';
 import { planOfState } from './plan-of-state.ts';
 import { refuseNobody } from './required.ts';
 
-/** The gate that a run goes through, or nothing where the config asks for no approvals. Rejects with `config.approvals`. */
+/**
+ * The gate that a run goes through. It lets everything pass where neither the config nor the record of the run asks for an approval. Rejects with
+ * `config.approvals`.
+ */
 export async function gateOfRun(
   context: CommandContext,
   config: LoadedConfig,
@@ -18,14 +23,22 @@ export async function gateOfRun(
   run: DrivenRun,
   runbook: Runbook,
   breakGlass: string | undefined,
-): Promise<ApprovalGate | undefined> {
+): Promise<ApprovalGate> {
   refuseNobody(config);
-  const { approvals } = config;
-  if (approvals === undefined) return undefined;
+  let rules: Promise<ApprovalRules> | undefined;
   return approvalGate({
-    ...(await rulesOf(config, workspace)),
     home: workspace.home,
-    expiresMs: approvals.expires,
+    operator: operatorOf(config, workspace),
+    now: () => new Date(),
+    // The key store is asked only where a signature may be looked at.
+    rules: () => {
+      rules ??= rulesOf(config, workspace).catch((thrown: unknown) => {
+        rules = undefined;
+        throw thrown;
+      });
+      return rules;
+    },
+    expiresMs: config.approvals?.expires ?? DEFAULT_EXPIRES_MS,
     planOf: planOfState(config, runbook, run),
     breakGlass: breakGlass?.trim() === '' ? undefined : breakGlass,
     bypassed: (order, reason) => {
@@ -36,17 +49,25 @@ export async function gateOfRun(
   });
 }
 
-/** Who may approve for the operator of this home. */
+/** For a run whose config has come to ask for nothing: the request stands in the record, for the time that is the rule. */
+const DEFAULT_EXPIRES_MS = 60 * 60_000;
+
+/** Who may approve for the operator of this home. Rejects with `approval.nobody` where the config has no approvals. */
 export async function rulesOf(
   config: LoadedConfig,
-  { keyring, operator }: Pick<Workspace, 'keyring' | 'operator'>,
+  workspace: Pick<Workspace, 'keyring' | 'operator'>,
 ): Promise<ApprovalRules> {
-  const { allowedSigners = '', revoked } = config.approvals ?? {};
-  const { fingerprint } = publicKeyOf(await keyring.signingKey());
+  if (config.approvals === undefined) throw nobodyNamed();
+  const { allowedSigners, revoked } = config.approvals;
+  const { fingerprint } = publicKeyOf(await workspace.keyring.signingKey());
   return {
     signers: { allowedSigners, revoked },
-    operator: { name: operator, email: config.operator.email },
+    operator: operatorOf(config, workspace),
     ownKey: fingerprint,
     now: () => new Date(),
   };
+}
+
+function operatorOf(config: LoadedConfig, { operator }: Pick<Workspace, 'operator'>): Operator {
+  return { name: operator, email: config.operator.email, login: loginName(process.env) };
 }

@@ -1,5 +1,6 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import type { Plan } from '../../approvals/plan.ts';
+import { isAskedOnRecord } from '../../approvals/standing.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { questionOf } from '../../runner/answer.ts';
 import { statePath } from '../../runner/fold.ts';
@@ -9,18 +10,28 @@ import { plannedSteps } from '../../view/plan-view.ts';
 import type { DrivenRun } from '../sites.ts';
 import { needsApproval, riskOf } from './required.ts';
 
-/** What a second person has to approve in a state of a run; undefined where nobody has to. Pure. */
+/**
+ * What a second person has to approve in a state of a run; undefined where nobody has to. The record has the last word: what it asked once
+ * is asked until the run ends, also when the config has come to ask for less. Pure.
+ */
 export function planOfState(
   config: LoadedConfig,
   runbook: Runbook,
   run: DrivenRun,
 ): (state: RunState) => Plan | undefined {
-  const known = new WeakMap<RunState['snapshot'], { readonly plan: Plan | undefined }>();
+  const known = new WeakMap<RunState['snapshot'], Planned>();
   return (state) => {
-    const found = known.get(state.snapshot) ?? { plan: planned(config, runbook, run, state) };
+    const found = known.get(state.snapshot) ?? planned(config, runbook, run, state);
     known.set(state.snapshot, found);
-    return found.plan;
+    const { plan, isAsked } = found;
+    return plan !== undefined && (isAsked || isAskedOnRecord(state.entries, plan)) ? plan : undefined;
   };
+}
+
+/** A plan, and whether the config asks for its approval. */
+interface Planned {
+  readonly plan?: Plan;
+  readonly isAsked?: boolean;
 }
 
 function planned(
@@ -28,17 +39,17 @@ function planned(
   runbook: Runbook,
   { instance, target }: DrivenRun,
   { snapshot, entries, runId }: RunState,
-): Plan | undefined {
+): Planned {
   const question = questionOf(snapshot);
-  if (question?.kind !== 'typed-name') return undefined;
+  if (question?.kind !== 'typed-name') return {};
   const state = statePath(snapshot);
   const context = snapshot.context as never;
   const path = runbook.pathOf?.(context) ?? runbook.mainPath;
   const risk = riskOf(runbook, path, state);
-  if (risk === undefined || !needsApproval(config, question.expected, risk)) return undefined;
+  if (risk === undefined) return {};
   const { mode = 'LIVE' } = (entries[0]?.body ?? {}) as { readonly mode?: string };
   const at = path.indexOf(state);
-  return {
+  const plan: Plan = {
     run: runId,
     runbook: runbook.id,
     version: runbook.version,
@@ -62,6 +73,7 @@ function planned(
       ...does,
     ]),
   };
+  return { plan, isAsked: needsApproval(config, question.expected, risk) };
 }
 
 /** The question asks to type a name to do something; what is to be done is the order. On its own it names what it is done to. */

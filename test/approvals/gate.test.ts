@@ -1,0 +1,208 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { describe, test } from 'vitest';
+import { approvalPaths } from '../../src/approvals/approval-files.ts';
+import { challengeId, challengeText, parseChallenge } from '../../src/approvals/challenge.ts';
+import { fitsAsked } from '../../src/approvals/fits-asked.ts';
+import { type Asked, EXPIRES_MS, PLAN, someConfirmation } from './confirmation.ts';
+
+/** Made by nobody's run: another challenge, whole in itself. */
+function otherwise(asked: Asked, change: Partial<ReturnType<typeof parseChallenge>>): Asked {
+  const text = challengeText({ ...parseChallenge(asked.text), ...change });
+  return { ...asked, text, challenge: challengeId(text) };
+}
+
+describe.concurrent('an approval', () => {
+  test('of what is asked lets the confirmation pass, with the signature on record', async (context) => {
+    const { expect } = context;
+    const at = someConfirmation(context);
+    expect((await at.confirm()).code).toBe('approval.needed');
+    at.lay(at.bob.sign(at.asked().text));
+    expect(await at.confirm()).toEqual({ code: undefined, wrote: ['approval.given'] });
+    expect(at.entries.at(-1)?.body).toMatchObject({ approver: 'bob@acme.com' });
+    expect(at.entries.at(-1)?.body).not.toHaveProperty('moment');
+  });
+
+  test('of another run opens nothing, whatever entry it is laid under', async (context) => {
+    const { expect } = context;
+    const first = someConfirmation(context, { run: 'R1' });
+    const of = first.asked();
+    const signature = first.bob.sign(of.text);
+    const mine = someConfirmation(context);
+    writeFileSync(mine.signers, first.bob.line());
+    // The entry of this run, with text and name of the other one's.
+    mine.append('approval.asked', { ...mine.asked(), text: of.text, challenge: of.challenge });
+    mine.lay(signature);
+    expect(mine.gate.misfit(mine.state())).toBe('its text has another run');
+    expect(await mine.gate.lookAt(mine.state())).toBeUndefined();
+    expect(await mine.confirm()).toEqual({ code: 'approval.astray', wrote: ['approval.asked'] });
+    expect(mine.asked().text).toContain('run: R2\n');
+    expect((await mine.confirm()).code).toBe('approval.needed');
+  });
+
+  test.for([
+    ['text', { text: challengeText({ ...PLAN_TEXT(), order: 'restart orders' }) }],
+    ['challenge', { challenge: '0123456789abcdef' }],
+    ['target', { target: 'payroll' }],
+    ['order', { order: 'restart orders' }],
+    ['plan', { plan: '0'.repeat(64) }],
+    ['requester', { requester: 'carol@acme.com' }],
+    ['expiresAt', { expiresAt: '2027-01-01T00:00:00.000Z' }],
+  ] as const)('under an entry whose %s alone is another counts for nothing', async ([, change], context) => {
+    const { expect } = context;
+    const at = someConfirmation(context);
+    const honest = at.asked();
+    expect(fitsAsked(honest, { runId: 'R2' })).toBeUndefined();
+    const forged = { ...honest, ...change };
+    expect(fitsAsked(forged, { runId: 'R2' })).toMatch(/^its text /);
+    at.append('approval.asked', forged);
+    at.lay(at.bob.sign(honest.text));
+    at.lay(at.bob.sign(forged.text), forged.challenge);
+    expect((await at.confirm()).code).toBe('approval.astray');
+  });
+
+  test.for([
+    ['run', 'R1'],
+    ['order', 'restore backup 1 into orders'],
+    ['runbook', 'restart 1'],
+    ['mode', 'REHEARSAL'],
+    ['instance', 'payroll'],
+    ['target', 'payroll'],
+    ['url', 'https://example.com/payroll'],
+    ['state', 'elsewhere'],
+    ['prompt', 'type anything'],
+    ['facts', ['backup: 1']],
+    ['overrides', ['nothing: to see']],
+    ['calls', []],
+    ['entry', '1'],
+    ['entry', '99'],
+    ['entry', 'NaN'],
+  ] as const)(
+    'over a text whose %s (%j) is not that of the run counts for nothing',
+    async ([name, value], context) => {
+      const { expect } = context;
+      const at = someConfirmation(context);
+      const other = otherwise(at.asked(), { [name]: value });
+      // Entry and text say the same, so that only the state of the run can tell.
+      const said = parseChallenge(other.text);
+      at.append('approval.asked', { ...other, order: said.order, target: said.target });
+      at.lay(at.bob.sign(other.text));
+      const { code, wrote } = await at.confirm();
+      expect([code, wrote]).toEqual(['approval.astray', ['approval.asked']]);
+    },
+  );
+
+  test('counts once: the next confirmation of the same plan asks anew', async (context) => {
+    const { expect } = context;
+    const at = someConfirmation(context);
+    const used = at.asked();
+    const signature = at.bob.sign(used.text);
+    at.lay(signature);
+    expect((await at.confirm()).code).toBeUndefined();
+    at.append('event', { event: { type: 'operator.confirm' }, to: 'sending' });
+    at.arrive();
+    expect(at.asked().challenge).not.toBe(used.challenge);
+    at.lay(signature);
+    expect((await at.confirm()).code).toBe('approval.refused');
+    at.append('approval.asked', used);
+    expect((await at.confirm()).code).toBe('approval.astray');
+  });
+
+  test('holds while the plan does, and is asked anew when that has changed', async (context) => {
+    const { expect } = context;
+    const at = someConfirmation(context);
+    at.lay(at.bob.sign(at.asked().text));
+    at.append('run.resumed', { pid: 1 });
+    const was = at.plan;
+    at.plan = { ...was, facts: ['backup: 2, grown'] };
+    expect(await at.confirm()).toEqual({ code: 'approval.needed', wrote: ['approval.asked'] });
+    at.plan = was;
+    at.entries.pop();
+    expect((await at.confirm()).code).toBeUndefined();
+  });
+
+  test('is weighed when it is used: revoked or struck from the list after it was accepted, it is none', async (context) => {
+    const { expect } = context;
+    const at = someConfirmation(context);
+    at.lay(at.bob.sign(at.asked().text));
+    expect(await at.gate.lookAt(at.state())).toMatchObject({ principals: ['bob@acme.com'] });
+    writeFileSync(at.revoked, `${at.bob.publicKey}\n`);
+    expect((await at.confirm()).code).toBe('approval.refused');
+    writeFileSync(at.revoked, '');
+    writeFileSync(at.signers, at.alice.line());
+    expect((await at.confirm()).code).toBe('approval.refused');
+    writeFileSync(at.signers, at.bob.line());
+    expect((await at.confirm()).code).toBeUndefined();
+  });
+
+  test('that was withdrawn stays so when the same request is laid in again', async (context) => {
+    const { expect } = context;
+    const at = someConfirmation(context);
+    const taken = at.asked();
+    at.lay(at.bob.sign(taken.text));
+    const { withdrawn } = approvalPaths(at.signers.replace(/\/[^/]*$/, ''), 'R2', taken.challenge);
+    writeFileSync(withdrawn, 'wrong backup\n');
+    expect((await at.confirm()).wrote).toEqual(['approval.withdrawn', 'approval.asked']);
+    rmSync(withdrawn);
+    at.append('approval.asked', taken);
+    expect((await at.confirm()).code).toBe('approval.withdrawn');
+  });
+
+  test('ends at its second, also on a clock that was set back meanwhile, and ahead it gains nothing', async (context) => {
+    const { expect } = context;
+    const end = EXPIRES_MS / 1000;
+    const at = (seconds: number, moved: number) => {
+      const made = someConfirmation(context);
+      made.lay(made.bob.sign(made.asked().text));
+      made.seconds = seconds;
+      if (moved !== 0) made.append('clock.moved', { seconds: moved });
+      return made.confirm();
+    };
+    expect((await at(end - 0.001, 0)).code).toBeUndefined();
+    expect((await at(end, 0)).code).toBe('approval.expired');
+    expect((await at(end / 2, -end / 2)).code).toBe('approval.expired');
+    expect((await at(end / 2, -end / 2 + 1)).code).toBeUndefined();
+    expect((await at(end, 1000)).code).toBe('approval.expired');
+  });
+
+  test('that counts on the clock of the record says by which moment', async (context) => {
+    const { expect } = context;
+    const at = someConfirmation(context);
+    at.lay(at.bob.sign(at.asked().text));
+    at.seconds = 600;
+    at.append('clock.moved', { seconds: -1200 });
+    expect((await at.confirm()).code).toBeUndefined();
+    expect(at.entries.at(-1)?.body).toMatchObject({ moment: '2026-11-21T03:30:00.000Z' });
+  });
+
+  test('of a name like the requester is refused with the way to tell two people apart', async (context) => {
+    const { expect } = context;
+    const at = someConfirmation(context);
+    at.lay(at.alice.sign(at.asked().text));
+    for (const [name, hint] of [
+      ['alice+ops@acme.com', /./],
+      ['alice@home.org', /two people: list the key .* under a name that tells them apart/],
+    ] as const) {
+      writeFileSync(at.signers, `${name} ${at.alice.publicKey}\n`);
+      const { refusal } = await at.gate.check(at.state(), { event: PLAN.event, typed: 'orders' });
+      expect(refusal?.code, name).toBe('approval.same-person');
+      expect(refusal?.hints[0]).toMatch(hint);
+    }
+  });
+
+  test('goes around a request that does not fit only with a fitting one on record', async (context) => {
+    const { expect } = context;
+    const at = someConfirmation(context);
+    at.append('approval.asked', otherwise(at.asked(), { run: 'R1' }));
+    expect(await at.confirm('nobody there')).toEqual({
+      code: undefined,
+      wrote: ['approval.asked', 'approval.bypassed'],
+    });
+    expect(at.entries.at(-1)?.body).toMatchObject({ challenge: at.asked().challenge });
+    expect(fitsAsked(at.asked(), { runId: 'R2' })).toBeUndefined();
+  });
+});
+
+function PLAN_TEXT() {
+  const when = { entry: '2', requester: 'alice@acme.com', asked: '2026-11-21T03:00:00.000Z' };
+  return { ...PLAN, ...when, expires: '2026-11-21T04:00:00.000Z', plan: '00' };
+}

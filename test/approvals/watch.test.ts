@@ -1,0 +1,34 @@
+import { dirname } from 'node:path';
+import { describe, test } from 'vitest';
+import { approvalWatch } from '../../src/commands/approvals/approval-watch.ts';
+import { approvalLine } from '../../src/plain/describe-approval.ts';
+import { someConfirmation } from './confirmation.ts';
+
+describe.concurrent('what is shown of an approval', () => {
+  test('becomes given once the signature is there and good', async (context) => {
+    const { expect } = context;
+    const at = someConfirmation(context);
+    const watch = approvalWatch(at.gate, dirname(at.signers), { allowedSigners: at.signers });
+    // The watch goes by the clock of this machine; the request has to be open there.
+    at.seconds = (Date.now() - Date.parse('2026-11-21T03:00:00.000Z')) / 1000;
+    at.arrive();
+    expect(watch(at.state())?.state).toBe('needed');
+    at.lay(at.bob.sign(at.asked().text));
+    await expect.poll(() => watch(at.state())?.state, { timeout: 30_000 }).toBe('given');
+  });
+
+  test('is never given over a request that is not what the run is about to do, and says why', (context) => {
+    const { expect } = context;
+    const other = someConfirmation(context, { run: 'R1' });
+    const at = someConfirmation(context);
+    const watch = approvalWatch(at.gate, dirname(at.signers), { allowedSigners: at.signers });
+    at.append('approval.asked', other.asked());
+    at.lay(at.bob.sign(other.asked().text));
+    const shown = watch(at.state());
+    expect(shown).toMatchObject({ state: 'needed', file: '', command: '' });
+    expect(shown && approvalLine(shown)).toEqual({
+      text: 'not approved: the request on record does not fit this confirmation: its text has another run',
+      tone: 'bad',
+    });
+  });
+});

@@ -1,0 +1,159 @@
+import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'vitest';
+import type { Json } from '../../src/journal/journal.ts';
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
+import { type ApprovalHouse, withApprovals } from './approval-house.ts';
+import { ANSWERED } from './house.ts';
+import { changes, typesOf, useHouses } from './scene.ts';
+
+type Fields = Readonly<Record<string, string>>;
+
+/** Writes into the journal as somebody may who has the database and knows the chain. */
+async function forge({ home }: ApprovalHouse, run: string, body: Fields): Promise<void> {
+  const journal = await openSqliteJournal({ home, by: 'Robin' });
+  try {
+    await journal.append([{ stream: `run/${run}`, type: 'approval.asked', body: body as unknown as Json }]);
+  } finally {
+    await journal.close();
+  }
+}
+
+async function askedIn({ entries }: ApprovalHouse, run: string): Promise<Fields> {
+  const all = (await entries()).filter(({ stream }) => stream === `run/${run}`);
+  return all.findLast(({ type }) => type === 'approval.asked')?.body as unknown as Fields;
+}
+
+/** Changes the config as an editor does. */
+function edit({ folder }: ApprovalHouse, change: (yaml: string) => string): void {
+  const config = join(folder, 'lifeboat.yaml');
+  writeFileSync(config, change(readFileSync(config, 'utf8')));
+}
+
+const without = (yaml: string) => yaml.replace(/^approvals:.*\n/m, '');
+
+describe.concurrent('what a second person has signed', () => {
+  const house = useHouses();
+
+  test('for one run opens no other one, also when its text stands in the record of that one', async (context) => {
+    const { expect } = context;
+    const opened = await withApprovals(house, context);
+    const { server, run, approve, ada, request, home, entries } = opened;
+    const restore = (backup: number | undefined) =>
+      run('run', 'restore-backup', '--instance', 'orders', '--backup', `${backup}`, ...ANSWERED);
+    const created = await run('backups', 'create', '--instance', 'orders', '--yes');
+    expect(created.code, created.stderr).toBe(0);
+    const [one, two] = server.backups;
+    expect((await restore(one?.id)).code).toBe(3);
+    const first = await request();
+    await approve(ada);
+    const signature = `${first.file}.sig`;
+    const given = await askedIn(opened, first.run);
+    expect((await run('resume', first.run, '--abandon', 'another backup is better')).code).toBe(0);
+    const waits = await restore(two?.id);
+    expect(waits.code, waits.stderr).toBe(3);
+    const all = (await entries()).filter(({ type }) => type === 'run.started');
+    const other = all.map(({ stream }) => stream.slice('run/'.length)).find((id) => id !== first.run) ?? '';
+    const own = await askedIn(opened, other);
+    expect(own['text']).not.toBe(given['text']);
+    const before = changes(server).posts;
+    await forge(opened, other, {
+      ...own,
+      text: given['text'] ?? '',
+      challenge: given['challenge'] ?? '',
+    });
+    copyFileSync(signature, join(home, 'approvals', other, `${given['challenge']}.txt.sig`));
+
+    const listed = await run('approvals', other, '--json');
+    expect(listed.code, listed.stderr).toBe(3);
+    expect(JSON.parse(listed.stdout)).toMatchObject({
+      state: 'refused',
+      by: expect.stringContaining('its text has another run'),
+    });
+    const accepted = await run('approvals', 'accept', other, signature);
+    expect(accepted.code, accepted.stderr).toBe(2);
+    expect(accepted.stderr).toContain('its text has another run');
+    const end = await run('resume', other, ...ANSWERED);
+    expect(end.code, end.stderr).toBe(3);
+    expect(end.stderr).toContain('the request on record does not fit this confirmation');
+    expect(changes(server).posts).toBe(before);
+    // Honestly asked anew, and honestly signed, it goes on.
+    const fresh = await askedIn(opened, other);
+    expect(fresh['text']).toContain(`run: ${other}\n`);
+    writeFileSync(
+      join(home, 'approvals', other, `${fresh['challenge']}.txt.sig`),
+      ada.sign(fresh['text'] ?? ''),
+    );
+    await run('resume', other, ...ANSWERED);
+    expect(changes(server).posts).toBeGreaterThan(before);
+  });
+
+  test.for([
+    ['the approvals are taken out', without],
+    [
+      'only overwriting asks',
+      (yaml: string) => yaml.replace('./approvers', './approvers, required: overwrites'),
+    ],
+    ['nothing asks', (yaml: string) => yaml.replace('./approvers', './approvers, required: none')],
+    [
+      'this one asks nobody',
+      (yaml: string) => yaml.replace('  orders:\n', '  orders:\n    approval: none\n'),
+    ],
+  ] as const)('stays needed in a run that has asked for it, when %s', async ([name, change], context) => {
+    const { expect } = context;
+    const opened = await withApprovals(house, context);
+    const { server, rotate, run, approve, ada, folder, entries } = opened;
+    expect((await rotate()).code).toBe(3);
+    const config = readFileSync(join(folder, 'lifeboat.yaml'), 'utf8');
+    edit(opened, change);
+    expect(readFileSync(join(folder, 'lifeboat.yaml'), 'utf8')).not.toBe(config);
+    const refused = await run('resume', ...ANSWERED);
+    expect(refused.code, refused.stderr).toBe(3);
+    if (change === without) {
+      expect(refused.stderr).toContain('the config has no `approvals` any more');
+      expect(refused.stderr).toContain('put `approvals` back into lifeboat.yaml');
+      expect(refused.stderr).toContain('--break-glass REASON');
+    }
+    expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
+    await approve(ada);
+    const listed = await run('approvals', '--json');
+    expect(JSON.parse(listed.stdout)).toMatchObject({ state: change === without ? 'refused' : 'given' });
+    if (change === without) {
+      expect((await run('resume', ...ANSWERED)).code).toBe(3);
+      appendFileSync(join(folder, 'lifeboat.yaml'), 'approvals: { allowedSigners: ./approvers }\n');
+    }
+    const end = await run('resume', ...ANSWERED);
+    expect(end.code, `${name}: ${end.stderr}`).toBe(0);
+    expect(typesOf(await entries(), 'run')).toContain('approval.given');
+    expect(changes(server)).toMatchObject({ patches: 1 });
+  });
+
+  test('is done without only loudly, also when the config asks for none any more', async (context) => {
+    const { expect } = context;
+    const opened = await withApprovals(house, context);
+    const { server, rotate, run, entries } = opened;
+    expect((await rotate()).code).toBe(3);
+    edit(opened, without);
+    const end = await run('resume', ...ANSWERED, '--break-glass', 'nobody is there');
+    expect(end.code, end.stderr).toBe(0);
+    expect(end.stderr).toContain('without a second person: nobody is there');
+    const bypassed = (await entries()).find(({ type }) => type === 'approval.bypassed');
+    expect(bypassed?.body).toMatchObject({ reason: 'nobody is there' });
+    expect(changes(server)).toMatchObject({ patches: 1 });
+    expect((await run('audit', 'verify')).code).toBe(0);
+  });
+
+  test('is signed only from a file that is what its name says', async (context) => {
+    const { expect } = context;
+    const { rotate, run, request, ada } = await withApprovals(house, context);
+    expect((await rotate()).code).toBe(3);
+    const { file, text } = await request();
+    const other = join(dirname(file), '0123456789abcdef.txt');
+    writeFileSync(other, text);
+    const refused = await run('approve', other, '--key', ada.keyFile, '--confirm', 'orders');
+    expect(refused.code, refused.stderr).toBe(2);
+    expect(refused.stderr).toContain('not the request that the file is named after');
+    const good = await run('approve', file, '--key', ada.keyFile, '--confirm', 'orders');
+    expect(good.code, good.stderr).toBe(0);
+  });
+});
