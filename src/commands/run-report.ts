@@ -1,8 +1,9 @@
 import { runbooks } from '../../machines/index.ts';
-import { checkpointRoot, readNotes } from '../evidence/checkpoint-files.ts';
+import { LifeboatError } from '../errors.ts';
 import { slicesOf } from '../evidence/measure/slices-of.ts';
 import type { Report } from '../evidence/report/model.ts';
 import { buildReport, type ReportOptions } from '../evidence/report.ts';
+import { signedHeadOf } from '../evidence/signed-head.ts';
 import type { Entry, JournalReader } from '../journal/journal.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
 import type { RunSummary } from '../runner/runs.ts';
@@ -22,9 +23,7 @@ export async function reportOf(
 ): Promise<Report> {
   const entries = await journal.read(`run/${runId}`);
   const history = await ledgersOf(journal, [...new Set([instance, target ?? instance])]);
-  const note = readNotes(checkpointRoot(home), `run/${runId}`).findLast(({ path }) =>
-    path.endsWith('latest.note'),
-  )?.note;
+  const note = signedHeadOf(home, entries);
   return buildReport(entries, {
     generatedAt: new Date(),
     history,
@@ -42,7 +41,7 @@ async function ledgersOf(journal: JournalReader, instances: readonly string[]): 
   return ledgers.flat();
 }
 
-/** The recovery in figures. A run of another version of its runbook has none here: its states are not known any more. */
+/** The recovery in figures. A run that another version of its runbook wrote has none here: its states are not known any more. */
 function whatItTook(
   id: string,
   version: string,
@@ -50,7 +49,12 @@ function whatItTook(
 ): Pick<ReportOptions, 'measures' | 'obligations' | 'sliceOf'> {
   const runbook = Object.hasOwn(runbooks, id) ? runbooks[id] : undefined;
   if (runbook?.version !== version) return {};
-  const measures = measuresOfRun(id, entries);
-  if (measures === undefined) return {};
-  return { measures, obligations: obligationsOf(runbook, entries), sliceOf: slicesOf(runbook) };
+  try {
+    const measures = measuresOfRun(id, entries);
+    if (measures === undefined) return {};
+    return { measures, obligations: obligationsOf(runbook, entries), sliceOf: slicesOf(runbook) };
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'run.diverged') return {};
+    throw thrown;
+  }
 }

@@ -14,8 +14,8 @@ export interface Tape {
   start(options: TapeOptions): Promise<void>;
   /** A secret that is in hand, under its fingerprint. */
   know(secret: Secret, fingerprint: string): void;
-  /** How far the transcript reaches, for the record; nothing when nothing was sent. */
-  notes(): readonly Note[];
+  /** How far the transcript reaches, for the record; nothing when nothing was sent. With `isOver` it reaches no further: nothing is written any more. */
+  notes(isOver?: boolean): readonly Note[];
   /** What has to be told when the screen is gone. */
   warnings(): readonly string[];
   close(): void;
@@ -36,9 +36,11 @@ export function openTape(): Tape {
   let transcript: Transcript | undefined;
   let fingerprint: TapeOptions['fingerprint'] | undefined;
   let writing = false;
+  let ended = false;
   let lost = 0;
 
   const hear = (call: TranscribedCall) => {
+    if (ended) return;
     if (waiting.length < MOST_WAITING) waiting.push(call);
     else lost += 1;
     void write();
@@ -46,10 +48,11 @@ export function openTape(): Tape {
 
   /** Without a secret that is new, all of it happens before this returns to whoever made the call. */
   async function write(): Promise<void> {
-    if (transcript === undefined || writing) return;
+    if (transcript === undefined || writing || ended) return;
     writing = true;
     for (let call = waiting[0]; call !== undefined; call = waiting[0]) {
       if (call.kind !== 'tool' && !isNamed(call)) await nameSecrets(call);
+      if (ended) return;
       transcript.write(call);
       waiting.shift();
     }
@@ -90,8 +93,11 @@ export function openTape(): Tape {
       void write();
     },
     know: name,
-    notes() {
+    notes(isOver = false) {
+      ended ||= isOver;
       if (transcript === undefined) return [];
+      // What still waits for the name of a secret is written without it: behind the end nothing is.
+      if (isOver) for (const call of waiting.splice(0)) transcript.write(call);
       const { lines, bytes, sha256 } = transcript.keep();
       const problem = transcript.problem?.shortMessage;
       if (lines === 0 && problem === undefined) return [];

@@ -3,19 +3,27 @@ import type { Anchor } from './anchor.ts';
 import type { Audit } from './audit-report.ts';
 
 export interface AnchorCheck {
-  /** Is fed the entries of the anchor's stream. */
+  /** Is fed the entries of all streams. */
   take(entry: { readonly stream: string; readonly seq: number; readonly hash: string }): void;
   /** Called when all were seen. */
   finish(): void;
 }
 
-/** Compares a stream with what an anchor from elsewhere says of it: the only thing that betrays a journal that was rolled back as a whole. */
-export function anchorCheck(anchor: Anchor | undefined, audit: Audit): AnchorCheck {
+/** Compares streams with what anchors from elsewhere say of them: the only thing that betrays a journal that was rolled back as a whole. */
+export function anchorCheck(anchors: readonly Anchor[], audit: Audit): AnchorCheck {
+  const checks = anchors.map((anchor) => oneCheck(anchor, audit));
+  return {
+    take: (entry) => checks.forEach((check) => void check.take(entry)),
+    finish: () => checks.forEach((check) => void check.finish()),
+  };
+}
+
+function oneCheck(anchor: Anchor, audit: Audit): AnchorCheck {
   let last = 0;
   let met = false;
   return {
     take({ stream, seq, hash }) {
-      if (stream !== anchor?.stream) return;
+      if (stream !== anchor.stream) return;
       last = seq;
       if (seq !== anchor.seq) return;
       met = true;
@@ -24,7 +32,7 @@ export function anchorCheck(anchor: Anchor | undefined, audit: Audit): AnchorChe
       audit.problem('anchor.rewritten', message, { stream, seq });
     },
     finish() {
-      if (anchor === undefined || met) return;
+      if (met) return;
       const name = show(anchor.stream, 120);
       const message =
         last === 0

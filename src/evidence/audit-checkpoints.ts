@@ -15,6 +15,8 @@ export interface Checkpoints {
   /** Valid checkpoints by the stream they sign. */
   readonly byStream: ReadonlyMap<string, readonly Checkpoint[]>;
   readonly trust: Trust;
+  /** Those whose keys are known. */
+  readonly installations: ReadonlySet<string>;
 }
 
 /** Reads and verifies all checkpoints of a home and its extra folders. What does not verify becomes a finding. */
@@ -23,8 +25,8 @@ export function collectCheckpoints(options: AuditOptions, audit: Audit): Checkpo
   const given = options.publicKey === undefined ? undefined : parsePublicKeys(options.publicKey);
   if (given?.length === 0)
     audit.problem('key.unreadable', 'the given public key is not an ed25519 key in PEM');
-  const keys = given ?? readPublicKeys(home);
-  const trust = keys.length === 0 ? 'none' : given === undefined ? 'beside' : 'given';
+  const stored = parsePublicKeys(options.storedKey ?? '').map(installationOf);
+  const keys = given ?? [...parsePublicKeys(options.storedKey ?? ''), ...readPublicKeys(home)];
   const byStream = new Map<string, Checkpoint[]>();
 
   for (const file of allNotes(home, keys, options, audit)) {
@@ -34,7 +36,29 @@ export function collectCheckpoints(options: AuditOptions, audit: Audit): Checkpo
     if (others === undefined) byStream.set(checkpoint.stream, [checkpoint]);
     else others.push(checkpoint);
   }
-  return { byStream, trust };
+  const others = stored.length === 0 ? [] : tellOthers(byStream, stored, audit);
+  const isGiven = given !== undefined || (stored.length > 0 && others.length === 0);
+  const trust = keys.length === 0 ? 'none' : isGiven ? 'given' : 'beside';
+  return { byStream, trust, installations: new Set(keys.map(installationOf)) };
+}
+
+/** A key that was planted beside the journal looks like one that was there before: people have to know of it. */
+function tellOthers(
+  byStream: ReadonlyMap<string, readonly Checkpoint[]>,
+  stored: readonly string[],
+  audit: Audit,
+): readonly string[] {
+  const signed = Map.groupBy([...byStream.values()].flat(), ({ installation }) => installation);
+  const others = [...signed].filter(([installation]) => !stored.includes(installation));
+  for (const [installation, checkpoints] of others) {
+    const streams = [...new Set(checkpoints.map(({ stream }) => stream))];
+    const more = streams.length > 3 ? ` and ${streams.length - 3} more` : '';
+    audit.warning(
+      'key.other',
+      `heads of ${streams.slice(0, 3).join(', ')}${more} are signed by the key ${installation}, which is believed: it is not the one in the key store`,
+    );
+  }
+  return others.map(([installation]) => installation);
 }
 
 function allNotes(home: string, keys: readonly KeyObject[], options: AuditOptions, audit: Audit): NoteFile[] {

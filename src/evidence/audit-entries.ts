@@ -6,6 +6,7 @@ import { isStreamName } from '../journal/new-entry.ts';
 import { show } from '../text.ts';
 import { anchorCheck } from './audit-anchor.ts';
 import type { Checkpoints } from './audit-checkpoints.ts';
+import { endCheck } from './audit-end.ts';
 import type { Audit, AuditOptions } from './audit-report.ts';
 import { auditTranscript, type KeptTranscript, keptTranscript } from './audit-transcript.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -15,10 +16,10 @@ import { transcriptOf } from './transcript/path.ts';
 export function auditEntries(
   db: DatabaseSync,
   checkpoints: Checkpoints,
-  { home, stream: only, anchor }: AuditOptions,
+  { home, stream: only, anchors = [], approval }: AuditOptions,
   audit: Audit,
 ): void {
-  const anchored = anchorCheck(anchor, audit);
+  const anchored = anchorCheck(anchors, audit);
   const quotes = new Map<string, { readonly stream: string; readonly seq: number }>();
   const seen = new Set<string>();
   let current: StreamAudit | undefined;
@@ -34,6 +35,7 @@ export function auditEntries(
     }
     current.take(row);
     anchored.take(row);
+    if (row.type.startsWith('approval.')) approval?.(row);
     const run = quotedRun(row);
     if (run !== undefined && !quotes.has(run)) quotes.set(run, { stream: row.stream, seq: row.seq });
   }
@@ -64,7 +66,9 @@ function auditStream(
   const signed = byStream.get(stream) ?? [];
   const bySeq = Map.groupBy(signed, (checkpoint) => checkpoint.seq);
   const check = linkChecker();
+  const ends = endCheck(stream, audit);
   const kept: KeptTranscript[] = [];
+  let isClosed = false;
   let entries = 0;
   let head = { seq: 0, hash: ZERO_HASH };
   if (!isStreamName(stream))
@@ -83,6 +87,8 @@ function auditStream(
         if (checkpoint.hash === row.hash) continue;
         audit.problem('stream.rewritten', `entry ${row.seq} is not the one that was signed`, where);
       }
+      ends.take(row);
+      isClosed ||= row.type === 'run.closed';
       const said = saidOfTranscript(row);
       if (said !== undefined) kept.push(said);
       entries += 1;
@@ -96,13 +102,23 @@ function auditStream(
       }
       if (signed.length === 0) {
         const why =
-          trust === 'none' ? 'there is no public key to verify one with' : 'a cut tail would not show';
+          trust === 'none'
+            ? 'there is no public key to verify one with'
+            : 'a cut tail would not show, nor entries that were added or written anew';
         audit.warning('stream.unsealed', `${name} has no valid checkpoint: ${why}`, { stream: name });
+      } else if (furthest < head.seq) {
+        audit.warning('stream.unsigned', unsigned(furthest + 1, head.seq, name), { stream: name });
       }
-      if (kept.length > 0) auditTranscript(name, kept, transcriptIn(home, stream), audit);
+      if (stream.startsWith('run/')) auditTranscript(name, kept, transcriptIn(home, stream), isClosed, audit);
       audit.stream({ stream: name, entries, head: head.hash, sealed: Math.min(furthest, head.seq) });
     },
   };
+}
+
+function unsigned(first: number, last: number, name: string): string {
+  return first === last
+    ? `entry ${last} of ${name} is not signed: whoever could write here could have added it`
+    : `entries ${first} to ${last} of ${name} are not signed: whoever could write here could have added them`;
 }
 
 function saidOfTranscript(row: Row): KeptTranscript | undefined {

@@ -1,9 +1,9 @@
+import type { Row } from '../journal/chain.ts';
 import { show } from '../text.ts';
-
 import type { Anchor } from './anchor.ts';
 
 /** One thing an audit found, as data. The message is printable: one line, lower case, no stop. */
-interface Finding {
+export interface Finding {
   /** A problem is evidence of damage or tampering; a warning is a proof that is missing. */
   readonly severity: 'problem' | 'warning';
   readonly stream?: string;
@@ -44,10 +44,17 @@ export interface AuditOptions {
    * keys beside the checkpoints are believed, and whoever could change the checkpoints could change these too.
    */
   readonly publicKey?: string;
+  /**
+   * The public half of the key in the key store (PEM). Keys beside the checkpoints are believed as well then, since one may have followed another, but what they have
+   * signed is told.
+   */
+  readonly storedKey?: string;
   /** The extra folders that checkpoints were copied to. */
   readonly folders?: readonly string[];
-  /** What somebody wrote down elsewhere: its stream must still contain it. */
-  readonly anchor?: Anchor | undefined;
+  /** What somebody wrote down elsewhere: their streams must still contain it. */
+  readonly anchors?: readonly Anchor[];
+  /** Is given every entry about an approval: signatures are checked with a tool that does not belong to evidence. */
+  readonly approval?: ((row: Row) => void) | undefined;
 }
 
 /** What the parts of an audit write to. */

@@ -7,6 +7,8 @@ export interface KeptTranscript {
   readonly seq: number;
   readonly bytes: number;
   readonly sha256: string;
+  /** It could not be written on, or not be looked at: what lies there may be more. */
+  readonly troubled: boolean;
 }
 
 /** What an entry says of the transcript; undefined for every other entry. */
@@ -17,15 +19,19 @@ export function keptTranscript(entry: {
 }): KeptTranscript | undefined {
   const read = readRunEntry(entry as Parameters<typeof readRunEntry>[0]);
   if (read?.type !== 'transcript.kept') return undefined;
-  const { bytes, sha256 } = read.body;
-  return { seq: entry.seq, bytes, sha256 };
+  const { bytes, sha256, problem } = read.body;
+  return { seq: entry.seq, bytes, sha256, troubled: problem !== undefined };
 }
 
-/** Compares the beginning of a transcript with each thing that the record says of it. What was written later is not covered. */
+/**
+ * Compares the beginning of a transcript with each thing that the record says of it. What lies behind that is not covered: a run that was closed (`isClosed`) has
+ * nothing there, any other may have been interrupted before it said how far it came.
+ */
 export function auditTranscript(
   stream: string,
   kept: readonly KeptTranscript[],
   transcript: Buffer | undefined,
+  isClosed: boolean,
   audit: Audit,
 ): void {
   for (const { seq, bytes, sha256 } of kept) {
@@ -42,4 +48,11 @@ export function auditTranscript(
     });
     return;
   }
+  const last = kept.at(-1);
+  const more = (transcript?.length ?? 0) - (last?.bytes ?? 0);
+  if (more <= 0) return;
+  const message = `the transcript of ${stream} goes on for ${more} bytes that no entry covers: whoever could write here could have added them`;
+  if (isClosed && last !== undefined && !last.troubled)
+    audit.problem('transcript.added', message, { stream });
+  else audit.warning('transcript.tail', message, { stream });
 }

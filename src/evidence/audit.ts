@@ -12,6 +12,7 @@ import { show } from '../text.ts';
 import { collectCheckpoints } from './audit-checkpoints.ts';
 import { auditEntries } from './audit-entries.ts';
 import { type Audit, type AuditOptions, type AuditReport, createAudit } from './audit-report.ts';
+import { auditStrangers, readStrangers } from './audit-strangers.ts';
 
 /**
  * Re-computes everything there is about a journal: every hash, number and canonical body, the database's own
@@ -28,6 +29,7 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
       db.exec('BEGIN');
       auditStructure(db, audit);
       auditEntries(db, checkpoints, options, audit);
+      auditStrangers(db, readStrangers(options, checkpoints.installations), audit);
     } catch (error) {
       audit.problem('database.unreadable', `reading the database failed: ${said(error)}`);
     } finally {

@@ -6,16 +6,20 @@ import { checkpointRoot, readNotes, readPublicKeys } from './checkpoint-files.ts
 /**
  * Throws `journal.cut` when a signed checkpoint below `home` saw more entries of the stream than there are now: then what
  * the run last did is not in the journal, and going on could repeat it. Cheap: reads the stream's few checkpoints only.
- * Checkpoints that cannot be read or verified stop nobody here; `auditVerify` reports them.
+ * Checkpoints that cannot be read or verified stop nobody here; `auditVerify` reports them. Gives the entry that the furthest of the others saw.
  */
-export function refuseCutTail(home: string, head: Head): void {
+export function refuseCutTail(home: string, head: Head): number | undefined {
   const root = checkpointRoot(home);
   const keys = readPublicKeys(root);
+  let furthest: number | undefined;
   for (const { note } of readNotes(root, head.stream)) {
     const read = readCheckpoint(note ?? '', keys);
     if (read.result !== 'signed' || read.checkpoint.stream !== head.stream) continue;
     const { seq, hash } = read.checkpoint;
-    if (seq < head.seq || (seq === head.seq && hash === head.hash)) continue;
+    if (seq < head.seq || (seq === head.seq && hash === head.hash)) {
+      furthest = Math.max(furthest ?? 0, seq);
+      continue;
+    }
     throw new LifeboatError(
       'journal.cut',
       `${head.stream} ends at entry ${head.seq}, but entry ${seq} was signed and is gone or changed`,
@@ -28,4 +32,5 @@ export function refuseCutTail(home: string, head: Head): void {
       },
     );
   }
+  return furthest;
 }

@@ -5,6 +5,7 @@ import { type Head, type Json, type StreamName, ZERO_HASH } from '../journal/jou
 import { show } from '../text.ts';
 import type { Anchor } from './anchor.ts';
 import { anchorCheck } from './audit-anchor.ts';
+import { type EndCheck, endCheck } from './audit-end.ts';
 import { type Audit, type AuditReport, createAudit } from './audit-report.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { parsePublicKeys } from './checkpoint-files.ts';
@@ -32,10 +33,14 @@ const ExportedHead = z.strictObject({
  * when it is signed, the note. `publicKey` is PEM; without it a note cannot be verified, and the report's trust is `none`.
  * Never throws on any content.
  */
-export function verifyExport(lines: readonly string[], publicKey?: string, anchor?: Anchor): AuditReport {
+export function verifyExport(
+  lines: readonly string[],
+  publicKey?: string,
+  anchors: readonly Anchor[] = [],
+): AuditReport {
   const audit = createAudit();
   const read = auditExported(lines, publicKey, audit);
-  const anchored = anchorCheck(anchor, audit);
+  const anchored = anchorCheck(anchors, audit);
   for (const row of read?.rows ?? []) anchored.take(row);
   anchored.finish();
   return audit.report(read === undefined || publicKey === undefined ? 'none' : 'given');
@@ -50,12 +55,15 @@ export function auditExported(
   const rows = lines.slice(0, -1).map((line) => exactly(line, readEntry));
   const check = linkChecker();
   let tip: Head | undefined;
+  let ends: EndCheck | undefined;
   for (const [index, row] of rows.entries()) {
     if (row === undefined || (tip !== undefined && row.stream !== tip.stream)) {
       audit.problem('export.line', `line ${index + 1} is not an exported entry of this stream`);
       continue;
     }
     for (const { seq, code, shortMessage } of check(row)) audit.problem(code, shortMessage, { seq });
+    ends ??= endCheck(row.stream, audit);
+    ends.take(row);
     tip = { stream: row.stream as StreamName, seq: row.seq, hash: row.hash };
   }
 

@@ -1,21 +1,38 @@
 import { homeFolder } from '../../config/load.ts';
-import { EXIT } from '../../errors.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
 import { anchorOf } from '../../evidence/anchor.ts';
+import type { Head, JournalReader } from '../../journal/journal.ts';
+import { isStreamName } from '../../journal/new-entry.ts';
 import { openForReading } from '../../journal/open-for-reading.ts';
 import { findRun } from '../../runner/runs.ts';
+import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 
-/** `lifeboat audit anchor [RUN]`: the head of a run in one line for the ticket. */
+/** `lifeboat audit anchor [RUN]`: the head of a run, or with `--instance` of a ledger, in one line for the ticket. */
 export async function auditAnchorCommand(
   context: CommandContext,
   [word]: readonly string[],
+  { instance }: { readonly instance?: string },
 ): Promise<number> {
   const journal = await openForReading({ home: homeFolder(context.env) });
   try {
-    const { runId } = await findRun(journal, word);
-    context.stdout.write(`${anchorOf(await journal.head(`run/${runId}`))}\n`);
+    const run = async () => journal.head(`run/${(await findRun(journal, word)).runId}`);
+    const heads = [
+      ...(word === undefined && instance !== undefined ? [] : [await run()]),
+      ...(instance === undefined ? [] : [await ledgerOf(journal, instance)]),
+    ];
+    for (const head of heads) context.stdout.write(`${anchorOf(head)}\n`);
     return EXIT.closed;
   } finally {
     await journal.close();
   }
+}
+
+async function ledgerOf(journal: JournalReader, instance: string): Promise<Head> {
+  const stream = `instance/${instance}`;
+  const head = isStreamName(stream) ? await journal.head(stream) : undefined;
+  if (head !== undefined && head.seq > 0) return head;
+  throw new LifeboatError('audit.none', `nothing is on record of instance ${show(instance, 80)}`, {
+    exitCode: EXIT.usage,
+  });
 }

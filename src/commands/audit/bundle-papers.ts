@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { runbooks } from '../../../machines/index.ts';
-import { anchorOf } from '../../evidence/anchor.ts';
-import { bundleReadme } from '../../evidence/bundle/readme.ts';
 import type { BundleFiles } from '../../evidence/bundle/tar.ts';
 import type { Entry, JournalReader } from '../../journal/journal.ts';
 import type { RunSummary } from '../../runner/runs.ts';
@@ -25,13 +23,11 @@ export async function bundlePapers(
   summary: RunSummary,
   entries: readonly Entry[],
 ): Promise<BundleFiles> {
-  const head = entries.at(-1);
   const papers = new Map<string, string | Buffer>([
     ...(await reportFiles(journal, home, summary)),
     ...machineFiles(summary, entries),
     ['tools.json', `${printableJson(toolsOf(context, entries))}\n`],
     ['verify.mjs', readFileSync(join(packageRoot(), 'src/evidence/bundle/verify.mjs'))],
-    ['README.txt', bundleReadme(summary.runId, head === undefined ? '' : anchorOf(head))],
   ]);
   return new Map([...papers].map(([name, text]) => [name, Buffer.from(text)]));
 }

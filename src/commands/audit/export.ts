@@ -12,6 +12,7 @@ import type { CommandContext } from '../context.ts';
 import { openKeys } from '../workspace.ts';
 import { writeNewFile } from '../write-new-file.ts';
 import { bundlePapers } from './bundle-papers.ts';
+import { checkpointFolders } from './checkpoint-folders.ts';
 
 interface ExportFlags {
   readonly out?: string;
@@ -20,7 +21,8 @@ interface ExportFlags {
 
 /**
  * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar; with `--lines` its journal alone, as JSON lines that are
- * ended by the newest signed head. Nothing is overwritten.
+ * ended by the newest signed head. Nothing is overwritten. What is not intact is not signed: rejects with `evidence.not-intact`. What no head has signed
+ * yet is signed, and the bundle says that it was signed only now.
  */
 export async function auditExportCommand(
   context: CommandContext,
@@ -34,9 +36,16 @@ export async function auditExportCommand(
     const summary = await findRun(journal, word);
     const out = flags.out ?? `lifeboat-${summary.runId}.tar`;
     if (flags.lines !== true) refuseOut(context, out);
+    const streams = [
+      `run/${summary.runId}` as const,
+      ...(flags.lines === true ? [] : await ledgersOf(journal, summary)).map(
+        (name) => `instance/${name}` as const,
+      ),
+    ];
+    await refuseUnsound(context, home, summary.runId, streams);
     const keyring = await openKeys(context);
     const signer = createSigner(await keyring.signingKey());
-    await tellOtherKey(context, home, signer);
+    await tellOtherKeys(context, home, streams, signer);
     if (flags.lines === true) return await exportLines(context, journal, summary.runId, signer);
     const tar = await bundleOf(context, journal, summary, signer, await guardOf(context, keyring));
     if (out === '-') context.stdout.write(tar);
@@ -48,18 +57,50 @@ export async function auditExportCommand(
   }
 }
 
+/** A signature over a record that was tampered with would vouch for it. */
+async function refuseUnsound(
+  context: CommandContext,
+  home: string,
+  runId: string,
+  streams: readonly string[],
+): Promise<void> {
+  const { auditVerify } = await import('../../evidence/audit.ts');
+  const folders = await checkpointFolders(context);
+  for (const stream of streams) {
+    const { ok, findings } = await auditVerify({ home, stream, folders });
+    const first = findings.find(({ severity }) => severity === 'problem');
+    if (!ok)
+      throw new LifeboatError(
+        'evidence.not-intact',
+        `the record of run ${runId} is not intact, so it is not signed: ${stream}: ${first?.shortMessage ?? ''}`,
+        {
+          hints: [
+            `\`lifeboat audit verify ${runId}\` says what was found`,
+            `copy ${show(home, 300)} as it is for whoever looks into it`,
+          ],
+        },
+      );
+    for (const { code, shortMessage } of findings)
+      if (code === 'stream.unsigned' || code === 'stream.unsealed')
+        context.stderr.write(`warning: ${shortMessage}; this export signs what is there now, and says so\n`);
+  }
+}
+
 /** The key of a drill is gone when it ends: what is exported later has another signature on the outside than on the inside. */
-async function tellOtherKey({ stderr }: CommandContext, home: string, { publicKey }: Signer): Promise<void> {
-  const { checkpointRoot, readPublicKeys } = await import('../../evidence/checkpoint-files.ts');
-  const known = readPublicKeys(checkpointRoot(home)).map((key) =>
-    String(key.export({ type: 'spki', format: 'pem' })),
-  );
-  if (known.length === 0 || known.includes(publicKey)) return;
+async function tellOtherKeys(
+  { stderr }: CommandContext,
+  home: string,
+  streams: readonly string[],
+  signer: Signer,
+): Promise<void> {
+  const { installationsOf } = await import('../../evidence/signed-head.ts');
+  const others = [...installationsOf(home, streams)].filter((one) => one !== signer.installation);
+  if (others.length === 0) return;
   stderr.write(
-    'hint: the run was signed with another key than the one that signs this export, as after a drill\n',
+    `hint: the run was signed with another key than the one that signs this export, as after a drill: ${others.join(', ')}\n`,
   );
   stderr.write(
-    'hint: who verifies it needs both: lifeboat.pub in the bundle has them, one below the other\n',
+    `hint: who verifies it needs all ${others.length + 1}: lifeboat.pub in the bundle has them, one below the other; compare each\n`,
   );
 }
 

@@ -1,124 +1,109 @@
 import { existsSync, statSync } from 'node:fs';
 import { readBounded, whyUnread } from '../../bounded-file.ts';
-import { homeFolder, loadConfig } from '../../config/load.ts';
+import { homeFolder } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { type Anchor, parseAnchor } from '../../evidence/anchor.ts';
-import type { AuditReport } from '../../evidence/audit-report.ts';
+import type { AuditReport, Finding } from '../../evidence/audit-report.ts';
+import type { Audited } from '../../evidence/audit-verdict.ts';
+import type { Row } from '../../journal/chain.ts';
 import { openForReading } from '../../journal/open-for-reading.ts';
 import { findRun } from '../../runner/runs.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
-import { printJson } from '../print-json.ts';
+import { checkpointFolders } from './checkpoint-folders.ts';
+import { storedKey } from './stored-key.ts';
 
 /** What an audit is told from elsewhere. */
 interface Trust {
   readonly publicKey: string | undefined;
-  readonly anchor: Anchor | undefined;
+  readonly anchors: readonly Anchor[];
+}
+
+interface Verified {
+  readonly audited: Audited;
+  readonly report: AuditReport;
 }
 
 /**
  * `lifeboat audit verify [RUN|BUNDLE|FOLDER|FILE]`: the journal here, a bundle (which needs neither a home nor a config), or an exported journal. Exit 0
- * when nothing is wrong, 1 when something is, 2 for an anchor that was not copied whole.
+ * when nothing is wrong, 1 when something is, 2 for an anchor that was not copied whole. What was not checked stands in the verdict.
  */
 export async function auditVerifyCommand(
   context: CommandContext,
   [word]: readonly string[],
-  flags: { readonly json?: boolean; readonly publicKey?: string; readonly anchor?: string },
+  flags: {
+    readonly json?: boolean;
+    readonly publicKey?: string;
+    readonly anchor?: string | readonly string[];
+  },
 ): Promise<number> {
   const trust = {
     publicKey: flags.publicKey === undefined ? undefined : await readText(flags.publicKey),
-    anchor: flags.anchor === undefined ? undefined : parseAnchor(flags.anchor),
+    anchors: [flags.anchor ?? []].flat().map(parseAnchor),
   };
-  const report =
+  const { audited, report } =
     word !== undefined && existsSync(word)
-      ? await verifyPath(context, word, trust)
+      ? await verifyPath(word, trust)
       : await verifyHome(context, word, trust);
-  if (flags.json) printJson(context, report);
-  else print(context, report, trust.anchor);
+  const { printAudit, printAuditJson } = await import('./print-audit.ts');
+  const print = flags.json === true ? printAuditJson : printAudit;
+  print(context, audited, report, trust.anchors);
   // Nothing to look at is not nothing found.
   return report.ok && report.streams.length > 0 ? EXIT.closed : EXIT.failed;
 }
 
 /** A folder or a tar is a bundle, anything else an exported stream. */
-async function verifyPath(context: CommandContext, path: string, trust: Trust): Promise<AuditReport> {
+async function verifyPath(path: string, trust: Trust): Promise<Verified> {
   const { MOST_BUNDLE_BYTES, readBundle } = await import('./read-bundle.ts');
   const isFolder = statSync(path).isDirectory();
   const bytes = isFolder ? undefined : await readBytes(path, MOST_BUNDLE_BYTES);
   if (bytes?.[0] !== 0x7b) {
     const { files, problems } = await readBundle(path, bytes);
     const { verifyBundle } = await import('../../evidence/bundle/verify-bundle.ts');
-    const { approvalProblems } = await import('./check-approvals.ts');
-    const report = verifyBundle(files, trust);
-    const checked = await approvalProblems(files, (line) => context.stderr.write(`${line}\n`));
-    return withProblems(report, [...problems, ...checked]);
+    const approvals: Row[] = [];
+    const report = verifyBundle(files, { ...trust, approval: (row) => void approvals.push(row) });
+    const damaged = problems.map((problem) => ({ severity: 'problem' as const, ...problem }));
+    const found = [...damaged, ...(await checked(approvals))];
+    return { audited: 'bundle', report: withFindings(report, found) };
   }
   const { exportedLines, verifyExport } = await import('../../evidence/verify-export.ts');
   const lines = exportedLines(bytes).filter((line) => line !== '');
-  return verifyExport(lines, trust.publicKey, trust.anchor);
-}
-
-function withProblems(
-  report: AuditReport,
-  problems: readonly { readonly code: string; readonly shortMessage: string }[],
-): AuditReport {
-  if (problems.length === 0) return report;
-  const found = problems.map((problem) => ({ severity: 'problem' as const, ...problem }));
-  return { ...report, ok: false, findings: [...found, ...report.findings] };
+  return { audited: 'export', report: verifyExport(lines, trust.publicKey, trust.anchors) };
 }
 
 async function verifyHome(
   context: CommandContext,
   word: string | undefined,
-  { publicKey, anchor }: Trust,
-): Promise<AuditReport> {
+  { publicKey, anchors }: Trust,
+): Promise<Verified> {
   const { auditVerify } = await import('../../evidence/audit.ts');
   const home = homeFolder(context.env);
   const stream = word === undefined ? undefined : `run/${await runIdOrWord(home, word)}`;
-  return auditVerify({
+  const approvals: Row[] = [];
+  const stored = publicKey === undefined ? await storedKey(context) : undefined;
+  const report = await auditVerify({
     home,
     folders: await checkpointFolders(context),
-    anchor,
-    ...(stream === undefined ? {} : { stream }),
+    anchors,
+    approval: (row) => void approvals.push(row),
+    // An anchor of another stream is looked for as well.
+    ...(stream === undefined || anchors.some((anchor) => anchor.stream !== stream) ? {} : { stream }),
+    ...(stored === undefined ? {} : { storedKey: stored }),
     ...(publicKey === undefined ? {} : { publicKey }),
   });
+  return { audited: 'home', report: withFindings(report, await checked(approvals)) };
 }
 
-/** Nobody reads further: a record that is broken in so many places is broken. */
-const MOST_FINDINGS = 200;
-
-function print(context: CommandContext, report: AuditReport, anchor: Anchor | undefined): void {
-  for (const { severity, stream: where, seq, shortMessage } of report.findings.slice(0, MOST_FINDINGS)) {
-    const place = [where, seq === undefined ? undefined : `entry ${seq}`]
-      .filter((part) => part !== undefined)
-      .join(' ');
-    context.stdout.write(`${severity}: ${place === '' ? '' : `${place}: `}${shortMessage}\n`);
-  }
-  const more = report.findings.length - MOST_FINDINGS;
-  if (more > 0) context.stdout.write(`${more} more are not shown: see them with --json\n`);
-  for (const { stream: name, entries, head, sealed } of report.streams) {
-    context.stdout.write(`${name}: ${entries} entries, sealed up to ${sealed}, head ${head.slice(0, 12)}\n`);
-  }
-  if (anchor !== undefined && !report.findings.some(({ code }) => code.startsWith('anchor.')))
-    context.stdout.write(`the anchor holds: entry ${anchor.seq} of ${anchor.stream} is the one it saw\n`);
-  context.stdout.write(
-    `${report.entries} entries in ${report.streams.length} streams: ${verdictOf(report)}\n`,
-  );
-  const hint = anchor === undefined ? TRUST_HINTS[report.trust] : undefined;
-  if (hint !== undefined) context.stderr.write(`hint: ${hint}\n`);
+async function checked(approvals: readonly Row[]): Promise<readonly Finding[]> {
+  if (approvals.length === 0) return [];
+  const { approvalFindings } = await import('./check-approvals.ts');
+  return approvalFindings(approvals);
 }
 
-function verdictOf(report: AuditReport): string {
-  if (!report.ok) return 'NOT INTACT: see the problems above';
-  if (report.streams.length === 0) return 'there is nothing to verify';
-  return 'nothing was changed, removed or reordered';
+function withFindings(report: AuditReport, found: readonly Finding[]): AuditReport {
+  const ok = report.ok && found.every(({ severity }) => severity === 'warning');
+  return { ...report, ok, findings: [...found, ...report.findings] };
 }
-
-const TRUST_HINTS: Readonly<Record<AuditReport['trust'], string | undefined>> = {
-  given: undefined,
-  beside:
-    'the public key lies beside what it signs; name a copy from elsewhere with --public-key, or an --anchor',
-  none: 'no signature was checked; name the public key with --public-key',
-};
 
 /** The run a word means; when the journal is too damaged to tell, the word itself, so that the audit can say what is wrong. */
 async function runIdOrWord(home: string, word: string): Promise<string> {
@@ -132,17 +117,6 @@ async function runIdOrWord(home: string, word: string): Promise<string> {
   } catch (thrown) {
     if (thrown instanceof LifeboatError && thrown.code.startsWith('run.')) throw thrown;
     return word;
-  }
-}
-
-/** The config's further checkpoint folders; an audit also works where there is no config. */
-async function checkpointFolders(context: CommandContext): Promise<readonly string[]> {
-  try {
-    return (await loadConfig(context.env, context.configPath)).checkpoints;
-  } catch (thrown) {
-    const isMissing = thrown instanceof LifeboatError && thrown.code === 'config.missing';
-    if (isMissing && context.configPath === undefined) return [];
-    throw thrown;
   }
 }
 

@@ -8,13 +8,14 @@ import type { BundleFiles } from './tar.ts';
 
 const FOLDER = 'checkpoints/';
 
-/** Compares every signed head in a bundle with its stream: what it saw has to be there, at its number. */
+/** Compares every signed head in a bundle with its stream: what it saw has to be there, at its number. Gives how far they reach, by stream. */
 export function checkHeads(
   files: BundleFiles,
   streams: ReadonlyMap<string, readonly Row[]>,
   keys: readonly KeyObject[],
   audit: Audit,
-): void {
+): ReadonlyMap<string, number> {
+  const reach = new Map<string, number>();
   for (const [name, bytes] of files) {
     if (!name.startsWith(FOLDER)) continue;
     // Cut, it is no note any more.
@@ -31,7 +32,9 @@ export function checkHeads(
       audit.problem('stream.cut', `${stream} ends before entry ${seq}, which was signed`, { stream });
     else if (row !== undefined && (row.seq !== seq || row.hash !== hash))
       audit.problem('stream.rewritten', `entry ${seq} is not the one that was signed`, { stream, seq });
+    else reach.set(stream, Math.max(reach.get(stream) ?? 0, seq));
   }
+  return reach;
 }
 
 const WORDS = {

@@ -1,14 +1,18 @@
-import { hash } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import { LifeboatError } from '../../errors.ts';
+import type { Row } from '../../journal/chain.ts';
 import type { Head, JournalReader, StreamName } from '../../journal/journal.ts';
 import type { SecretGuard } from '../../journal/secret-guard.ts';
 import { anchorOf } from '../anchor.ts';
-import { checkpointRoot, readNotes, readPublicKeys } from '../checkpoint-files.ts';
+import { type Checkpoint, installationOf, readCheckpoint } from '../checkpoint.ts';
+import { checkpointRoot, parsePublicKeys, readNotes, readPublicKeys } from '../checkpoint-files.ts';
 import { auditExport } from '../export.ts';
 import type { Signer } from '../signer.ts';
 import { transcriptOf } from '../transcript/path.ts';
 import { approvalFiles } from './approvals.ts';
+import { lateEntries } from './late.ts';
 import { withManifest } from './manifest.ts';
+import { bundleReadme } from './readme.ts';
 import { type BundleFiles, packFiles } from './tar.ts';
 
 export interface BundleSource {
@@ -35,26 +39,37 @@ export async function makeBundle(source: BundleSource): Promise<Buffer> {
   const { journal, home, runId, instances, signer, papers } = source;
   const streams: StreamName[] = [`run/${runId}`, ...instances.map((name): StreamName => `instance/${name}`)];
   // Before the entries: read after them, the heads of a live run would have seen more than there is.
+  const known = [...parsePublicKeys(signer.publicKey), ...readPublicKeys(checkpointRoot(home))];
   const heads = streams.flatMap((stream) => headFiles(home, stream));
+  const seen = heads.map(([, bytes]) => readCheckpoint(bytes.toString('utf8'), known));
+  const checkpoints = seen.flatMap((read) => (read.result === 'signed' ? [read.checkpoint] : []));
   const files = new Map<string, Buffer>([...papers, ...heads]);
+  const signedTo: Record<string, number> = {};
   for (const stream of streams) {
     const text = await exported(journal, stream, signer);
-    if (text !== undefined) files.set(fileOf(stream), text);
+    if (text === undefined) continue;
+    files.set(fileOf(stream), Buffer.from(text.join('')));
+    signedTo[stream] = signedUpTo(checkpoints, stream, text);
   }
   const entries = await journal.read(`run/${runId}`);
   for (const [name, bytes] of approvalFiles(entries)) files.set(name, bytes);
   const transcript = transcriptOf(home, runId);
   if (transcript !== undefined) files.set('transcript.jsonl', transcript);
-  files.set('lifeboat.pub', Buffer.from(publicKeys(home, signer)));
+  const keys = neededKeys(known, checkpoints);
+  files.set('lifeboat.pub', Buffer.from(keys.map(pemOf).join('')));
+  const head = headIn(files.get('journal.jsonl'), runId);
+  const late = lateEntries(head.stream, signedTo[head.stream] ?? 0, head.seq);
+  files.set('README.txt', Buffer.from(bundleReadme(runId, anchorOf(head), late)));
   files.set('SHA256SUMS', Buffer.from(sumsOf(files)));
   refuseSecrets(files, source.guard);
-  const head = headIn(files.get('journal.jsonl'), runId);
   const about = {
     run: runId,
     head: { seq: head.seq, hash: head.hash },
     anchor: anchorOf(head),
     madeAt: source.madeAt.toISOString(),
     madeBy: source.madeBy,
+    signedTo,
+    keys: keys.map(installationOf),
   };
   return packFiles(withManifest(files, about, signer.note));
 }
@@ -71,10 +86,20 @@ async function exported(
   journal: JournalReader,
   stream: StreamName,
   signer: Signer,
-): Promise<Buffer | undefined> {
+): Promise<readonly string[] | undefined> {
   const lines: string[] = [];
   for await (const line of auditExport(journal, stream, { sign: signer.sign })) lines.push(`${line}\n`);
-  return lines.length === 1 ? undefined : Buffer.from(lines.join(''));
+  return lines.length === 1 ? undefined : lines;
+}
+
+/** How far the heads reach that were signed before; one that does not fit what is exported reaches nowhere. */
+function signedUpTo(checkpoints: readonly Checkpoint[], stream: string, lines: readonly string[]): number {
+  const fitting = checkpoints.filter(({ stream: of, seq, hash: seen }) => {
+    // The last line is the head's.
+    const line = of === stream && seq < lines.length ? lines[seq - 1] : undefined;
+    return line !== undefined && (JSON.parse(line) as Row).hash === seen;
+  });
+  return Math.max(0, ...fitting.map(({ seq }) => seq));
 }
 
 /** A name of a tar holds 100 characters; which stream a file holds stands in its lines. */
@@ -84,12 +109,17 @@ function fileOf(stream: StreamName): string {
   return name.length <= 80 ? `ledger/${name}.jsonl` : `ledger/${name.slice(0, 60)}/${name.slice(60)}.jsonl`;
 }
 
-/** The key that signs now comes first; heads of earlier days may need those before it. */
-function publicKeys(home: string, signer: Signer): string {
-  const earlier = readPublicKeys(checkpointRoot(home)).map((key) =>
-    String(key.export({ type: 'spki', format: 'pem' })),
-  );
-  return [...new Set([signer.publicKey, ...earlier])].join('');
+/** The key that signs now comes first; then those that heads of earlier days need, and no other that lies beside them. */
+function neededKeys(known: readonly KeyObject[], checkpoints: readonly Checkpoint[]): readonly KeyObject[] {
+  const used = new Set(checkpoints.map(({ installation }) => installation));
+  const [own, ...rest] = known;
+  const earlier = rest.filter((key) => used.has(installationOf(key)));
+  const all = own === undefined ? earlier : [own, ...earlier];
+  return all.filter((key, at) => all.findIndex((other) => other.equals(key)) === at);
+}
+
+function pemOf(key: KeyObject): string {
+  return String(key.export({ type: 'spki', format: 'pem' }));
 }
 
 /** What was exported is what counts: a live run may have gone on meanwhile. */

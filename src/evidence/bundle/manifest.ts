@@ -24,6 +24,10 @@ export const Manifest = z.strictObject({
   /** RFC 3339. */
   madeAt: z.string(),
   madeBy: z.string(),
+  /** By stream, the last entry that a head in `checkpoints/` has seen, which was signed before this was made. */
+  signedTo: z.record(z.string(), z.int().nonnegative()).optional(),
+  /** The installations whose keys are in lifeboat.pub, that of the signer first. */
+  keys: z.array(z.string()).optional(),
   files: z.array(z.strictObject({ name: z.string(), bytes: z.int().nonnegative(), sha256: Digest })),
 });
 export type Manifest = z.infer<typeof Manifest>;

@@ -1,5 +1,6 @@
 /** What is in a bundle and how to verify it by hand, for whoever opens it in ten years. */
-export function bundleReadme(runId: string, anchor: string): string {
+export function bundleReadme(runId: string, anchor: string, late: string | undefined): string {
+  const limit = late === undefined ? '' : `\nNo head was signed behind them before: ${late}.\n`;
   return `Evidence of the run ${runId}
 
   journal.jsonl      every entry of the run, hash-chained; the last line is its signed head
@@ -27,8 +28,9 @@ made a false one could make a false verifier. Read it, or take that of another b
   ${anchor}
 
 and should stand in the ticket of the recovery: lifeboat:RUN:ENTRIES:FIRST 20 DIGITS OF THE HASH OF THE LAST ENTRY:CHECK, where
-CHECK is the beginning of the SHA-256 of what stands before it.
-
+CHECK is the beginning of the SHA-256 of what stands before it. An anchor pins the entries up to its number; report, plan, ledgers and transcript are
+pinned by the key alone. With the key alone it stays open whether there is a later state of the run.
+${limit}
 By hand, with tools of the system
 
   sha256sum -c SHA256SUMS

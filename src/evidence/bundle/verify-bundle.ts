@@ -9,20 +9,26 @@ import { parsePublicKeys } from '../checkpoint-files.ts';
 import { auditExported, exportedLines } from '../verify-export.ts';
 import { approvalFiles } from './approvals.ts';
 import { checkHeads } from './heads.ts';
+import { lateEntries } from './late.ts';
 import { isManifest, type Manifest, openManifest } from './manifest.ts';
 import type { BundleFiles } from './tar.ts';
 
 export interface BundleTrust {
   /** PEM, from elsewhere. Without it the key in the bundle is believed, and the report's trust is `beside`. */
   readonly publicKey?: string | undefined;
-  readonly anchor?: Anchor | undefined;
+  readonly anchors?: readonly Anchor[] | undefined;
+  /** Is given every entry about an approval. */
+  readonly approval?: ((row: Row) => void) | undefined;
 }
 
 /**
  * Re-computes everything in an evidence bundle, on any machine, without a home or a config: the signed manifest, every file's hash, every entry of
  * every stream, every signed head, what the record says of the transcript and of approvals, and the anchor. Never throws on any content.
  */
-export function verifyBundle(files: BundleFiles, { publicKey, anchor }: BundleTrust): AuditReport {
+export function verifyBundle(
+  files: BundleFiles,
+  { publicKey, anchors = [], approval }: BundleTrust,
+): AuditReport {
   const audit = createAudit();
   const pem = publicKey ?? files.get('lifeboat.pub')?.toString('utf8') ?? '';
   const keys = parsePublicKeys(pem);
@@ -43,16 +49,38 @@ export function verifyBundle(files: BundleFiles, { publicKey, anchor }: BundleTr
   checkList(files, manifest, audit);
 
   const streams = readStreams(files, pem, audit);
-  checkHeads(files, streams, keys, audit);
+  checkReach(checkHeads(files, streams, keys, audit), streams, manifest, audit);
   const run = streams.get(`run/${manifest.run}`) ?? [];
   const last = run.at(-1);
   if (last?.seq !== manifest.head.seq || last.hash !== manifest.head.hash)
     audit.problem('manifest.head', 'the journal does not end where the manifest says');
   checkDerived(files, run, audit);
-  const anchored = anchorCheck(anchor, audit);
-  for (const row of run) anchored.take(row);
+  for (const row of run) if (row.type.startsWith('approval.')) approval?.(row);
+  const anchored = anchorCheck(anchors, audit);
+  for (const rows of streams.values()) for (const row of rows) anchored.take(row);
   anchored.finish();
   return audit.report(trust);
+}
+
+/** The heads that the signer of the bundle has found are there, and what none of them saw is told. */
+function checkReach(
+  reach: ReadonlyMap<string, number>,
+  streams: ReadonlyMap<string, readonly Row[]>,
+  { signedTo }: Manifest,
+  audit: Audit,
+): void {
+  for (const [stream, rows] of streams) {
+    const there = reach.get(stream) ?? 0;
+    const said = signedTo?.[stream] ?? 0;
+    if (signedTo !== undefined && said !== there)
+      audit.problem(
+        'manifest.signed-to',
+        `the signed heads of ${stream} reach to entry ${there}, but the manifest says ${said}`,
+        { stream },
+      );
+    const late = lateEntries(show(stream, 120), there, rows.length);
+    if (late !== undefined) audit.warning('stream.late', late, { stream });
+  }
 }
 
 /** Every file is the one that was listed, none is missing, none was added. */
@@ -86,8 +114,9 @@ function readStreams(files: BundleFiles, pem: string, audit: Audit): Map<string,
 /** What follows from the record has to be what follows from it. */
 function checkDerived(files: BundleFiles, run: readonly Row[], audit: Audit): void {
   const entries = run.map(({ seq, at, type, body }) => ({ seq, at, type, body: JSON.parse(body) }));
+  const isClosed = entries.some(({ type }) => type === 'run.closed');
   const kept = entries.map(keptTranscript).filter((said) => said !== undefined);
-  auditTranscript(run[0]?.stream ?? '', kept, files.get('transcript.jsonl'), audit);
+  auditTranscript(run[0]?.stream ?? '', kept, files.get('transcript.jsonl'), isClosed, audit);
   const approvals = approvalFiles(entries);
   const names = new Set([
     ...approvals.keys(),

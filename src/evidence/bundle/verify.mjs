@@ -2,23 +2,25 @@
 /*
  * Verifies an unpacked evidence bundle with nothing but Node (18 or newer) and this file, which anybody can read in a few minutes:
  *
- *     node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]
+ *     node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...
  *
  * It re-computes every hash of every entry, the links and numbers of each chain, every signed head, the signed manifest and the
  * SHA-256 of every file. Without --public-key the key inside the bundle is believed: whoever made a whole bundle anew is then
- * not found. Take the key, or an anchor, from somewhere else. Exit 0: nothing was changed. 1: something was. 2: usage.
+ * not found. Take the key, or an anchor, from somewhere else; an anchor pins the entries up to its own, and nothing else. Signatures of
+ * approvals are left to OpenSSH. What it did not check, it says. Exit 0: nothing was changed. 1: something was. 2: usage.
  */
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const USAGE =
-  'usage: node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]; unpack a bundle first: tar -xf';
+  'usage: node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...; unpack a bundle first: tar -xf';
 /** No file of a bundle is larger, and no line or manifest than the second. Bytes. */
 const [MOST, MOST_JSON] = [2 ** 26, 2 ** 22];
-const problems = [];
+const [problems, limits, heads] = [[], [], []];
 const clean = (text) => text.replace(/[^ -~]/gu, '?').slice(0, 300);
 const problem = (text) => problems.push(clean(text));
+const limit = (text) => limits.push(clean(text));
 const sha256 = (bytes, form = 'hex') => createHash('sha256').update(bytes).digest(form);
 
 /** RFC 8785: keys in the order of their UTF-16 units, numbers and strings as JSON.stringify writes them. */
@@ -86,8 +88,9 @@ function readStream(file, bytes) {
   throw new Error(`${file} has no end`);
 }
 
-/** Every head that was signed on the way is in its stream. */
-function checkHeads(files, streams, keys) {
+/** Every head that was signed on the way is in its stream; what none of them saw was signed only with the bundle. */
+function checkHeads(files, streams, keys, signedTo) {
+  const reach = new Map();
   for (const [name, bytes] of files) {
     if (!name.startsWith('checkpoints/')) continue;
     const [origin = '', size, root = ''] = openNote(bytes, keys);
@@ -98,6 +101,15 @@ function checkHeads(files, streams, keys) {
     else if (hash === undefined) problem(`${stream} ends before entry ${size}, which was signed`);
     else if (hash !== Buffer.from(root, 'base64').toString('hex'))
       problem(`${stream}: entry ${size} is not the one that was signed`);
+    else reach.set(stream, Math.max(reach.get(stream) ?? 0, Number(size)));
+  }
+  for (const [stream, { entries }] of streams) {
+    const [there, last] = [reach.get(stream) ?? 0, entries.length];
+    if (signedTo !== undefined && (signedTo[stream] ?? 0) !== there)
+      problem(`the signed heads of ${stream} reach to entry ${there}, not to the one of the manifest`);
+    if (there + 1 === last) limit(`entry ${last} of ${stream} was signed only when this bundle was made`);
+    else if (there < last)
+      limit(`entries ${there + 1} to ${last} of ${stream} were signed only when this bundle was made`);
   }
 }
 
@@ -123,9 +135,31 @@ function checkManifest(files, manifest, keys) {
       problem(`${name} does not belong here`);
 }
 
-/** The transcript of requests and the papers of approvals are those of the record. */
-function checkPapers(files, { entries }) {
+/** The transcript of requests and the papers of approvals are those of the record, and nothing follows its end. */
+function checkPapers(files, { entries }, run) {
   const transcript = files.get('transcript.jsonl') ?? Buffer.alloc(0);
+  const end = entries.findIndex(({ type }) => /^run\.(?:closed|abandoned)$/u.test(type));
+  for (const { seq, type } of end === -1 ? [] : entries.slice(end + 1))
+    if (!/^(?:run\.resumed|approval\.withdrawn)$/u.test(type))
+      problem(`entry ${seq} (${type}) stands behind the end of the run`);
+  const kept = entries.filter(({ type }) => type === 'transcript.kept').at(-1)?.body;
+  if (transcript.length > (kept?.bytes ?? 0)) {
+    const isOver = entries[end]?.type === 'run.closed' && kept !== undefined && kept.problem === undefined;
+    (isOver ? problem : limit)(`transcript.jsonl goes on after the ${kept?.bytes ?? 0} bytes of the record`);
+  }
+  const given = entries.filter(({ type }) => type === 'approval.given');
+  const isOurs = new Map();
+  for (const { type, body } of entries) {
+    if (type !== 'approval.asked') continue;
+    const { challenge, text } = body;
+    const fits = sha256(text).startsWith(challenge) && text.split('\n').includes(`run: ${run}`);
+    isOurs.set(challenge, fits && isOurs.get(challenge) !== false);
+  }
+  for (const { seq, body } of given)
+    if (isOurs.get(body.challenge) !== true)
+      problem(`the approval of entry ${seq} was not given for what this run has asked`);
+  if (given.length > 0)
+    limit(`${given.length} approval signatures not checked here: README.txt says how OpenSSH does that`);
   const paper = (name) => files.get(`approvals/${name}`)?.toString('utf8');
   for (const { seq, type, body } of entries) {
     const fits =
@@ -138,19 +172,23 @@ function checkPapers(files, { entries }) {
 }
 
 /** What somebody wrote down elsewhere is still in the record. */
-function checkAnchor(text, run) {
-  const [, whole, id, seq, digits, check] =
-    /^\s*(lifeboat:([\w.-]+):([1-9]\d*):([0-9a-f]{20})):([0-9a-f]{4})\s*$/u.exec(text) ?? [];
+function checkAnchor(text, streams) {
+  const [, whole, ledger, id, seq, digits, check] =
+    /^\s*(lifeboat:(instance\/)?([\w.-]+):([1-9]\d*):([0-9a-f]{20})):([0-9a-f]{4})\s*$/u.exec(text) ?? [];
   if (whole === undefined || sha256(whole).slice(0, 4) !== check)
     usage('this is not an anchor, or not copied whole');
-  if (`run/${id}` !== run.stream) problem(`the anchor is of run ${id}, which is not here`);
-  else if (!run.hashes[Number(seq)]?.startsWith(digits))
+  const stream = `${ledger ?? 'run/'}${id}`;
+  const hash = streams.get(stream)?.hashes[Number(seq)];
+  if (!streams.has(stream)) problem(`the anchor is of ${stream}, which is not here`);
+  else if (!hash?.startsWith(digits))
     problem(`entry ${seq} is not the one of the anchor: the record was cut, rolled back or rewritten`);
+  return `entries 1 to ${seq} of ${stream}`;
 }
 
-function checkAll(files, keys, anchor) {
+/** Gives what the anchors pin. */
+function checkAll(files, keys, anchors) {
   const text = files.get('manifest.json');
-  if (text === undefined) return problem('there is no manifest.json: this is not a bundle, or not all of it');
+  if (text === undefined) throw new Error('there is no manifest.json');
   if (text.length > MOST_JSON) throw new Error('the manifest is too large');
   const manifest = JSON.parse(text.toString('utf8'));
   checkManifest(files, manifest, keys);
@@ -165,9 +203,13 @@ function checkAll(files, keys, anchor) {
   const { seq, hash } = manifest.head;
   if (run.hashes.length !== seq + 1 || run.hashes[seq] !== hash)
     problem('journal.jsonl does not end where the manifest says');
-  checkHeads(files, streams, keys);
-  checkPapers(files, run);
-  if (anchor !== undefined) checkAnchor(anchor, run);
+  checkHeads(files, streams, keys, manifest.signedTo);
+  checkPapers(files, run, manifest.run);
+  for (const { stream, hashes } of streams.values()) {
+    const head = `lifeboat:${stream.replace(/^run\//u, '')}:${hashes.length - 1}:${hashes.at(-1).slice(0, 20)}`;
+    heads.push(`${stream}: ${hashes.length - 1} entries, anchor ${head}:${sha256(head).slice(0, 4)}`);
+  }
+  return anchors.map((anchor) => checkAnchor(anchor, streams)).join(', ');
 }
 
 function keysOf(pem) {
@@ -190,31 +232,46 @@ function givenKeys(file) {
   }
 }
 
-function main([folder = dirname(process.argv[1]), ...rest], { 'public-key': keyFile, anchor }) {
+/** What was taken on trust, with what was given from elsewhere. */
+function believed(hasKey, pinned) {
+  if (hasKey && pinned === '') return 'a later state of the record is not excluded: that takes an anchor';
+  if (hasKey) return undefined;
+  const key = 'the key in the bundle is believed, and what it signs';
+  if (pinned === '') return `${key}: whoever made all of this anew is not found without a key or an anchor`;
+  return `only ${pinned} are pinned by the anchor; report, plan, ledgers and transcript are believed; ${key}`;
+}
+
+function main([folder = dirname(process.argv[1]), ...rest], { 'public-key': [keyFile], anchor: anchors }) {
   if (rest.length > 0) usage(`what is ${rest[0]}?`);
   const given = keyFile === undefined ? undefined : givenKeys(keyFile);
   if (given?.length === 0) usage(`${keyFile} holds no ed25519 public key in PEM`);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) usage(`${folder} is not a folder`);
+  let pinned = '';
   try {
     const files = unfold(folder);
-    checkAll(files, given ?? keysOf(files.get('lifeboat.pub')), anchor);
-    if (problems.length === 0) console.log(`${files.size} files: nothing was changed`);
+    pinned = checkAll(files, given ?? keysOf(files.get('lifeboat.pub')), anchors);
+    if (problems.length === 0)
+      console.log(
+        `${files.size} files: nothing was changed${limits.length > 0 ? ' within these limits' : ''}`,
+      );
   } catch (error) {
     problem(`what is here is not a bundle any more: ${error.message}`);
   }
   for (const text of problems.slice(0, 200)) console.log(`problem: ${text}`);
   if (problems.length > 0) console.log('NOT INTACT');
-  if (given === undefined && anchor === undefined)
-    console.error('hint: the key in the bundle was believed; give one from elsewhere, or an anchor');
+  for (const text of limits.slice(0, 200)) console.log(`limit: ${text}`);
+  for (const text of heads) console.log(clean(text));
+  const trust = problems.length > 0 ? undefined : believed(given !== undefined, pinned);
+  if (trust !== undefined) console.log(`believed: ${clean(trust)}`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 }
 
 const words = process.argv.slice(2);
-const flags = {};
+const flags = { 'public-key': [], anchor: [] };
 for (let at = words.findIndex((word) => word.startsWith('--')); at !== -1; ) {
   const [name, value] = words.splice(at, 2);
   if (!['--public-key', '--anchor'].includes(name) || value === undefined) usage(`what is ${name}?`);
-  flags[name.slice(2)] = value;
+  flags[name.slice(2)].push(value);
   at = words.findIndex((word) => word.startsWith('--'));
 }
 main(words, flags);

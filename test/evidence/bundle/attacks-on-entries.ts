@@ -158,6 +158,15 @@ export const ATTACKS_ON_ENTRIES: readonly Attack[] = [
     },
   },
   {
+    title: 'two ends of a run put behind it, the chain computed anew',
+    foundBy: ['itself'],
+    home: (home) =>
+      forgeHome(home, (rows) => {
+        const end = { ...at(rows, ENTRIES), type: 'run.closed', body: '{"proven":true}' };
+        return rechained([...rows, { ...end, body: '{"proven":false}' }, end]);
+      }),
+  },
+  {
     title: 'a deleted run',
     foundBy: ['itself'],
     home: (home) => forgeHome(home, () => []),

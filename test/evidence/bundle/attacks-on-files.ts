@@ -125,6 +125,14 @@ export const ATTACKS_ON_FILES: readonly Attack[] = [
     }),
   ),
   {
+    title: 'every signed head taken out, the list signed anew by the installation itself',
+    foundBy: ['itself'],
+    bundle: (files, { insider }) => {
+      for (const name of files.keys()) if (name.startsWith('checkpoints/')) files.delete(name);
+      listAnew(files, insider);
+    },
+  },
+  {
     title: 'an added file',
     foundBy: ['itself'],
     bundle: (files) => files.set('notes.txt', Buffer.from('all was well')),

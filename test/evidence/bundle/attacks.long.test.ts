@@ -51,7 +51,7 @@ async function findsInHome(home: string, trust: Trust): Promise<boolean> {
   const { ok } = await auditVerify({
     home,
     ...(trust === 'key' ? { publicKey: made.signer.publicKey } : {}),
-    ...(trust === 'anchor' ? { anchor: parseAnchor(anchor) } : {}),
+    ...(trust === 'anchor' ? { anchors: [parseAnchor(anchor)] } : {}),
   });
   return !ok;
 }
@@ -60,7 +60,7 @@ async function findsInBundle(bytes: Buffer, trust: Trust): Promise<boolean> {
   const { files, sound } = await unpackFiles(bytes);
   const { ok } = verifyBundle(files, {
     publicKey: trust === 'key' ? made.signer.publicKey : undefined,
-    anchor: trust === 'anchor' ? parseAnchor(anchor) : undefined,
+    anchors: trust === 'anchor' ? [parseAnchor(anchor)] : undefined,
   });
   return !sound || !ok;
 }

@@ -1,0 +1,14 @@
+import { loadConfig } from '../../config/load.ts';
+import { LifeboatError } from '../../errors.ts';
+import type { CommandContext } from '../context.ts';
+
+/** The config's further checkpoint folders; an audit also works where there is no config. */
+export async function checkpointFolders(context: CommandContext): Promise<readonly string[]> {
+  try {
+    return (await loadConfig(context.env, context.configPath)).checkpoints;
+  } catch (thrown) {
+    const isMissing = thrown instanceof LifeboatError && thrown.code === 'config.missing';
+    if (isMissing && context.configPath === undefined) return [];
+    throw thrown;
+  }
+}
