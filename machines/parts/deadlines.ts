@@ -40,6 +40,7 @@ function limitOf(
     case 'renew-card':
     case 'remove-target':
     case 'old-binding':
+    case 'unread-run':
       return A_DAY;
     case 'retire-key':
       return undefined;

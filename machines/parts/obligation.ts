@@ -27,6 +27,8 @@ export const Obligation = z.object({
     'retire-key',
     'remove-target',
     'old-binding',
+    // Whatever a run owes whose journal cannot be read by this version.
+    'unread-run',
   ]),
   /** What it is about, cleaned: the application, the instance, the fingerprint. */
   subject: z.string(),
@@ -49,4 +51,36 @@ export type Obligation = z.infer<typeof Obligation>;
 /** What is still to be done. */
 export function stillOwed(obligations: readonly Obligation[]): readonly Obligation[] {
   return obligations.filter(({ settled }) => settled === undefined);
+}
+
+/** An obligation as far as it tells whether something runs on the data; those of old journals count as well. */
+interface Running {
+  readonly id: string;
+  readonly kind: string;
+  readonly settled?: { readonly how: string } | undefined;
+}
+
+/** What nobody bound to the restored data, and nobody will: the applications and service keys that were skipped. */
+export function leftUnbound<Owed extends Running>(obligations: readonly Owed[]): readonly Owed[] {
+  return obligations.filter(
+    ({ kind, settled }) => (kind === 'rebind' || kind === 'service-key') && settled?.how === 'skipped',
+  );
+}
+
+/** `2 applications were not bound again, 1 service key was not made anew`. What stands for applications that nobody could see is not counted. */
+export function unboundWords(unbound: readonly Running[]): string {
+  const keys = unbound.filter(({ kind }) => kind === 'service-key').length;
+  const unseen = unbound.filter(({ id }) => UNSEEN.test(id)).length;
+  return [
+    ...counted(unbound.length - keys - unseen, 'application', 'not bound again'),
+    ...(unseen === 0 ? [] : ['applications that cannot be seen from here were not bound again']),
+    ...counted(keys, 'service key', 'not made anew'),
+  ].join(', ');
+}
+
+const UNSEEN = /^rebind-(?:unknown$|unseen-)/;
+
+function counted(count: number, what: string, not: string): string[] {
+  if (count === 0) return [];
+  return [count === 1 ? `1 ${what} was ${not}` : `${count} ${what}s were ${not}`];
 }

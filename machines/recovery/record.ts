@@ -13,7 +13,7 @@ interface Recording {
 
 const RESTORED = {
   done: 'closed: restored, and nothing owed',
-  unproven: 'closed without proof of the restore',
+  unproven: 'closed without proof of the recovery',
 };
 
 /** The record in the ledgers of the instances, and how the run ends. */

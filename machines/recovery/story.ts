@@ -1,16 +1,19 @@
-import { type Obligation, stillOwed } from '../parts/obligation.ts';
+import { leftUnbound, type Obligation, stillOwed, unboundWords } from '../parts/obligation.ts';
 import type { Closing } from '../parts/runbook.ts';
 import type { RecoveryContext } from './context.ts';
 import { factsOf } from './facts.ts';
 import { withDuties } from './obligations.ts';
-import { isRestored, restoredElsewhen, restoredName, restoredSide } from './weigh.ts';
+import { isRecovered, isRestored, restoredElsewhen, restoredName, restoredSide } from './weigh.ts';
 
-/** What a finished restore says of itself. Only what the service said of it in this run makes it proven. */
+/**
+ * What a finished restore says of itself. Only what the service said of it in this run makes it proven, and only when nothing that used the
+ * data before was left without it.
+ */
 export function closingOfRestore(context: RecoveryContext, finalState: string): Closing {
   const base = { summary: factsOf(context), deviations: deviationsOf(context) };
   if (finalState === 'stopped')
     return { outcome: 'stopped', proven: false, title: stoppedTitle(context), ...base };
-  const proven = finalState === 'done' && isRestored(context) && stillOwed(context.obligations).length === 0;
+  const proven = finalState === 'done' && isRecovered(context) && stillOwed(context.obligations).length === 0;
   if (proven) {
     const isUncounted = context.afterwards?.failure !== undefined;
     const title = `${restoredName(context)} is restored, and ${nothingOwed(context)}`;
@@ -81,6 +84,9 @@ function stoppedTitle(context: RecoveryContext): string {
 function unprovenTitle(context: RecoveryContext): string {
   const name = restoredName(context);
   if (context.ready === undefined) return `closed without proof: ${name} is not shown to be available`;
+  const unbound = leftUnbound(context.obligations);
+  if (isRestored(context) && unbound.length > 0)
+    return `closed without proof: ${name} is restored, but ${unboundWords(unbound)}`;
   return `closed without proof: the restore of ${name} is not shown to be done`;
 }
 

@@ -1,6 +1,6 @@
 import type { Failure } from '../parts/failure.ts';
 import { instantOf } from '../parts/instant.ts';
-import { type Obligation, stillOwed } from '../parts/obligation.ts';
+import { leftUnbound, type Obligation, stillOwed } from '../parts/obligation.ts';
 import type { Duties, ProvenBackup, Side } from '../parts/recovery-verbs.ts';
 import type { RecoveryContext } from './context.ts';
 
@@ -96,7 +96,12 @@ export function isRestored({ restore, ready }: RecoveryContext): boolean {
   return restore.restore?.status === 'done' && restore.outside === undefined && ready !== undefined;
 }
 
-/** The same for an action of the instance. */
+/** The same, and that everything that used the data before runs on it again. */
+export function isRecovered(context: RecoveryContext): boolean {
+  return isRestored(context) && leftUnbound(context.obligations).length === 0;
+}
+
+/** What `isRestored` tells of a restore, for an action of the instance. */
 export function hasActed({ act, ready }: RecoveryContext): boolean {
   return act.landed !== undefined && act.outside === undefined && ready !== undefined;
 }

@@ -1,6 +1,7 @@
 import { type Measures, measure } from '../evidence/measure/measure.ts';
 import { SLICES } from '../evidence/measure/slices.ts';
 import { slicesOf } from '../evidence/measure/slices-of.ts';
+import { untilEnd } from '../evidence/report/found.ts';
 import { formatSeconds } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
@@ -11,7 +12,8 @@ export function measuresOfRun(runbook: string, entries: readonly Entry[], now?: 
   const known = runbookNamed(runbook);
   const sliceOf = slicesOf(known);
   if (sliceOf === undefined) return undefined;
-  return measure(entries, { sliceOf, obligations: obligationsOf(known, entries), now });
+  const own = untilEnd(entries);
+  return measure(own, { sliceOf, obligations: obligationsOf(known, own), now });
 }
 
 /** `decide 12 s, queue 1 s`: the slices that took any time. */

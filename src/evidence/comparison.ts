@@ -17,6 +17,8 @@ const Words = z.object({ label: z.string(), first: z.string(), second: z.string(
 const Side = z.object({
   id: z.string(),
   title: z.string(),
+  /** Whether it is shown that the run did what it was for: only then is a shorter time a better one. */
+  proven: z.boolean(),
   startedAt: z.string().optional(),
   slices: z.record(z.string(), z.number()).optional(),
   deviations: z.array(z.object({ kind: z.string(), what: z.string(), reason: z.string() })),
@@ -70,8 +72,8 @@ export function compareReports(one: Report, other: Report, generatedAt: Date): C
       words('Started', ({ run }) => run.startedAt),
       words('Outcome', ({ outcome }) => outcome.text),
       words('Proven', ({ outcome }) => PROVEN[String(outcome.proven)]),
-      words('Recovery time (RTO)', ({ measured }) => measured?.rto.result ?? 'not measured'),
-      words('Recovery point (RPO)', ({ measured }) => measured?.rpo.result ?? 'not measured'),
+      words('Recovery time (RTO)', ({ measured }) => resultOf(measured?.rto)),
+      words('Recovery point (RPO)', ({ measured }) => resultOf(measured?.rpo)),
     ],
     times: [
       pairs('whole run', ({ run }) => run.seconds),
@@ -82,20 +84,28 @@ export function compareReports(one: Report, other: Report, generatedAt: Date): C
   });
 }
 
+function resultOf(objective: Measured['rto'] | undefined): string {
+  if (objective === undefined) return 'not measured';
+  return objective.why === undefined ? objective.result : `${objective.result}: ${objective.why}`;
+}
+
 const PROVEN: Readonly<Record<string, string>> = {
   true: 'proven',
   false: 'not proven',
   undefined: 'not over',
 };
 
-/** What still runs has no length yet: its figures stand there, and are set against nothing. */
+/** What still runs, was given up or is not shown has no length: its figures stand there, and are set against nothing. */
 function recoveryTimes(first: Report, second: Report): Pair[] {
-  const runs = [first, second].some(({ measured }) => measured?.status === 'running');
+  const isLoose = [first, second].some(
+    ({ measured }) =>
+      measured !== undefined && (measured.status !== 'over' || measured.rto.why !== undefined),
+  );
   const of = (label: string, read: (measured: Measured) => number | undefined): Pair => {
     const [a, b] = [first, second].map(({ measured }) =>
       measured === undefined ? undefined : read(measured),
     );
-    return runs ? { label, first: a, second: b } : pair(label, a, b);
+    return isLoose ? { label, first: a, second: b } : pair(label, a, b);
   };
   return [
     of('recovery time (RTO)', ({ rto }) => rto.measuredSeconds),
@@ -109,8 +119,18 @@ function pair(label: string, first: number | undefined, second: number | undefin
   return { label, first, second, difference, ratio: first > 0 ? second / first : undefined };
 }
 
-function sideOf({ run, title, measured, deviations, decisions }: Report): Comparison['runs'][number] {
-  return { id: run.id, title, startedAt: run.startedAt, slices: measured?.slices, deviations, decisions };
+function sideOf(report: Report): Comparison['runs'][number] {
+  const { run, title, outcome, measured, deviations, decisions } = report;
+  const proven = outcome.proven === true;
+  return {
+    id: run.id,
+    title,
+    proven,
+    startedAt: run.startedAt,
+    slices: measured?.slices,
+    deviations,
+    decisions,
+  };
 }
 
 /** Steps that both have, in the order of the first; then what only one of them has. A step that came again is added up. */
@@ -151,6 +171,9 @@ function cautionsOf(first: Report, second: Report): string[] {
     ...[first, second]
       .filter(({ outcome }) => outcome.status !== 'closed')
       .map(({ run, outcome }) => `run ${run.id} is ${outcome.status}: its figures end with its last entry`),
+    ...[first, second]
+      .filter(({ outcome }) => outcome.status === 'closed' && outcome.proven !== true)
+      .map(({ run }) => `run ${run.id} is not proven: what it took is not what it takes`),
     ...[first, second]
       .filter(({ run }) => run.clockSetBack)
       .map(({ run }) => `the clock was set back during run ${run.id}`),

@@ -16,7 +16,7 @@ export type LedgerEntry = Pick<Entry, 'stream' | 'type' | 'body' | 'at'>;
 /**
  * What the ledgers of instances say is owed, settled or not, in the order in which it was opened; once more opened, it is owed anew. The
  * retirement of a key that is in force again is settled by that. Total: entries of other types and broken ones are passed over, a broken
- * settlement settles nothing, and an obligation of which only id and kind can be read is still owed.
+ * settlement settles nothing, and an obligation of which only the id can be read is still owed.
  */
 export function foldObligations(entries: readonly LedgerEntry[]): readonly LedgerObligation[] {
   const found = new Map<string, LedgerObligation>();
@@ -39,9 +39,9 @@ export function retirable(obligations: readonly LedgerObligation[], now: Date): 
 }
 
 /** What can be known of one that another version wrote. */
-const Rest = Obligation.pick({ id: true, kind: true }).transform(
-  ({ id, kind }): Obligation => ({ id, kind, subject: id, what: `see to ${id}`, commands: [] }),
-);
+const Rest = z
+  .object({ id: z.string(), kind: Obligation.shape.kind.catch('unread-run') })
+  .transform(({ id, kind }): Obligation => ({ id, kind, subject: id, what: `see to ${id}`, commands: [] }));
 const Opened = z.object({
   obligation: z.union([Obligation, Rest]),
   run: z.string().optional().catch(undefined),

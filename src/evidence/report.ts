@@ -1,17 +1,19 @@
 import type { Entry } from '../journal/journal.ts';
+import { alarmsOf } from './report/alarms.ts';
 import { evidenceOf, linesOf, type RecordProof } from './report/chain.ts';
 import { changesOf } from './report/changes.ts';
 import { checksOf } from './report/checks.ts';
 import { cleaned } from './report/cleaned.ts';
 import { type CourseOptions, courseOf } from './report/course.ts';
 import { decisionsOf, deviationsOf, factsOf } from './report/decided.ts';
+import { untilEnd } from './report/found.ts';
 import { outcomeOf, runOf } from './report/head.ts';
 import { identityOf, sourceOf } from './report/identity.ts';
 import { blanksFor, issuesOf, SIGN_OFF } from './report/issues.ts';
 import { Report } from './report/model.ts';
 import { measuredOf } from './report/objectives.ts';
 import { dutiesOf, owedBy, type WrittenObligation } from './report/obligations.ts';
-import { alarmsOf, approvalsOf, peopleOf, planHashes } from './report/people.ts';
+import { approvalsOf, peopleOf, plansAsked } from './report/people.ts';
 import { reconciliationOf, recoveredOf } from './report/recovered.ts';
 import { rotationOf } from './report/rotation.ts';
 
@@ -26,9 +28,11 @@ export interface ReportOptions extends RecordProof, CourseOptions {
 
 /**
  * The record of a run: what an auditor asks for, from the run's entries alone, so that it can be made again at any time with the same
- * content. Pure. A run that is not over gives a record that says so; what only people know is left open, never made up.
+ * content. Pure. A run that is not over gives a record that says so; what only people know is left open, never made up. What stands behind the
+ * end of a run is listed, and changes nothing of what is said about it.
  */
-export function buildReport(entries: readonly Entry[], options: ReportOptions): Report {
+export function buildReport(all: readonly Entry[], options: ReportOptions): Report {
+  const entries = untilEnd(all);
   const ledger = options.ledger ?? [];
   const owed = owedBy(entries, options.obligations);
   const run = runOf(entries);
@@ -38,11 +42,11 @@ export function buildReport(entries: readonly Entry[], options: ReportOptions): 
     schema: 'lifeboat.report/1',
     generatedAt: options.generatedAt.toISOString(),
     title: run.runbook === undefined ? 'Run' : `${run.runbook} on ${run.instance}`,
-    alarms: alarmsOf(entries),
-    run,
+    alarms: alarmsOf(all, owed),
+    run: { ...run, entries: all.length },
     outcome: outcomeOf(entries, owed),
     people: peopleOf(entries, [...new Set(duties.map(({ owner }) => owner))]),
-    plan: { hashes: planHashes(entries) },
+    plan: { asked: plansAsked(approvals) },
     measured: options.measures === undefined ? undefined : measuredOf(options.measures),
     facts: factsOf(entries),
     recoveryPoint: recoveredOf(entries, options.measures?.point),
@@ -59,9 +63,9 @@ export function buildReport(entries: readonly Entry[], options: ReportOptions): 
     deviations: deviationsOf(entries, owed),
     issues: issuesOf(entries),
     changes: changesOf(entries),
-    entries: linesOf(entries),
+    entries: linesOf(all),
     ledger: linesOf(ledger),
-    evidence: evidenceOf(entries, options),
+    evidence: evidenceOf(all, options),
     blanks: blanksFor(run.runbook, run.target !== undefined),
     signOff: SIGN_OFF,
   };

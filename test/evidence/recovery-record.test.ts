@@ -77,9 +77,63 @@ test('an own instance is told by its own id and by what it was made from', () =>
   );
 });
 
+test('which backup was restored in place is told by all that the service and the proofs on record say of it', () => {
+  const backup = { id: 7, backupId: 'b-7', size: 4096, triggeredAt: '2026-02-28T01:00:00Z', status: 'done' };
+  const listed = { newest: [{ id: 8, backupId: 'b-8' }, backup], total: 2 };
+  const record = { proven: [{ id: 7, backupId: 'b-7', fingerprint: '0a1b2c3d4e5f' }], keysHeld: [] };
+  const text = reportOf(
+    journalOf(
+      started(),
+      performed([1, 2], 'listBackups', listed, 'choosingBackup'),
+      performed([2, 3], 'readCard', record, 'confirming'),
+      armed(4, 'restoreBackup'),
+      performed([4, 5], 'restoreBackup', { landed: true, id: 4 }, 'waitingForRestore', { backup: 7 }),
+    ),
+  );
+  expect(text).toContain(
+    '| Backup | 7 |\n| Its backup\\_id | b-7 |\n| Its size in bytes | 4096 |\n| It was triggered | 2026-02-28 01:00:00 UTC |',
+  );
+  expect(text).toContain('| Key (fingerprint) | 0a1b2c3d4e5f |\n| Restore | 4 |');
+});
+
+test('the backups of an instance that takes over are not taken for those of the source', () => {
+  const record = { proven: [{ id: 7, backupId: 'b-7', fingerprint: '0a1b2c3d4e5f' }], keysHeld: [] };
+  const input = { backupGuid: 'b-9', source: 'orders' };
+  const text = reportOf(
+    journalOf(
+      elsewhere,
+      performed([1, 2], 'readCard', record, 'confirming'),
+      armed(4, 'performRecovery'),
+      performed([4, 5], 'performRecovery', { landed: true, id: 4 }, 'waitingForRestore', input),
+      performed([5, 6], 'waitForRestore', { id: 4, status: 'done', backup: 7 }, 'waitingForInstance'),
+    ),
+  );
+  expect(text).not.toContain('0a1b2c3d4e5f');
+});
+
+test('a point in time is told with the times that could be reached', () => {
+  const range = { earliest: '2026-02-01T00:00:00Z', latest: '2026-03-01T02:00:00Z' };
+  const input = { targetTime: '2026-03-01T01:00:00Z' };
+  const text = reportOf(
+    journalOf(
+      started(),
+      performed([1, 2], 'pitrRange', range, 'confirming'),
+      armed(4, 'restoreToTime'),
+      performed([4, 5], 'restoreToTime', { landed: true, id: 4 }, 'waitingForRestore', input),
+    ),
+  );
+  expect(text).toContain(
+    '| Could be reached from | 2026-02-01 00:00:00 UTC |\n| Could be reached until | 2026-03-01 02:00:00 UTC |',
+  );
+});
+
+test('where no file is named, the record says which bundle holds them with their hashes', () => {
+  expect(reportOf(journalOf(started()))).toContain('are in the bundle: `lifeboat audit export 01R`.');
+});
+
 test('what was skipped is told once as a deviation', () => {
   const [, , skipped] = obligations;
-  const deviations = [{ step: 'rebind-legacy', reason: 'retired last week' }];
+  const deviations = [{ step: 'old-binding-legacy', reason: 'retired last week' }];
   const text = reportOf(journalOf(started(), closed(9, { obligations: [must(skipped)], deviations })));
   expect(
     text.slice(text.indexOf('## Deviations'), text.indexOf('## Changes')).match(/retired/gu),

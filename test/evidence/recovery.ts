@@ -94,7 +94,7 @@ export function sliceOf(state: string) {
 
 const proof = { deployment: 'd-1', auditEvent: 'e-9' };
 
-/** What the run below owes and owed. The third application was skipped, the second one done by hand. */
+/** What the run below owes and owed. The second application was bound by hand; an old binding that nothing runs on was skipped. */
 export const obligations = [
   {
     id: 'rebind-orders-api',
@@ -118,10 +118,10 @@ export const obligations = [
     settled: { how: 'hand' as const, text: 'restaged by the night shift', evidence: {} },
   },
   {
-    id: 'rebind-legacy',
-    kind: 'rebind' as const,
+    id: 'old-binding-legacy',
+    kind: 'old-binding' as const,
     subject: 'legacy',
-    what: 'unbind, bind and restage legacy',
+    what: 'remove the binding of legacy',
     commands: [],
     settled: { how: 'skipped' as const, text: 'retired last week', evidence: {} },
   },
@@ -176,6 +176,22 @@ export const story: readonly Line[] = [
   moved(335, 'done'),
 ];
 
+/** The same, where an application or a service key was left without the data. */
+export function leftOut(...kinds: readonly ('rebind' | 'service-key')[]): typeof obligations {
+  const settled = { how: 'skipped' as const, text: 'not tonight', evidence: {} };
+  const skipped = kinds.map((kind, nth) => ({
+    ...{
+      id: `${kind}-${nth}`,
+      kind,
+      subject: `part-${nth}`,
+      what: `bind part-${nth}`,
+      commands: [],
+      settled,
+    },
+  }));
+  return [...obligations, ...(skipped as unknown as typeof obligations)];
+}
+
 export const objectives = { rtoSeconds: 600, rpoSeconds: 300 };
 
 /** The whole run. */
@@ -185,7 +201,7 @@ export const recovery: readonly Entry[] = journalOf(
   closed(340, {
     title: 'restored, and its applications run',
     summary: [{ label: 'restored from', value: at(-400), unit: 'time' }],
-    deviations: [{ step: 'rebind', reason: 'retired last week' }],
+    deviations: [{ step: 'unbind', reason: 'retired last week' }],
     obligations: obligations.map(({ commands: _, payable: __, ...rest }) => ({ ...rest })),
   }),
 );

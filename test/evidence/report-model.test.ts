@@ -3,7 +3,6 @@ import { measure } from '../../src/evidence/measure/measure.ts';
 import { renderReport } from '../../src/evidence/render-report.ts';
 import { Report } from '../../src/evidence/report/model.ts';
 import { buildReport } from '../../src/evidence/report.ts';
-import type { Entry } from '../../src/journal/journal.ts';
 import { runEntry } from '../../src/journal/run-entries.ts';
 import { longNight } from './long-night.ts';
 import { at, journalOf, performed, recovery, sliceOf, started } from './recovery.ts';
@@ -30,58 +29,6 @@ test.each([
   expect(report.schema).toBe('lifeboat.report/1');
 });
 
-test('an approval tells who, when, what hash and how; one that was withdrawn or gone past says so', () => {
-  expect(night.approvals).toEqual([
-    expect.objectContaining({
-      state: 'withdrawn',
-      approver: 'grace@example.com',
-      at: at(7200),
-      plan: 'ab'.repeat(32),
-    }),
-    expect.objectContaining({ state: 'bypassed', approver: 'ada', reason: 'the approver cannot be reached' }),
-  ]);
-  const [first] = buildReport(longNight.slice(0, 6), options).approvals;
-  expect(first).toMatchObject({ state: 'given', method: 'ssh', key: 'SHA256:47DEQpj8HBSa', at: at(3600) });
-});
-
-test.for([
-  ['asked', 0, 60, 'asked'],
-  ['expired', 0, 7200, 'expired'],
-  ['replaced', 1, 60, 'replaced'],
-] as const)(
-  'a request for an approval that nobody has signed is told as %s',
-  ([_, more, until, state], { expect }) => {
-    const request = (challenge: string) =>
-      runEntry('01R', 'approval.asked', {
-        challenge,
-        text: 'x',
-        target: 'orders',
-        order: 'restart orders',
-        plan: '',
-        requester: 'ada',
-        expiresAt: at(3600),
-      });
-    const later = ['b'].slice(0, more).map((challenge) => ({ at: 20, entry: request(challenge) }));
-    const left = { at: until, entry: runEntry('01R', 'run.resumed', { pid: 1 }) };
-    const { approvals } = buildReport(
-      journalOf(started(), { at: 10, entry: request('a') }, ...later, left),
-      options,
-    );
-    expect(approvals[0]?.state).toBe(state);
-  },
-);
-
-test('a bypass whose question cannot be read is told all the same', () => {
-  const bypassed = { challenge: 'x', order: 'restore', reason: 'nobody is there' };
-  const report = buildReport(
-    journalOf(started(), { at: 5, entry: runEntry('01R', 'approval.bypassed', bypassed) }),
-    options,
-  );
-  expect(report.alarms).toHaveLength(1);
-  expect(report.approvals).toMatchObject([{ state: 'bypassed', order: 'restore' }]);
-  expect(report.deviations[0]).toMatchObject({ kind: 'break-glass', reason: 'nobody is there' });
-});
-
 test('who had a part is told with what shows it, and a login is not taken for a proof', () => {
   expect(night.people.map(({ name, roles }) => [name, roles])).toEqual([
     ['Ada', ['operator']],
@@ -89,7 +36,7 @@ test('who had a part is told with what shows it, and a login is not taken for a 
     ['grace@example.com', ['approver']],
   ]);
   expect(night.people[2]?.proof).toContain('SHA256:47DEQpj8HBSa');
-  expect(night.people[1]?.proof).toContain('not proven');
+  expect(night.people[1]?.proof).toMatch(/^named by the config.*the person is not proven$/u);
 });
 
 test('what only people know is left open and never made up', () => {
@@ -197,55 +144,6 @@ test('the proof of a clean-up is named by its obligation', () => {
     settled: { how: 'hand', text: 'removed', evidence: {} },
   };
   expect(buildReport(recovery, { ...options, obligations: [removal] }).cleanup).toEqual(['remove-target']);
-});
-
-test('a rotation has a record of the old key, the new key, the call, the proof, and of what becomes of the old key', () => {
-  const [oldKey, newKey] = ['0a1b2c3d4e5f', '5f4e3d2c1b0a'];
-  const before = {
-    keysHeld: [oldKey],
-    backups: { total: 3, done: 3, downloadable: 2 },
-    ground: { minKeyLength: 16 },
-  };
-  const entries = journalOf(
-    started({ runbook: 'rotate-key', input: { instance: 'orders', reason: 'yearly' } }),
-    performed([1, 2], 'preflight', before, 'provingOld'),
-    performed([3, 4], 'verifyBackup', { opens: oldKey, verdict: 'readable' }, 'choosingKey', { backup: 1 }),
-    performed(
-      [5, 6],
-      'storeKey',
-      { fingerprint: newKey, length: 43, origin: 'generated', store: 'os keychain' },
-      'readingBack',
-    ),
-    performed([6, 7], 'readBackKey', { fingerprint: newKey }, 'settingKey'),
-    performed([8, 9], 'setKey', { answer: 'accepted', status: 200 }, 'waitingForBackup'),
-    performed([10, 20], 'verifyBackup', { opens: newKey, verdict: 'readable' }, 'testing', { backup: 2 }),
-    performed([21, 22], 'negativeTest', { opened: [], tested: [oldKey] }, 'done'),
-  );
-  const duty = { kind: 'retire-key', subject: oldKey, what: 'retire it', since: at(22), dueSeconds: 86_400 };
-  const fact = (type: string, body: object): Entry => ({
-    ...(entries[0] as Entry),
-    stream: 'instance/orders',
-    type,
-    body: body as Entry['body'],
-  });
-  const history = [
-    fact('key.set', { fingerprint: oldKey, run: 'before' }),
-    fact('obligation.opened', { obligation: duty, run: '01R' }),
-  ];
-  const { rotation: record } = buildReport(entries, { ...options, history });
-  const of = (group: keyof NonNullable<typeof record>, label: string) =>
-    record?.[group].find((one) => one.label === label)?.value;
-  expect(of('oldKey', 'Fingerprint')).toBe(oldKey);
-  expect(of('oldKey', 'Set')).toBe(at(0));
-  expect(of('oldKey', 'Of them downloadable')).toBe('2');
-  expect(of('newKey', 'Fingerprint')).toBe(newKey);
-  expect(of('newKey', 'Length in characters')).toBe('43');
-  expect(of('storage', 'Read back before it was sent')).toBe('yes, the same');
-  expect(of('call', 'Answer')).toBe('accepted');
-  expect(record?.proof.map(({ value }) => value)).toEqual(['readable', 'refused, as they must be']);
-  expect(of('disposition', 'Kept at least until')).toBe(at(22 + 86_400));
-  expect(of('substitution', 'Is it a key that was held')).toBe('yes');
-  expect(day.rotation).toBeUndefined();
 });
 
 test('an old key that a new backup still opens with is not told as refused', () => {

@@ -55,8 +55,8 @@ test('what outlives its run is told from the ledger of its instance', () => {
 
 test('what is settled is told by how it was', () => {
   const settled = { how: 'skipped' as const, text: 'retired last week', evidence: {} };
-  expect(oweLines(oweRow(owed('rebind-legacy', { settled }), run))).toEqual([
-    'rebind-legacy: unbind, bind and restage legacy',
+  expect(oweLines(oweRow(owed('old-binding-legacy', { settled }), run))).toEqual([
+    'old-binding-legacy: remove the binding of legacy',
     '  orders, run 01R (restore-backup)',
     '  settled skipped: retired last week',
   ]);

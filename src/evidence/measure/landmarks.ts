@@ -28,6 +28,8 @@ export interface Landmarks {
   readonly chosenTime: string | undefined;
   /** How far the service's clock was ahead. */
   readonly skewMs: number;
+  /** What nobody has shown of the recovery, as a sentence without a stop: only the service's own word shows it. Undefined for one that is shown. */
+  readonly unshown: string | undefined;
 }
 
 export function landmarksOf(
@@ -59,7 +61,20 @@ export function landmarksOf(
     restore,
     chosenTime: typeof asked === 'string' ? asked : undefined,
     skewMs,
+    unshown: unshownOf(arms.at(-1)?.verb, later),
   };
+}
+
+/** An instance that is available is no restore: the service has to name what was done after it was asked for, and the instance after that. */
+function unshownOf(verb: string | undefined, later: Timeline['performed']): string | undefined {
+  const restores = verb === undefined || RESTORES.includes(verb);
+  const isDone = restores
+    ? later.findLast((one) => one.verb === 'waitForRestore')?.output['status'] === 'done'
+    : later.some((one) => one.verb === verb && one.output['landed'] === true);
+  if (verb === undefined || !isDone)
+    return `the service does not show that anything was ${restores ? 'restored' : 'done'} in this run`;
+  const isReady = later.some((one) => one.verb === 'waitForInstance');
+  return isReady ? undefined : 'the instance is not shown to be available';
 }
 
 /** By the service's word, or by what the run saw while it waited. */

@@ -28,9 +28,11 @@ export interface Measures {
   readonly objectives: Objectives;
   readonly time: RecoveryTime;
   readonly point: RecoveryPoint | undefined;
+  /** Why this is no measure of a recovery, as a sentence without a stop: what the service would have to show is not shown. */
+  readonly unshown: string | undefined;
   /** Whether data was to be brought back; a restart has no recovery point. */
   readonly restores: boolean;
-  /** Whether the objectives are met; undefined where there is none, nothing was measured, or it is not decided yet. */
+  /** Whether the objectives are met; undefined where there is none, nothing was measured or shown, or it is not decided yet. */
   readonly meetsRto: boolean | undefined;
   readonly meetsRpo: boolean | undefined;
 }
@@ -55,22 +57,35 @@ export function measure(entries: readonly Entry[], options: MeasureOptions): Mea
     nowMs: options.now?.getTime() ?? timeline.lastMs,
   });
   const point = recoveryPoint(timeline, landmarks, incident);
+  const unshown = landmarks.unshown ?? unproven(entries, time);
   const objectives = options.objectives ?? started.objectives ?? {};
   return {
     objectives,
     time,
     point,
+    unshown,
     restores: landmarks.restores,
-    meetsRto: meetsRto(time, objectives.rtoSeconds),
+    meetsRto: meetsRto(time, objectives.rtoSeconds, unshown),
     meetsRpo: fits(point?.lostMs, objectives.rpoSeconds),
   };
 }
 
-/** A limit that is passed stays passed, whatever is still to come; one that is not is met only when the recovery is over. */
-function meetsRto({ totalMs, status }: RecoveryTime, limitSeconds: number | undefined): boolean | undefined {
+/** A run that itself claims no proof at its end has none for its times. */
+function unproven(entries: readonly Entry[], { unbound }: RecoveryTime): string | undefined {
+  const isWithout = unbound === undefined && closedOf(entries)?.proven === false;
+  return isWithout ? 'the run was closed without proof' : undefined;
+}
+
+/** A limit that is passed stays passed, whatever is still to come; one that is not is met only when the recovery is over and shown. */
+function meetsRto(
+  { totalMs, status }: RecoveryTime,
+  limitSeconds: number | undefined,
+  unshown: string | undefined,
+): boolean | undefined {
   const isWithin = fits(totalMs, limitSeconds);
-  if (status === 'over' || isWithin !== true) return isWithin;
-  return status === 'given-up' ? false : undefined;
+  if (isWithin !== true) return isWithin;
+  if (status === 'given-up') return false;
+  return status === 'over' && unshown === undefined ? true : undefined;
 }
 
 function fits(ms: number | undefined, limitSeconds: number | undefined): boolean | undefined {
@@ -78,6 +93,10 @@ function fits(ms: number | undefined, limitSeconds: number | undefined): boolean
 }
 
 function writtenObligations(entries: readonly Entry[]): MeasureOptions['obligations'] {
-  const closed = entries.map(readRunEntry).findLast((entry) => entry?.type === 'run.closed')?.body;
-  return closed?.obligations as MeasureOptions['obligations'];
+  return closedOf(entries)?.obligations as MeasureOptions['obligations'];
+}
+
+/** The end of the run; what stands behind it is none. */
+function closedOf(entries: readonly Entry[]) {
+  return entries.map(readRunEntry).find((entry) => entry?.type === 'run.closed')?.body;
 }

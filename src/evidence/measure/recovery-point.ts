@@ -15,33 +15,55 @@ export interface RecoveryPoint {
   readonly recoveredTo: string;
   /** What `lostAt` is, as words. */
   readonly lostBy: string;
+  /** Why it is not measured by the data, although the data was asked, as a sentence without a stop. */
+  readonly because: string | undefined;
   readonly rowsBefore: number | undefined;
   readonly rowsAfter: number | undefined;
 }
 
-/** Measured once the instance is available again; undefined before, and where neither the data nor the service tell. */
+/** Measured once the service shows that the data is back; undefined before, and where neither the data nor the service tell. */
 export function recoveryPoint(
   timeline: Timeline,
   landmarks: Landmarks,
   incidentAt: string | undefined,
 ): RecoveryPoint | undefined {
-  const { restoredMs, restores } = landmarks;
-  if (restoredMs === undefined || !restores) return undefined;
+  const { restoredMs, restores, unshown } = landmarks;
+  if (restoredMs === undefined || !restores || unshown !== undefined) return undefined;
   const [before, after] = [reconciled(timeline, 'before'), reconciled(timeline, 'after')];
   const rows = { rowsBefore: before.count, rowsAfter: after.count };
   const incidentMs = instantOf(incidentAt);
   const newest = before.newestMs ?? incidentMs;
-  if (newest !== undefined && after.newestMs !== undefined) {
+  const because = whyNoMeasure(after.newestMs, landmarks);
+  if (newest !== undefined && after.newestMs !== undefined && because === undefined) {
     const lostBy = before.newestMs === undefined ? 'the incident' : 'the newest record before';
-    return { by: 'data', ...lost(newest, after.newestMs), lostBy, ...rows };
+    return { by: 'data', ...lost(newest, after.newestMs), lostBy, because, ...rows };
   }
   const told = instantOf(landmarks.restore?.['restoredFrom']);
-  const chosen = instantOf(landmarks.chosenTime);
-  const recoveredMs = told ?? chosen;
+  const recoveredMs = told ?? instantOf(landmarks.chosenTime);
   if (recoveredMs === undefined) return undefined;
   const by = told === undefined ? 'chosen-time' : 'restored_from';
-  const until = lastMoment(timeline, landmarks, incidentMs);
-  return { by, ...lost(until.ms, recoveredMs - landmarks.skewMs), lostBy: until.what, ...rows };
+  const until = lastMoment(timeline, landmarks, { incidentMs, newestMs: before.newestMs });
+  return { by, ...lost(until.ms, recoveredMs - landmarks.skewMs), lostBy: until.what, because, ...rows };
+}
+
+/** Times of the service and of the data are told in whole seconds by some. */
+const GRAIN_MS = 1000;
+
+/**
+ * A record that is newer than what was restored was written since, by whoever runs on the data already: it tells nothing of what came back.
+ * The data's clock may be that of the service or this machine's.
+ */
+function whyNoMeasure(
+  newestMs: number | undefined,
+  { restore, chosenTime, armedMs, skewMs }: Landmarks,
+): string | undefined {
+  if (newestMs === undefined) return undefined;
+  const fromMs = instantOf(restore?.['restoredFrom']) ?? instantOf(chosenTime);
+  if (fromMs !== undefined && newestMs > fromMs + GRAIN_MS + Math.max(0, -skewMs))
+    return 'the newest record after the restore is newer than what was restored, so it was written since';
+  if (armedMs !== undefined && newestMs > armedMs + GRAIN_MS + Math.max(0, skewMs))
+    return 'the newest record after the restore is newer than the call for it, so it was written since';
+  return undefined;
 }
 
 function lost(lostAtMs: number, recoveredMs: number) {
@@ -52,15 +74,27 @@ function lost(lostAtMs: number, recoveredMs: number) {
   };
 }
 
-/** Until when data can have been written that is gone now. A restore in place ends it; a lost source ended it before the run began. */
+/**
+ * Until when data can have been written that is gone now. A restore in place ends it; a lost source ended it before the run began, unless its
+ * data was seen to be newer.
+ */
 function lastMoment(
   { firstMs }: Timeline,
   { armedMs, decidedMs, elsewhere }: Landmarks,
-  incidentMs: number | undefined,
+  {
+    incidentMs,
+    newestMs,
+  }: { readonly incidentMs: number | undefined; readonly newestMs: number | undefined },
 ): { readonly ms: number; readonly what: string } {
-  if (incidentMs !== undefined) return { ms: incidentMs, what: 'the incident' };
-  if (elsewhere) return { ms: firstMs, what: 'the start of the run' };
-  return { ms: armedMs ?? decidedMs ?? firstMs, what: 'the restore' };
+  const known =
+    incidentMs !== undefined
+      ? { ms: incidentMs, what: 'the incident' }
+      : elsewhere
+        ? { ms: firstMs, what: 'the start of the run' }
+        : { ms: armedMs ?? decidedMs ?? firstMs, what: 'the restore' };
+  return newestMs !== undefined && newestMs > known.ms
+    ? { ms: newestMs, what: 'the newest record before' }
+    : known;
 }
 
 function reconciled(

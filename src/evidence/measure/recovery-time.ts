@@ -1,4 +1,4 @@
-import type { Obligation } from '../../../machines/parts/obligation.ts';
+import { leftUnbound, type Obligation, unboundWords } from '../../../machines/parts/obligation.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import { instantOf } from './instant.ts';
 import type { Landmarks } from './landmarks.ts';
@@ -7,8 +7,10 @@ import { fieldsOf, type Timeline } from './timeline.ts';
 
 /** How long a recovery took, or has taken until now. Milliseconds; moments in RFC 3339 by this machine's clock. */
 export interface RecoveryTime {
-  /** `given-up`: the run has ended, and it was not over. */
+  /** `given-up`: the run has ended, or what runs on the data was left without it, and it was not over. */
   readonly status: 'running' | 'over' | 'given-up';
+  /** What was left without the data, as a sentence without a stop; undefined for nothing. */
+  readonly unbound: string | undefined;
   readonly since: 'incident' | 'run';
   readonly from: string;
   readonly until: string;
@@ -29,7 +31,7 @@ export interface RecoveryTimeOptions {
 
 /**
  * The time from the incident (from the start of the run, when nobody said when that was) until the last application ran again on the restored
- * data; without applications, until the instance was available.
+ * data; without applications, until the instance was available. It is never over where one of them was skipped.
  */
 export function recoveryTime(
   timeline: Timeline,
@@ -41,8 +43,10 @@ export function recoveryTime(
   const fromMs = believed ? incident : timeline.firstMs;
   const end = endOf(timeline, landmarks, options);
   const untilMs = Math.max(fromMs, end.atMs);
+  const unbound = leftUnbound(options.obligations ?? []);
   return {
     status: end.status,
+    unbound: unbound.length === 0 ? undefined : unboundWords(unbound),
     since: believed ? 'incident' : 'run',
     from: new Date(fromMs).toISOString(),
     until: new Date(untilMs).toISOString(),
@@ -71,7 +75,8 @@ function endOf(timeline: Timeline, landmarks: Landmarks, options: RecoveryTimeOp
   if (restores && !known && endedMs === undefined) return notYet;
   const paid = rebinds.filter(({ settled }) => settled?.how !== 'skipped');
   const last = Math.max(restoredMs, ...paid.map((rebind) => settledAt(rebind, timeline)));
-  return { status: 'over', atMs: Math.min(last, endedMs ?? nowMs) };
+  const isLeft = leftUnbound(options.obligations ?? []).length > 0;
+  return { status: isLeft ? 'given-up' : 'over', atMs: Math.min(last, endedMs ?? nowMs) };
 }
 
 /** The steps that pay for an application. */
@@ -91,14 +96,19 @@ function settledAt(
   return instantOf(settled?.at) ?? heard ?? endedMs ?? lastMs;
 }
 
+/** What the platform was asked about afterwards has its evidence. */
+function isBySomebodysWord({ kind, settled }: Pick<Obligation, 'kind' | 'settled'>): boolean {
+  return kind === 'rebind' && settled?.how === 'hand' && Object.keys(settled.evidence ?? {}).length === 0;
+}
+
 function notesOn(
   timeline: Timeline,
   { startedMs, restore, skewMs }: Landmarks,
   { obligations, incidentAt }: RecoveryTimeOptions,
   believed: boolean,
 ): string[] {
-  const skipped = obligations?.filter(({ kind, settled }) => kind === 'rebind' && settled?.how === 'skipped');
-  const apps = skipped?.length ?? 0;
+  const unbound = leftUnbound(obligations ?? []);
+  const apps = obligations?.filter(isBySomebodysWord).length ?? 0;
   return [
     ...(believed
       ? []
@@ -109,9 +119,10 @@ function notesOn(
       ? ['the service does not tell when it began to work, so its queue is part of execute']
       : []),
     ...(skewMs === 0 ? [] : [`times of the service are corrected by ${skewMs / -1000} s`]),
+    ...(unbound.length === 0 ? [] : [`${unboundWords(unbound)}, and nobody waited for that`]),
     ...(apps === 0
       ? []
-      : [`${apps} application${apps === 1 ? ' was' : 's were'} skipped and not waited for`]),
+      : [`${apps} application${apps === 1 ? ' was' : 's were'} bound again by hand, as somebody said`]),
     ...timeline.clockMovesMs.map(
       (ms) =>
         `the clock of this machine was moved ${Math.abs(ms) / 1000} s ${ms < 0 ? 'back' : 'ahead'} during the run, which does not count`,

@@ -61,7 +61,7 @@ export function timelineOf(written: readonly Entry[]): Timeline | undefined {
     else lastMs = atMs;
     const known = readRunEntry(entry);
     if (known?.type === 'intent.armed') armed.push({ verb: known.body.verb, atMs: lastMs });
-    if (known?.type === 'run.closed' || known?.type === 'run.abandoned') endedMs = lastMs;
+    if (known?.type === 'run.closed' || known?.type === 'run.abandoned') endedMs ??= lastMs;
     if (known?.type === 'activity.begun') {
       const { activity, verb, input } = known.body;
       begun.set(activity, { verb, input: fieldsOf(input), begunMs: lastMs });

@@ -7,6 +7,7 @@ import { tableOr, time } from './words.ts';
 export function comparisonPages(comparison: Comparison): Document {
   const { runs, alarms, cautions, words, times, steps, generatedAt, schema } = comparison;
   const [first, second] = runs;
+  const isJudged = first.proven && second.proven;
   return {
     title: `Two runs compared: ${first.title}; ${second.title}`,
     lead: [
@@ -33,8 +34,8 @@ export function comparisonPages(comparison: Comparison): Document {
             : { kind: 'list', items: cautions },
         ],
       },
-      { title: 'Times', blocks: [...bars(runs), pairs('Times, slice by slice', times)] },
-      { title: 'Steps', blocks: [pairs('Time in each step, in all', steps)] },
+      { title: 'Times', blocks: [...bars(runs), pairs('Times, slice by slice', times, isJudged)] },
+      { title: 'Steps', blocks: [pairs('Time in each step, in all', steps, isJudged)] },
       sideSection('Deviations', runs, ({ deviations }) =>
         deviations.map(({ kind, what, reason }) => `${kind}: ${what}: ${reason}`),
       ),
@@ -56,7 +57,7 @@ function bars([first, second]: Comparison['runs']): Block[] {
     : [{ kind: 'bars', caption: 'Recovery times in slices, to one scale.', runs: known }];
 }
 
-function pairs(caption: string, all: readonly Pair[]): Block {
+function pairs(caption: string, all: readonly Pair[], isJudged: boolean): Block {
   return tableOr(
     'None.',
     caption,
@@ -69,7 +70,7 @@ function pairs(caption: string, all: readonly Pair[]): Block {
         ? 'not comparable'
         : isSame(difference, first, second)
           ? 'the same'
-          : change(difference),
+          : change(difference, isJudged),
       ratio === undefined || isSame(difference, first, second) ? '' : `${ratio.toFixed(2)} times`,
     ]),
   );
@@ -79,10 +80,11 @@ function seconds(value: number | undefined): string {
   return value === undefined ? 'none' : formatSeconds(value);
 }
 
-function change(difference: number): Text {
-  return difference > 0
-    ? { bad: `+${formatSeconds(difference)}` }
-    : { good: `-${formatSeconds(-difference)}` };
+/** Shorter is better only between two that are shown. */
+function change(difference: number, isJudged: boolean): Text {
+  const text = `${difference > 0 ? '+' : '-'}${formatSeconds(Math.abs(difference))}`;
+  if (!isJudged) return text;
+  return difference > 0 ? { bad: text } : { good: text };
 }
 
 /** To the tenth of a second, and as far as the two figures beside it show. */

@@ -140,18 +140,29 @@ function deviationText({ kind, what, reason }: Report['deviations'][number]): Te
   return kind === 'step' || kind === 'open' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
 }
 
-function cleanupText({ run, outcome, rotation }: Report, ids: readonly string[]): Text {
+function cleanupText({ run, outcome, rotation, duties }: Report, ids: readonly string[]): Text {
+  const isDone = (id: string) => {
+    const how = duties.find((duty) => duty.id === id)?.settled?.how;
+    return how !== undefined && how !== 'skipped';
+  };
+  const [done, left] = [ids.filter(isDone), ids.filter((id) => !isDone(id))];
   if (ids.length > 0) {
     return [
-      'Proven under Obligations: ',
-      ...ids.flatMap((id, at) => [at === 0 ? '' : ', ', { code: id }]),
-      '.',
+      ...(done.length === 0 ? [] : ['Settled as told under Obligations: ', ...codes(done), '. ']),
+      ...(left.length === 0 ? [] : [{ bad: 'Not taken away' }, ': ', ...codes(left), '.']),
     ];
   }
   if (outcome.status === 'open') return 'The run is not over: what it has to take away is told then.';
-  if (rotation !== undefined)
-    return 'The old key is kept and handed to the ledger of the instance; see Key rotation.';
+  if (rotation !== undefined) {
+    return rotation.disposition.length === 0
+      ? 'This run has handed no duty to take an old key away to the ledger of the instance.'
+      : 'The old key is kept and handed to the ledger of the instance; see Key rotation.';
+  }
   return run.kind === 'rehearsal'
     ? 'This run has left nothing that it had to take away; what the rehearsal itself was made of is not part of its journal.'
     : 'Not applicable: this run has left nothing that it had to take away.';
+}
+
+function codes(ids: readonly string[]): Inline[] {
+  return ids.flatMap((code, at) => [...(at === 0 ? [] : [', ']), { code }]);
 }

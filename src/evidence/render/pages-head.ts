@@ -1,3 +1,4 @@
+import { leftUnbound } from '../../../machines/parts/obligation.ts';
 import { formatSeconds } from '../../format.ts';
 import type { Report } from '../report/model.ts';
 import type { Block, Figure, Section, Text } from './document.ts';
@@ -70,13 +71,13 @@ function outcomeText({ status, proven, text, failure, owes }: Report['outcome'])
   ];
 }
 
-function figures({ outcome, measured, duties, deviations }: Report): Figure[] {
-  const open = duties.filter(({ settled }) => settled === undefined).length;
+/** Only what is shown is good: what was skipped is not, and what somebody says to be done stands for itself. */
+function figures({ outcome, measured, duties, deviations, alarms }: Report): Figure[] {
   const result = (label: string, one: NonNullable<Report['measured']>['rto']): Figure => ({
     label,
     value: seconds(one.measuredSeconds, one.result === 'does not apply' ? 'none' : 'not measured'),
-    note: `limit ${seconds(one.limitSeconds, 'none set')}: ${one.result}`,
-    tone: one.result === 'met' ? 'good' : one.result === 'missed' ? 'bad' : 'plain',
+    note: `limit ${seconds(one.limitSeconds, 'none set')}: ${one.result}${one.why === undefined ? '' : `: ${one.why}`}`,
+    tone: TONES[one.result],
   });
   return [
     {
@@ -89,19 +90,41 @@ function figures({ outcome, measured, duties, deviations }: Report): Figure[] {
     ...(measured === undefined
       ? []
       : [result('Recovery time (RTO)', measured.rto), result('Recovery point (RPO)', measured.rpo)]),
-    {
-      label: 'Obligations',
-      value: duties.length === 0 ? 'none' : `${duties.length - open} of ${duties.length}`,
-      note: duties.length === 0 ? 'nothing was owed' : open === 0 ? 'all settled' : `${open} still owed`,
-      tone: open === 0 ? 'good' : 'bad',
-    },
+    obligations(duties),
     {
       label: 'Deviations',
       value: String(deviations.length),
       note: deviations.length === 0 ? 'as the runbook has it' : 'told below, with reasons',
-      tone: deviations.some(({ kind }) => kind === 'break-glass') ? 'bad' : 'plain',
+      tone: alarms.length > 0 ? 'bad' : 'plain',
     },
   ];
+}
+
+const TONES = {
+  met: 'good',
+  missed: 'bad',
+  'given up': 'bad',
+  'not decided': 'plain',
+  'does not apply': 'plain',
+} as const;
+
+/** How many were seen to, and apart from them what nobody did or only somebody's word shows. */
+function obligations(duties: Report['duties']): Figure {
+  const open = duties.filter(({ settled }) => settled === undefined).length;
+  const skipped = duties.filter(({ settled }) => settled?.how === 'skipped').length;
+  const said = duties.filter(({ settled, proofs }) => settled?.how === 'hand' && proofs.length === 0).length;
+  const notes = [
+    ...(open === 0 ? [] : [`${open} still owed`]),
+    ...(skipped === 0 ? [] : [`${skipped} skipped`]),
+    ...(said === 0 ? [] : [`${said} by the word of a person`]),
+  ];
+  const isBad = open > 0 || leftUnbound(duties).length > 0;
+  return {
+    label: 'Obligations',
+    value: duties.length === 0 ? 'none' : `${duties.length - open - skipped} of ${duties.length}`,
+    note: duties.length === 0 ? 'nothing was owed' : notes.join(', ') || 'all settled',
+    tone: isBad ? 'bad' : duties.length > 0 && notes.length === 0 ? 'good' : 'plain',
+  };
 }
 
 /** A row for what was given to this run, and none for what was not. */

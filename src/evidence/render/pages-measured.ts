@@ -2,7 +2,7 @@ import { formatSeconds } from '../../format.ts';
 import { SLICES } from '../measure/slices.ts';
 import type { Measured, Report } from '../report/model.ts';
 import type { Course } from '../report/model-course.ts';
-import type { Block, Inline, Section } from './document.ts';
+import type { Block, Section, Text } from './document.ts';
 import { blanks } from './pages-proven.ts';
 import { seconds, time } from './words.ts';
 
@@ -45,19 +45,19 @@ function objectiveBlocks(measured: Measured): Block[] {
           'Recovery time (RTO)',
           seconds(rto.limitSeconds, 'none set'),
           seconds(rto.measuredSeconds, ''),
-          result(rto.result),
+          result(rto),
         ],
         [
           'Recovery point (RPO)',
           seconds(rpo.limitSeconds, 'none set'),
           seconds(rpo.measuredSeconds, unmeasured),
-          result(rpo.result),
+          result(rpo),
         ],
       ],
     },
     {
       kind: 'text',
-      text: `${since}, ${time(measured.from)}, ${STATUS[measured.status]}, ${time(measured.until)}. In slices:`,
+      text: `${since}, ${time(measured.from)}, ${until(measured)}, ${time(measured.until)}. In slices:`,
     },
     {
       kind: 'table',
@@ -66,7 +66,7 @@ function objectiveBlocks(measured: Measured): Block[] {
       rows: SLICES.map((slice) => [slice, formatSeconds(slices[slice]), MEANINGS[slice]]),
     },
     ...(notes.length === 0 ? [] : [{ kind: 'list', items: notes } as const]),
-    ...(restores ? [{ kind: 'text', text: howLost(measured.point) } as const] : []),
+    ...(restores ? [{ kind: 'text', text: howLost(measured) } as const] : []),
     {
       kind: 'text',
       text: 'The limits are those that the configuration had when the run began. A cryptoperiod is not stated.',
@@ -75,7 +75,8 @@ function objectiveBlocks(measured: Measured): Block[] {
 }
 
 /** The recovery point's definition, with its two ends. */
-function howLost(point: Measured['point']): string {
+function howLost({ point, rpo }: Measured): string {
+  if (point === undefined && rpo.why !== undefined) return `The recovery point was not measured: ${rpo.why}.`;
   if (point === undefined)
     return 'The recovery point was not measured: neither the data nor the service told it.';
   const ends = `from ${time(point.recoveredTo)}, the newest data that is there again, to ${time(point.lostAt)}, ${point.lostBy}`;
@@ -84,12 +85,22 @@ function howLost(point: Measured['point']): string {
     restored_from: 'by what the service says it restored',
     'chosen-time': 'by the point in time that was asked for',
   }[point.by];
-  return `The recovery point is the time ${ends}; measured ${by}.`;
+  const instead = point.because === undefined ? '' : ` It is not measured by the data: ${point.because}.`;
+  return `The recovery point is the time ${ends}; measured ${by}.${instead}`;
 }
 
-function result(word: string): Inline {
-  if (word === 'met') return { good: word };
-  return word === 'missed' ? { bad: word } : word;
+function result({ result: word, why }: Measured['rto']): Text {
+  const because = why === undefined ? [] : [`: ${why}`];
+  if (word === 'met') return [{ good: word }, ...because];
+  return word === 'missed' || word === 'given up' ? [{ bad: word }, ...because] : [word, ...because];
+}
+
+/** Until when it was measured. What only a person says to be done is not told as a recovery. */
+function until({ status, rto }: Measured): string {
+  if (rto.why === undefined) return STATUS[status];
+  return status === 'given-up'
+    ? 'until nothing more was waited for; the recovery was not over'
+    : 'until all steps were done; that it was a recovery is not shown';
 }
 
 function courseBlocks(course: Course): Block[] {

@@ -1,5 +1,5 @@
 import type { Report } from '../report/model.ts';
-import type { Block, Section } from './document.ts';
+import type { Block, Section, Text } from './document.ts';
 import { factsBlock, optional, tableOr, time } from './words.ts';
 
 /** What was proven, about what, and by whom. */
@@ -24,14 +24,9 @@ export function provenSections(report: Report): Section[] {
       title: 'Plan',
       blocks: [
         { kind: 'text', text: planText(report) },
-        ...(report.plan.hashes.length === 0
+        ...(report.plan.asked.length === 0
           ? []
-          : [
-              {
-                kind: 'list',
-                items: report.plan.hashes.map((hash) => ['approved plan, SHA-256 ', { code: hash }]),
-              } as const,
-            ]),
+          : [{ kind: 'list', items: report.plan.asked.map(askedPlan) } as const]),
         ...blanks(report, 'plan'),
       ],
     },
@@ -61,9 +56,20 @@ function factBlocks(facts: Report['facts']): Block[] {
   return [{ kind: 'table', caption: 'Facts proven', head: ['Fact', 'Value'], rows }];
 }
 
-function planText({ run }: Report): string {
+function planText({ run, plan }: Report): string {
   if (run.runbook === undefined) return 'Which runbook was walked is not known.';
-  return `The runbook ${run.runbook}, version ${run.version}, as ${run.tool?.name ?? 'the tool'} ${run.tool?.version ?? ''} ships it.`;
+  const shipped = `The runbook ${run.runbook}, version ${run.version}, as ${run.tool?.name ?? 'the tool'} ${run.tool?.version ?? ''} ships it.`;
+  return plan.asked.length === 0
+    ? `${shipped} No approval fixed a plan; the bundle of the evidence tells it as plan.txt.`
+    : shipped;
+}
+
+/** Only a signature makes a plan an approved one. */
+function askedPlan({ sha256, state }: Report['plan']['asked'][number]): Text {
+  const hash = [', SHA-256 ', { code: sha256 }] as const;
+  if (state === 'given') return ['approved plan', ...hash];
+  const fate = state === 'asked' ? 'not answered' : state;
+  return ['plan whose approval was asked for, ', { bad: 'not approved' }, ` (${fate})`, ...hash];
 }
 
 function checkTable(checks: Report['checks']): Block {

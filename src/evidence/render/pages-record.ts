@@ -42,14 +42,23 @@ function lines(caption: string, entries: readonly Line[]): Block[] {
 
 /** The chain's head, its signature, the files, and how to verify all of it. */
 function evidenceBlocks({ run, evidence }: Report): Block[] {
-  const { head, anchor, signedHead, files, transcript, verify } = evidence;
+  const { head, anchor, signedHead, signedTo, files, bundle, transcript, verify } = evidence;
   return [
     { kind: 'text', text: headText(run.entries, head) },
     ...(anchor === undefined
       ? []
       : [{ kind: 'text', text: ['Anchor for the ticket: ', { code: anchor }] } as const]),
     ...(files.length === 0
-      ? []
+      ? [
+          {
+            kind: 'text',
+            text: [
+              'The files of the evidence, each with its SHA-256, are in the bundle: ',
+              { code: bundle },
+              '.',
+            ],
+          } as const,
+        ]
       : [
           {
             kind: 'table',
@@ -71,7 +80,7 @@ function evidenceBlocks({ run, evidence }: Report): Block[] {
     },
     signedHead === undefined
       ? { kind: 'text', text: 'The head is not signed.' }
-      : { kind: 'lines', caption: 'Signed head', lines: signedHead },
+      : { kind: 'lines', caption: signedCaption(run.entries, signedTo), lines: signedHead },
     {
       kind: 'text',
       text: [
@@ -81,6 +90,12 @@ function evidenceBlocks({ run, evidence }: Report): Block[] {
       ],
     },
   ];
+}
+
+function signedCaption(count: number, signedTo = count): string {
+  return signedTo < count
+    ? `Signed head: it reaches to entry ${signedTo}; what stands behind it is not signed`
+    : 'Signed head';
 }
 
 function headText(count: number, head: string | undefined): Text {

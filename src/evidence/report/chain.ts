@@ -8,7 +8,7 @@ import type { Line } from './model-rows.ts';
 /** What a record says about itself. */
 export interface RecordProof {
   readonly generatedAt: Date;
-  /** The signed checkpoint of the run's last entry. */
+  /** The signed checkpoint that reaches furthest into the run, verified. */
   readonly note?: string;
   /** Files that belong to the evidence, such as the exported journal, with their SHA-256 in hex. */
   readonly files?: readonly { readonly name: string; readonly sha256: string }[];
@@ -31,9 +31,17 @@ export function evidenceOf(entries: readonly Entry[], proof: RecordProof): Repor
   const transcript = findLast(entries, 'transcript.kept')?.body;
   return {
     ...(last === undefined ? {} : { head: last.hash, anchor: anchorOf(last) }),
-    ...(proof.note === undefined ? {} : { signedHead: proof.note.trimEnd().split('\n') }),
+    ...(proof.note === undefined ? {} : signedHeadIn(proof.note)),
     files: (proof.files ?? []).map(({ name, sha256 }) => ({ name, sha256 })),
     ...(transcript === undefined ? {} : { transcript }),
+    bundle: `lifeboat audit export ${run}`.trim(),
     verify: `lifeboat audit verify ${run}`.trim(),
   };
+}
+
+/** The note line by line, and the entry that it says to have seen. */
+function signedHeadIn(note: string): Pick<Report['evidence'], 'signedHead' | 'signedTo'> {
+  const signedHead = note.trimEnd().split('\n');
+  const signedTo = Number(signedHead[1]);
+  return { signedHead, ...(Number.isSafeInteger(signedTo) ? { signedTo } : {}) };
 }

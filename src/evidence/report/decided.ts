@@ -1,13 +1,13 @@
 import { formatValue } from '../../format.ts';
 import type { Entry } from '../../journal/journal.ts';
-import { find, findAll, findLast } from './found.ts';
+import { find, findAll } from './found.ts';
 import type { Fact } from './model.ts';
 import type { Decision, Deviation } from './model-rows.ts';
 import type { WrittenObligation } from './obligations.ts';
 
 /** What the run says of itself at its end; undefined before. */
 export function factsOf(entries: readonly Entry[]): Fact[] | undefined {
-  return findLast(entries, 'run.closed')?.body.summary.map(({ label, value, unit }) => ({
+  return find(entries, 'run.closed')?.body.summary.map(({ label, value, unit }) => ({
     label,
     value: formatValue(value, unit),
   }));
@@ -25,7 +25,7 @@ export function decisionsOf(entries: readonly Entry[]): Decision[] {
 
 /** What was not done as the runbook has it, and why: by its steps, and by people in its place, again, or not at all. */
 export function deviationsOf(entries: readonly Entry[], owed: readonly WrittenObligation[]): Deviation[] {
-  const closed = findLast(entries, 'run.closed')?.body;
+  const closed = find(entries, 'run.closed')?.body;
   const steps = (closed?.deviations ?? []).map(({ step, reason }) => deviation('step', step, reason));
   const told = new Set(closed?.deviations.map(({ step }) => step));
   const settled = owed.flatMap(({ id, what, settled: by }) => {
@@ -49,7 +49,7 @@ function bypassed(entries: readonly Entry[]): Deviation[] {
 
 /** What a run leaves out is told at its end. */
 function unclosed(entries: readonly Entry[]): Deviation[] {
-  if (findLast(entries, 'run.closed') !== undefined) return [];
+  if (find(entries, 'run.closed') !== undefined) return [];
   const abandoned = find(entries, 'run.abandoned')?.body.reason;
   if (abandoned !== undefined) return [deviation('step', 'the run was abandoned', abandoned)];
   return [deviation('open', 'the run is not closed', 'what its steps leave out is told then')];

@@ -1,3 +1,4 @@
+import { leftUnbound } from '../../../machines/parts/obligation.ts';
 import type { Entry } from '../../journal/journal.ts';
 import { fieldsOf, timelineOf } from '../measure/timeline.ts';
 import { find, findLast } from './found.ts';
@@ -11,7 +12,7 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
   const started = find(entries, 'run.started')?.body;
   const input = fieldsOf(started?.input);
   const first = entries[0];
-  const over = findLast(entries, 'run.closed') ?? findLast(entries, 'run.abandoned');
+  const over = find(entries, 'run.closed') ?? find(entries, 'run.abandoned');
   const timeline = timelineOf(entries);
   const ms = Date.parse(over?.entry.at ?? '') - Date.parse(first?.at ?? '') - (timeline?.clockMovedMs ?? 0);
   return {
@@ -36,14 +37,15 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
   };
 }
 
-/** How the run ended, and whether that is proven. */
+/** How the run ended, and whether that is proven. What was left without the data is no proof of a recovery, whatever the run says of itself. */
 export function outcomeOf(entries: readonly Entry[], owed: readonly WrittenObligation[]): Report['outcome'] {
-  const closed = findLast(entries, 'run.closed')?.body;
-  const abandoned = findLast(entries, 'run.abandoned')?.body;
+  const closed = find(entries, 'run.closed')?.body;
+  const abandoned = find(entries, 'run.abandoned')?.body;
   const owes = stillOwed(owed).length;
   if (closed !== undefined) {
     const text = closed.title ?? closed.outcome;
-    return { status: 'closed', proven: closed.proven, text, failure: closed.failure?.shortMessage, owes };
+    const proven = closed.proven && leftUnbound(owed).length === 0;
+    return { status: 'closed', proven, text, failure: closed.failure?.shortMessage, owes };
   }
   if (abandoned !== undefined) return { status: 'abandoned', text: abandoned.reason, owes };
   const at = findLast(entries, 'event')?.body;

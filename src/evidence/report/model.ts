@@ -7,11 +7,15 @@ import { Approval, Change, Check, Decision, Deviation, Duty, Issue, Line, Person
 const Fact = z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() });
 export type Fact = z.infer<typeof Fact>;
 
-/** An objective against what was measured. Seconds; `undefined` where there is no limit or no measure. */
+/**
+ * An objective against what was measured. Seconds; `undefined` where there is no limit or no measure. `why` tells what is missing of a
+ * recovery that was given up or is not shown.
+ */
 const Objective = z.object({
   limitSeconds: z.number().optional(),
   measuredSeconds: z.number().optional(),
-  result: z.enum(['met', 'missed', 'not decided', 'does not apply']),
+  result: z.enum(['met', 'missed', 'given up', 'not decided', 'does not apply']),
+  why: z.string().optional(),
 });
 
 const Slices = z.object({
@@ -40,6 +44,8 @@ const Measured = z.object({
       recoveredTo: z.string(),
       lostAt: z.string(),
       lostBy: z.string(),
+      /** Why it is not measured by the data, although the data was asked. */
+      because: z.string().optional(),
     })
     .optional(),
 });
@@ -66,7 +72,7 @@ export const Report = z.object({
   schema: z.literal('lifeboat.report/1'),
   generatedAt: z.string(),
   title: z.string(),
-  /** What a reader has to see before anything else: a step that went on without its second person. */
+  /** What a reader has to see before anything else: everything by which the run went past what it is there to show. */
   alarms: z.array(z.object({ title: z.string(), text: z.string(), at: z.string(), by: z.string() })),
   run: z.object({
     id: z.string(),
@@ -100,8 +106,8 @@ export const Report = z.object({
   }),
   people: z.array(Person),
   plan: z.object({
-    /** SHA-256 of the plan and the facts that an approved step rested on. */
-    hashes: z.array(z.string()),
+    /** SHA-256 of the plan and the facts that an approval was asked for, and what became of that: only `given` is an approved plan. */
+    asked: z.array(z.object({ sha256: z.string(), state: Approval.shape.state })),
   }),
   measured: Measured.optional(),
   facts: z.array(Fact).optional(),
@@ -130,8 +136,12 @@ export const Report = z.object({
     anchor: z.string().optional(),
     /** The signed checkpoint of the head, line by line. */
     signedHead: z.array(z.string()).optional(),
+    /** The entry that the signed head saw: what stands behind it is not signed. */
+    signedTo: z.number().optional(),
     files: z.array(z.object({ name: z.string(), sha256: z.string() })),
     transcript: z.object({ lines: z.number(), bytes: z.number(), sha256: z.string() }).optional(),
+    /** What makes the bundle that holds the files with their hashes. */
+    bundle: z.string(),
     verify: z.string(),
   }),
   /** What no journal can know, for a person to write in; never filled in by the program. */

@@ -1,6 +1,6 @@
 import type { Entry, Json } from '../../journal/journal.ts';
 import type { RunEntryBody } from '../../journal/run-entries.ts';
-import { find, findAll, findLast } from './found.ts';
+import { find, findAll } from './found.ts';
 import type { Duty } from './model-rows.ts';
 
 /** Something that a run owed, as it is written at its end or lies in its context. */
@@ -33,7 +33,7 @@ export function owedBy(
   entries: readonly Entry[],
   given: readonly WrittenObligation[] | undefined,
 ): readonly WrittenObligation[] {
-  const all = given ?? findLast(entries, 'run.closed')?.body.obligations ?? [];
+  const all = given ?? find(entries, 'run.closed')?.body.obligations ?? [];
   const said = findAll(entries, 'event').filter(({ body }) => SAID.includes(body.event.type));
   return all.map((owed) => {
     const { id, settled } = owed;

@@ -1,5 +1,5 @@
 import type { Entry } from '../../journal/journal.ts';
-import { findAll, findLast } from './found.ts';
+import { findAll } from './found.ts';
 import type { Report } from './model.ts';
 import type { Approval, Person } from './model-rows.ts';
 
@@ -13,7 +13,7 @@ export function peopleOf(entries: readonly Entry[], owners: readonly string[]): 
     else if (!known.roles.includes(role)) known.roles.push(role);
   };
   if (operator !== undefined) add(operator, 'operator', NAMED);
-  for (const { by } of entries) add(by, 'acted', LOGIN);
+  for (const { by } of entries) add(by, 'acted', WRITTEN);
   for (const { body } of findAll(entries, 'approval.given')) {
     add(body.approver, 'approver', `signature by the key ${body.key}, verified against the allowed signers`);
   }
@@ -22,7 +22,8 @@ export function peopleOf(entries: readonly Entry[], owners: readonly string[]): 
 }
 
 const NAMED = 'named by the config or the run';
-const LOGIN = 'login name at the machine; the journal is chained, the person is not proven';
+const WRITTEN =
+  'named by the config of the machine, or its login name where the config names nobody; the journal is chained, the person is not proven';
 
 /** What was asked of a second person. */
 export function approvalsOf(entries: readonly Entry[]): Approval[] {
@@ -36,7 +37,7 @@ export function approvalsOf(entries: readonly Entry[]): Approval[] {
       requester,
       expiresAt,
       askedAt: entry.at,
-      ...fate(entries, challenge),
+      ...fateOf(entries, challenge),
     };
   });
   const known = new Set(asked.map(({ challenge }) => challenge));
@@ -45,13 +46,13 @@ export function approvalsOf(entries: readonly Entry[]): Approval[] {
     .filter(({ body }) => !known.has(body.challenge))
     .map(({ entry, body: { challenge, order } }): Approval => {
       const unread = { target: '', plan: '', requester: entry.by, expiresAt: '' };
-      return { challenge, order, ...unread, ...fate(entries, challenge) };
+      return { challenge, order, ...unread, ...fateOf(entries, challenge) };
     });
   return [...asked, ...bare];
 }
 
 /** What became of a challenge: its last word counts, but a bypass is never hidden by anything after it. */
-function fate(
+export function fateOf(
   entries: readonly Entry[],
   challenge: string,
 ): Pick<Approval, 'state' | 'approver' | 'at' | 'method' | 'key' | 'allowedSigners' | 'reason'> {
@@ -82,20 +83,12 @@ function unanswered(entries: readonly Entry[], challenge: string): 'asked' | 're
   return newest?.body.challenge === challenge ? 'asked' : 'replaced';
 }
 
-/** What heads the record. */
-export function alarmsOf(entries: readonly Entry[]): Report['alarms'] {
-  return findAll(entries, 'approval.bypassed').map(({ entry, body }) => ({
-    title: 'BREAK-GLASS: a step went on without its second person',
-    text: `${body.order}: ${body.reason}`,
-    at: entry.at,
-    by: entry.by,
-  }));
-}
-
-/** Hashes of the plans that approvals were asked for. */
-export function planHashes(entries: readonly Entry[]): string[] {
-  const last = findLast(entries, 'approval.asked');
-  return last === undefined
-    ? []
-    : [...new Set(findAll(entries, 'approval.asked').map(({ body }) => body.plan))];
+/** The plans that approvals were asked for, each with the best that became of it. */
+export function plansAsked(approvals: readonly Approval[]): Report['plan']['asked'] {
+  const plans = approvals.filter(({ plan }) => plan !== '');
+  return [...new Set(plans.map(({ plan }) => plan))].map((sha256) => {
+    const states = plans.filter(({ plan }) => plan === sha256).map(({ state }) => state);
+    const state = states.find((one) => one === 'given') ?? states.at(-1) ?? 'asked';
+    return { sha256, state };
+  });
 }

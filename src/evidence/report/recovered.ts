@@ -13,18 +13,30 @@ export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | un
   const asked = performed.findLast(({ verb }) => RESTORES.includes(verb));
   if (asked === undefined) return [];
   const told: Fields = performed.findLast(({ verb }) => verb === 'waitForRestore')?.output ?? {};
-  const { backup, backupGuid, targetTime, source, fingerprint } = asked.input;
+  const { backup = told['backup'], backupGuid, targetTime, source, fingerprint } = asked.input;
+  // An instance that takes over counts its backups for itself: only the backup_id names the same one there.
+  const [field, wanted] = asked.verb === 'performRecovery' ? ['backupId', backupGuid] : ['id', backup];
+  const file = wanted === undefined ? {} : seenBackup(performed, String(field), wanted);
+  const { earliest, latest } = performed.findLast(({ verb }) => verb === 'pitrRange')?.output ?? {};
   const rows: (readonly [string, unknown])[] = [
-    ['Backup', backup ?? told['backup']],
+    ['Backup', backup],
+    ['Its backup_id', file['backupId']],
+    ['Its size in bytes', file['size']],
+    ['It was triggered', file['triggeredAt']],
+    ['It was started', file['startedAt']],
+    ['It was finished', file['finishedAt']],
     ['Backup guid', backupGuid],
     ['Point in time asked for', targetTime],
+    ['Could be reached from', targetTime === undefined ? undefined : earliest],
+    ['Could be reached until', targetTime === undefined ? undefined : latest],
     ['Data of', source],
-    ['Key (fingerprint)', fingerprint],
+    ['Key (fingerprint)', fingerprint ?? file['fingerprint']],
     ['Restore', told['id'] ?? asked.output['id']],
     ['Status', told['status']],
     ['Restored from', told['restoredFrom']],
     ['Triggered', told['triggeredAt']],
     ['Started', told['startedAt']],
+    ['First seen at work', told['startedAt'] === undefined ? told['seenRunningAt'] : undefined],
     ['Finished', told['finishedAt']],
     ['Data recovered up to', point?.recoveredTo],
     ['Data written up to', point?.lostAt],
@@ -32,6 +44,23 @@ export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | un
   return rows.flatMap(([label, value]) =>
     typeof value === 'string' || typeof value === 'number' ? [{ label, value: String(value) }] : [],
   );
+}
+
+/** All that the run was told of a backup: by the service's lists, and by the proofs on record, which name the key that opens it. */
+function seenBackup(
+  performed: readonly { readonly output: Fields }[],
+  field: string,
+  wanted: unknown,
+): Fields {
+  const told = performed.flatMap(({ output }) =>
+    ['newest', 'proven'].flatMap((list) => [output[list]].flat().map(fieldsOf)),
+  );
+  const own = told.filter((one) => one[field] === wanted);
+  return Object.assign({}, ...own.map(defined)) as Fields;
+}
+
+function defined(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** What the data itself said, before and after. Empty where nobody asked it. */

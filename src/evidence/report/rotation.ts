@@ -1,6 +1,6 @@
 import type { Entry } from '../../journal/journal.ts';
 import { fieldsOf, timelineOf } from '../measure/timeline.ts';
-import { find } from './found.ts';
+import { find, findAll } from './found.ts';
 import type { Fact } from './model.ts';
 import type { Rotation } from './model-rotation.ts';
 import type { Approval, Check } from './model-rows.ts';
@@ -8,7 +8,10 @@ import type { Approval, Check } from './model-rows.ts';
 type Fields = Readonly<Record<string, unknown>>;
 type Rows = readonly (readonly [string, unknown, 'code'?])[];
 
-/** What the change of a key is audited by. Undefined for a run of any other runbook. */
+/**
+ * What the change of a key is audited by; of the ledger only what this run wrote, and what stood there before it set its key, so that the
+ * record stays the same whatever comes after. Undefined for a run of any other runbook.
+ */
 export function rotationOf(
   entries: readonly Entry[],
   ledger: readonly Entry[],
@@ -24,13 +27,14 @@ export function rotationOf(
   const old = performed.find(
     ({ verb, endedMs }) => verb === 'verifyBackup' && endedMs < (setAt?.begunMs ?? 0),
   );
-  const oldKey = old?.output['opens'] ?? before['currentKey'] ?? retired(ledger)?.['subject'];
+  const duties = retirementsOf(entries, ledger);
+  const oldKey = old?.output['opens'] ?? before['currentKey'] ?? duties[0]?.['subject'];
   const [backups, newest, ground] = ['backups', 'newest', 'ground'].map((name) => fieldsOf(before[name]));
   const proof = checks.filter(({ at }) => Date.parse(at) >= (setAt?.begunMs ?? Number.POSITIVE_INFINITY));
   return {
     oldKey: facts([
       ['Fingerprint', oldKey, 'code'],
-      ['Set', setTime(ledger, oldKey)],
+      ['Set', setTime(entries, ledger, oldKey)],
       ['Keys held before', joined(before['keysHeld']), 'code'],
       ['Backups at the service before', backups?.['total']],
       ['Of them downloadable', backups?.['downloadable']],
@@ -66,7 +70,7 @@ export function rotationOf(
       ['Verdict', old?.output['verdict']],
       ['Copies kept', archived(performed.filter(({ endedMs }) => endedMs < (setAt?.begunMs ?? 0)))],
     ]),
-    disposition: dispositionOf(ledger),
+    disposition: duties.flatMap(dispositionOf),
     substitution: facts([
       ['Key that the newest backup opened with before the change', old?.output['opens'], 'code'],
       ['Is it a key that was held', old === undefined ? undefined : heldBefore(before, old.output['opens'])],
@@ -107,23 +111,29 @@ function archived(performed: readonly { readonly verb: string; readonly input: F
   return kept.length === 0 ? 'none' : kept.map(({ input }) => `backup ${String(input['id'])}`).join(', ');
 }
 
-function retired(ledger: readonly Entry[]): Fields | undefined {
-  const opened = ledger
+/** The keys that this run has made a duty of the ledger. */
+function retirementsOf(entries: readonly Entry[], ledger: readonly Entry[]): readonly Fields[] {
+  const run = entries[0]?.stream.replace(/^run\//u, '');
+  return ledger
     .filter(({ type }) => type === 'obligation.opened')
-    .map(({ body }) => fieldsOf(fieldsOf(body)['obligation']));
-  return opened.findLast(({ kind }) => kind === 'retire-key');
+    .map(({ body }) => fieldsOf(body))
+    .filter((body) => body['run'] === run)
+    .map(({ obligation }) => fieldsOf(obligation))
+    .filter(({ kind }) => kind === 'retire-key');
 }
 
-/** When the ledger says that a key was set, before this run or in it. */
-function setTime(ledger: readonly Entry[], key: unknown): string | undefined {
-  return ledger.findLast(({ type, body }) => type === 'key.set' && fieldsOf(body)['fingerprint'] === key)?.at;
+/** When the ledger says that the old key was set, before this run set its own. */
+function setTime(entries: readonly Entry[], ledger: readonly Entry[], key: unknown): string | undefined {
+  const own = findAll(entries, 'activity.begun').findLast(({ body }) => body.verb === 'setKey')?.entry;
+  const untilMs = Date.parse((own ?? entries.at(-1))?.at ?? '');
+  return ledger.findLast(
+    ({ type, at, body }) =>
+      type === 'key.set' && fieldsOf(body)['fingerprint'] === key && Date.parse(at) <= untilMs,
+  )?.at;
 }
 
-/** Until when the old key is kept, as the run handed it to the ledger. */
-function dispositionOf(ledger: readonly Entry[]): Fact[] {
-  const duty = retired(ledger);
-  if (duty === undefined) return [];
-  const { since, dueSeconds, subject, what } = duty;
+/** Until when an old key is kept, as the run handed it to the ledger. */
+function dispositionOf({ since, dueSeconds, subject, what }: Fields): Fact[] {
   const due = Date.parse(String(since)) + Number(dueSeconds) * 1000;
   const until = Number.isFinite(due) ? new Date(due).toISOString() : undefined;
   return facts([

@@ -34,7 +34,7 @@ test('a recovery is told in slices, until the last application runs', () => {
   expect(time?.notes).toEqual([
     'it counts from the start of the run, because nobody said when the incident began',
     'times of the service are corrected by -2 s',
-    '1 application was skipped and not waited for',
+    '1 application was bound again by hand, as somebody said',
   ]);
 });
 

@@ -24,6 +24,7 @@ describe('how much was lost', () => {
       lostAt: at(-40),
       recoveredTo: at(-400),
       lostBy: 'the newest record before',
+      because: undefined,
       rowsBefore: 1000,
       rowsAfter: 940,
     });
@@ -50,25 +51,71 @@ describe('how much was lost', () => {
   });
 
   test('is never less than nothing', () => {
-    const newer = { configured: true, at: at(160), newest: '2026-03-01 05:00:00+00', count: 1001 };
-    expect(
-      point(
-        journalOf(
-          started(),
-          story.map((line) => replaced(line, 'after', newer)),
-        ),
-      ),
-    ).toMatchObject({
+    const idle = { configured: true, at: at(30), newest: at(-500), count: 940 };
+    const lines = story.map((line) => replaced(line, 'before', idle));
+    expect(point(journalOf(started(), lines))).toMatchObject({
+      by: 'data',
       lostMs: 0,
-      recoveredTo: '2026-03-01T05:00:00.000Z',
+      recoveredTo: at(-400),
     });
+  });
+
+  test.each([
+    ['since the restore', at(155), 'is newer than what was restored, so it was written since'],
+    ['after what was restored', at(-390), 'is newer than what was restored, so it was written since'],
+    ['long ahead', '2026-03-01 05:00:00+00', 'is newer than what was restored, so it was written since'],
+  ])(
+    'is not told by a record that was written %s, but by what the service restored, and why',
+    (_when, newest, why) => {
+      const newer = { configured: true, at: at(160), newest, count: 1001 };
+      const lines = story.map((line) => replaced(line, 'after', newer));
+      const found = point(journalOf(started(), lines));
+      expect(found).toMatchObject({
+        by: 'restored_from',
+        lostMs: 500_000,
+        lostAt: at(100),
+        lostBy: 'the restore',
+      });
+      expect(found?.because).toContain(why);
+    },
+  );
+
+  test('is not told by a record that is newer than the call, where the service does not say what it restored', () => {
+    const lines = (newest: string) =>
+      journalOf(
+        started({ input: { instance: 'orders', incidentAt: at(-5) } }),
+        armed(10, 'restoreBackup'),
+        performed([10, 15], 'waitForRestore', { id: 1, status: 'done' }, 'waitingForInstance'),
+        performed([15, 20], 'waitForInstance', { state: 'available' }, 'countingAfter'),
+        performed([20, 21], 'reconcile', { configured: true, newest }, 'owing', { when: 'after' }),
+      );
+    expect(point(lines(at(15)))).toBeUndefined();
+    expect(point(lines(at(-65)))).toMatchObject({ by: 'data', lostMs: 60_000 });
+  });
+
+  test('of a source that was still written to counts to its newest record', () => {
+    const newer = { configured: true, at: at(3), newest: at(2) };
+    const entries = journalOf(
+      started(),
+      performed([2, 3], 'reconcile', newer, 'confirming', { when: 'before' }),
+      armed(10, 'performRecovery'),
+      performed(
+        [10, 15],
+        'waitForRestore',
+        { id: 1, status: 'done', restoredFrom: at(-70) },
+        'waitingForInstance',
+      ),
+      performed([15, 20], 'waitForInstance', { state: 'available' }, 'countingAfter'),
+    );
+    expect(point(entries)).toMatchObject({ lostMs: 72_000, lostBy: 'the newest record before' });
   });
 
   test('is told by the chosen time where the service says nothing, and by nothing at all where nobody knows', () => {
     const lines = (input: object) => [
       armed(10, 'restoreToTime'),
       ...performed([10, 11], 'restoreToTime', { landed: true, id: 1 }, 'waitingForRestore', { ...input }),
-      ...performed([11, 20], 'waitForInstance', { state: 'available' }, 'countingAfter'),
+      ...performed([11, 15], 'waitForRestore', { id: 1, status: 'done' }, 'waitingForInstance'),
+      ...performed([15, 20], 'waitForInstance', { state: 'available' }, 'countingAfter'),
     ];
     expect(point(journalOf(started(), lines({ targetTime: at(-50) })))).toMatchObject({
       by: 'chosen-time',
@@ -81,7 +128,12 @@ describe('how much was lost', () => {
     const entries = journalOf(
       started(),
       armed(10, 'performRecovery'),
-      performed([10, 15], 'waitForRestore', { id: 1, restoredFrom: at(-70) }, 'waitingForInstance'),
+      performed(
+        [10, 15],
+        'waitForRestore',
+        { id: 1, status: 'done', restoredFrom: at(-70) },
+        'waitingForInstance',
+      ),
       performed([15, 20], 'waitForInstance', { state: 'available' }, 'countingAfter'),
     );
     expect(point(entries)).toMatchObject({ lostMs: 70_000, lostBy: 'the start of the run' });
