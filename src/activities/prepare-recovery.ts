@@ -1,11 +1,12 @@
 import type { RecoveryPreparation } from '../../machines/parts/verbs.ts';
+import type { Secret } from '../secret.ts';
 import type { SendOutcome } from '../service/client.ts';
 import type { Untrusted } from '../text.ts';
 import type { ActivityResult, RepeatableActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { keyAnswer } from './key-answer.ts';
-import { because, harmless, no, ok } from './results.ts';
-import { sentAgain, sentWhenLetIn } from './sent-again.ts';
+import { because, harmless, ok } from './results.ts';
+import { sendKey } from './send-key.ts';
+import { sentAgain } from './sent-again.ts';
 
 interface Input {
   /** A stored key to set on the instance with it; without one the instance keeps its key. */
@@ -21,7 +22,8 @@ interface Input {
 export function prepareRecovery(deps: ActivityDeps): RepeatableActivity<Input, RecoveryPreparation> {
   return {
     kind: 'repeatable',
-    async run({ fingerprint, previous }, { instance, runId, signal }) {
+    async run({ fingerprint, previous }, context) {
+      const { signal } = context;
       try {
         if (fingerprint === undefined) {
           const send = () => deps.service.prepareRecovery({}, signal);
@@ -29,15 +31,10 @@ export function prepareRecovery(deps: ActivityDeps): RepeatableActivity<Input, R
             backupGuid !== undefined;
           return withoutKey(await sentAgain(send, signal, tellsGuid));
         }
-        const key = await deps.keyring.load(instance, fingerprint);
-        if (key === undefined) {
-          return no('key.not-stored', `key ${fingerprint} is not in ${deps.keyring.store.description}`, {
-            hints: ['nothing was sent to the service'],
-          });
-        }
-        const sent = await sentWhenLetIn(() => deps.service.prepareRecovery({ key }, signal), signal);
-        const result = keyAnswer(sent, { fingerprint, previous, run: runId });
-        return result.ok ? { ...result, output: { ...result.output, ...guidOf(sent) } } : result;
+        const send = (key: Secret) => deps.service.prepareRecovery({ key }, signal);
+        const { result, sent } = await sendKey(deps, { fingerprint, previous }, context, send);
+        if (!result.ok || sent === undefined) return result;
+        return { ...result, output: { ...result.output, ...guidOf(sent) } };
       } catch (thrown) {
         return because(thrown);
       }

@@ -1,7 +1,5 @@
-import { readBounded, whyUnread } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { Secret } from '../secret.ts';
-import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 
 /** Asks for a secret on the terminal without showing it. Rejects with `input.none` without a terminal, `input.left` on Ctrl-C and `input.mismatch` when two entries differ. */
@@ -30,40 +28,4 @@ export async function askHidden(
     hints: ['nothing was stored'],
     exitCode: EXIT.usage,
   });
-}
-
-/** A secret from a file, or from standard input for `-`: its first line, without the line end. */
-export async function readSecretFile(path: string, { stdin }: CommandContext): Promise<Secret> {
-  const text = path === '-' ? await allOf(stdin) : await fileText(path);
-  const line = text.split(/\r?\n/)[0] ?? '';
-  if (line !== '') return new Secret(line);
-  throw new LifeboatError(
-    'input.empty',
-    `there is no secret in ${path === '-' ? 'standard input' : show(path)}`,
-    {
-      exitCode: EXIT.usage,
-    },
-  );
-}
-
-async function fileText(path: string): Promise<string> {
-  try {
-    return (await readBounded(path, LIMIT)).toString('utf8');
-  } catch (cause) {
-    throw new LifeboatError('input.file', `${show(path)} cannot be read: ${whyUnread(cause)}`, {
-      cause,
-      exitCode: EXIT.usage,
-    });
-  }
-}
-
-const LIMIT = 64 * 1024;
-
-async function allOf(stdin: NodeJS.ReadableStream): Promise<string> {
-  let text = '';
-  for await (const chunk of stdin) {
-    text += chunk.toString();
-    if (text.length > LIMIT) break;
-  }
-  return text;
 }

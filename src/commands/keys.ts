@@ -3,9 +3,10 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import { formatTime } from '../format.ts';
 import { foldEpochs } from '../keys/fold-epochs.ts';
 import type { CommandContext } from './context.ts';
-import { askHidden, readSecretFile } from './hidden-prompt.ts';
+import { askHidden } from './hidden-prompt.ts';
 import { printJson } from './print-json.ts';
 import { printTable } from './print-table.ts';
+import { readSecretFile } from './read-secret-file.ts';
 import { openJournalIfAny } from './reading.ts';
 import { tokenAccount } from './service-of.ts';
 import { openKeys, openWorkspace } from './workspace.ts';
@@ -18,7 +19,7 @@ export async function keysList(
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   if (only !== undefined) instanceNamed(config, only);
-  const keyring = await openKeys(context);
+  const keyring = await openKeys(context, 'look');
   const journal = await openJournalIfAny(homeFolder(context.env));
   try {
     const names = only === undefined ? Object.keys(config.instances) : [only];
@@ -110,8 +111,7 @@ export async function keysAdd(
         : await readSecretFile(flags.file, context);
     workspace.journal.guard(secret);
     if (flags.token) {
-      await workspace.keyring.store.remove(tokenAccount(instance));
-      await workspace.keyring.store.put(tokenAccount(instance), secret);
+      await workspace.keyring.store.exchange(tokenAccount(instance), secret);
       context.stdout.write(
         `the access token of ${instance} is stored in ${workspace.keyring.store.description}\n`,
       );

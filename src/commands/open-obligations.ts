@@ -3,7 +3,7 @@ import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { foldObligations } from '../evidence/obligations.ts';
-import type { JournalReader } from '../journal/journal.ts';
+import type { Entry, JournalReader } from '../journal/journal.ts';
 import { promisedBy } from '../journal/promised.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
 import { listRuns, type RunSummary } from '../runner/runs.ts';
@@ -16,7 +16,7 @@ export interface Owed {
   readonly run: RunSummary | undefined;
 }
 
-/** Everything that is owed or was, in open runs and in ledgers; of runs that this version cannot read, nothing. */
+/** Everything that is owed or was, in open runs and in ledgers. A run that this version cannot read hides nothing of what others owe. */
 export async function gatherObligations(journal: JournalReader): Promise<readonly Owed[]> {
   const found: Owed[] = [];
   for (const run of await listRuns(journal)) {
@@ -31,12 +31,38 @@ export async function gatherObligations(journal: JournalReader): Promise<readonl
   return found;
 }
 
-/** What an open run owes. A journal of another version of its runbook says nothing that could be trusted here. */
+/**
+ * What an open run owes. Of one that another version of its runbook wrote, or that its machine cannot replay, nobody can say it: it
+ * owes one thing, which is to find that out, as soon as it may have changed anything.
+ */
 export async function owedBy(journal: JournalReader, run: RunSummary): Promise<readonly Obligation[]> {
-  const runbook = Object.hasOwn(runbooks, run.runbook) ? runbooks[run.runbook] : undefined;
-  if (runbook?.obligations === undefined || runbook.version !== run.version) return [];
   const entries = await journal.read(`run/${run.runId}`);
-  return withDeadlines(obligationsOf(runbook, entries), promisedBy(entries[0]));
+  const runbook = Object.hasOwn(runbooks, run.runbook) ? runbooks[run.runbook] : undefined;
+  const promised = promisedBy(entries[0]);
+  if (runbook?.version !== run.version) return withDeadlines(unread(run, entries), promised);
+  try {
+    return withDeadlines(obligationsOf(runbook, entries), promised);
+  } catch {
+    return withDeadlines(unread(run, entries), promised);
+  }
+}
+
+/** Read without the machine: a verb that does not only ask was begun, so there may be something that has to be made good. */
+function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): readonly Obligation[] {
+  const mayHaveChanged = entries.some(({ type, body }) => {
+    const begun = type === 'activity.begun' ? (body as { readonly kind?: unknown } | null) : undefined;
+    return begun !== undefined && begun?.kind !== 'read';
+  });
+  if (!mayHaveChanged) return [];
+  const obligation: Obligation = {
+    id: 'unread-run',
+    kind: 'unread-run',
+    subject: runId,
+    what: `see to what run ${runId} owes: this version of lifeboat cannot read it (its paper in the home, paper/${runId}.sh, tells)`,
+    since: lastAt,
+    commands: [`lifeboat report ${runId}`, `lifeboat audit show ${runId}`],
+  };
+  return [obligation];
 }
 
 /** What a person may type for an obligation: its id as it is and as it is shown, with or without where it is owed. */

@@ -1,7 +1,10 @@
 import { stillOwed } from '../../machines/parts/obligation.ts';
 import { loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
+import { formatTime } from '../format.ts';
+import { callInWords } from '../runner/refuse-in-doubt.ts';
 import { abandonRun, findRun } from '../runner/runs.ts';
+import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
 import { owedBy } from './open-obligations.ts';
@@ -36,9 +39,16 @@ export async function resume(
     }
     if (flags.abandon !== undefined) {
       const owed = stillOwed(await owedBy(workspace.journal, summary));
-      await abandonRun(workspace.journal, summary, flags.abandon, owed);
+      const doubts = await abandonRun(workspace.journal, summary, flags.abandon, owed);
       await workspace.sealer.sealNow(`run/${summary.runId}`, 'closed');
       context.stdout.write(`run ${summary.runId} is given up; its record stays\n`);
+      for (const doubt of doubts) {
+        const what = `${callInWords(doubt)} on ${doubt.instance}, sent ${formatTime(doubt.armedAt)} UTC`;
+        context.stdout.write(`${show(what)}, is still in doubt: it may have been done\n`);
+        context.stdout.write(
+          `until that is known, ${doubt.instance} is not changed: lifeboat calls list --instance ${doubt.instance}\n`,
+        );
+      }
       if (owed.length > 0)
         context.stdout.write(`what it owed (${owed.length}) is still owed: lifeboat owe\n`);
       return EXIT.closed;

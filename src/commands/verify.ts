@@ -9,7 +9,7 @@ import { formatBytes, formatSeconds } from '../format.ts';
 import { heldKeys } from '../keys/held-keys.ts';
 import { printableJson, show } from '../text.ts';
 import type { CommandContext } from './context.ts';
-import { readSecretFile } from './hidden-prompt.ts';
+import { readSecretFile } from './read-secret-file.ts';
 import { openKeys } from './workspace.ts';
 
 /** `lifeboat verify FILE`: finds the key that opens a downloaded backup and reads it to its last byte. Exit 0 only for a good one. */
@@ -100,7 +100,7 @@ async function keysFor(
     });
   }
   instanceNamed(await loadConfig(context.env, context.configPath), instance);
-  return heldKeys(await openKeys(context), instance);
+  return heldKeys(await openKeys(context, 'look'), instance);
 }
 
 /** A line that overwrites itself on a terminal; nothing in a pipe. */

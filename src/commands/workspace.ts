@@ -4,6 +4,7 @@ import type { LifeboatError } from '../errors.ts';
 import type { Sealer } from '../evidence/seal.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Keyring, KeyStore } from '../keys/key-store.ts';
+import { Secret } from '../secret.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden } from './hidden-prompt.ts';
@@ -90,18 +91,42 @@ export async function openLedger(
   };
 }
 
-/** The key store that the environment asks for, proven usable, with the keys of the instances in it. */
-export async function openKeys(context: CommandContext): Promise<Keyring> {
+/**
+ * The key store that the environment asks for, with the keys of the instances in it: to be written to, so proven usable, unless it is
+ * only looked into (`look`), where no disk has to be writable. Rejects with `keys.gone` where the home remembers keys and the store has none;
+ * with `check` nobody is asked whether to begin anew.
+ */
+export async function openKeys(
+  context: CommandContext,
+  how: 'change' | 'look' | 'check' = 'change',
+): Promise<Keyring> {
   const { chooseStore } = await import('../keys/choose-store.ts');
-  const { openKeyring } = await import('../keys/keyring.ts');
+  const { openKeyring, rootsIn } = await import('../keys/keyring.ts');
+  const { missingVault, refuseGone } = await import('./keys-gone.ts');
+  const home = homeFolder(context.env);
+  const vault = how === 'look' ? undefined : missingVault(context.env, home);
+  const missing = { what: `the vault ${show(vault ?? '')}`, installationSecret: true, signingKey: true };
+  // Before anybody is asked for the passphrase of a new one.
+  let isAgreed = vault !== undefined && (await refuseGone(context, home, missing, how === 'change'));
   const store = await chooseStore({
     env: context.env,
-    home: homeFolder(context.env),
+    home,
+    toRead: how === 'look',
     ...(context.stdin.isTTY === true
       ? { askPassphrase: (purpose: 'open' | 'create') => askPassphrase(purpose, context) }
       : {}),
   });
-  return openKeyring(store);
+  const keyring = openKeyring(store);
+  if (how === 'look') return keyring;
+  if (!isAgreed && vault === undefined) {
+    const roots = await rootsIn(store);
+    const lost = { installationSecret: !roots.installationSecret, signingKey: !roots.signingKey };
+    const what = `what was kept in the ${store.description}`;
+    isAgreed = await refuseGone(context, home, { what, ...lost }, how === 'change');
+  }
+  // Both at once: the next process must not ask again.
+  if (isAgreed) await Promise.all([keyring.signingKey(), keyring.fingerprint(new Secret('any'))]);
+  return keyring;
 }
 
 /** A keyring that opens its store when it is first used. */
@@ -111,6 +136,7 @@ function lateKeyring(keys: () => Promise<Keyring>): Keyring {
     description: 'the key store',
     probe: async () => (await keys()).store.probe(),
     put: async (account, secret) => (await keys()).store.put(account, secret),
+    exchange: async (account, secret) => (await keys()).store.exchange(account, secret),
     get: async (account) => (await keys()).store.get(account),
     accounts: async () => (await keys()).store.accounts(),
     remove: async (account) => (await keys()).store.remove(account),
@@ -130,8 +156,8 @@ function unsigned(): Promise<never> {
   return Promise.reject(new Error('a ledger without keys cannot be signed'));
 }
 
-/** The login name, for entries' `by` when the config names nobody. */
-function loginName(env: NodeJS.ProcessEnv): string {
+/** The login name: for entries' `by` when the config names nobody, and to know the operator by. */
+export function loginName(env: NodeJS.ProcessEnv): string {
   try {
     return userInfo().username;
   } catch {

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { readBounded, whyUnread } from '../bounded-file.ts';
@@ -29,16 +29,21 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
 function searchPath(env: NodeJS.ProcessEnv): string[] {
   const named = env['LIFEBOAT_CONFIG'];
   if (named !== undefined && named !== '') return [resolve(named)];
-  const xdg = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
-  return [resolve('lifeboat.yaml'), join(xdg, 'lifeboat', 'lifeboat.yaml')];
+  return [resolve('lifeboat.yaml'), join(xdgFolder(env, 'XDG_CONFIG_HOME', '.config'), 'lifeboat.yaml')];
 }
 
 /** The folder of journal, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder. */
 export function homeFolder(env: NodeJS.ProcessEnv): string {
   const named = env['LIFEBOAT_HOME'];
   if (named !== undefined && named !== '') return resolve(named);
-  const state = env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state');
-  return join(state, 'lifeboat');
+  return xdgFolder(env, 'XDG_STATE_HOME', join('.local', 'state'));
+}
+
+/** Paths in these variables are absolute; a relative one is ignored, by the XDG base directory specification. It would be another folder from each folder. */
+function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): string {
+  const named = env[variable];
+  const base = named !== undefined && isAbsolute(named) ? named : join(env['HOME'] || homedir(), below);
+  return join(base, 'lifeboat');
 }
 
 /** Checks the text of a config. Every error names the place in it. */

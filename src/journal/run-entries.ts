@@ -60,7 +60,13 @@ export const RUN_ENTRIES = {
     operator: z.string(),
     clock: ClockMark.optional(),
   }),
-  'run.resumed': z.object({ by: z.string().optional(), pid: z.int(), clock: ClockMark.optional() }),
+  'run.resumed': z.object({
+    by: z.string().optional(),
+    pid: z.int(),
+    clock: ClockMark.optional(),
+    /** The entry up to which a signed head was found then: one that is signed later reaches over what came before it, too. */
+    signedTo: z.int().nonnegative().optional(),
+  }),
   /** What moved the machine; `to` is the path of the state after it, `title` that state's name for people. */
   event: z.object({
     event: z.object({ type: z.string() }).catchall(z.json()),
@@ -81,7 +87,12 @@ export const RUN_ENTRIES = {
     baseline: z.json(),
   }),
   /** From here on the next byte may leave. */
-  'intent.armed': z.object({ intent: z.string(), verb: z.string() }),
+  'intent.armed': z.object({
+    intent: z.string(),
+    verb: z.string(),
+    /** When it was armed, where that was before this entry: in the ledger, for a call that a run has left in doubt. */
+    armedAt: z.string().optional(),
+  }),
   'intent.outcome': z.object({
     intent: z.string(),
     verb: z.string(),
@@ -134,6 +145,8 @@ export const RUN_ENTRIES = {
     allowedSigners: z.string(),
     /** The line of that file that allowed the key, with which the signature can be verified without the file. */
     allowedBy: z.string().optional(),
+    /** RFC 3339: the moment that counted for the end of the request and of the key, where this machine's clock was behind the record. */
+    moment: z.string().optional(),
   }),
   /** The approval, or the request for it, was taken back; `approver` is who did that. */
   'approval.withdrawn': z.object({ challenge: z.string(), approver: z.string(), reason: z.string() }),

@@ -49,8 +49,10 @@ function runSentence(entry: RunEntry): Sentence {
         `needs the approval of a second person to ${entry.body.order}, until ${entry.body.expiresAt}`,
       );
     case 'approval.given': {
-      const { approver, key, challenge } = entry.body;
-      return say(`${approver} approved it with the key ${key} (challenge ${challenge})`, 'good');
+      const { approver, key, challenge, moment } = entry.body;
+      const clock =
+        moment === undefined ? '' : `; this clock was behind the record, so it counts as at ${moment}`;
+      return say(`${approver} approved it with the key ${key} (challenge ${challenge})${clock}`, 'good');
     }
     case 'approval.withdrawn':
       return say(`${entry.body.approver} withdrew the approval${reason(entry.body.reason)}`, 'warn');
@@ -133,6 +135,8 @@ const TONES = { landed: 'good', absent: 'plain', unknown: 'warn', ambiguous: 'wa
 /** Facts about keys in the ledger of an instance (bodies in keys/epochs.ts), by entry type. */
 const LEDGER: Readonly<Record<string, Sentence>> = {
   'key.pending': { text: 'is stored and may be set', tone: 'plain' },
+  'key.sent': { text: 'is being sent', tone: 'plain' },
+  'key.refused': { text: 'was not taken', tone: 'warn' },
   'key.set': { text: 'is set', tone: 'good' },
   'key.uncertain': { text: 'may or may not be set', tone: 'warn' },
   'key.proven': { text: 'is proven', tone: 'good' },

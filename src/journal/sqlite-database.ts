@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../errors.ts';
@@ -61,6 +61,7 @@ function prepareHome(home: string, file: string): Earlier {
     makePrivateFolder(home);
     refuseNetworkFolder(home);
     const earlier = earlierJournal(home, DATABASE_FILE);
+    refuseOther(file);
     // SQLite takes a file without a header for a new database, and then deletes the log beside it.
     if ((earlier.log || earlier.traces) && isEmptied(file)) throw emptied(home);
     // SQLite gives -wal and -shm the mode of the database, so the mode has to be right before it opens the file.
@@ -80,6 +81,7 @@ export function openDatabaseForReading(home: string): DatabaseSync {
   refuseOldSqlite(process.versions['sqlite']);
   const file = join(home, DATABASE_FILE);
   if (!existsSync(file)) throw noJournal(home);
+  refuseOther(file);
   return opened(file, () => {
     const db = readable(file);
     return orClosed(db, () => {
@@ -112,6 +114,16 @@ function readable(file: string): DatabaseSync {
 
 /** `SQLITE_READONLY_ROLLBACK`: only the very first write, the change to the write-ahead log, goes through a rollback journal. */
 const READONLY_ROLLBACK = 776;
+
+/** A pipe in the place of the database would keep whoever opens it waiting for ever. */
+function refuseOther(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile()) return;
+  const what = stats.isDirectory() ? 'it is a folder' : 'it is not a plain file';
+  throw new LifeboatError('journal.home', `${file} cannot be opened: ${what}`, {
+    hints: ['nothing was begun: put the journal itself there, or set LIFEBOAT_HOME to its folder'],
+  });
+}
 
 /** A process that dies while it makes the journal leaves a database without tables; the next writer makes them. */
 function isHalfMade(db: DatabaseSync): boolean {

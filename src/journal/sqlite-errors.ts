@@ -8,6 +8,8 @@ export function sqliteCode(error: unknown): number | undefined {
 }
 
 export const SQLITE_BUSY = 5;
+/** The file holds something else. */
+export const SQLITE_NOTADB = 26;
 
 /** What SQLite says of the disk below it and not of the file, by its primary result codes. */
 const DISK_TROUBLE: Readonly<Record<number, string>> = {

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { makePrivateFolder } from './folders.ts';
 import { locksFolder, readHolder, writeHolder } from './holders.ts';
 import type { Hold, StreamName } from './journal.ts';
 import { checkStreamName } from './new-entry.ts';
-import { diskTrouble, SQLITE_BUSY, sqliteCode } from './sqlite-errors.ts';
+import { diskTrouble, SQLITE_BUSY, SQLITE_NOTADB, sqliteCode } from './sqlite-errors.ts';
 
 /** A lock whose owner nobody references must not be closed by the garbage collector: that would free it. */
 const held = new Set<DatabaseSync>();
@@ -39,12 +39,15 @@ function lockFile(path: string, stream: StreamName, infoPath: string): DatabaseS
   let lock: DatabaseSync | undefined;
   try {
     makePrivateFolder(dirname(path));
+    if (isOther(path)) throw notALock(path);
     lock = new DatabaseSync(path, { timeout: 0 });
     lock.exec('BEGIN EXCLUSIVE');
     chmodSync(path, 0o600);
     return lock;
   } catch (error) {
     lock?.close();
+    if (error instanceof LifeboatError) throw error;
+    if (sqliteCode(error) === SQLITE_NOTADB) throw notALock(path, error);
     if (sqliteCode(error) === SQLITE_BUSY) throw heldBy(stream, infoPath);
     const trouble = diskTrouble(error) ?? errnoOf(error);
     throw new LifeboatError('journal.lost', `the lock of ${stream} cannot be taken: ${trouble}`, {
@@ -55,6 +58,18 @@ function lockFile(path: string, stream: StreamName, infoPath: string): DatabaseS
       cause: error,
     });
   }
+}
+
+/** Whether something else than a plain file is there: a pipe would keep SQLite waiting. */
+function isOther(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+}
+
+function notALock(path: string, cause?: unknown): LifeboatError {
+  return new LifeboatError('journal.lock', `${show(path)} is not a lock file`, {
+    hints: ['nothing was written', 'with no lifeboat running, move it away: it is made anew'],
+    cause,
+  });
 }
 
 function errnoOf(error: unknown): string {

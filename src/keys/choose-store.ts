@@ -14,16 +14,18 @@ export interface StoreChoice {
   readonly home: string;
   /** Asks the operator, when no passphrase file is named. Left out where nobody can be asked. */
   readonly askPassphrase?: (purpose: 'open' | 'create') => Promise<Secret>;
+  /** Only to be looked into: then it is opened and read, and nothing is written to its disk to try it. */
+  readonly toRead?: boolean;
 }
 
 /**
- * The key store that the environment asks for, probed, so usable now. It never takes another one instead: without a usable
+ * The key store that the environment asks for, probed or read once, so usable now. It never takes another one instead: without a usable
  * keychain it rejects, saying which thing is missing, and the hints offer the vault file. `keys.unknown-store` for any
  * other value of LIFEBOAT_KEYCHAIN; `keys.no-passphrase` when the vault's passphrase is nowhere to be had.
  */
 export async function chooseStore(choice: StoreChoice): Promise<KeyStore> {
   const store = await openStore(choice);
-  await store.probe();
+  await (choice.toRead === true ? store.accounts() : store.probe());
   return store;
 }
 

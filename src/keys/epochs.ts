@@ -19,6 +19,10 @@ export const KEY_ENTRIES = {
     store: z.string(),
     length: z.int().nonnegative(),
   }),
+  /** From here on a request with the key may have left: until its answer is on record, it or `previous` is in force. */
+  'key.sent': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run }),
+  /** The newest request with the key was refused, or provably never left. What became of earlier ones it does not say. */
+  'key.refused': z.object({ fingerprint: Fingerprint, run }),
   /** The key is in force: the service said so, its state proved it, or the operator set it elsewhere. */
   'key.set': z.object({
     fingerprint: Fingerprint,

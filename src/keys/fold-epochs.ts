@@ -14,7 +14,7 @@ export type Proof = Omit<KeyEntryBody<'key.proven'>, 'fingerprint'> & { readonly
 export interface KeyEpoch {
   readonly fingerprint: string;
   /**
-   * The newest thing known: `pending` stored, perhaps sent; `set` in force; `uncertain` sent, answer lost; `proven` a backup was
+   * The newest thing known: `pending` stored, not known to be sent; `set` in force; `uncertain` sent, no answer; `proven` a backup was
    * opened with it; `refuted` the service did not take it; `added` by hand, or named only as another key's predecessor: when
    * it was in force is not known. Whether it has ended is in `endedAt`.
    */
@@ -36,6 +36,10 @@ export interface KeyEpoch {
   readonly setSeq: number;
   /** Where the ledger last said anything that may have put it in force: its newness. */
   readonly sentSeq: number;
+  /** How many requests with it have no answer on record, and nothing has shown since what became of them. */
+  readonly unanswered: number;
+  /** When the newest request went off that may still arrive. Undefined: each of them was answered. */
+  readonly lostAt: string | undefined;
 }
 
 /**
@@ -84,15 +88,24 @@ function apply(epochs: Drafts, fact: KeyFact, moment: Moment): void {
       epoch.origin = fact.body.origin;
       return;
     }
+    case 'key.sent':
+      lose(epochs, fact.body, moment).unanswered += 1;
+      return;
     case 'key.uncertain': {
-      if (fact.body.previous !== undefined) precede(epochs, fact.body.previous, moment);
-      const epoch = send(epochs, fact.body.fingerprint, moment);
-      if (!isInForce(epoch)) epoch.state = 'uncertain';
+      const epoch = lose(epochs, fact.body, moment);
+      epoch.unanswered = Math.max(epoch.unanswered, 1);
       return;
     }
-    case 'key.set':
-      setInForce(epochs, known(epochs, fact.body.fingerprint, 'set', moment), moment);
+    case 'key.refused':
+      refuse(known(epochs, fact.body.fingerprint, 'added', moment));
       return;
+    case 'key.set': {
+      const epoch = known(epochs, fact.body.fingerprint, 'set', moment);
+      // Of several requests one was answered; the others may still arrive.
+      if (epoch.unanswered <= 1) epoch.lostAt = undefined;
+      setInForce(epochs, epoch, moment);
+      return;
+    }
     case 'key.proven':
       prove(epochs, fact.body, moment);
       return;
@@ -124,6 +137,8 @@ function known(epochs: Drafts, fingerprint: string, state: KeyEpoch['state'], { 
     note: undefined,
     setSeq: 0,
     sentSeq: seq,
+    unanswered: 0,
+    lostAt: undefined,
   };
   epochs.set(fingerprint, epoch);
   return epoch;
@@ -135,6 +150,28 @@ function send(epochs: Drafts, fingerprint: string, moment: Moment): Draft {
   epoch.sentSeq = moment.seq;
   if (!isOpen(epoch)) reopen(epochs, epoch);
   return epoch;
+}
+
+/** A request with the key has no answer, or none yet: it or `previous` is in force. */
+function lose(
+  epochs: Drafts,
+  { fingerprint, previous }: KeyEntryBody<'key.sent' | 'key.uncertain'>,
+  moment: Moment,
+): Draft {
+  if (previous !== undefined) precede(epochs, previous, moment);
+  const epoch = send(epochs, fingerprint, moment);
+  if (!isInForce(epoch)) epoch.state = 'uncertain';
+  epoch.lostAt = moment.at;
+  return epoch;
+}
+
+/** A refusal answers for one request; only when it was the only one, the key is as it was before. */
+function refuse(epoch: Draft): void {
+  if (epoch.unanswered === 0) return;
+  epoch.unanswered -= 1;
+  if (epoch.unanswered > 0) return;
+  epoch.lostAt = undefined;
+  if (epoch.state === 'uncertain') epoch.state = 'pending';
 }
 
 /** The ledger may not have heard of a predecessor yet, or believe that it has ended: it is possible all the same. */
@@ -157,6 +194,7 @@ function reopen(epochs: Drafts, epoch: Draft): void {
   epoch.setAt = undefined;
   epoch.endedAt = undefined;
   epoch.endedBy = undefined;
+  epoch.unanswered = 0;
 }
 
 function setInForce(epochs: Drafts, epoch: Draft, moment: Moment): void {
@@ -165,6 +203,7 @@ function setInForce(epochs: Drafts, epoch: Draft, moment: Moment): void {
   epoch.setAt ??= moment.at;
   epoch.setSeq = moment.seq;
   epoch.sentSeq = moment.seq;
+  epoch.unanswered = 0;
   for (const other of epochs.values()) {
     if (other !== epoch && isOpen(other) && !isSent(other)) end(other, epoch, moment);
   }
@@ -189,6 +228,7 @@ function prove(epochs: Drafts, { fingerprint, ...proof }: KeyEntryBody<'key.prov
 function refute(epochs: Drafts, epoch: Draft, moment: Moment): void {
   const { endedAt, endedBy } = epoch;
   epoch.endedAt ??= moment.at;
+  epoch.unanswered = 0;
   // It was taken, as a backup proves, and has been replaced since by somebody else.
   if (epoch.state === 'proven') return;
   epoch.state = 'refuted';

@@ -1,7 +1,7 @@
 import type { Secret } from '../secret.ts';
 
 /**
- * Where secrets rest: the OS keychain or the vault file. One item per key version; nothing is ever overwritten.
+ * Where secrets rest: the OS keychain or the vault file. One item per key version; nothing is overwritten but by `exchange`.
  * Every operation rejects with a LifeboatError whose code says which thing is missing: `keys.no-library`, `keys.no-bus`,
  * `keys.no-service`, `keys.no-collection`, `keys.locked`, `keys.no-answer`, `keys.no-passphrase`, `keys.empty-passphrase`,
  * `keys.wrong-passphrase`, `keys.damaged`, `keys.gone`, `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy` (another
@@ -19,6 +19,11 @@ export interface KeyStore {
    * What no store can keep is refused before: `keys.bad-account`, `keys.empty`, `keys.unstorable`, `keys.too-large` (Windows).
    */
   put(account: string, secret: Secret): Promise<void>;
+  /**
+   * Stores an item in place of the one with another value, if there is one: for what is renewed, like a token; a key is never exchanged. Durable when
+   * it resolves; the old value is still there when it rejects. Refuses what `put` refuses, before anything is touched.
+   */
+  exchange(account: string, secret: Secret): Promise<void>;
   /** `undefined` means: looked for in an unlocked store and not there. */
   get(account: string): Promise<Secret | undefined>;
   /** Names of all items, sorted. */

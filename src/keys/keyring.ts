@@ -48,6 +48,16 @@ export function openKeyring(store: KeyStore): Keyring {
   };
 }
 
+/** Whether a store has what everything else in it rests on. Makes nothing. Rejects with what the store rejects with. */
+export async function rootsIn(
+  store: KeyStore,
+): Promise<{ readonly installationSecret: boolean; readonly signingKey: boolean }> {
+  return {
+    installationSecret: (await store.get(INSTALLATION_SECRET)) !== undefined,
+    signingKey: (await store.get(SIGNING_KEY)) !== undefined,
+  };
+}
+
 /** The stored item, or a new one: nothing is overwritten, so a process that comes second takes what it finds. */
 async function makeOnce(store: KeyStore, account: string, make: () => Secret): Promise<Secret> {
   const stored = await store.get(account);

@@ -13,6 +13,10 @@ export function memoryStore(): KeyStore {
       checkItem(account, secret);
       if (!isStored(account, secret, items.get(account))) items.set(account, secret);
     },
+    exchange: async (account, secret) => {
+      checkItem(account, secret);
+      items.set(account, secret);
+    },
     get: async (account) => items.get(account),
     accounts: async () => listed(items.keys()),
     remove: async (account) => items.delete(account),

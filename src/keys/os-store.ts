@@ -77,14 +77,26 @@ class OsStore implements KeyStore {
 
   /** keytar replaces silently, so: look, write, read back, under a lock between processes. A locked keychain refuses the write. */
   async put(account: string, secret: Secret): Promise<void> {
-    checkItem(account, secret);
-    const bytes = Buffer.byteLength(secret.reveal());
-    if (this.#platform === 'win32' && bytes > WINDOWS_LIMIT) throw tooLargeForWindows(bytes, WINDOWS_LIMIT);
+    this.#check(account, secret);
     await withLock(this.#lockPath, async () => {
       const stored = await this.#read(account);
       if (isStored(account, secret, stored === null ? undefined : new Secret(stored))) return;
-      await this.#call((keytar) => keytar.setPassword(this.#service, account, secret.reveal()));
-      if ((await this.#read(account)) !== secret.reveal()) throw notKept();
+      await this.#write(account, secret.reveal());
+    });
+  }
+
+  /** keytar replaces in one call; when what is read back is not what was written, the old value is put back. */
+  async exchange(account: string, secret: Secret): Promise<void> {
+    this.#check(account, secret);
+    await withLock(this.#lockPath, async () => {
+      const before = await this.#read(account);
+      try {
+        await this.#write(account, secret.reveal());
+      } catch (thrown) {
+        const after = await this.#read(account).catch(() => null);
+        if (before !== null && after !== before) await this.#write(account, before).catch(() => undefined);
+        throw thrown;
+      }
     });
   }
 
@@ -111,6 +123,17 @@ class OsStore implements KeyStore {
       if (!removed) await this.probe();
       return removed;
     });
+  }
+
+  #check(account: string, secret: Secret): void {
+    checkItem(account, secret);
+    const bytes = Buffer.byteLength(secret.reveal());
+    if (this.#platform === 'win32' && bytes > WINDOWS_LIMIT) throw tooLargeForWindows(bytes, WINDOWS_LIMIT);
+  }
+
+  async #write(account: string, text: string): Promise<void> {
+    await this.#call((keytar) => keytar.setPassword(this.#service, account, text));
+    if ((await this.#read(account)) !== text) throw notKept();
   }
 
   #read(account: string): Promise<string | null> {

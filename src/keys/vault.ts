@@ -73,6 +73,17 @@ class Vault implements KeyStore {
     });
   }
 
+  exchange(account: string, secret: Secret): Promise<void> {
+    return this.#inTurn(async () => {
+      checkItem(account, secret);
+      await this.#change((items) => {
+        if (items.get(account)?.equals(secret) === true) return false;
+        items.set(account, secret);
+        return true;
+      });
+    });
+  }
+
   get(account: string): Promise<Secret | undefined> {
     return this.#inTurn(async () => (await this.#refresh()).get(account));
   }

@@ -24,7 +24,7 @@ describe.concurrent('a rotation against a service that a stranger wrote', () => 
       expect(changes(server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
 
       const journal = await entries();
-      expect(typesOf(journal, 'instance')).toEqual(['key.pending', 'key.set', 'key.proven']);
+      expect(typesOf(journal, 'instance')).toEqual(['key.pending', 'key.sent', 'key.set', 'key.proven']);
       const key = server.keys.at(-1) ?? '';
       expect([...(await vault()).values()].toSorted()).toEqual([CANARIES.oldKey, key].toSorted());
       const { path } = outputOf(journal, 'download') as { path: string };

@@ -80,7 +80,7 @@ describe('a journal that was there is never begun anew in silence', () => {
     mkdirSync(join(home, 'lifeboat.db'));
     await expect(opening(home)).rejects.toMatchObject({
       code: 'journal.home',
-      shortMessage: `${join(home, 'lifeboat.db')} cannot be opened: EISDIR`,
+      shortMessage: `${join(home, 'lifeboat.db')} cannot be opened: it is a folder`,
     });
     await expect(openForReading({ home })).rejects.toMatchObject({ code: 'journal.home' });
   });

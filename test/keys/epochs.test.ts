@@ -195,6 +195,8 @@ describe('folding any ledger', () => {
     fingerprint.map(proven),
     fingerprint.map(refuted),
     fingerprint.map((name) => added(name)),
+    fingerprint.map((name): Fact => ['key.sent', { fingerprint: name, run: 'r' }]),
+    fingerprint.map((name): Fact => ['key.refused', { fingerprint: name, run: 'r' }]),
   );
   const types = [
     'key.pending',
@@ -203,6 +205,8 @@ describe('folding any ledger', () => {
     'key.proven',
     'key.refuted',
     'key.added',
+    'key.sent',
+    'key.refused',
     '__proto__',
   ];
   const wild: fc.Arbitrary<readonly [string, Json]> = fc.tuple(
@@ -227,7 +231,7 @@ describe('folding any ledger', () => {
 
   it('names a fingerprint in whatever state the rest of its entry is', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...types.slice(0, 6)), fingerprint, fc.jsonValue(), (type, name, rest) => {
+      fc.property(fc.constantFrom(...types.slice(0, 8)), fingerprint, fc.jsonValue(), (type, name, rest) => {
         const body = { ...(typeof rest === 'object' ? rest : {}), fingerprint: name } as Fact[1];
         expect(foldEpochs(ledger([[type, body]])).map((epoch) => epoch.fingerprint)).toContain(name);
       }),

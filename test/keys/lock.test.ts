@@ -60,6 +60,6 @@ describe('the lock between writers of keys', () => {
     await expect(locked).rejects.toMatchObject({ code: 'keys.io' });
     await writeFile(join(folder, 'not-a-lock'), 'x'.repeat(4096));
     const strange = withLock(join(folder, 'not-a-lock'), async () => 'never');
-    await expect(strange).rejects.toMatchObject({ code: 'keys.io' });
+    await expect(strange).rejects.toMatchObject({ code: 'keys.lock' });
   });
 });

@@ -57,6 +57,7 @@ export function startRemoteStore(
     child,
     probe: async () => void (await ask('probe')),
     put: async (account, secret) => void (await ask('put', account, secret.reveal())),
+    exchange: async (account, secret) => void (await ask('exchange', account, secret.reveal())),
     get: async (account) => {
       const value = await ask('get', account);
       return typeof value === 'string' ? new Secret(value) : undefined;

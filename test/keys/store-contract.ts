@@ -32,6 +32,18 @@ export function promisesOfAStore(open: () => Promise<KeyStore>): void {
     expect((await store.get('orders/0123456789ab'))?.reveal()).toBe('one');
   });
 
+  it('exchanges an item, and refuses what it cannot keep before the old one is touched', async () => {
+    const store = await open();
+    await store.exchange('lifeboat/token-orders', new Secret('one'));
+    await store.exchange('lifeboat/token-orders', new Secret('two'));
+    await store.exchange('lifeboat/token-orders', new Secret('two'));
+    expect((await store.get('lifeboat/token-orders'))?.reveal()).toBe('two');
+    await expect(store.exchange('lifeboat/token-orders', new Secret('cut\0here'))).rejects.toMatchObject({
+      code: 'keys.unstorable',
+    });
+    expect((await store.get('lifeboat/token-orders'))?.reveal()).toBe('two');
+  });
+
   it('removes an item once, and says whether it was there', async () => {
     const store = await open();
     await store.put('orders/0123456789ab', new Secret('one'));

@@ -42,6 +42,8 @@ async function perform(target: KeyStore, { verb, account, value }: Request): Pro
       return target.probe();
     case 'put':
       return target.put(account, new Secret(value));
+    case 'exchange':
+      return target.exchange(account, new Secret(value));
     case 'get':
       return (await target.get(account))?.reveal();
     case 'accounts':

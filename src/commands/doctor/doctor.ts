@@ -3,7 +3,7 @@ import { access, mkdir, statfs } from 'node:fs/promises';
 import { homeFolder, type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { EXIT } from '../../errors.ts';
 import { formatBytes, readable } from '../../format.ts';
-import type { KeyStore } from '../../keys/key-store.ts';
+import type { Keyring, KeyStore } from '../../keys/key-store.ts';
 import type { Skew } from '../../service/clock-skew.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
@@ -14,6 +14,7 @@ import { expiryOf } from '../token-expiry.ts';
 import { openKeys } from '../workspace.ts';
 import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good } from './check.ts';
+import { keysHeld } from './keys-held.ts';
 import { surroundings } from './surroundings.ts';
 
 const LITTLE_ROOM = 1024 ** 3;
@@ -28,11 +29,11 @@ export async function doctor(
   flags: { readonly json?: boolean },
 ): Promise<number> {
   const checks: Check[] = [node(), await homeRoom(homeFolder(context.env))];
-  const { check: keyCheck, store } = await keyStore(context);
+  const { check: keyCheck, keyring } = await keyStore(context);
   checks.push(keyCheck, await labEngine());
   const config = await attempt('config', () => loadConfig(context.env, context.configPath));
   if ('check' in config) checks.push(config.check);
-  else checks.push(...(await configChecks(context, config.value, store)));
+  else checks.push(...(await configChecks(context, config.value, keyring)));
   print(context, checks, flags.json ?? false);
   const bad = checks.filter((check) => check.state === 'bad');
   if (bad.length === 0) return EXIT.closed;
@@ -56,12 +57,13 @@ async function homeRoom(home: string): Promise<Check> {
   return { what: 'home', state: 'warn', found: text, hints: ['backups are downloaded there: make room'] };
 }
 
-async function keyStore(context: CommandContext): Promise<{ check: Check; store: KeyStore | undefined }> {
-  const found = await attempt('key store', async () => (await openKeys(context)).store);
-  if ('check' in found) return { check: found.check, store: undefined };
+async function keyStore(context: CommandContext): Promise<{ check: Check; keyring: Keyring | undefined }> {
+  const found = await attempt('key store', () => openKeys(context, 'check'));
+  if ('check' in found) return { check: found.check, keyring: undefined };
+  const { description } = found.value.store;
   return {
-    check: good('key store', `${found.value.description}: written, read and removed a probe`),
-    store: found.value,
+    check: good('key store', `${description}: written, read and removed a probe`),
+    keyring: found.value,
   };
 }
 
@@ -75,12 +77,19 @@ async function labEngine(): Promise<Check> {
 async function configChecks(
   context: CommandContext,
   config: LoadedConfig,
-  store: KeyStore | undefined,
+  keyring: Keyring | undefined,
 ): Promise<Check[]> {
   const names = Object.keys(config.instances);
   const head = good('config', `${config.path}, ${names.length} instances`);
-  const found = await Promise.all(names.map((name) => instanceChecks(config, name, store)));
-  return [head, ...found.flat(), ...(await surroundings(context, config)), ...(await approvalChecks(config))];
+  const found = await Promise.all(names.map((name) => instanceChecks(config, name, keyring?.store)));
+  const held = keyring === undefined ? [] : await keysHeld(context, names, keyring);
+  return [
+    head,
+    ...found.flat(),
+    ...held,
+    ...(await surroundings(context, config)),
+    ...(await approvalChecks(config)),
+  ];
 }
 
 async function instanceChecks(

@@ -1,9 +1,11 @@
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
 import { foldEpochs } from '../../keys/fold-epochs.ts';
+import { lateKeyUntil } from '../../keys/late-key.ts';
 import type { BackupsConfig } from '../../service/schemas.ts';
 import type { CommandContext } from '../context.ts';
-import { askHidden, readSecretFile } from '../hidden-prompt.ts';
+import { askHidden } from '../hidden-prompt.ts';
+import { readSecretFile } from '../read-secret-file.ts';
 import type { Output } from './call-outcome.ts';
 import type { Perform, Scene } from './planned-change.ts';
 
@@ -79,17 +81,9 @@ export async function storeKey(
  * wrong one to be in force.
  */
 export async function refuseUncertain({ instance, workspace }: Scene): Promise<void> {
-  const entries = await workspace.journal.read(`instance/${instance.name}`);
-  const uncertain = new Set(
-    foldEpochs(entries).flatMap(({ state, fingerprint }) => (state === 'uncertain' ? [fingerprint] : [])),
-  );
-  const sent = entries.findLast(
-    ({ type, body }) =>
-      type === 'key.uncertain' && uncertain.has((body as { readonly fingerprint: string }).fingerprint),
-  );
-  if (sent === undefined) return;
-  const until = Date.parse(sent.at) + instance.config.settle;
-  if (until <= Date.now()) return;
+  const epochs = foldEpochs(await workspace.journal.read(`instance/${instance.name}`));
+  const until = lateKeyUntil(epochs, { settleMs: instance.config.settle, nowMs: Date.now() });
+  if (until === undefined) return;
   throw new LifeboatError(
     'doubt.key',
     'an earlier key change was sent, its answer is lost, and it may still arrive',

@@ -1,0 +1,100 @@
+import type { Failure } from '../../machines/parts/failure.ts';
+import type { KeySetting } from '../../machines/parts/verbs.ts';
+import { failureOf, LifeboatError } from '../errors.ts';
+import { formatTime } from '../format.ts';
+import { foldEpochs } from '../keys/fold-epochs.ts';
+import { lateKeyUntil } from '../keys/late-key.ts';
+import type { Secret } from '../secret.ts';
+import type { SendOutcome } from '../service/client.ts';
+import type { ActivityResult, ChangeContext, LedgerFact } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
+import { because, ok } from './results.ts';
+import { sentWhenLetIn } from './sent-again.ts';
+
+interface KeyToSend {
+  readonly fingerprint: string;
+  /** The key that is believed to be in force before. */
+  readonly previous?: string | undefined;
+}
+
+/** How a call that carried a key ended for the machine, and the answer itself, where there was one. */
+export interface KeySent<T> {
+  readonly result: ActivityResult<KeySetting>;
+  readonly sent: SendOutcome<T> | undefined;
+}
+
+/**
+ * Sends a stored key. `key.sent` is in the ledger before a byte of it leaves, so a process that dies inside leaves the key in doubt, and not as
+ * if it had never been sent. What it comes to is in the ledger with the result: `key.set`, `key.refused`, or `key.uncertain` for an
+ * answer that is lost. A lost answer is no failure: both keys are kept, and the next backup tells. A refusal answers for one request only: while
+ * an earlier one with the same key has no answer, the result is unknown.
+ *
+ * Nothing is sent for a key that is not stored, nor while a request with another key may still arrive (`key.may-arrive`).
+ */
+export async function sendKey<T>(
+  deps: ActivityDeps,
+  { fingerprint, previous }: KeyToSend,
+  context: ChangeContext,
+  send: (key: Secret) => Promise<SendOutcome<T>>,
+): Promise<KeySent<T>> {
+  const { instance, runId: run, signal } = context;
+  const epochs = foldEpochs(await deps.ledger());
+  const isInDoubt = epochs.some((epoch) => epoch.fingerprint === fingerprint && epoch.unanswered > 0);
+  const body = { fingerprint, run, ...(previous === undefined ? {} : { previous }) };
+  const uncertain: LedgerFact = { type: 'key.uncertain', body };
+  const failed = (failure: Failure, facts: readonly LedgerFact[]): ActivityResult<KeySetting> => {
+    if (!isInDoubt || failure.code.startsWith('credentials.')) return { ...because(failure), ledger: facts };
+    const told = facts.length === 0 ? [] : [...facts, uncertain];
+    return ok({ answer: 'unknown', failure: doubted(failure) }, told);
+  };
+
+  const key = await loaded(deps, instance, fingerprint);
+  if ('failure' in key) return { result: failed(key.failure, []), sent: undefined };
+  const when = { settleMs: deps.settleMs, nowMs: context.now().getTime() };
+  const late = lateKeyUntil(epochs, when, fingerprint);
+  if (late !== undefined) return { result: failed(mayArrive(late), []), sent: undefined };
+
+  await context.announce([{ type: 'key.sent', body }]);
+  const sent = await sentWhenLetIn(() => send(key.key), signal);
+  if (sent.outcome === 'accepted') {
+    const set = { type: 'key.set', body: { fingerprint, run, answer: 'accepted' } };
+    return { result: ok({ answer: 'accepted', status: sent.status }, [set]), sent };
+  }
+  if (sent.outcome === 'unknown')
+    return { result: ok({ answer: 'unknown', failure: sent.failure }, [uncertain]), sent };
+  return { result: failed(sent.failure, [{ type: 'key.refused', body: { fingerprint, run } }]), sent };
+}
+
+function doubted({ shortMessage, ...failure }: Failure): Failure {
+  return {
+    ...failure,
+    code: 'doubt.key',
+    shortMessage: `a request with this key has no answer, and this time ${shortMessage}`,
+    hints: ['the earlier request may have set the key: a new backup shows which key is in force'],
+  };
+}
+
+async function loaded(
+  { keyring }: ActivityDeps,
+  instance: string,
+  fingerprint: string,
+): Promise<{ readonly key: Secret } | { readonly failure: Failure }> {
+  try {
+    const key = await keyring.load(instance, fingerprint);
+    if (key !== undefined) return { key };
+    const hints = ['nothing was sent to the service now'];
+    const text = `key ${fingerprint} is not in ${keyring.store.description}`;
+    return { failure: new LifeboatError('key.not-stored', text, { hints }).toFailure() };
+  } catch (thrown) {
+    return { failure: failureOf(thrown) };
+  }
+}
+
+function mayArrive(untilMs: number): Failure {
+  const text = 'a request with another key was sent, its answer is lost, and it may still arrive';
+  const hints = [
+    `nothing was sent: try again after ${formatTime(new Date(untilMs).toISOString())} UTC`,
+    'a new backup shows meanwhile which key is in force',
+  ];
+  return new LifeboatError('key.may-arrive', text, { hints }).toFailure();
+}

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { checkpointRoot } from '../evidence/checkpoint-files.ts';
+import { readKeyFact } from '../keys/epochs.ts';
+import { openAsking } from '../plain/ask.ts';
+import { show } from '../text.ts';
+import type { CommandContext } from './context.ts';
+import { openJournalIfAny } from './reading.ts';
+
+/** What a home shows of a key store that it once had. */
+interface Remembered {
+  /** A ledger names keys, so there was an installation secret. */
+  readonly keys: boolean;
+  /** Heads were signed, so there was a signing key. */
+  readonly heads: boolean;
+}
+
+/** What a person types to begin anew all the same. */
+const WORDS = 'begin without the old keys';
+
+/**
+ * Rejects with `keys.gone` when `missing` names something that the home remembers: a new key store in its place would look as if there had never been
+ * other keys, and no fingerprint and signature of before could be checked any more. A person at a terminal may type that it is to be begun anew;
+ * resolves to whether that was so.
+ */
+export async function refuseGone(
+  context: CommandContext,
+  home: string,
+  missing: { readonly what: string; readonly installationSecret: boolean; readonly signingKey: boolean },
+  mayAsk: boolean,
+): Promise<boolean> {
+  const { keys, heads } = await rememberedBy(home);
+  if (!(missing.installationSecret && keys) && !(missing.signingKey && heads)) return false;
+  const because = keys ? 'its journal names keys' : 'heads of its journal were signed';
+  const gone = new LifeboatError('keys.gone', `${missing.what} is gone: ${because}`, {
+    hints: [
+      'nothing was written: put the key store back from a copy, or set LIFEBOAT_KEYCHAIN to the one that was used',
+      'without it the backups made with those keys cannot be opened',
+      'to begin a new one on purpose, run this command in a terminal and type that you want it',
+    ],
+    exitCode: EXIT.failed,
+  });
+  if (!mayAsk || context.stdin.isTTY !== true || context.stderr.isTTY !== true) throw gone;
+  context.stderr.write(`${show(gone.shortMessage)}\n`);
+  for (const hint of gone.hints.slice(0, 2)) context.stderr.write(`  ${show(hint)}\n`);
+  const asker = openAsking(context, AbortSignal.timeout(PATIENCE_MS));
+  try {
+    const typed = await asker.line(`type "${WORDS}" to make a new one, anything else leaves: `);
+    if (typed?.trim() === WORDS) return true;
+  } finally {
+    asker.close();
+  }
+  throw gone;
+}
+
+const PATIENCE_MS = 10 * 60_000;
+
+/** The file of the vault when it is to be used and is not there. */
+export function missingVault(env: NodeJS.ProcessEnv, home: string): string | undefined {
+  const path = join(home, 'vault.age');
+  return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !existsSync(path) ? path : undefined;
+}
+
+/** A journal that cannot be read remembers nothing here: whoever writes to it hears of that first. */
+async function rememberedBy(home: string): Promise<Remembered> {
+  const heads = existsSync(join(checkpointRoot(home), 'lifeboat.pub'));
+  try {
+    const journal = await openJournalIfAny(home);
+    if (journal === undefined) return { keys: false, heads };
+    try {
+      for (const { stream } of await journal.streams('instance/')) {
+        const entries = await journal.read(stream);
+        if (entries.some((entry) => readKeyFact(entry) !== undefined)) return { keys: true, heads };
+      }
+      return { keys: false, heads };
+    } finally {
+      await journal.close();
+    }
+  } catch {
+    return { keys: false, heads };
+  }
+}

@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { gatherObligations, owedBy } from '../../src/commands/open-obligations.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
+import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
+
+const restore = runbooks['restore-backup'] as Runbook;
+const RESTORED = { activity: 'restore', verb: 'restoreBackup', kind: 'once', key: 'intent-1', input: null };
+
+async function openHome(): Promise<Journal> {
+  const home = await mkdtemp(join(tmpdir(), 'lifeboat-owed-'));
+  const journal = await openSqliteJournal({ home, by: 'tester' });
+  onTestFinished(async () => {
+    await journal.close();
+    await rm(home, { recursive: true, force: true });
+  });
+  return journal;
+}
+
+async function begin(journal: Journal, runbook: Runbook, verb = RESTORED): Promise<string> {
+  const runId = await startRun(journal, {
+    runbook,
+    instance: 'orders',
+    input: { instance: 'orders' },
+    mode: 'LIVE',
+    operator: 'tester',
+    tool: { name: 'lifeboat', version: '0', node: 'v24' },
+  });
+  await journal.append([{ stream: `run/${runId}`, type: 'activity.begun', body: verb }]);
+  return runId;
+}
+
+/** An entry that no machine of this version can have written. */
+function foreignEvent(runId: string) {
+  const body = { event: { type: 'operator.stop' }, to: 'a-state-of-another-version' };
+  return { stream: `run/${runId}`, type: 'event', body } as const;
+}
+
+test('a run of another version of its runbook owes that somebody finds out what it owes', async () => {
+  const journal = await openHome();
+  const runId = await begin(journal, { ...restore, version: '2' });
+  expect(await gatherObligations(journal)).toMatchObject([
+    { instance: 'orders', obligation: { id: 'unread-run', subject: runId }, run: { runId } },
+  ]);
+});
+
+test('a run of a runbook that this version does not have owes it too', async () => {
+  const journal = await openHome();
+  await begin(journal, { ...restore, id: 'constructor' });
+  expect(await gatherObligations(journal)).toMatchObject([{ obligation: { kind: 'unread-run' } }]);
+});
+
+test('a run that its machine cannot replay owes it too, and hides nothing of what others owe', async () => {
+  const journal = await openHome();
+  const runId = await begin(journal, restore);
+  await journal.append([foreignEvent(runId)]);
+  const obligation = { id: 'rebind-shop', kind: 'rebind', subject: 'shop', what: 'bind shop', commands: [] };
+  await journal.append([{ stream: 'instance/shop', type: 'obligation.opened', body: { obligation } }]);
+  expect((await gatherObligations(journal)).map(({ obligation: { id } }) => id)).toEqual([
+    'unread-run',
+    'rebind-shop',
+  ]);
+});
+
+test('what cannot be read of a run is still owed once the run is given up', async () => {
+  const journal = await openHome();
+  await begin(journal, { ...restore, version: '2' });
+  const run = await findRun(journal);
+  await abandonRun(journal, run, 'newer lifeboat', await owedBy(journal, run));
+  expect(await gatherObligations(journal)).toMatchObject([
+    { instance: 'orders', run: undefined, obligation: { kind: 'unread-run', subject: run.runId } },
+  ]);
+});
+
+test('a run that has only asked owes nothing, whoever wrote it', async () => {
+  const journal = await openHome();
+  await begin(journal, { ...restore, version: '2' }, { ...RESTORED, kind: 'read', verb: 'preflight' });
+  expect(await gatherObligations(journal)).toEqual([]);
+});
+
+test('an obligation of a kind that this version does not know is owed', async () => {
+  const journal = await openHome();
+  const obligation = { id: 'polish', kind: 'polish-brass', subject: 'bell', what: 'polish the bell' };
+  await journal.append([{ stream: 'instance/shop', type: 'obligation.opened', body: { obligation } }]);
+  expect(await gatherObligations(journal)).toMatchObject([{ obligation: { id: 'polish' } }]);
+});

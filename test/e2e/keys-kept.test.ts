@@ -1,0 +1,181 @@
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import type { Trouble } from './foreign/call.ts';
+import { ANSWERED, CANARIES, ROTATE } from './house.ts';
+import { changes, typesOf, useHouses } from './scene.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+
+const NO: Trouble = {
+  work: false,
+  answer: { status: 422, body: { error: 'invalid', description: 'no' } },
+};
+/** The request has arrived, and whoever sent it will not hear of it any more. */
+const NEVER_HEARD: Trouble = { answerAfterMs: 60_000 };
+
+/** The first PATCH kills whoever sent it; what becomes of the others is given. */
+function killAtPatch(others: Trouble | undefined) {
+  let patches = 0;
+  const murder = { kill: () => undefined as unknown };
+  const trouble = ({ method }: { readonly method: string }): Trouble | undefined => {
+    if (method !== 'PATCH') return undefined;
+    patches += 1;
+    if (patches > 1) return others;
+    murder.kill();
+    return NEVER_HEARD;
+  };
+  return { trouble, murder };
+}
+
+const NEW_KEY = ['config', 'set', '--instance', 'orders', '--new-key', '--confirm', 'orders'] as const;
+
+describe.concurrent('a key change whose process dies while the request is under way', () => {
+  const house = useHouses();
+
+  test('is KEY UNCERTAIN when it is sent again and refused: the key that was sent may be in force', async (context) => {
+    const { expect } = context;
+    const { trouble, murder } = killAtPatch(NO);
+    const { start, run, entries } = await house(context, { trouble });
+    const killed = start(...ROTATE, ...ANSWERED);
+    murder.kill = () => killed.child.kill('SIGKILL');
+    expect((await killed.ended).code).toBeNull();
+    expect(typesOf(await entries(), 'instance')).toEqual(['key.pending', 'key.sent']);
+
+    await run('resume', ...ANSWERED);
+    const journal = await entries();
+    expect(journal.map(({ body }) => (body as { to?: string }).to)).toContain('keyUncertain');
+    expect(typesOf(journal, 'instance').slice(1, 5)).toEqual([
+      'key.sent',
+      'key.sent',
+      'key.refused',
+      'key.uncertain',
+    ]);
+  });
+
+  test('keeps another new key from being sent until its request cannot arrive any more', async (context) => {
+    const { expect } = context;
+    const { trouble, murder } = killAtPatch(undefined);
+    const { start, run, server } = await house(context, { trouble, settle: '10m' });
+    const killed = start(...NEW_KEY);
+    murder.kill = () => killed.child.kill('SIGKILL');
+    await killed.ended;
+    const second = await run(...NEW_KEY);
+    expect(second.code, second.stderr).toBe(3);
+    expect(second.stderr).toContain('may still arrive');
+    const listed = await run('keys', 'list', '--json');
+    expect(listed.stdout).toContain('"state":"uncertain"');
+    const rotated = await run(...ROTATE, ...ANSWERED);
+    expect(rotated.code, rotated.stderr).not.toBe(0);
+    expect(rotated.stderr).toContain('may still arrive');
+    expect(changes(server).patches).toBe(1);
+  });
+});
+
+describe.concurrent('a key store that was there and is gone', () => {
+  const house = useHouses();
+
+  test('is never replaced by a new one without a word, and doctor says that it is gone', async (context) => {
+    const { expect } = context;
+    const { home, run, entries, rotate, server } = await house(context);
+    expect((await rotate()).code).toBe(0);
+    const vault = join(home, 'vault.age');
+    renameSync(vault, `${vault}.away`);
+    const written = (await entries()).length;
+    for (const command of [NEW_KEY, [...ROTATE, ...ANSWERED]]) {
+      const { code, stderr } = await run(...command);
+      expect(code, stderr).toBe(1);
+      expect(stderr).toContain('vault.age is gone: its journal names keys');
+    }
+    expect([existsSync(vault), (await entries()).length, changes(server).patches]).toEqual([
+      false,
+      written,
+      1,
+    ]);
+    expect((await run('doctor')).stdout).toMatch(/BAD +key store +the vault .* is gone/);
+    renameSync(`${vault}.away`, vault);
+    expect((await run('doctor')).stdout).toMatch(/ok +orders: keys/);
+  });
+
+  test('is missed by doctor also where only a key of it is', async (context) => {
+    const { expect } = context;
+    const { home, run, rotate } = await house(context);
+    const vault = join(home, 'vault.age');
+    const before = readFileSync(vault);
+    expect((await rotate()).code).toBe(0);
+    writeFileSync(vault, before, { mode: 0o600 });
+    const { code, stdout } = await run('doctor');
+    expect(stdout).toMatch(/BAD +orders: keys +may be in force and is not held: [0-9a-f]{12}/);
+    expect(code).toBe(1);
+  });
+});
+
+describe.skipIf(!hasTerminal())('a person who wants to begin without the old keys', () => {
+  const house = useHouses();
+
+  test('types so, and is not asked again', async (context) => {
+    const { expect } = context;
+    const opened = await house(context);
+    const { home, product, folder, run, rotate } = opened;
+    expect((await rotate()).code).toBe(0);
+    rmSync(join(home, 'vault.age'));
+    writeFileSync(join(folder, 'key'), `${CANARIES.givenKey}\n`, { mode: 0o600 });
+    const add = ['keys', 'add', 'orders', '--file', join(folder, 'key')];
+    const answered = async (words: string, code: number) => {
+      const screen = personAt(openTerminal(product, opened, add), expect);
+      try {
+        await screen.shows('anything else leaves:');
+        screen.type(`${words}${KEYS.enter}`);
+        await screen.shows(`rc=${code}`);
+      } finally {
+        await screen.close();
+      }
+    };
+    await answered('yes', 1);
+    expect(existsSync(join(home, 'vault.age'))).toBe(false);
+    await answered('begin without the old keys', 0);
+    const again = await run(...add);
+    expect(again.code, again.stderr).toBe(0);
+  });
+});
+
+describe.concurrent('keys that are only looked at', () => {
+  const house = useHouses();
+
+  test('are listed from a home that cannot be written', async (context) => {
+    const { expect } = context;
+    const { home, run, rotate, startUnder } = await house(context);
+    expect((await rotate()).code).toBe(0);
+    for (const name of ['lifeboat.db-wal', 'lifeboat.db-shm']) rmSync(join(home, name), { force: true });
+    // The superuser may write wherever the mode forbids it, but not on a disk that is mounted for reading only.
+    const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
+    const isRoot = process.getuid?.() === 0;
+    if (!isRoot) chmodSync(home, 0o500);
+    const under = isRoot ? ['unshare', '--mount', 'sh', '-c', script, home] : [];
+    const listed = await startUnder(under, 'keys', 'list').ended;
+    if (!isRoot) chmodSync(home, 0o700);
+    expect(listed.code, listed.stderr).toBe(0);
+    expect(listed.stdout).toMatch(/proven/);
+    expect((await run('keys', 'list')).stdout).toBe(listed.stdout);
+  });
+});
+
+describe.concurrent('a stored access token', () => {
+  const house = useHouses();
+
+  test('is still there when the one that was to replace it cannot be stored', async (context) => {
+    const { expect } = context;
+    const { folder, run } = await house(context, { tokenSource: '{ keychain: true }' });
+    const file = join(folder, 'a-token');
+    const add = () => run('keys', 'add', 'orders', '--token', '--file', file);
+    writeFileSync(file, `${CANARIES.token}\n`, { mode: 0o600 });
+    expect((await add()).code).toBe(0);
+    writeFileSync(file, Buffer.from('f0e1d2c3', 'hex'), { mode: 0o600 });
+    const { code, stderr } = await add();
+    expect(code, stderr).toBe(2);
+    expect(stderr).toContain('is not UTF-8 text');
+    expect((await run('backups', 'list', '--instance', 'orders')).code).toBe(0);
+    writeFileSync(file, `${CANARIES.otherToken}\n`, { mode: 0o600 });
+    expect((await add()).code).toBe(0);
+    expect((await run('backups', 'list', '--instance', 'orders')).code).toBe(4);
+  });
+});

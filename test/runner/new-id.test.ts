@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/runner/new-id.ts';
+
+test('ids sort by the time at which they were made', () => {
+  expect(newId(1) < newId(2)).toBe(true);
+});
+
+test('a clock before 1970 is named, and nothing is begun by it', () => {
+  expect(() => newId(-1)).toThrow(
+    expect.objectContaining({
+      code: 'clock.unusable',
+      shortMessage: 'the clock of this machine stands before 1970',
+    }),
+  );
+});
