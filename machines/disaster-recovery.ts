@@ -1,7 +1,8 @@
 import { lookAfter } from './recovery/after.ts';
 import { keepBefore, readRecord } from './recovery/before.ts';
 import { check } from './recovery/check.ts';
-import { type RecoveryContext, startingContext } from './recovery/context.ts';
+import { startingContext } from './recovery/context.ts';
+import { expectedOrigin } from './recovery/expected-origin.ts';
 import { failOrDoubt } from './recovery/failing.ts';
 import { freshBackup, freshCard } from './recovery/fresh.ts';
 import { owing } from './recovery/owing.ts';
@@ -74,7 +75,7 @@ export const disasterRecoveryMachine = recovery.createMachine({
         src: 'performRecovery',
         input: ({ context }) => {
           const { restore, from, instance } = context;
-          const expectFrom = expectedOrigin(context);
+          const expectFrom = expectedOrigin(from?.guid, context.onRecord);
           return {
             on,
             intent: `restore-${restore.intents}`,
@@ -103,13 +104,3 @@ export const disasterRecoveryMachine = recovery.createMachine({
     ...recording({ runbook: 'disaster-recovery', both: true }),
   },
 });
-
-/** When the backup was made that the restore has to show, as far as the record tells: a certain one, or the newest then or a newer one. */
-function expectedOrigin({ from, onRecord }: RecoveryContext) {
-  const known = onRecord?.proven.find(({ backupId }) => backupId === from?.guid);
-  if (known?.triggeredAt !== undefined) return { triggeredAt: known.triggeredAt };
-  const newest = onRecord?.card?.newest;
-  if (from?.what !== 'newest' || from.how !== 'card' || newest === undefined) return undefined;
-  const { triggeredAt, startedAt, finishedAt } = newest;
-  return { triggeredAt, startedAt, finishedAt, orNewer: true };
-}

@@ -23,13 +23,14 @@ export const restoreBackupMachine = recovery.createMachine({
   context: ({ input }) => startingContext(input),
   initial: 'checking',
   states: {
-    ...check({ tolerant: true, next: 'listingBackups' }),
+    ...check({ tolerant: true, restores: true, next: 'listingBackups' }),
     ...chooseBackup({ next: 'readingRecord' }),
     ...readRecord({ state: 'readingRecord', step: 'before', next: 'countingBefore' }),
     ...keepBefore({ next: 'offeringSafety' }),
     ...safetyBackup({ next: 'refreshing' }),
     ...confirmation({
       order: ({ chosen, instance }) => `restore backup ${chosen?.id} into ${instance}`,
+      restores: true,
       next: 'restoring',
     }),
     restoring: recovery.createStateConfig({

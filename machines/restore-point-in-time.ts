@@ -23,7 +23,7 @@ export const restorePointInTimeMachine = recovery.createMachine({
   context: ({ input }) => startingContext(input),
   initial: 'checking',
   states: {
-    ...check({ tolerant: true, next: 'readingRange' }),
+    ...check({ tolerant: true, restores: true, next: 'readingRange' }),
     ...chooseTime({ next: 'weighingBefore' }),
     weighingBefore: recovery.createStateConfig({
       meta: { step: 'before', title: 'whether it was looked at already' },
@@ -32,7 +32,7 @@ export const restorePointInTimeMachine = recovery.createMachine({
     ...readRecord({ state: 'readingRecord', step: 'before', next: 'countingBefore' }),
     ...keepBefore({ next: 'offeringSafety' }),
     ...safetyBackup({ next: 'refreshing' }),
-    ...confirmation({ order, next: 'rereadingRange' }),
+    ...confirmation({ order, restores: true, next: 'rereadingRange' }),
     ...rereadRange({ next: 'restoring' }),
     restoring: recovery.createStateConfig({
       tags: ['destructive'],

@@ -25,11 +25,15 @@ export type BackupFacts = z.infer<typeof BackupFacts>;
 export const Ground = z.object({
   serviceId: z.string().optional(),
   state: z.string().optional(),
-  /** When the service last changed the instance, by its own clock; `waitForInstance` tells by it that an action is over. */
+  /** When the service last changed the instance, by its own clock. A sign for `waitForInstance` that an action was begun, and no proof. */
   updatedAt: z.string().optional(),
+  /** The maintenance updates that were to be had, each as one text to compare by. */
+  updates: z.array(z.string()).optional(),
   minKeyLength: z.number(),
   newestBackup: z.number().optional(),
   runningTasks: z.array(z.number()),
+  /** Restores under way, where another one is what is confirmed; missing where nobody looked, or was let look. */
+  runningRestores: z.array(z.number()).optional(),
 });
 export type Ground = z.infer<typeof Ground>;
 
@@ -80,7 +84,13 @@ export type KeySetting = z.infer<typeof KeySetting>;
 /** A backup or restore was triggered, or is proven not to have been. `adopted`: found in the service's list, its answer was lost. */
 export const Triggered = z.discriminatedUnion('landed', [
   z.object({ landed: z.literal(true), id: z.number(), adopted: z.boolean() }),
-  z.object({ landed: z.literal(false) }),
+  z.object({
+    landed: z.literal(false),
+    /** What came back for an answer, where anything did. */
+    lost: Failure.optional(),
+    /** What the service's list showed then. */
+    evidence: z.json().optional(),
+  }),
 ]);
 export type Triggered = z.infer<typeof Triggered>;
 
@@ -110,6 +120,8 @@ export const InstanceReady = z.object({
   updatedAt: z.string().optional(),
   /** Maintenance updates that are still to be had. */
   pendingUpdates: z.number().optional(),
+  /** By what it is known that an action is over, in words; undefined where nothing but the state was asked for. */
+  grounds: z.string().optional(),
 });
 export type InstanceReady = z.infer<typeof InstanceReady>;
 

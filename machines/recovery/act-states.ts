@@ -72,7 +72,11 @@ export function actionTask() {
       invoke: {
         id: 'waitForInstance',
         src: 'waitForInstance',
-        input: ({ context }) => ({ updatedAt: context.facts?.ground.updatedAt }),
+        input: ({ context: { action, facts } }) => ({
+          action,
+          updatedAt: facts?.ground.updatedAt,
+          updates: facts?.ground.updates,
+        }),
         onDone: {
           target: 'weighingRelease',
           actions: { type: 'keepReady', params: ({ event }) => ({ ready: event.output }) },

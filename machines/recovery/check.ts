@@ -2,6 +2,13 @@ import { assign } from 'xstate';
 import { failTo, failure } from './failing.ts';
 import { recovery } from './setup.ts';
 
+/** What is read before a restore beside that. */
+export const RESTORES_CALL = {
+  method: 'GET',
+  path: '/restores',
+  what: 'whether a restore is under way',
+} as const;
+
 /** What is read before anything is decided. */
 const GETS = [
   { method: 'GET', path: '', what: 'the instance and its state' },
@@ -11,17 +18,32 @@ const GETS = [
 
 /**
  * Looks at the instance. With `tolerant` an instance that has failed is no reason to go no further: a restore is what it may need.
+ * With `restores` one that is under way is such a reason: the next one would replace what it is about to bring.
  */
-export function check({ tolerant, next }: { readonly tolerant: boolean; readonly next: string }) {
+export function check({
+  tolerant,
+  restores = false,
+  next,
+}: {
+  readonly tolerant: boolean;
+  readonly restores?: boolean;
+  readonly next: string;
+}) {
   return {
     checking: recovery.createStateConfig({
-      meta: { step: 'preflight', title: 'looking at the instance', slice: 'decide', calls: GETS },
+      meta: {
+        step: 'preflight',
+        title: 'looking at the instance',
+        slice: 'decide',
+        calls: [...GETS, ...(restores ? [RESTORES_CALL] : [])],
+      },
       invoke: {
         id: 'preflight',
         src: 'preflight',
         input: ({ context }) => ({
           instance: context.instance,
           ...(tolerant ? { tolerant: true as const } : {}),
+          ...(restores ? { restores: true as const } : {}),
         }),
         onDone: {
           target: 'sorting',

@@ -1,4 +1,6 @@
+import type { Ground } from '../parts/verbs.ts';
 import { type RecoveryQuestion, stop, typedName } from './ask.ts';
+import { RESTORES_CALL } from './check.ts';
 import type { RecoveryContext } from './context.ts';
 import { failTo, failure } from './failing.ts';
 import { recovery } from './setup.ts';
@@ -14,23 +16,33 @@ interface Confirmation {
   /** What is confirmed, as an order: `restore backup 3 into orders`. */
   readonly order: (context: RecoveryContext) => string;
   readonly next: string;
+  /** Whether it is a restore, which must not meet another one. */
+  readonly restores?: boolean;
   /** Where stopping leads. */
   readonly stopped?: string;
 }
 
 /** The last look: facts, the typed name, and the facts once more. Whatever has changed meanwhile is confirmed again. */
-export function confirmation({ order, next, stopped = 'stopped' }: Confirmation) {
+export function confirmation({ order, next, restores = false, stopped = 'stopped' }: Confirmation) {
+  const calls = [...GROUND_CALLS, ...(restores ? [RESTORES_CALL] : [])];
+  const looking = ({ context }: { context: RecoveryContext }) => ({
+    instance: context.instance,
+    ...(restores ? { restores: true as const } : {}),
+  });
   return {
     refreshing: recovery.createStateConfig({
-      meta: { step: 'confirm', title: 'looking at the instance again', slice: 'decide', calls: GROUND_CALLS },
+      meta: { step: 'confirm', title: 'looking at the instance again', slice: 'decide', calls },
       invoke: {
         id: 'refresh',
         src: 'recheck',
-        input: ({ context }) => ({ instance: context.instance }),
-        onDone: {
-          target: 'confirming',
-          actions: { type: 'keepGround', params: ({ event }) => ({ ground: event.output }) },
-        },
+        input: looking,
+        onDone: [
+          ...(restores ? [ifRestoreBegan] : []),
+          {
+            target: 'confirming',
+            actions: { type: 'keepGround', params: ({ event }) => ({ ground: event.output }) },
+          },
+        ],
         onError: failTo('recheckFailed'),
       },
     }),
@@ -55,12 +67,12 @@ export function confirmation({ order, next, stopped = 'stopped' }: Confirmation)
         step: 'confirm',
         title: 'looking whether anything has changed meanwhile',
         slice: 'decide',
-        calls: GROUND_CALLS,
+        calls,
       },
       invoke: {
         id: 'recheck',
         src: 'recheck',
-        input: ({ context }) => ({ instance: context.instance }),
+        input: looking,
         onDone: {
           target: 'comparing',
           actions: { type: 'keepDrift', params: ({ event }) => ({ ground: event.output }) },
@@ -79,12 +91,40 @@ export function confirmation({ order, next, stopped = 'stopped' }: Confirmation)
         markDone: { disabled: 'only the service can give these facts' },
       },
     }),
+    ...(restores
+      ? {
+          restoreMeanwhile: failure({
+            step: 'confirm',
+            title: 'a restore has begun meanwhile',
+            retry: 'refreshing',
+            next: 'confirming',
+            stopped,
+            ways: {
+              retry: 'looks again, then asks for the name; nothing has been sent',
+              skip: 'asks for the name although it is under way: this one would replace what it brings',
+              markDone: { disabled: 'wait until it is over, then look again' },
+            },
+          }),
+        }
+      : {}),
     comparing: recovery.createStateConfig({
       meta: { step: 'confirm', title: 'comparing with what was confirmed' },
       always: [{ guard: 'hasShifted', target: 'confirming' }, { target: next }],
     }),
   };
 }
+
+const ifRestoreBegan = {
+  guard: {
+    type: 'restoreBegan' as const,
+    params: ({ event }: { event: { output: Ground } }) => ({ ground: event.output }),
+  },
+  target: 'restoreMeanwhile',
+  actions: {
+    type: 'keepRestoreMeanwhile' as const,
+    params: ({ event }: { event: { output: Ground } }) => ({ ground: event.output }),
+  },
+};
 
 function askForConfirmation(order: Confirmation['order']) {
   return (context: RecoveryContext): RecoveryQuestion => {

@@ -92,6 +92,8 @@ export const TaskState = z.object({
   intents: z.number(),
   /** Sends proven not to have arrived, one after the other. */
   absences: z.number(),
+  /** What came back to the last of these sends, and what the service's list showed then. */
+  absence: z.object({ lost: Failure.optional(), evidence: z.json().optional() }).optional(),
   landed: z.object({ id: z.number(), adopted: z.boolean() }).optional(),
   backup: BackupFacts.optional(),
   restore: RestoreFacts.optional(),

@@ -12,7 +12,15 @@ export function groundDifferences(before: Ground, now: Ground): string[] {
     found.push(`it was changed at ${now.updatedAt ?? 'a time that is not told'}`);
   const started = now.runningTasks.filter((id) => !before.runningTasks.includes(id));
   if (started.length > 0) found.push(`backup ${started.join(', ')} has started`);
+  const restores = newRestores(before, now);
+  if (restores.length > 0) found.push(`restore ${restores.join(', ')} has started`);
   return found;
+}
+
+/** Restores that are under way now and were not before. */
+export function newRestores(before: Ground | undefined, now: Ground): readonly number[] {
+  const known = before?.runningRestores ?? [];
+  return (now.runningRestores ?? []).filter((id) => !known.includes(id));
 }
 
 /** The same for a target. Everything by which it is known counts: what was confirmed is that very instance, as it was. */

@@ -50,6 +50,15 @@ export function prepareProof({ next }: { readonly next: string }) {
       tags: ['question', 'failed'],
       meta: { step: 'prove', title: 'the new key is not in force', question: askAboutKeyNotInForce },
       on: {
+        // One that was adopted after a lost answer can be older than the new key: it proves nothing against it.
+        'operator.retry': {
+          target: 'takingProof',
+          actions: [
+            assign({ verification: undefined, file: undefined, failure: undefined }),
+            { type: 'forgetAbsences', params: { task: 'proof' } },
+            { type: 'nextIntent', params: { task: 'proof' } },
+          ],
+        },
         'operator.setAgain': {
           target: 'confirmingKey',
           actions: [
@@ -158,9 +167,23 @@ function whyNotProvable(
 }
 
 function askAboutKeyNotInForce({ verification, proof }: RecoveryContext): RecoveryQuestion {
+  const { id, adopted } = proof.landed ?? {};
+  const finding = `backup ${id} opens with key ${verification?.opens}, not with the new one`;
   return choice(
-    `backup ${proof.landed?.id} opens with key ${verification?.opens}, not with the new one: the change did not take`,
+    adopted
+      ? `${finding}; it was found in the list after a lost answer, and may be from before the change`
+      : `${finding}: the change did not take`,
     [
+      // Only a backup of which it is not known whether it was made after the change leaves anything to another one.
+      ...(adopted === true
+        ? [
+            {
+              event: { type: 'operator.retry' as const },
+              label: 'let another backup judge',
+              hint: 'asks for one more: only one that was made after the change tells whether it took',
+            },
+          ]
+        : []),
       {
         event: { type: 'operator.setAgain' },
         label: 'set the new key again',

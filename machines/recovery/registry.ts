@@ -265,9 +265,10 @@ export const changeInstance: RecoveryRunbook<ChangeInstanceInput> = {
   mainPath: changePath(Object.values(ACTIONS)),
   pathOf: ({ action }) => changePath(action === undefined ? Object.values(ACTIONS) : [ACTIONS[action]]),
   closing: (context, finalState) => {
-    const { instance, action, act } = context;
+    const { instance, action, act, ready } = context;
+    const grounds = ready?.grounds === undefined ? '' : `: ${ready.grounds}`;
     const titles = {
-      done: `the ${action} of ${instance} is done`,
+      done: `the ${action} of ${instance} is done${grounds}`,
       unproven: `closed without proof: the ${action} of ${instance} is not shown to be done`,
       stopped:
         act.landed === undefined && act.outside === undefined

@@ -1,12 +1,13 @@
 import { assign, setup } from 'xstate';
 import { givenUp } from '../parts/beside-waiting.ts';
-import { failureFrom } from '../parts/failure.ts';
+import { type Failure, failureFrom } from '../parts/failure.ts';
 import type { PlatformProof, TargetFacts } from '../parts/recovery-verbs.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
 import type * as verbs from '../parts/verbs.ts';
 import type { RecoveryContext, RecoveryInput, TaskState } from './context.ts';
-import { groundDifferences, targetDifferences } from './differences.ts';
+import { groundDifferences, newRestores, targetDifferences } from './differences.ts';
 import type { RecoveryEvent, TaskName } from './events.ts';
+import { neverDone } from './never-done.ts';
 import { type PaidStep, settled, withDuties, withOldBinding, withReleaseOwed } from './obligations.ts';
 import { recoveryVerbs } from './verbs.ts';
 import * as weigh from './weigh.ts';
@@ -54,9 +55,9 @@ export const recovery = setup({
     isTargetBlocked: ({ context }) => weigh.openBlocker(context) !== undefined,
     isLookedAt: ({ context }) => context.before !== undefined,
     freshDisagrees: ({ context }) => weigh.isGuidOf(context.guid, context.fresh.backup?.backupId) === false,
-    /** Whether this run has shown what it exists for: the data is back, or the instance after its action. */
+    /** Whether this run has shown what it exists for: everything runs on data that is back, or the instance is back after its action. */
     isShown: ({ context }) =>
-      context.action === undefined ? weigh.isRestored(context) : weigh.hasActed(context),
+      context.action === undefined ? weigh.isRecovered(context) : weigh.hasActed(context),
     isOwed: ({ context, event }) => weigh.isOwed(context, 'id' in event ? String(event.id) : undefined),
     owesNothing: ({ context }) => context.obligations.every((one) => one.settled !== undefined),
     owesFreshOnly: ({ context }) => weigh.isOwedByRunOnly(context) && weigh.isOwed(context, 'fresh-backup'),
@@ -85,6 +86,8 @@ export const recovery = setup({
     /** The restored data is elsewhere, and the platform said that its broker failed: the old binding stands in nobody's way. */
     canBindWithout: ({ context }, params: { error: unknown }) =>
       weigh.restoredSide(context) === 'target' && failureFrom(params.error).code === 'platform.failed',
+    restoreBegan: ({ context }, params: { ground: verbs.Ground }) =>
+      newRestores(context.facts?.ground, params.ground).length > 0,
     isDoubt: (_, params: { error: unknown }) => failureFrom(params.error).code.startsWith('doubt.'),
   },
   actions: {
@@ -127,24 +130,26 @@ export const recovery = setup({
       ...withTask(context, task, facts),
     })),
     keepAbsence: assign({
-      failure: ({ context }, { task, what }: { task: TaskName; what: string }) => ({
-        code: 'service.never-arrived',
-        shortMessage:
-          context[task].absences === 1
-            ? `the request for ${what} never arrived`
-            : `the request for ${what} was sent ${context[task].absences} times and never arrived`,
-        hints: [
-          'the service shows that nothing has happened',
-          'look at the way to the service, then try again',
-        ],
-        evidence: {},
-      }),
+      failure: ({ context }, { task, what }: { task: TaskName; what: string }) =>
+        neverDone(context[task], what),
     }),
     keepGround: assign({
       facts: ({ context }, params: { ground: verbs.Ground }) =>
         context.facts && { ...context.facts, ground: params.ground },
       failure: undefined,
       drift: [],
+    }),
+    /** The ground stays what it was: the restore counts as new until somebody has seen it. */
+    keepRestoreMeanwhile: assign({
+      failure: ({ context }, params: { ground: verbs.Ground }): Failure => {
+        const ids = newRestores(context.facts?.ground, params.ground);
+        return {
+          code: 'service.restore-running',
+          shortMessage: `restore ${ids.join(', ')} of ${context.instance} is under way`,
+          hints: [`to wait for it: lifeboat restores get ${ids[0]} --wait --instance ${context.instance}`],
+          evidence: { restores: [...ids] },
+        };
+      },
     }),
     keepDrift: assign({
       facts: ({ context }, params: { ground: verbs.Ground }) =>
@@ -242,6 +247,9 @@ function withTask(
 }
 
 function landing({ absences }: TaskState, output: verbs.Triggered | verbs.Started) {
-  if (!output.landed) return { landed: undefined, absences: absences + 1 };
+  if (!output.landed) {
+    const { lost, evidence } = output;
+    return { landed: undefined, absences: absences + 1, absence: { lost, evidence } };
+  }
   return { landed: { id: 'id' in output ? output.id : 0, adopted: output.adopted }, absences: 0 };
 }

@@ -20,8 +20,8 @@ interface Once extends On {
 
 /** The verbs that the recoveries invoke, with what they take and give. */
 export const recoveryVerbs = {
-  preflight: verb<verbs.PreflightFacts, { instance: string; tolerant?: true }>(),
-  recheck: verb<verbs.Ground, { instance: string }>(),
+  preflight: verb<verbs.PreflightFacts, { instance: string; tolerant?: true; restores?: true }>(),
+  recheck: verb<verbs.Ground, { instance: string; restores?: true }>(),
   listBackups: verb<found.RestorableBackups, Record<string, never>>(),
   pitrRange: verb<found.ReachableRange, Record<string, never>>(),
   reconcile: verb<found.Reconciliation, On & { when: 'before' | 'after' }>(),
@@ -99,7 +99,15 @@ export const recoveryVerbs = {
   >(),
   restoreToTime: verb<verbs.Triggered, Once & { targetTime: string }>(),
   waitForRestore: verb<verbs.RestoreFacts, On & { id: number }>(),
-  waitForInstance: verb<verbs.InstanceReady, On & { updatedAt?: string | undefined }>(),
+  waitForInstance: verb<
+    verbs.InstanceReady,
+    On & {
+      /** What was asked for, and how the instance was before; without an action its first steady state counts. */
+      action?: 'restart' | 'recreate' | 'update' | undefined;
+      updatedAt?: string | undefined;
+      updates?: string[] | undefined;
+    }
+  >(),
   restart: verb<verbs.Started, Once>(),
   recreate: verb<verbs.Started, Once>(),
   update: verb<verbs.Started, Once>(),

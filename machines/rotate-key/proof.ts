@@ -30,6 +30,15 @@ export const proof = {
     tags: ['question', 'failed'],
     meta: { step: 'verify', title: 'the new key is not in force', question: ask.askAboutKeyNotInForce },
     on: {
+      // One that was adopted after a lost answer can be older than the new key: it proves nothing against it.
+      'operator.retry': {
+        target: 'creatingBackup',
+        actions: [
+          'forgetAbsences',
+          'nextIntent',
+          assign({ verification: undefined, file: undefined, failure: undefined }),
+        ],
+      },
       'operator.setAgain': {
         target: 'refreshing',
         actions: ['nextIntent', assign({ setting: undefined, verification: undefined, file: undefined })],

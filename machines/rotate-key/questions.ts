@@ -142,11 +142,23 @@ export function askAboutLostBackup({ failure }: RotateKeyContext): RotateQuestio
   };
 }
 
+/** Only a backup of which it is not known whether it was made after the change leaves anything to another one. */
+const anotherBackup = {
+  event: { type: 'operator.retry' },
+  label: 'let another backup judge',
+  hint: 'asks for one more backup: only one that was made after the change tells whether it took',
+} as const;
+
 export function askAboutKeyNotInForce(context: RotateKeyContext): RotateQuestion {
+  const { id, adopted } = context.backup ?? {};
+  const finding = `backup ${id} opens with key ${context.verification?.opens}, not with the new one`;
   return {
     kind: 'choice',
-    prompt: `backup ${context.backup?.id} opens with key ${context.verification?.opens}, not with the new one: the change did not take`,
+    prompt: adopted
+      ? `${finding}; it was found in the list after a lost answer, and may be from before the change`
+      : `${finding}: the change did not take`,
     options: [
+      ...(adopted === true ? [anotherBackup] : []),
       {
         event: { type: 'operator.setAgain' },
         label: 'set the new key again',

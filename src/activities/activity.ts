@@ -56,6 +56,15 @@ export interface ActivityContext {
   report(progress: Progress): void;
 }
 
+/** What a verb that changes something is given besides. */
+export interface ChangeContext extends ActivityContext {
+  /**
+   * Makes facts durable in a ledger before what they announce is done. Nothing that they announce may happen before it resolves; when it rejects, so
+   * does the performing of the verb, whatever the verb makes of it.
+   */
+  announce(facts: readonly LedgerFact[]): Promise<void>;
+}
+
 /** Asks or computes; after a crash it is done again. */
 export interface ReadActivity<Input, Output> {
   readonly kind: 'read';
@@ -65,7 +74,7 @@ export interface ReadActivity<Input, Output> {
 /** Changes something, and the same input again changes nothing more; after a crash it is done again. */
 export interface RepeatableActivity<Input, Output> {
   readonly kind: 'repeatable';
-  run(input: Input, context: ActivityContext): Promise<ActivityResult<Output>>;
+  run(input: Input, context: ChangeContext): Promise<ActivityResult<Output>>;
 }
 
 /**
@@ -94,6 +103,11 @@ export interface InDoubt {
   readonly looks: number;
   /** What `send` said, when the process lived to write it down: `service.no-id` is an acceptance that names no task. */
   readonly lost?: Failure | undefined;
+  /**
+   * From when on nobody was sending it any more, at the latest: the answer was lost, or the process that armed it was gone. What is under
+   * way may arrive for a while after that, however long the answer was waited for. RFC 3339; `armedAt` where it is not known.
+   */
+  readonly lostAt?: string | undefined;
 }
 
 /**

@@ -1,6 +1,13 @@
-import type { ActivityContext, ActivityResult, AnyActivity, OnceActivity } from './activity.ts';
+import type {
+  ActivityContext,
+  ActivityResult,
+  AnyActivity,
+  ChangeContext,
+  LedgerFact,
+  OnceActivity,
+} from './activity.ts';
 
-type Run = (input: unknown, context: ActivityContext) => Promise<ActivityResult<unknown>>;
+type Run = (input: unknown, context: ChangeContext) => Promise<ActivityResult<unknown>>;
 type Once = OnceActivity<{ readonly intent: string }, unknown>;
 
 /** One verb for both instances of a run: an input with `on: 'target'` goes to `there`, any other to `here`. Both are of the same kind. */
@@ -21,9 +28,11 @@ export function bySide(here: AnyActivity, there: AnyActivity, target: string): A
   }
   const run: Run = async (input, context) => {
     const side = (isThere(input) ? there : here) as unknown as { readonly run: Run };
-    const result = await side.run(input, contextAt(input, context));
-    if (!isThere(input) || result.ledger === undefined) return result;
-    return { ...result, ledger: result.ledger.map((fact) => ({ instance: target, ...fact })) };
+    if (!isThere(input)) return side.run(input, context);
+    const ofTarget = (facts: readonly LedgerFact[]) => facts.map((fact) => ({ instance: target, ...fact }));
+    const announce = (facts: readonly LedgerFact[]) => context.announce(ofTarget(facts));
+    const result = await side.run(input, { ...context, instance: target, announce });
+    return result.ledger === undefined ? result : { ...result, ledger: ofTarget(result.ledger) };
   };
   return { kind: here.kind, run } as unknown as AnyActivity;
 }

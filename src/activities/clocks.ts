@@ -8,8 +8,10 @@ export type Skew = z.infer<typeof Skew>;
 /** What is known of the two clocks around a request whose answer was lost. Times by this machine's clock. */
 export interface Clocks {
   readonly armedAtMs: number;
+  /** When the answer was lost: from then on a request that was sent may still arrive for a while. As `armedAtMs` when it is not known. */
+  readonly lostAtMs?: number | undefined;
   readonly nowMs: number;
-  /** How long a lost request may still arrive. */
+  /** How long a lost request may still arrive, from its loss on. */
   readonly settleMs: number;
   /** By the answer before the request; null when it had no `Date`. */
   readonly skewBefore: Skew | null;
@@ -71,11 +73,11 @@ export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilM
 }
 
 /**
- * The time since arming, by whichever clock says less: a clock that was set forward must not end the waiting. Time that runs
+ * The time since the loss, by whichever clock says less: a clock that was set forward must not end the waiting. Time that runs
  * backwards is no time at all: then this machine's clock was set back, and the service's counts.
  */
-export function elapsedMs({ armedAtMs, nowMs, skewBefore, skewNow }: Clocks): number {
-  const byOurs = nowMs - armedAtMs;
+export function elapsedMs({ armedAtMs, lostAtMs, nowMs, skewBefore, skewNow }: Clocks): number {
+  const byOurs = nowMs - (lostAtMs ?? armedAtMs);
   if (skewBefore === null || skewNow === undefined) return byOurs;
   const drift = skewNow.skewMs - skewBefore.skewMs;
   const noise = skewNow.uncertaintyMs + skewBefore.uncertaintyMs;

@@ -8,7 +8,7 @@ import { baselineOf, lookAt, sentTask } from './once-task.ts';
 export function createBackup(deps: ActivityDeps): OnceActivity<{ readonly intent: string }, Triggered> {
   return {
     kind: 'once',
-    prepare: (_, { signal }) => baselineOf(() => deps.service.backups(signal)),
+    prepare: (_, { signal }) => baselineOf(deps, 'backups', signal),
     send: async (_, { signal }) => sentTask(await deps.service.createBackup(signal), 'backup'),
     judge: async (_, memory, context) =>
       judgeBackup(await lookAt(() => deps.service.backups(context.signal), memory, deps, context)),

@@ -21,6 +21,8 @@ export interface ActionLook {
   readonly action: Action;
   readonly baseline: ActionBaseline;
   readonly armedAtMs: number;
+  /** When the answer was lost; `armedAtMs` without it. */
+  readonly lostAtMs?: number;
   readonly nowMs: number;
   readonly settleMs: number;
   readonly overview: InstanceOverview;
@@ -36,8 +38,8 @@ export interface ActionLook {
  * it is never absent: a person decides. Pure.
  */
 export function judgeAction(look: ActionLook): Judgement<Started> {
-  const { action, baseline, overview, armedAtMs, nowMs, settleMs, skew } = look;
-  const clocks = { armedAtMs, nowMs, settleMs, skewBefore: baseline.skew, skewNow: skew };
+  const { action, baseline, overview, armedAtMs, lostAtMs, nowMs, settleMs, skew } = look;
+  const clocks = { armedAtMs, lostAtMs, nowMs, settleMs, skewBefore: baseline.skew, skewNow: skew };
   const signs = signsOf(look);
   const hints = hintsOf(look, clocks);
   const evidence = {
@@ -72,6 +74,16 @@ export function updateLines(overview: InstanceOverview): string[] | undefined {
     .sort();
 }
 
+/** Whether some of the updates that were offered before are offered no more; both as `updateLines` gives them, undefined for not told. */
+export function areUpdatesGone(
+  before: readonly string[] | undefined,
+  now: readonly string[] | undefined,
+): boolean {
+  if (before === undefined || now === undefined) return false;
+  const offered = new Set(now.map(identityOf));
+  return before.some((line) => !offered.has(identityOf(line)));
+}
+
 const DEPLOYS = 'the instance is deploying, and was not before';
 
 /** An update is known by its name and version; a service may call its type by another word than before. */
@@ -82,12 +94,9 @@ function identityOf(line: string): string {
 
 /** What the instance shows that it would not show unless what was asked for is done. */
 function signsOf({ action, baseline, overview }: ActionLook): string[] {
-  const now = updateLines(overview);
-  const gone = baseline.updates?.some(
-    (line) => now !== undefined && !now.some((other) => identityOf(other) === identityOf(line)),
-  );
+  const isGone = areUpdatesGone(baseline.updates ?? undefined, updateLines(overview));
   return [
-    ...(action === 'update' && gone ? ['available updates are no longer offered'] : []),
+    ...(action === 'update' && isGone ? ['available updates are no longer offered'] : []),
     ...(action === 'restart' && deploys(baseline, overview) ? [DEPLOYS] : []),
   ];
 }

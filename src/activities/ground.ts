@@ -1,16 +1,49 @@
 import type { BackupFacts, Ground, RestoreFacts } from '../../machines/parts/verbs.ts';
+import { failureOf } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
+import { show } from '../text.ts';
+import { instantOf } from './clocks.ts';
+import { updateLines } from './doubt-action.ts';
 
 /** Sent by the service when the operator of the platform has not raised it (service-api.md 2.3 gives no default; 8 is the documented one). */
 const LEAST_KEY_LENGTH = 8;
 
-/** What the service says of an instance in three GETs, one after the other. Rejects with the first failure. */
-export async function readInstance(service: ServiceClient, signal: AbortSignal) {
+/**
+ * What the service says of an instance in three GETs, one after the other; with `restores` in a fourth. Rejects with the first failure. That the
+ * list of restores is not for this token, or that the service has none, is no failure: then it is not known what is under way.
+ */
+export async function readInstance(
+  service: ServiceClient,
+  signal: AbortSignal,
+  { restores = false }: { readonly restores?: boolean | undefined } = {},
+) {
   const overview = await service.overview(signal);
   const config = await service.backupsConfig(signal);
   const backups = await service.backups(signal);
-  return { overview: overview.value, config: config.value, backups: backups.value, skew: backups.skew };
+  return {
+    overview: overview.value,
+    config: config.value,
+    backups: backups.value,
+    skew: backups.skew,
+    restores: restores ? await restoresOf(service, signal) : undefined,
+  };
+}
+
+/** Answers that say nothing of restores, and will not however often it is asked: no right to look, and no such list. */
+const WITHOUT_LIST: ReadonlySet<unknown> = new Set([403, 404, 405, 410, 501]);
+
+async function restoresOf(
+  service: ServiceClient,
+  signal: AbortSignal,
+): Promise<readonly Restore[] | 'not told'> {
+  try {
+    return (await service.restores(signal)).value;
+  } catch (thrown) {
+    const { code, evidence } = failureOf(thrown);
+    if (WITHOUT_LIST.has(evidence['status']) || code === 'service.unsupported') return 'not told';
+    throw thrown;
+  }
 }
 
 /** What a confirmation rests on. */
@@ -18,15 +51,20 @@ export function groundOf(
   overview: InstanceOverview,
   config: BackupsConfig,
   backups: readonly Backup[],
+  restores?: readonly Restore[] | 'not told' | undefined,
 ): Ground {
   const newest = newestOf(backups);
   return {
     ...(overview.id === undefined ? {} : { serviceId: String(overview.id) }),
     ...(overview.state === undefined ? {} : { state: overview.state }),
     ...(overview.updated_at === undefined ? {} : { updatedAt: overview.updated_at }),
+    ...(overview.available_updates === undefined ? {} : { updates: updateLines(overview) ?? [] }),
     minKeyLength: config.min_encryption_key_length ?? LEAST_KEY_LENGTH,
     ...(newest === undefined ? {} : { newestBackup: newest.id }),
     runningTasks: backups.filter(isUnderWay).map((backup) => backup.id),
+    ...(restores === undefined || restores === 'not told'
+      ? {}
+      : { runningRestores: restores.filter(isUnderWay).map((restore) => restore.id) }),
   };
 }
 
@@ -45,6 +83,11 @@ export function doneBackups(backups: readonly Backup[]): readonly Backup[] {
 /** Whether a task has not ended (service-api.md section 3). */
 export function isUnderWay({ status }: { readonly status: string }): boolean {
   return status === 'queued' || status === 'running';
+}
+
+/** That a restore is under way, in words. */
+export function restoreWords({ id, status }: Restore, instance: string): string {
+  return `restore ${id} of ${instance} is ${show(status, 40)}`;
 }
 
 /** The service's fields in the flow's words; nothing is invented for a field that is missing. */
@@ -77,6 +120,5 @@ export function factsOfRestore(restore: Restore): RestoreFacts {
 }
 
 function time(backup: Backup): number {
-  const parsed = Date.parse(backup.triggered_at ?? backup.finished_at ?? '');
-  return Number.isNaN(parsed) ? 0 : parsed;
+  return instantOf(backup.triggered_at ?? backup.finished_at) ?? 0;
 }

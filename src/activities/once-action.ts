@@ -3,7 +3,7 @@ import type { SendOutcome, StartedAction } from '../service/client.ts';
 import type { ActivityContext, OnceActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Action, ActionBaseline, judgeAction, updateLines } from './doubt-action.ts';
-import { armedAtMs } from './once-task.ts';
+import { timesOf } from './once-task.ts';
 import { because, ok } from './results.ts';
 import { againAfter } from './sent-again.ts';
 
@@ -18,6 +18,7 @@ export function onceAction<Input extends { readonly intent: string }>(
     async prepare(_, { signal }) {
       try {
         const { value, skew } = await deps.service.overview(signal);
+        await deps.service.ready(signal);
         return ok<ActionBaseline>({
           state: value.state ?? null,
           updatedAt: value.updated_at ?? null,
@@ -34,14 +35,14 @@ export function onceAction<Input extends { readonly intent: string }>(
       if (sent.outcome === 'unknown') return { sent: 'unknown', failure: sent.failure };
       return { sent: 'absent', failure: sent.failure, ...againAfter(sent) };
     },
-    async judge(_, { baseline, armedAt }, { signal, now }) {
+    async judge(_, memory, { signal, now }) {
       // Before the question, for the reason that `lookAt` gives.
       const nowMs = now().getTime();
       const { value, skew } = await deps.service.overview(signal);
       return judgeAction({
         action,
-        baseline: ActionBaseline.parse(baseline),
-        armedAtMs: armedAtMs(armedAt),
+        baseline: ActionBaseline.parse(memory.baseline),
+        ...timesOf(memory),
         nowMs,
         settleMs: deps.settleMs,
         overview: value,

@@ -1,21 +1,27 @@
+import type { z } from 'zod';
 import type { Triggered } from '../../machines/parts/verbs.ts';
 import { LifeboatError } from '../errors.ts';
 import type { Answer, SendOutcome } from '../service/client.ts';
 import type { ActivityContext, ActivityResult, InDoubt, Sent } from './activity.ts';
 import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { type Look, type Task, TaskBaseline } from './doubt.ts';
+import { isUnderWay } from './ground.ts';
 import { because, ok } from './results.ts';
 import { againAfter } from './sent-again.ts';
+import { type Look, type Task, TaskBaseline } from './weigh-tasks.ts';
 
-/** What a send of a task is prepared with: the list as it is now. */
+/** What a send of a task is prepared with: the list as it is now, and the token at hand. */
 export async function baselineOf(
-  list: () => Promise<Answer<readonly Task[]>>,
-): Promise<ActivityResult<TaskBaseline>> {
+  { service }: Pick<ActivityDeps, 'service'>,
+  list: 'backups' | 'restores',
+  signal: AbortSignal,
+): Promise<ActivityResult<z.output<typeof TaskBaseline>>> {
   try {
-    const { value, skew } = await list();
+    const { value, skew }: Answer<readonly Task[]> = await service[list](signal);
+    await service.ready(signal);
     return ok({
       tasks: value.map(({ id, triggered_at }) => [id, instantOf(triggered_at) ?? null]),
+      underWay: value.filter((task) => isUnderWay({ status: task.status.toLowerCase() })).map(({ id }) => id),
       skew: skew ?? null,
     });
   } catch (thrown) {
@@ -42,7 +48,7 @@ export function sentTask(
 /** A look at the list. Rejects when the memory is not one that `baselineOf` gave: nothing is concluded from that. */
 export async function lookAt<Row extends Task>(
   list: () => Promise<Answer<readonly Row[]>>,
-  { baseline, armedAt, lost }: InDoubt,
+  memory: InDoubt,
   { settleMs }: ActivityDeps,
   { now }: ActivityContext,
 ): Promise<Look<Row>> {
@@ -50,19 +56,20 @@ export async function lookAt<Row extends Task>(
   const nowMs = now().getTime();
   const { value, skew } = await list();
   return {
-    baseline: TaskBaseline.parse(baseline),
-    armedAtMs: armedAtMs(armedAt),
+    baseline: TaskBaseline.parse(memory.baseline),
+    ...timesOf(memory),
     nowMs,
     settleMs,
     tasks: value,
     skew,
-    lost,
+    lost: memory.lost,
   };
 }
 
-/** The moment of arming in milliseconds. Rejects when it is no time: everything is counted from it. */
-export function armedAtMs(armedAt: string): number {
-  const ms = Date.parse(armedAt);
-  if (!Number.isNaN(ms)) return ms;
+/** When it was armed and when it was lost, in milliseconds. Throws when the arming is no time: everything is counted from it. */
+export function timesOf({ armedAt, lostAt = armedAt }: Pick<InDoubt, 'armedAt' | 'lostAt'>) {
+  const armedAtMs = Date.parse(armedAt);
+  const lostAtMs = Date.parse(lostAt);
+  if (!Number.isNaN(armedAtMs)) return { armedAtMs, ...(Number.isNaN(lostAtMs) ? {} : { lostAtMs }) };
   throw new LifeboatError('journal.no-arm-time', 'the journal does not say when the request was armed');
 }

@@ -28,7 +28,7 @@ export function performRecovery(deps: ActivityDeps): OnceActivity<Input, Trigger
     kind: 'once',
     async prepare(input, { instance, signal }) {
       const key = await keyFor(deps, input, instance);
-      return key.ok ? baselineOf(() => deps.service.restores(signal)) : key;
+      return key.ok ? baselineOf(deps, 'restores', signal) : key;
     },
     async send(input, { instance, signal }) {
       const key = await keyFor(deps, input, instance);

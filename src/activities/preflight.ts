@@ -1,11 +1,11 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Ground, PreflightFacts } from '../../machines/parts/verbs.ts';
-import type { Backup, BackupsConfig, InstanceOverview } from '../service/schemas.ts';
+import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { ReadActivity } from './activity.ts';
 import { secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { factsOfBackup, groundOf, newestOf, readInstance } from './ground.ts';
+import { factsOfBackup, groundOf, isUnderWay, newestOf, readInstance, restoreWords } from './ground.ts';
 import { because, ok } from './results.ts';
 
 /** States in which a key change makes no sense; an unknown word only warns (service-api.md section 3). */
@@ -17,6 +17,8 @@ interface Input {
   readonly instance: string;
   /** For a restore, which a failed instance may need: neither that state nor a backup under way blocks, they warn. */
   readonly tolerant?: boolean | undefined;
+  /** For a restore as well: whether another one is under way, which always blocks. */
+  readonly restores?: boolean | undefined;
 }
 
 /**
@@ -26,13 +28,14 @@ interface Input {
 export function preflight(deps: ActivityDeps): ReadActivity<Input, PreflightFacts> {
   return {
     kind: 'read',
-    async run({ instance, tolerant = false }, { signal }) {
+    async run({ instance, tolerant = false, restores: wanted }, { signal }) {
       try {
         await deps.keyring.store.probe();
-        const { overview, config, backups, skew: measured } = await readInstance(deps.service, signal);
-        const ground = groundOf(overview, config, backups);
+        const seen = await readInstance(deps.service, signal, { restores: wanted });
+        const { overview, config, backups, restores, skew: measured } = seen;
+        const ground = groundOf(overview, config, backups, restores);
         const skew = secondsAhead(measured);
-        const obstacles = obstaclesOf(overview, ground);
+        const obstacles = [...obstaclesOf(overview, ground), ...restoreObstacles(instance, restores)];
         const isBorne = ({ code, evidence }: Failure) =>
           tolerant && (code === 'service.task-running' || evidence['state'] === 'failed');
         const current = await deps.currentKey();
@@ -47,6 +50,9 @@ export function preflight(deps: ActivityDeps): ReadActivity<Input, PreflightFact
           ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
           warnings: [
             ...warningsOf(overview, config, backups, skew),
+            ...(restores === 'not told'
+              ? ['the service does not tell whether a restore is under way: look at its dashboard']
+              : []),
             ...obstacles.filter(isBorne).map(({ shortMessage }) => shortMessage),
           ],
           blockers: obstacles.filter((obstacle) => !isBorne(obstacle)),
@@ -103,6 +109,27 @@ function obstaclesOf(overview: InstanceOverview, { runningTasks }: Ground): Fail
     });
   }
   return obstacles;
+}
+
+/** The next restore would replace what this one is about to bring. In the words of the raw command, which refuses it as well. */
+function restoreObstacles(
+  instance: string,
+  restores: readonly Restore[] | 'not told' | undefined,
+): Failure[] {
+  if (restores === undefined || restores === 'not told') return [];
+  const open = restores.filter(isUnderWay).slice(0, 50);
+  const [first] = open;
+  if (first === undefined) return [];
+  const failure: Failure = {
+    code: 'service.restore-running',
+    shortMessage: restoreWords(first, instance),
+    hints: [
+      `to wait for it: lifeboat restores get ${first.id} --wait --instance ${instance}`,
+      'nothing was sent',
+    ],
+    evidence: { restores: open.map(({ id }) => id) },
+  };
+  return [failure];
 }
 
 function warningsOf(

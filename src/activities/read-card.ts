@@ -21,14 +21,18 @@ export function readCard(deps: ActivityDeps): ReadActivity<object, CardOnRecord>
         // A keychain that is locked answers like one that is empty.
         await deps.keyring.store.probe();
         const keysHeld = [...(await deps.keyring.list(deps.name))];
-        const entries = await deps.ledger();
-        const card = newestCard(entries);
-        return ok({ ...(card === undefined ? {} : { card }), proven: provenBackups(entries), keysHeld });
+        return ok({ ...recordOf(await deps.ledger()), keysHeld });
       } catch (thrown) {
         return because(thrown);
       }
     },
   };
+}
+
+/** What a ledger holds for a recovery: the newest card, and the backups that were opened with a key, newest first. Pure. */
+export function recordOf(entries: readonly Entry[]): Pick<CardOnRecord, 'card' | 'proven'> {
+  const card = newestCard(entries);
+  return { ...(card === undefined ? {} : { card }), proven: provenBackups(entries) };
 }
 
 /** An entry that is no card any more (another version wrote it) does not hide the one before it. */

@@ -5,13 +5,17 @@ import { groundOf, readInstance } from './ground.ts';
 import { because, ok } from './results.ts';
 
 /** Reads again what the operator's confirmation rests on, right before the change. Only GETs. */
-export function recheck(deps: ActivityDeps): ReadActivity<{ instance: string }, Ground> {
+export function recheck(
+  deps: ActivityDeps,
+): ReadActivity<{ instance: string; restores?: boolean | undefined }, Ground> {
   return {
     kind: 'read',
-    async run(_, { signal }) {
+    async run({ restores: wanted }, { signal }) {
       try {
-        const { overview, config, backups } = await readInstance(deps.service, signal);
-        return ok(groundOf(overview, config, backups));
+        const { overview, config, backups, restores } = await readInstance(deps.service, signal, {
+          restores: wanted,
+        });
+        return ok(groundOf(overview, config, backups, restores));
       } catch (thrown) {
         return because(thrown);
       }

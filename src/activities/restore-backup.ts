@@ -18,7 +18,7 @@ interface Input {
 export function restoreBackup(deps: ActivityDeps): OnceActivity<Input, Triggered> {
   return {
     kind: 'once',
-    prepare: (_, { signal }) => baselineOf(() => deps.service.restores(signal)),
+    prepare: (_, { signal }) => baselineOf(deps, 'restores', signal),
     send: async ({ backup }, { signal }) =>
       sentTask(await deps.service.restoreBackup(backup, signal), 'restore'),
     judge: async ({ backup }, memory, context) => {

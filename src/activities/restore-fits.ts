@@ -1,8 +1,9 @@
 import type { Backup, Restore } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { InDoubt } from './activity.ts';
+import { wasAccepted } from './answered.ts';
 import { instantOf, isSameInstant } from './clocks.ts';
-import type { Fit, Telling } from './doubt.ts';
+import type { Fit, Telling } from './weigh-tasks.ts';
 
 /** Times are told with and without fractions of a second. */
 const ROUNDING_MS = 1_000;
@@ -28,7 +29,7 @@ export interface ExpectedBackup {
 /**
  * Tells a disaster recovery (endpoint 11). The id in it is that of a backup of another instance, which nothing here can be compared
  * with. Where the times of that backup are known, a restore from another time is a colleague's recovery of something else. Without
- * them any new restore is taken for ours unless it looks like one of the target's own backups.
+ * them one recovery looks like the other, so none is taken for ours unless the service is known to have taken our request.
  */
 export function recoveryFromElsewhere(
   ownBackups: readonly Backup[],
@@ -43,21 +44,30 @@ export function recoveryFromElsewhere(
     if (unexpected !== undefined) return unexpected;
     const { backup_id } = restore;
     const own = ownBackups.filter(({ id }) => backup_id === undefined || id === backup_id);
-    if (own.length === 0) return { is: 'ours', why: 'it restores no backup of this instance' };
+    if (own.length === 0) return fromElsewhere(expected, lost, 'it restores no backup of this instance');
     const from = instantOf(restore.metadata?.restored_from);
     if (from === undefined) return { is: 'untold', why: 'from when the restored backup is is not told' };
     const twin = own.find((backup) => wasMadeAt(backup, from));
-    if (twin === undefined) return { is: 'ours', why: 'no backup of this instance is from that time' };
+    if (twin === undefined)
+      return fromElsewhere(expected, lost, 'no backup of this instance is from that time');
     return { is: 'doubtful', why: `it looks like a restore of the instance's own backup ${twin.id}` };
   });
 }
 
+/** That it is a recovery is not enough to be ours: which backup it recovers has to be known, or that ours was begun. */
+function fromElsewhere(expected: ExpectedBackup, lost: InDoubt['lost'], why: string): Fit {
+  if (timesOf(expected).length > 0 || wasAccepted(lost)) return { is: 'ours', why };
+  return { is: 'doubtful', why: `${why}, and of what time the one that was asked for is has not been told` };
+}
+
+function timesOf({ triggeredAt, startedAt, finishedAt }: ExpectedBackup): number[] {
+  return [triggeredAt, startedAt, finishedAt].map(instantOf).filter((time) => time !== undefined);
+}
+
 /** What speaks against a restore's being of the expected backup; nothing when it is from its time, or no time was expected. */
-function against(
-  { triggeredAt, startedAt, finishedAt, orNewer = false }: ExpectedBackup,
-  { metadata }: Restore,
-): Fit | undefined {
-  const times = [triggeredAt, startedAt, finishedAt].map(instantOf).filter((time) => time !== undefined);
+function against(expected: ExpectedBackup, { metadata }: Restore): Fit | undefined {
+  const { orNewer = false } = expected;
+  const times = timesOf(expected);
   if (times.length === 0) return undefined;
   const from = instantOf(metadata?.restored_from);
   if (from === undefined) return { is: 'untold', why: 'from when the restored backup is is not told' };
@@ -70,15 +80,19 @@ function against(
 
 /**
  * Tells a restore to a point in time (endpoint 18) by `restored_from`, which is the chosen time. Where it is another time it may still be
- * that of the backup that was used (section 2.2 allows both).
+ * that of the backup that was used, the closest one to it (sections 2.2 and 4.1 rule 4); a restore of that backup alone looks the same.
+ * `ownBackups` are therefore given only where the service is known to have taken our request, and shows one new restore alone.
  */
-export function restoreToInstant(targetTime: string): Telling<Restore> {
+export function restoreToInstant(targetTime: string, ownBackups: readonly Backup[] = []): Telling<Restore> {
   const target = instantOf(targetTime);
+  const base = target === undefined ? undefined : newestUntil(ownBackups, target);
   return telling((restore) => {
     const from = instantOf(restore.metadata?.restored_from);
     if (from === undefined || target === undefined)
       return { is: 'untold', why: 'the time that it restores to is not told' };
     if (isSameInstant(from, target)) return { is: 'ours', why: 'it restores to the time that was asked for' };
+    if (base !== undefined && tellsTime(base, from))
+      return { is: 'ours', why: `it begins with backup ${base.id}, the newest one before that time` };
     return { is: 'unlikely', why: 'it restores to another time than was asked for' };
   });
 }
@@ -96,7 +110,22 @@ function telling(fit: (restore: Restore) => Fit): Telling<Restore> {
 }
 
 /** Which of its times is meant by "creation date" is not said, and one that tells none can be from any time. */
-function wasMadeAt({ triggered_at, started_at, finished_at }: Backup, ms: number): boolean {
-  const times = [triggered_at, started_at, finished_at].map(instantOf).filter((time) => time !== undefined);
-  return times.length === 0 || times.some((time) => isSameInstant(time, ms));
+function wasMadeAt(backup: Backup, ms: number): boolean {
+  return tellsTime(backup, ms) || momentsOf(backup).length === 0;
+}
+
+function tellsTime(backup: Backup, ms: number): boolean {
+  return momentsOf(backup).some((time) => isSameInstant(time, ms));
+}
+
+/** The newest backup that was there at that time. */
+function newestUntil(backups: readonly Backup[], ms: number): Backup | undefined {
+  const end = (backup: Backup) => Math.max(...momentsOf(backup));
+  return backups
+    .filter((backup) => backup.status.toLowerCase() === 'done' && end(backup) <= ms)
+    .toSorted((one, other) => end(other) - end(one))[0];
+}
+
+function momentsOf({ triggered_at, started_at, finished_at }: Backup): number[] {
+  return [triggered_at, started_at, finished_at].map(instantOf).filter((time) => time !== undefined);
 }

@@ -1,11 +1,14 @@
 import type { Triggered } from '../../machines/parts/verbs.ts';
+import type { Restore } from '../service/schemas.ts';
 import type { OnceActivity } from './activity.ts';
+import { wasAccepted } from './answered.ts';
 import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeTask } from './doubt.ts';
 import { baselineOf, lookAt, sentTask } from './once-task.ts';
 import { restoreToInstant } from './restore-fits.ts';
 import { no } from './results.ts';
+import type { Look } from './weigh-tasks.ts';
 
 interface Input {
   readonly intent: string;
@@ -26,7 +29,7 @@ export function restoreToTime(deps: ActivityDeps): OnceActivity<Input, Triggered
         return no('pitr.no-time', 'the time to restore to is not a full date and time', {
           hints: ['write it like 2026-03-01T02:59:00Z; nothing was sent to the service'],
         });
-      return baselineOf(() => deps.service.restores(signal));
+      return baselineOf(deps, 'restores', signal);
     },
     async send({ targetTime }, { signal }) {
       const sent = await deps.service.restoreToTime(targetTime, signal);
@@ -34,7 +37,14 @@ export function restoreToTime(deps: ActivityDeps): OnceActivity<Input, Triggered
     },
     judge: async ({ targetTime }, memory, context) => {
       const look = await lookAt(() => deps.service.restores(context.signal), memory, deps, context);
-      return judgeTask(look, restoreToInstant(targetTime));
+      if (!wasAccepted(memory.lost) || !isOnlyOne(look)) return judgeTask(look, restoreToInstant(targetTime));
+      const own = await deps.service.backups(context.signal);
+      return judgeTask(look, restoreToInstant(targetTime, own.value));
     },
   };
+}
+
+function isOnlyOne({ baseline, tasks }: Look<Restore>): boolean {
+  const before = new Set(baseline.tasks.map(([id]) => id));
+  return tasks.filter(({ id }) => !before.has(id)).length === 1;
 }

@@ -1,9 +1,9 @@
 import type { ActivityContext, ActivityResult } from './activity.ts';
 import { instantOf, type Skew } from './clocks.ts';
-import type { Task } from './doubt.ts';
 import { poll } from './poll.ts';
 import { no, ok } from './results.ts';
 import { type Timed, watchdog } from './watchdog.ts';
+import type { Task } from './weigh-tasks.ts';
 
 /** A task that is waited for, and how its end is told. */
 export interface Awaited<Row extends Task & Timed, Facts> {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Secret } from '../secret.ts';
 import type { TokenReader } from './token-source.ts';
 
@@ -9,18 +10,25 @@ export interface HeldToken {
 export interface TokenCache {
   /** The token in use; the source is read only when there is none yet. */
   current(): Promise<HeldToken>;
-  /** Reads the source now. */
+  /** Reads the source now, unless `ready` has just done so. */
   fresh(): Promise<HeldToken>;
+  /** Reads the source now for the next `fresh`, so that what comes between need not wait for it: a command may take seconds. */
+  ready(): Promise<void>;
   /** After a 401 on `refused`: whether there is another token to try, read once for all who ask at the same time. */
   renew(refused: HeldToken): Promise<boolean>;
 }
+
+/** So long a token that was read for a call waits for it; after that it may have expired. */
+const READY_MS = 60_000;
 
 /** Shares one reading of the token among all calls: a command like `cf oauth-token` takes a second or more. */
 export function holdToken(read: TokenReader): TokenCache {
   let held: HeldToken | undefined;
   let reading: Promise<HeldToken> | undefined;
 
-  const fresh = (): Promise<HeldToken> => {
+  let readyAt: number | undefined;
+
+  const readAnew = (): Promise<HeldToken> => {
     reading ??= read()
       .then((value) => {
         // The same text keeps its identity: to send it again would be refused again.
@@ -34,12 +42,20 @@ export function holdToken(read: TokenReader): TokenCache {
   };
 
   return {
-    current: async () => held ?? fresh(),
-    fresh,
+    current: async () => held ?? readAnew(),
+    fresh: async () => {
+      const isReady = readyAt !== undefined && performance.now() - readyAt < READY_MS;
+      readyAt = undefined;
+      return isReady && held !== undefined ? held : readAnew();
+    },
+    ready: async () => {
+      await readAnew();
+      readyAt = performance.now();
+    },
     renew: async (refused) => {
       if (held !== refused) return true;
       try {
-        return (await fresh()) !== refused;
+        return (await readAnew()) !== refused;
       } catch {
         // The 401 says more than a source that has run dry in the meantime.
         return false;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { clockSentence } from '../../src/activities/clocks.ts';
-import { judgeBackup, judgeTask, type Look, type Task } from '../../src/activities/doubt.ts';
+import { judgeBackup, judgeTask } from '../../src/activities/doubt.ts';
 import { restoreOfBackup } from '../../src/activities/restore-fits.ts';
+import type { Look, Task } from '../../src/activities/weigh-tasks.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');

@@ -55,9 +55,9 @@ test('where the newest backup is recovered, it may be a newer one than is known,
   expect(judge([restore(2, '2026-02-27T23:00:00Z')], expected).verdict).toBe('ambiguous');
 });
 
-test('where nothing is known of the backup, or no time of it can be read, any new recovery is ours', () => {
+test('where nothing is known of the backup, or no time of it can be read, no new recovery is taken for ours', () => {
   for (const expected of [undefined, {}, { triggeredAt: 'yesterday' }])
-    expect(judge([restore(2, '2020-01-01T00:00:00Z')], expected).verdict).toBe('landed');
+    expect(judge([restore(2, '2020-01-01T00:00:00Z')], expected).verdict).toBe('ambiguous');
 });
 
 function judge(tasks: readonly Restore[], expected: ExpectedBackup | undefined, afterMs = SETTLE + 1_000) {

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { judgeBackup, judgeTask, type Look, type Task, type Telling } from '../../src/activities/doubt.ts';
+import { judgeBackup, judgeTask } from '../../src/activities/doubt.ts';
 import {
   recoveryFromElsewhere,
   restoreOfBackup,
   restoreToInstant,
 } from '../../src/activities/restore-fits.ts';
+import type { Look, Task, Telling } from '../../src/activities/weigh-tasks.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
 const SETTLE = 60_000;
+const TAKEN = { code: 'service.no-id', shortMessage: 'no id', hints: [], evidence: {} };
 
 const backup = (id: number, triggeredAtMs?: number): Backup =>
   Backup.parse({
@@ -67,15 +69,28 @@ describe('a lost request for a backup', () => {
     expect(look([backup(1, ARMED + 900)], ARMED + SETTLE + 1, [1])).toMatchObject({ verdict: 'absent' });
   });
 
-  test('is not settled by a backup from long before the request, even when the list before did not show it', () => {
-    expect(look([backup(2, ARMED - 60_000)], ARMED + SETTLE + 1)).toMatchObject({ verdict: 'absent' });
+  test('is not settled by a backup from before others that were listed, even when the list before did not show it', () => {
+    const before = [[3, ARMED - 30_000] as const];
+    const rows = [backup(2, ARMED - 60_000), backup(3, ARMED - 30_000)];
+    expect(judgeBackup(around(rows, ARMED + SETTLE + 1, before))).toMatchObject({ verdict: 'absent' });
+  });
+
+  test('is never called absent beside a new backup, however early the clock that stamps tasks has stamped it', () => {
+    const old = backup(1, ARMED - 9e6);
+    const late = backup(2, ARMED - 600_000);
+    const judged = (nowMs: number) => judgeBackup(around([old, late], nowMs, [[1, ARMED - 9e6]]));
+    expect(judged(ARMED + 1_000).verdict).toBe('wait');
+    expect(judged(ARMED + SETTLE)).toMatchObject({
+      verdict: 'ambiguous',
+      failure: { evidence: { candidates: [{ id: 2, certainty: 'unlikely' }] } },
+    });
   });
 
   test('is judged by the clock of the service', () => {
     const tenMinutes = 600_000;
     const behind = backup(2, ARMED - tenMinutes + 500);
     expect(look([behind], ARMED + 1_000, [], -tenMinutes)).toMatchObject({ verdict: 'landed' });
-    expect(look([behind], ARMED + SETTLE + 1, [], 0)).toMatchObject({ verdict: 'absent' });
+    expect(look([behind], ARMED + SETTLE + 1, [], 0)).toMatchObject({ verdict: 'ambiguous' });
   });
 
   test('is waited for until the settle time has passed, and only then absent', () => {
@@ -103,7 +118,7 @@ describe('a lost request for a backup', () => {
     const unsure = { ...around([backup(2, ARMED - 25_000)], ARMED + SETTLE) };
     const measured = (uncertaintyMs: number) =>
       judgeBackup({ ...unsure, baseline: { tasks: [], skew: { skewMs: 0, uncertaintyMs } } });
-    expect(measured(500).verdict).toBe('absent');
+    expect(measured(500).verdict).toBe('ambiguous');
     expect(measured(30_000).verdict).toBe('landed');
   });
 
@@ -128,12 +143,12 @@ describe('a lost request for a backup', () => {
   });
 
   test('that was accepted without an id is looked for a minute at most, and never absent', () => {
-    const lost = { code: 'service.no-id', shortMessage: 'no id', hints: [], evidence: {} };
-    const accepted = (nowMs: number) => judgeBackup({ ...around([], nowMs), settleMs: 900_000, lost });
+    const accepted = (nowMs: number) => judgeBackup({ ...around([], nowMs), settleMs: 900_000, lost: TAKEN });
     expect(accepted(ARMED + 59_000).verdict).toBe('wait');
+    const shortMessage = 'the service took it and named no backup, and its list shows no such backup';
     expect(accepted(ARMED + 60_000)).toMatchObject({
       verdict: 'ambiguous',
-      failure: { code: 'doubt.not-listed' },
+      failure: { code: 'doubt.not-listed', shortMessage },
     });
   });
 
@@ -219,22 +234,34 @@ describe('a lost request for a restore', () => {
 
   describe('of another instance', () => {
     const own = [backup(4, ARMED - 7e6)];
-    const elsewhere = recoveryFromElsewhere(own, undefined);
+    const known = { triggeredAt: new Date(ARMED - 5e6).toISOString() };
+    const elsewhere = recoveryFromElsewhere(own, undefined, known);
 
-    test('has landed with any new restore that is none of an own backup', () => {
-      expect(judge(elsewhere, [old, restore(2, { backup_id: 9 })])).toMatchObject({ output: { id: 2 } });
+    test('has landed with the new restore from the time of the chosen backup', () => {
+      expect(judge(elsewhere, [old, restore(2, { backup_id: 9, ...at(ARMED - 5e6) })])).toMatchObject({
+        output: { id: 2 },
+      });
       expect(judge(elsewhere, [old, restore(2, { backup_id: 4, ...at(ARMED - 5e6) })])).toMatchObject({
         verdict: 'landed',
       });
-      expect(judge(recoveryFromElsewhere([], undefined), [restore(2, {})]).verdict).toBe('landed');
+    });
+
+    test('is a question where nothing is known of the chosen backup, unless the service has taken the request', () => {
+      const rows = [old, restore(2, { backup_id: 9, ...at(ARMED - 5e6) })];
+      const asked = judge(recoveryFromElsewhere(own, undefined), rows);
+      expect(asked).toMatchObject({ verdict: 'ambiguous', ...why(expect.stringContaining('not been told')) });
+      expect(judge(recoveryFromElsewhere(own, TAKEN), rows)).toMatchObject({ output: { id: 2 } });
     });
 
     test('is a question at once when the new restore looks like one of an own backup', () => {
-      expect(judge(elsewhere, [old, restore(2, { backup_id: 4, ...at(ARMED - 7e6) })])).toMatchObject({
+      const same = recoveryFromElsewhere(own, undefined, {
+        triggeredAt: new Date(ARMED - 7e6).toISOString(),
+      });
+      expect(judge(same, [old, restore(2, { backup_id: 4, ...at(ARMED - 7e6) })])).toMatchObject({
         verdict: 'ambiguous',
         ...why("it looks like a restore of the instance's own backup 4"),
       });
-      expect(judge(elsewhere, [old, restore(2, at(ARMED - 7e6))]).verdict).toBe('ambiguous');
+      expect(judge(same, [old, restore(2, at(ARMED - 7e6))]).verdict).toBe('ambiguous');
     });
 
     test('is a question when the service said that somebody else was first', () => {

@@ -29,6 +29,8 @@ export interface FakeService {
   readonly fates: Fate[];
   /** Done before the next read of any kind is answered. */
   beforeRead: () => void;
+  /** Done when a changing call arrives. */
+  beforeChange: () => void;
 }
 
 const STORED = new Map([['cccccccccccc', new Secret('a-key-that-is-stored')]]);
@@ -49,6 +51,7 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
     return { value: value(), raw: undefined, status: 200, skew: { skewMs: 0, uncertaintyMs: 500 } };
   };
   const change = async <T>(name: string, act: () => T, bare: T): Promise<SendOutcome<T>> => {
+    fake.beforeChange();
     calls.push(name);
     const fate = fake.fates.shift() ?? { done: true, answer: 'whole' };
     const value = fate.done ? act() : bare;
@@ -95,6 +98,7 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
   const service: Partial<ServiceClient> = {
     supports: (operation) => !fake.lacks.has(operation),
     require,
+    ready: async () => undefined,
     pitrRange: () =>
       read('pitrRange', () => {
         if (fake.range === undefined) throw new LifeboatError('service.not-found', 'there is no such thing');
@@ -198,6 +202,7 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
     ledger: [],
     fates: [],
     beforeRead: () => undefined,
+    beforeChange: () => undefined,
   };
   return fake;
 }

@@ -25,6 +25,7 @@ interface Case {
   readonly read: string;
 }
 
+const FROM = { triggeredAt: '2026-02-27T01:30:00Z' };
 const TASKS: readonly Case[] = [
   { what: 'create backup', verb: createBackup as Verb, input: {}, call: 'createBackup', read: 'backups' },
   {
@@ -37,7 +38,7 @@ const TASKS: readonly Case[] = [
   {
     what: 'perform a recovery',
     verb: performRecovery as Verb,
-    input: { backupGuid: 'G', fingerprint: STORED_KEY },
+    input: { backupGuid: 'G', fingerprint: STORED_KEY, expectFrom: FROM },
     call: 'performRecovery G a-key-that-is-stored',
     read: 'restores',
   },
@@ -114,9 +115,8 @@ describe('a task that is asked for once', () => {
   test.for([{ fingerprint: 'dddddddddddd' }, { fingerprint: STORED_KEY, source: 'elsewhere' }])(
     'a recovery whose key is not stored is not armed: %o',
     async (key) => {
-      const [, , recovery] = TASKS;
       const { run, sends, types } = begin(
-        { ...(recovery as Case), input: { backupGuid: 'G', ...key } },
+        { ...(TASKS[2] as Case), input: { backupGuid: 'G', ...key } },
         LOST,
       );
       expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'key.not-stored' } });

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { listBackups } from '../../src/activities/list-backups.ts';
 import { pitrRange } from '../../src/activities/pitr-range.ts';
 import { preflight } from '../../src/activities/preflight.ts';
+import { recheck } from '../../src/activities/recheck.ts';
 import { updatesChangeable } from '../../src/activities/updates-changeable.ts';
-import { Backup } from '../../src/service/schemas.ts';
+import { LifeboatError } from '../../src/errors.ts';
+import { Backup, Restore } from '../../src/service/schemas.ts';
 import { fakeService } from './fake-service.ts';
 import { contextOf } from './world.ts';
 
@@ -46,6 +48,76 @@ describe('preflight', () => {
     service.overview = { state };
     const result = await preflight(service.deps).run({ instance: 'orders', tolerant: true }, context);
     expect(result).toMatchObject({ ok: true, output: { blockers: [{ code: 'instance.state' }] } });
+  });
+});
+
+describe('preflight of a restore, where another one', () => {
+  const look = { instance: 'orders', tolerant: true, restores: true };
+
+  test.for(['queued', 'RUNNING'])('is %s, is stopped in the words of the raw command', async (status) => {
+    const service = fakeService();
+    service.overview = { state: 'available' };
+    service.restores.push(Restore.parse({ id: 103, status: 'done' }), Restore.parse({ id: 104, status }));
+    const result = await preflight(service.deps).run(look, context);
+    expect(result).toMatchObject({
+      ok: true,
+      output: {
+        ground: { runningRestores: [104] },
+        blockers: [
+          {
+            code: 'service.restore-running',
+            shortMessage: `restore 104 of orders is ${status.toLowerCase()}`,
+            hints: ['to wait for it: lifeboat restores get 104 --wait --instance orders', 'nothing was sent'],
+          },
+        ],
+      },
+    });
+    const again = await recheck(service.deps).run({ instance: 'orders', restores: true }, context);
+    expect(again).toMatchObject({ ok: true, output: { runningRestores: [104] } });
+  });
+
+  test('is over, goes on', async () => {
+    const service = fakeService();
+    service.overview = { state: 'available' };
+    service.restores.push(Restore.parse({ id: 103, status: 'done' }));
+    const result = await preflight(service.deps).run(look, context);
+    expect(result).toMatchObject({ output: { ground: { runningRestores: [] }, blockers: [], warnings: [] } });
+  });
+
+  test.for([403, 404, 501])('cannot be seen (%i), only warns of that', async (status) => {
+    const service = fakeService();
+    service.overview = { state: 'available' };
+    const refused = async () => {
+      throw new LifeboatError('service.any', 'no', { evidence: { status } });
+    };
+    const deps = { ...service.deps, service: { ...service.deps.service, restores: refused } };
+    const result = await preflight(deps).run(look, context);
+    expect(result).toMatchObject({
+      output: {
+        blockers: [],
+        warnings: ['the service does not tell whether a restore is under way: look at its dashboard'],
+      },
+    });
+    expect(JSON.stringify(result)).not.toContain('runningRestores');
+  });
+
+  test('could be under way, fails while the service is out of order', async () => {
+    const service = fakeService();
+    const broken = async () => {
+      throw new LifeboatError('service.error', 'broken', { evidence: { status: 502 } });
+    };
+    const deps = { ...service.deps, service: { ...service.deps.service, restores: broken } };
+    expect(await preflight(deps).run(look, context)).toMatchObject({
+      ok: false,
+      failure: { code: 'service.error' },
+    });
+  });
+
+  test('is none of its business, is not asked for', async () => {
+    const service = fakeService();
+    service.overview = { state: 'available' };
+    await preflight(service.deps).run({ instance: 'orders' }, context);
+    expect(service.calls).not.toContain('restores');
   });
 });
 

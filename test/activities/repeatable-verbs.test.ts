@@ -2,14 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { changeBackupSettings } from '../../src/activities/change-backup-settings.ts';
 import { changeUpdateSetting } from '../../src/activities/change-update-setting.ts';
 import { prepareRecovery } from '../../src/activities/prepare-recovery.ts';
-import { setKey } from '../../src/activities/set-key.ts';
-import { readKeyFact } from '../../src/keys/epochs.ts';
 import { type Fate, fakeService, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 
 const LOST: Fate = { done: true, answer: 'lost' };
 const GONE: Fate = { done: false, answer: 'lost' };
-const REFUSED: Fate = { done: false, answer: 'refused' };
 const context = contextOf(() => new Date());
 
 describe('preparing a recovery', () => {
@@ -54,41 +51,13 @@ describe('preparing a recovery', () => {
   });
 });
 
-describe.for([
-  { what: 'setting a key', verb: setKey, call: 'changeBackupsConfig' },
-  { what: 'preparing with a key', verb: prepareRecovery, call: 'prepareRecovery a-key-that-is-stored' },
-])('$what', ({ verb, call }) => {
-  const input = { fingerprint: STORED_KEY, previous: 'aaaaaaaaaaaa' };
-
-  test('tells the ledger that the key is set once the service took it', async () => {
+describe('preparing a recovery with a key', () => {
+  test('learns the guid, and the ledger learns of the key', async () => {
     const { deps, calls } = fakeService();
-    const result = await verb(deps).run(input, context);
-    expect(result).toMatchObject({ ok: true, output: { answer: 'accepted', status: 202 } });
-    expect(result.ledger?.map((fact) => readKeyFact(fact))).toEqual([
-      { type: 'key.set', body: { fingerprint: STORED_KEY, run: 'R', answer: 'accepted' } },
-    ]);
-    expect(calls).toEqual([call]);
-  });
-
-  test('is KEY UNCERTAIN when the answer is lost: the ledger keeps both keys', async () => {
-    const { deps, fates } = fakeService();
-    fates.push(LOST);
-    const result = await verb(deps).run(input, context);
-    expect(result).toMatchObject({
-      ok: true,
-      output: { answer: 'unknown', failure: { code: 'service.timeout' } },
-    });
-    expect(result.ledger?.map((fact) => readKeyFact(fact))).toEqual([
-      { type: 'key.uncertain', body: { fingerprint: STORED_KEY, previous: 'aaaaaaaaaaaa', run: 'R' } },
-    ]);
-  });
-
-  test('tells the ledger nothing when the service refused it', async () => {
-    const { deps, fates } = fakeService();
-    fates.push(REFUSED);
-    const result = await verb(deps).run(input, context);
-    expect(result).toMatchObject({ ok: false, failure: { code: 'service.invalid' } });
-    expect(result.ledger ?? []).toEqual([]);
+    const result = await prepareRecovery(deps).run({ fingerprint: STORED_KEY }, context);
+    expect(result).toMatchObject({ ok: true, output: { answer: 'accepted', backupGuid: 'a-guid' } });
+    expect(result.ledger?.map(({ type }) => type)).toEqual(['key.set']);
+    expect(calls).toEqual(['prepareRecovery a-key-that-is-stored']);
   });
 });
 

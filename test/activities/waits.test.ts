@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Progress, ReadActivity } from '../../src/activities/activity.ts';
+import { updateLines } from '../../src/activities/doubt-action.ts';
 import { waitForBackup } from '../../src/activities/wait-for-backup.ts';
 import { waitForInstance } from '../../src/activities/wait-for-instance.ts';
 import { waitForRestore } from '../../src/activities/wait-for-restore.ts';
 import { LifeboatError } from '../../src/errors.ts';
-import { Backup, Restore } from '../../src/service/schemas.ts';
+import { Backup, InstanceOverview, Restore } from '../../src/service/schemas.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
 import { contextOf } from './world.ts';
 
@@ -151,11 +152,55 @@ describe('waiting for the instance', () => {
     expect(seen.slice(-2)).toEqual(['the instance: deploying', 'the instance: available']);
   });
 
-  test('is over when the time of the last change has moved, even when it was too quick to be seen', async () => {
-    const { run, service, seen } = begin(waitForInstance);
+  test('is over when the time of the last change has moved and nothing has come after it for a while, even when it was too quick to be seen', async () => {
+    const { run, service, seen, clock } = begin(waitForInstance);
     service.overview = { state: 'provisioned', updated_at: AFTER };
-    expect(await run({ updatedAt: BEFORE })).toMatchObject({ ok: true, output: { state: 'provisioned' } });
-    expect(seen).toHaveLength(1);
+    next(service, later(clock, 1_999), later(clock, 1));
+    expect(await run({ action: 'restart', updatedAt: BEFORE })).toMatchObject({
+      ok: true,
+      output: { state: 'provisioned', grounds: expect.stringContaining('nothing has changed for 2 s') },
+    });
+    expect(seen).toHaveLength(3);
+  });
+
+  test('is not over before it has begun, where the service moves that time when it accepts', async () => {
+    const { run, service, seen, clock } = begin(waitForInstance);
+    service.overview = { state: 'available', updated_at: AFTER };
+    next(
+      service,
+      later(clock, 1_900),
+      () => Object.assign(service.overview, { state: 'deploying' }),
+      () => Object.assign(service.overview, { state: 'available' }),
+    );
+    expect(await run({ action: 'recreate', updatedAt: BEFORE })).toMatchObject({
+      ok: true,
+      output: { grounds: 'it was seen at work, and is no longer' },
+    });
+    expect(seen.slice(-2)).toEqual(['the instance: deploying', 'the instance: available']);
+  });
+
+  test('is not over for an update that is still offered, whatever was deployed meanwhile', async () => {
+    const { run, service, clock } = begin(waitForInstance);
+    const available_updates = [{ name: 'pg', type: 'release', version: '2' }];
+    const updates = updateLines(InstanceOverview.parse({ available_updates })) ?? [];
+    service.overview = { state: 'deploying', updated_at: AFTER, available_updates };
+    const back = () => Object.assign(service.overview, { state: 'available' });
+    next(service, back, later(clock, 60_000), later(clock, 60_001));
+    expect(await run({ action: 'update', updatedAt: BEFORE, updates })).toMatchObject({
+      ok: false,
+      failure: { code: 'instance.unchanged', shortMessage: expect.stringContaining('still offered') },
+    });
+    service.overview = { state: 'deploying', updated_at: AFTER, available_updates: [] };
+    next(service, back);
+    expect(await run({ action: 'update', updatedAt: BEFORE, updates })).toMatchObject({ ok: true });
+  });
+
+  test('is not over at once where the service tells no time of a change at all', async () => {
+    const { run, service, clock } = begin(waitForInstance);
+    service.overview = { state: 'available' };
+    next(service, later(clock, 60_000), later(clock, 60_001));
+    const unchanged = { ok: false, failure: { code: 'instance.unchanged' } };
+    expect(await run({ action: 'restart' })).toMatchObject(unchanged);
   });
 
   test('is not believed when nothing changes for two minutes', async () => {
@@ -171,7 +216,7 @@ describe('waiting for the instance', () => {
   });
 
   test('fails when the action leaves it failed, but not for a failure from before it', async () => {
-    const { run, service } = begin(waitForInstance);
+    const { run, service, clock } = begin(waitForInstance);
     service.overview = { state: 'failed', updated_at: BEFORE };
     next(
       service,
@@ -180,6 +225,7 @@ describe('waiting for the instance', () => {
     );
     expect(await run({ updatedAt: BEFORE })).toMatchObject({ ok: true, output: { state: 'available' } });
     service.overview = { state: 'failed', updated_at: AFTER };
+    next(service, later(clock, 2_000));
     expect(await run({ updatedAt: BEFORE })).toMatchObject({
       ok: false,
       failure: { code: 'instance.failed' },
@@ -204,6 +250,12 @@ function restore(status: string): Restore {
     triggered_at: AFTER,
     finished_at: AFTER,
   });
+}
+
+function later(clock: { ms: number }, ms: number): () => void {
+  return () => {
+    clock.ms += ms;
+  };
 }
 
 /** What happens before each read from the second one on; the first sees the service as it is. */

@@ -1,4 +1,4 @@
-import type { ActivityContext, InDoubt, Judgement, OnceActivity } from '../../src/activities/activity.ts';
+import type { ChangeContext, InDoubt, Judgement, OnceActivity } from '../../src/activities/activity.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Answer, ServiceClient } from '../../src/service/client.ts';
@@ -19,6 +19,8 @@ export interface ModelTask {
 export interface Habits {
   readonly skewMs: number;
   readonly tellsDate: boolean;
+  /** The clock that stamps tasks and data, ahead of that of the answers. */
+  readonly stampMs: number;
   readonly stamps: 'milliseconds' | 'seconds' | 'zoneless' | 'offset';
   readonly leavesOut: 'nothing' | 'triggered_at' | 'backup_id' | 'restored_from';
   /** From when a list is asked for until it is read off, and from there until it has arrived. */
@@ -90,7 +92,8 @@ export class World {
   }
 
   deps(settleMs: number): ActivityDeps {
-    const service: Pick<ServiceClient, 'backups' | 'restores'> = {
+    const service: Pick<ServiceClient, 'ready' | 'backups' | 'restores'> = {
+      ready: async () => undefined,
       backups: () => this.#list(() => this.#own.map((task) => this.#backup(task))),
       restores: () => this.#list(() => this.#restores()),
     };
@@ -101,13 +104,13 @@ export class World {
   /** The same world, where the tasks are backups. */
   depsForBackups(settleMs: number): ActivityDeps {
     const backups = () => this.#list(() => this.#backups());
-    return { service: { backups }, settleMs } as unknown as ActivityDeps;
+    return { service: { ready: async () => undefined, backups }, settleMs } as unknown as ActivityDeps;
   }
 
   /** What a time of the service looks like. */
   stamp(trueMs: number): string {
-    const { skewMs: skew, stamps } = this.#habits;
-    const iso = new Date(trueMs + skew).toISOString();
+    const { skewMs: skew, stampMs, stamps } = this.#habits;
+    const iso = new Date(trueMs + skew + stampMs).toISOString();
     if (stamps === 'seconds') return iso.replace(/\.\d+/u, '');
     if (stamps === 'zoneless') return iso.slice(0, -1);
     return stamps === 'offset' ? iso.replace('Z', '+00:00') : iso;
@@ -201,13 +204,14 @@ export async function settle<Input extends { readonly intent: string }, Output>(
 }
 
 /** What a verb is given by the runner. */
-export function contextOf(now: () => Date, overrides: Partial<ActivityContext> = {}): ActivityContext {
+export function contextOf(now: () => Date, overrides: Partial<ChangeContext> = {}): ChangeContext {
   return {
     runId: 'R',
     instance: 'orders',
     signal: new AbortController().signal,
     now,
     report: () => undefined,
+    announce: async () => undefined,
     ...overrides,
   };
 }

@@ -16,6 +16,11 @@ const padding = fc.oneof(
 const habits = fc.record({
   skewMs: fc.oneof(fc.constant(0), fc.integer({ min: -600_000, max: 600_000 })),
   tellsDate: often(9, true, false),
+  /** The clock that stamps tasks against the one of the answers: the Backup Manager is not the router. */
+  stampMs: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.integer({ min: -600_000, max: 600_000 }) },
+  ),
   stamps: fc.constantFrom('milliseconds', 'seconds', 'zoneless', 'offset'),
   leavesOut: fc.oneof(
     { weight: 8, arbitrary: fc.constant('nothing') },
@@ -44,7 +49,16 @@ export const history = fc.record({
   runsMs: fc.integer({ min: 0, max: 40_000 }),
   /** Never none: what is sent at the moment of the baseline would be in it. */
   sealingMs: fc.integer({ min: 1, max: 20_000 }),
-  /** After the arming; the request is lost for good without it. It is in the list before the settle time has passed. */
+  /** How long the answer is waited for before it is lost, as by a router that gives up after minutes. */
+  flightMs: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 16 * 60_000 }) },
+  ),
+  /** The process dies while it waits for the answer: that it was lost then is not written down, only that another takes it up. */
+  diesInFlight: often(4, false, true),
+  /** Whether what arrives late is counted from the loss, not from the arming. */
+  arrivesAfterLoss: fc.boolean(),
+  /** After the arming or the loss; the request is lost for good without it. It is in the list before the settle time has passed. */
   arrivesMs: fc.option(
     fc.oneof(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 0, max: SETTLE_MS - 5_000 })),
     { freq: 2 },

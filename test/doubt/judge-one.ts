@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Triggered } from '../../machines/parts/verbs.ts';
 import type { OnceActivity } from '../../src/activities/activity.ts';
+import type { Entry } from '../../src/journal/journal.ts';
+import { foldIntents } from '../../src/runner/intents.ts';
 import { contextOf, type Habits, type ModelTask, settle, World } from '../activities/world.ts';
 import type { History } from './generate.ts';
 import { type Content, type Kind, OWN, ownTime, SETTLE_MS, START_MS } from './kinds.ts';
@@ -18,7 +20,10 @@ export interface Decided {
 export async function judgeOne(kind: Kind, told: History): Promise<Decided> {
   const readOffMs = START_MS + told.habits.thereMs;
   const armMs = readOffMs + told.habits.backMs + told.sealingMs;
-  const arrives = told.accepted ? (told.arrivesMs ?? 0) % 1_000 : told.arrivesMs;
+  const lostMs = armMs + told.flightMs;
+  const held = told.arrivesAfterLoss && !told.accepted ? told.flightMs : 0;
+  const arrivesMs = told.accepted ? (told.arrivesMs ?? 0) % 1_000 : told.arrivesMs;
+  const arrives = arrivesMs === null ? null : arrivesMs + held;
   const tasks = tasksOf(kind, told, { readOffMs, armMs, arrives });
   const world = new World(
     START_MS,
@@ -31,10 +36,12 @@ export async function judgeOne(kind: Kind, told: History): Promise<Decided> {
   const baseline = await prepare(verb, input, world);
   world.trueMs = armMs;
   const armedAt = world.now().toISOString();
+  world.trueMs = lostMs;
+  const lostAt = lostAtOf(armedAt, world.now(), told);
   const lost = told.accepted
     ? { code: 'service.no-id', shortMessage: '', hints: [], evidence: {} }
     : undefined;
-  const judgement = await settle(verb, input, world, { baseline, armedAt, lost });
+  const judgement = await settle(verb, input, world, { baseline, armedAt, lost, lostAt });
 
   const shown = tasks.filter(({ task }) => task.atMs > readOffMs - told.habits.lagMs && world.hasShown(task));
   const facts = () => JSON.stringify({ kind: kind.what, told, judgement, shown }, undefined, 1);
@@ -44,16 +51,21 @@ export async function judgeOne(kind: Kind, told: History): Promise<Decided> {
     assert.match(String(adopted?.by), /^(us|the same)$/, facts());
     // A colleague's from before our request is not ours, as far as two clocks can tell before from after.
     const canTell =
-      told.habits.tellsDate && told.habits.leavesOut !== 'triggered_at' && told.step === undefined;
+      told.habits.tellsDate &&
+      told.habits.stampMs === 0 &&
+      told.habits.leavesOut !== 'triggered_at' &&
+      told.step === undefined;
     if (canTell) assert.ok((adopted?.task.atMs ?? 0) >= armMs - CLOCKS_MS, facts());
     const rivals = shown.filter(({ by, task }) => by !== 'another' && task.atMs >= armMs);
-    assert.ok(rivals.length <= 1, facts());
+    // Any fresh backup serves, and by a clock that is off one of them may seem to be from before.
+    if (kind.what !== 'backup' || told.habits.stampMs === 0) assert.ok(rivals.length <= 1, facts());
   }
   if (judgement.verdict === 'absent') {
     assert.equal(arrives, null, facts());
-    assert.ok(world.trueMs >= armMs + SETTLE_MS, facts());
+    assert.ok(world.trueMs >= lostMs + SETTLE_MS, facts());
   }
-  if (isClear(kind, told)) assert.equal(judgement.verdict, arrives === null ? 'absent' : 'landed', facts());
+  const found = kind.isKnown || told.accepted ? 'landed' : 'ambiguous';
+  if (isClear(kind, told)) assert.equal(judgement.verdict, arrives === null ? 'absent' : found, facts());
   return { verdict: judgement.verdict, hasWaited: world.waited };
 }
 
@@ -82,7 +94,10 @@ function isClear(kind: Kind, told: History): boolean {
   const others = [...colleagues, ...(together === null ? [] : [together])];
   const isAlone = others.every(({ same }) => kind.canBeTold && !same);
   const tellsAll =
-    habits.leavesOut === 'nothing' && habits.tellsDate && !(habits.isV0 && kind.what !== 'backup');
+    habits.leavesOut === 'nothing' &&
+    habits.tellsDate &&
+    habits.stampMs === 0 &&
+    !(habits.isV0 && kind.what !== 'backup');
   // A list that has lost its newest row, or had a late one of before, proves less.
   const isSteady =
     forgets === null &&
@@ -91,6 +106,24 @@ function isClear(kind: Kind, told: History): boolean {
     !reusesIds &&
     step === undefined;
   return tellsAll && isAlone && isSteady;
+}
+
+/** What the journal tells of the loss, by our clock then: the entry of whoever lost it, or of who took it up from the dead. */
+function lostAtOf(armedAt: string, now: Date, { diesInFlight, accepted }: History): string | undefined {
+  const at = now.toISOString();
+  const isDead = diesInFlight && !accepted;
+  const entries = [
+    { type: 'intent.prepared', at: armedAt, body: { intent: 'I', baseline: null } },
+    { type: 'intent.armed', at: armedAt, body: { intent: 'I' } },
+    isDead
+      ? { type: 'activity.begun', at, body: { key: 'I' } }
+      : {
+          type: 'intent.outcome',
+          at,
+          body: { intent: 'I', sent: 'unknown', failure: { code: 'service.timeout' } },
+        },
+  ];
+  return foldIntents(entries as unknown as Entry[]).get('I')?.lostAt;
 }
 
 interface Happened {

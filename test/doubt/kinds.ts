@@ -25,6 +25,8 @@ export interface Kind {
   readonly theirs: readonly Content[];
   /** Whether every task of theirs can be told from ours by what the service says of it. */
   readonly canBeTold: boolean;
+  /** Whether ours can be known by what the service says of it, where the answer was lost. */
+  readonly isKnown: boolean;
   /** Whether the deprecated version has the call. */
   readonly isInV0: boolean;
   readonly deps: (world: World) => ActivityDeps;
@@ -55,6 +57,7 @@ export const KINDS: readonly Kind[] = [
     ours: { backup: 0, from: 0 },
     theirs: [{ backup: 0, from: 0 }],
     canBeTold: false,
+    isKnown: true,
     isInV0: true,
     deps: (world) => world.depsForBackups(SETTLE_MS),
     verb: createBackup as never,
@@ -65,6 +68,7 @@ export const KINDS: readonly Kind[] = [
     ours: { backup: 2, from: ownTime(2) },
     theirs: [{ backup: 1, from: ownTime(1) }, POINT_IN_TIME, { backup: 9, from: ELSEWHERE.from }],
     canBeTold: true,
+    isKnown: true,
     isInV0: true,
     deps: (world) => world.deps(SETTLE_MS),
     verb: restoreBackup as never,
@@ -75,6 +79,7 @@ export const KINDS: readonly Kind[] = [
     ours: ELSEWHERE,
     theirs: [{ backup: 2, from: ownTime(2) }],
     canBeTold: false,
+    isKnown: false,
     isInV0: false,
     deps: (world) => world.deps(SETTLE_MS),
     verb: performRecovery as never,
@@ -85,6 +90,7 @@ export const KINDS: readonly Kind[] = [
     ours: { backup: 7, from: START_MS - 1_234_567 },
     theirs: [{ backup: 8, from: START_MS - 2_345_678 }, { backup: 2, from: ownTime(2) }, POINT_IN_TIME],
     canBeTold: false,
+    isKnown: true,
     isInV0: false,
     deps: (world) => world.deps(SETTLE_MS),
     verb: performRecovery as never,
@@ -99,6 +105,7 @@ export const KINDS: readonly Kind[] = [
     ours: { backup: 3, from: START_MS - 777_777 },
     theirs: [POINT_IN_TIME, { backup: 2, from: ownTime(2) }, ELSEWHERE],
     canBeTold: false,
+    isKnown: true,
     isInV0: false,
     deps: (world) => world.deps(SETTLE_MS),
     verb: restoreToTime as never,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { runbooks } from '../../machines/index.ts';
-import { type Obligation, stillOwed } from '../../machines/parts/obligation.ts';
+import { type Obligation, stillOwed, unboundWords } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { type RecoveryContext, RestoreBackupInput } from '../../machines/recovery/context.ts';
 import { answersAt, eventsAt, outcomeEvent } from './explore.ts';
@@ -146,14 +146,43 @@ describe('what is owed after a restore', () => {
     },
   );
 
-  test('what is skipped needs a reason and stays among the deviations of a proven run', () => {
-    const skipped = answer(owing(), { type: 'operator.skip', id: 'rebind-orders-api', text: 'it is gone' });
+  test.each([
+    ['rebind-orders-api', '1 application was not bound again'],
+    ['service-key-ops', '1 service key was not made anew'],
+  ])('a run that leaves %s without the data closes without proof and says so', (id, words) => {
+    const skipped = answer(owing(), { type: 'operator.skip', id, text: 'it is gone' });
     const end = answer(skipped, { type: 'operator.payAll' });
-    expect(runbook.closing(end.context as never, String(end.value))).toMatchObject({
-      proven: true,
-      deviations: [{ step: 'rebind-orders-api', reason: 'it is gone' }],
-    });
+    expect(end.value).toBe('unproven');
+    for (const state of ['unproven', 'done'])
+      expect(runbook.closing(end.context as never, state)).toMatchObject({
+        outcome: 'done-unproven',
+        proven: false,
+        title: `closed without proof: orders is restored, but ${words}`,
+        deviations: [{ step: id, reason: 'it is gone' }],
+      });
   });
+
+  test('how many were left without the data is counted, but for those that nobody could see', () => {
+    const of = (...ids: readonly string[]) =>
+      unboundWords(ids.map((id) => ({ id, kind: id.startsWith('rebind') ? 'rebind' : 'service-key' })));
+    expect(of('rebind-a', 'rebind-b', 'service-key-c')).toBe(
+      '2 applications were not bound again, 1 service key was not made anew',
+    );
+    expect(of('rebind-unknown')).toBe('applications that cannot be seen from here were not bound again');
+  });
+
+  test.each(['fresh-backup', 'renew-card'])(
+    '%s may be skipped with a reason, which stays among the deviations of a proven run',
+    (id) => {
+      const skipped = answer(owing(), { type: 'operator.skip', id, text: 'not tonight' });
+      const end = answer(skipped, { type: 'operator.payAll' });
+      expect(runbook.closing(end.context as never, String(end.value))).toMatchObject({
+        proven: true,
+        title: expect.stringContaining('nothing is owed any more: 1 skipped'),
+        deviations: [{ step: id, reason: 'not tonight' }],
+      });
+    },
+  );
 
   test('in any order of settling, skipping, paying and failing: it closes exactly when nothing is open, and nothing settled is lost', () => {
     fc.assert(

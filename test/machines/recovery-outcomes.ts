@@ -102,6 +102,7 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     withId(`${GUID}-1`),
     withId('22222222-2222-4222-8222-222222222222-1'),
   ],
+  recheck: [...rotationOutcomes('recheck'), { output: { ...found.ground, runningRestores: [9] } }],
   listBackups: [
     {
       output: {

@@ -50,6 +50,21 @@ describe('every path through rotate-key', () => {
     }
   });
 
+  test('a backup that opens with another key is not the last word where it was adopted: then another one can be asked for', () => {
+    const found = situations.filter(({ snapshot }) => snapshot.value === 'keyNotInForce');
+    expect(found.length).toBeGreaterThan(0);
+    for (const { snapshot } of found) {
+      const [next] = transition(rotateKeyMachine, snapshot as never, { type: 'operator.retry' });
+      expect([next.value, next.context.intents]).toEqual(['creatingBackup', snapshot.context.intents + 1]);
+    }
+    for (const { snapshot } of found) {
+      const isAdopted = snapshot.context.backup?.adopted === true;
+      const question = questionAt(snapshot);
+      expect(question?.prompt.includes('may be from before the change')).toBe(isAdopted);
+      expect(question?.options.some(({ event }) => event.type === 'operator.retry')).toBe(isAdopted);
+    }
+  });
+
   test('every snapshot survives a round trip through JSON and fits its schema', () => {
     for (const { snapshot } of situations) {
       const parsed = RotateKeyContext.parse(JSON.parse(JSON.stringify(snapshot.context)));

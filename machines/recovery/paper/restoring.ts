@@ -4,7 +4,15 @@ import type { RecoveryContext } from '../context.ts';
 import { knownOr, landedIn } from './known.ts';
 
 const ASKING = [
-  ...['refreshing', 'confirming', 'rechecking', 'recheckFailed', 'rereadingRange', 'weighingRange'],
+  ...[
+    'refreshing',
+    'confirming',
+    'restoreMeanwhile',
+    'rechecking',
+    'recheckFailed',
+    'rereadingRange',
+    'weighingRange',
+  ],
   ...['reinspecting', 'comparing', 'restoring', 'weighingRestore', 'restoreInDoubt'],
   ...['askingForRestoreAgain', 'restoreFailed', 'restoreBroken'],
 ];

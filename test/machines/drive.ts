@@ -1,0 +1,49 @@
+import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import { runbooks } from '../../machines/index.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import type { RecoveryContext } from '../../machines/recovery/context.ts';
+import { eventsAt, outcomeEvent, questionAt } from './explore.ts';
+import type { Outcome } from './outcomes.ts';
+import { outcomesOf } from './recovery-outcomes.ts';
+
+/** A run that is driven by hand: verbs end well unless they are told how, and a person answers. */
+export function drive(id: string, input: object, told: Readonly<Record<string, Outcome[]>> = {}) {
+  const runbook = runbooks[id] as Runbook;
+  const left = Object.fromEntries(Object.entries(told).map(([verb, outcomes]) => [verb, [...outcomes]]));
+  const passed: string[] = [];
+  const sent: { readonly verb: string; readonly input: unknown }[] = [];
+  let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(
+    runbook.machine,
+    runbook.input.parse({ instance: 'orders', ...input }) as never,
+  );
+  const settle = () => {
+    for (;;) {
+      passed.push(String(snapshot.value));
+      const [invoked] = Object.values(snapshot.children) as { readonly id: string; readonly src: unknown }[];
+      if (snapshot.status !== 'active' || invoked === undefined) return;
+      const verb = String(invoked.src);
+      const outcome = left[verb]?.shift() ?? (outcomesOf(verb)[0] as Outcome);
+      sent.push({ verb, input: (snapshot.children[invoked.id] as { input?: unknown } | undefined)?.input });
+      [snapshot] = transition(runbook.machine, snapshot as never, outcomeEvent(invoked.id, outcome) as never);
+    }
+  };
+  settle();
+  return {
+    passed,
+    sent,
+    state: () => String(snapshot.value),
+    context: () => snapshot.context as RecoveryContext,
+    question: () => questionAt(runbook, snapshot),
+    closing: () => runbook.closing(snapshot.context as never, String(snapshot.value)),
+    answer(event: object) {
+      [snapshot] = transition(runbook.machine, snapshot as never, event as never);
+      settle();
+    },
+    /** The recommended answer, or the typed name. */
+    goOn() {
+      const events = eventsAt(runbook, snapshot, outcomesOf);
+      const recommended = questionAt(runbook, snapshot)?.options.find((one) => one.recommended)?.event;
+      this.answer(recommended ?? events.find(({ type }) => type === 'operator.confirm') ?? {});
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { drive } from './drive.ts';
+import type { Outcome } from './outcomes.ts';
+import { outcomesOf } from './recovery-outcomes.ts';
+
+describe('a restore', () => {
+  test('stops where a restore has begun since the first look, and looks again without asking for the name', () => {
+    const [look] = outcomesOf('recheck');
+    const ground = (look as { output: object }).output;
+    const busy = { output: { ...ground, runningRestores: [104] } };
+    const run = drive('restore-backup', { backup: 3 }, { recheck: [busy, look as Outcome] });
+    run.goOn();
+    expect([run.state(), run.context().failure]).toMatchObject([
+      'restoreMeanwhile',
+      {
+        shortMessage: 'restore 104 of orders is under way',
+        hints: ['to wait for it: lifeboat restores get 104 --wait --instance orders'],
+      },
+    ]);
+    run.answer({ type: 'operator.retry' });
+    expect(run.state()).toBe('confirming');
+  });
+
+  test('asks for the name again where a restore has begun while it was typed', () => {
+    const [look] = outcomesOf('recheck');
+    const ground = (look as { output: object }).output;
+    const busy = { output: { ...ground, runningRestores: [104] } };
+    const run = drive('restore-backup', { backup: 3 }, { recheck: [look as Outcome, busy] });
+    run.goOn();
+    run.goOn();
+    expect([run.state(), run.context().drift]).toEqual(['confirming', ['restore 104 has started']]);
+  });
+});
