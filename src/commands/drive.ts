@@ -57,7 +57,7 @@ export async function drive(
     const gate = await gateOfRun(context, sites.config, workspace, summary, runbook, options.breakGlass);
     const run = await takeUpRun(workspace, summary, sites, paper, manner === 'by-flags', gate);
     paper.write(run.state());
-    const approval = gate && approvalWatch(gate, workspace.home, sites.config.approvals);
+    const approval = approvalWatch(gate, workspace.home, sites.config.approvals);
     const prose = await proseOf(runbook, options.overlay);
     const leaving = leaveOnSignals(run, context, options.gone);
     const port = {

@@ -164,7 +164,10 @@ function build(version: string, finish: (code: number) => void): Command {
     async () => (await import('./audit/verify.ts')).auditVerifyCommand,
     [
       new Option('--public-key <file>', 'the public key (PEM), got from elsewhere'),
-      new Option('--anchor <text>', 'what the run printed at its end, got from elsewhere'),
+      new Option(
+        '--anchor <text>',
+        'what a run printed at its end, or a raw command; from elsewhere; pins the entries up to it; may be repeated',
+      ).argParser((text: string, others: readonly string[] = []) => [...others, text]),
       json('findings as JSON'),
     ],
   );
@@ -193,6 +196,7 @@ function build(version: string, finish: (code: number) => void): Command {
     'anchor [run]',
     'the head of a run in one line for the ticket: it betrays a journal that was rolled back',
     async () => (await import('./audit/anchor.ts')).auditAnchorCommand,
+    [new Option('--instance <name>', 'the head of the ledger of this instance, where raw commands stand')],
   );
   command(
     audit,

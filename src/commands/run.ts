@@ -7,7 +7,7 @@ import { refuseNobody } from './approvals/required.ts';
 import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
 import { keepSignals } from './early-signals.ts';
-import { readSecretFile } from './hidden-prompt.ts';
+import { readSecretFile } from './read-secret-file.ts';
 import { refuseUnsupported } from './refuse-unsupported.ts';
 import { inputFrom, type RunFlags } from './run-input.ts';
 import { runbookNamed } from './runbook-files.ts';

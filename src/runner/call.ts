@@ -1,9 +1,11 @@
-import { ulid } from 'ulid';
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
 import type { Entry, Hold, Journal, Json, NewEntry, StreamName } from '../journal/journal.ts';
+import { handOn, type OpenCall, openCalls } from './in-doubt.ts';
 import { foldIntents } from './intents.ts';
+import { newId } from './new-id.ts';
 import { type Note, type Performed, perform } from './perform.ts';
+import { leftBehind } from './refuse-in-doubt.ts';
 
 /** One verb that a person asks for outside of any runbook. */
 export interface Call {
@@ -11,14 +13,6 @@ export interface Call {
   readonly input: Readonly<Record<string, Json>>;
   /** Why, for the record. */
   readonly reason?: string | undefined;
-}
-
-/** A call that may have left this machine, and of which nobody knows what became. */
-export interface OpenCall {
-  readonly intent: string;
-  readonly verb: string;
-  readonly armedAt: string;
-  readonly input: Readonly<Record<string, Json>>;
 }
 
 export interface CallDeps {
@@ -39,6 +33,8 @@ export interface CallDeps {
 export interface CallEnd {
   readonly performed: Performed;
   readonly lost: Failure | undefined;
+  /** By what the service showed that it was done, where its answer was lost. */
+  readonly evidence?: Json | undefined;
 }
 
 /** Calls outside of runbooks, in the ledger of one instance. Whoever has it holds the ledger. */
@@ -58,13 +54,18 @@ export interface Caller {
   release(): void;
 }
 
-/** Takes the ledger of an instance; rejects with `journal.held` while a run or another call has it. */
+/**
+ * Takes the ledger of an instance, and into it what runs that are over have left in doubt; rejects with `journal.held` while a run or another
+ * call has it.
+ */
 export async function takeLedger(deps: CallDeps): Promise<Caller> {
   const stream: StreamName = `instance/${deps.instance}`;
   const hold: Hold = await deps.journal.hold(stream);
   const entries: Entry[] = [];
   try {
     entries.push(...(await deps.journal.read(stream)));
+    const left = handOn(await leftBehind(deps.journal, deps.instance));
+    if (left.length > 0) entries.push(...(await deps.journal.append(left)));
   } catch (thrown) {
     hold.release();
     throw thrown;
@@ -86,9 +87,9 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       report: deps.report,
     };
     const performed = await perform(activity, { id, verb, input: { ...input, intent: id } }, context, {
-      write: async (notes) => {
+      write: async (notes, facts) => {
         deps.signal.throwIfAborted();
-        await append(notes);
+        await append(notes, facts);
       },
       memory: (intent) => foldIntents(entries).get(intent),
       seal: async () => {
@@ -97,15 +98,16 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       },
       sleep: deps.sleep,
     });
-    const facts = performed.how === 'paused' ? [] : performed.ledger;
-    await append([...performed.notes, { type: 'call.ended', body: endOf(id, verb, performed) }], facts);
-    return { performed, lost: foldIntents(entries).get(id)?.lost };
+    const ended = { type: 'call.ended', body: endOf(id, verb, performed) };
+    await append([...performed.notes, ended], performed.ledger);
+    const { lost, evidence } = foldIntents(entries).get(id) ?? {};
+    return { performed, lost, evidence };
   };
 
   return {
     open: () => openCalls(entries),
     perform: async (call) => {
-      const id = `call-${ulid()}`;
+      const id = `call-${newId()}`;
       const { verb, input, reason } = call;
       const why = reason === undefined ? {} : { reason };
       await append([{ type: 'call.begun', body: { call: id, verb, input, ...why } }]);
@@ -118,27 +120,6 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
     },
     release: () => hold.release(),
   };
-}
-
-/** Armed, and neither landed, nor absent, nor decided. Pure. */
-export function openCalls(entries: readonly Entry[]): readonly OpenCall[] {
-  const begun = new Map<string, { readonly verb: string; readonly input: OpenCall['input'] }>();
-  const decided = new Set<string>();
-  for (const { type, body } of entries) {
-    const fields = body as {
-      readonly call?: string;
-      readonly verb?: string;
-      readonly input?: OpenCall['input'];
-    };
-    if (type === 'call.decided' && fields.call !== undefined) decided.add(fields.call);
-    if (type !== 'call.begun' || fields.call === undefined || fields.verb === undefined) continue;
-    begun.set(fields.call, { verb: fields.verb, input: fields.input ?? {} });
-  }
-  return [...foldIntents(entries)].flatMap(([intent, { armedAt, landed, absent }]) => {
-    const call = begun.get(intent);
-    if (call === undefined || armedAt === undefined || decided.has(intent)) return [];
-    return landed === undefined && absent === undefined ? [{ intent, armedAt, ...call }] : [];
-  });
 }
 
 function endOf(call: string, verb: string, performed: Performed): Json {

@@ -130,9 +130,9 @@ export class Driver implements Run {
     const signal =
       overtake === undefined ? left.signal : AbortSignal.any([this.#leaving.signal, overtake.signal]);
     const performing = perform(activity, invocation, this.#context(invocation, signal, noting), {
-      write: async (notes) => {
+      write: async (notes, ledger) => {
         mustStay(left.signal);
-        await this.#append(notes);
+        await this.#append(notes, ledger);
       },
       memory: (intent) => foldIntents(this.#log.entries).get(intent),
       seal: async () => {
@@ -155,7 +155,7 @@ export class Driver implements Run {
       await this.#log.inTurn(async () => {
         if (this.#folded !== before) return;
         this.#paused = performed.failure;
-        await this.#log.write([...performed.notes, { type: 'run.paused', body }]);
+        await this.#log.write([...performed.notes, { type: 'run.paused', body }], performed.ledger);
       });
       this.#tell();
       return;
@@ -249,8 +249,8 @@ export class Driver implements Run {
     return true;
   }
 
-  async #append(notes: readonly Note[]): Promise<void> {
-    await this.#log.append(notes);
+  async #append(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
+    await this.#log.append(notes, ledger);
     this.#tell();
   }
 
@@ -261,7 +261,9 @@ export class Driver implements Run {
     if (!this.#log.entries.some((entry) => entry.type === 'run.closed')) {
       const obligations = runbook.obligations?.(snapshot.context as never);
       const body = { ...closing, ...(obligations === undefined ? {} : { obligations }) };
-      await this.#append([...this.#lastNotes(), { type: 'run.closed', body: body as unknown as Json }]);
+      const notes = [...this.#lastNotes(true), { type: 'run.closed', body: body as unknown as Json }];
+      await this.#log.close(notes);
+      this.#tell();
     }
     await this.#deps.seal(this.#log.stream, 'closed');
     return { how: 'ended', exitCode: closing.proven ? EXIT.closed : EXIT.failed };
@@ -270,13 +272,13 @@ export class Driver implements Run {
   async #leave(): Promise<RunEnd> {
     await this.#answering;
     const body = { why: this.#left ?? '' };
-    await this.#append([...this.#lastNotes(), { type: 'run.detached', body }]);
+    await this.#append([...this.#lastNotes(false), { type: 'run.detached', body }]);
     await this.#deps.seal(this.#log.stream, 'handed-over');
     return { how: 'detached', exitCode: EXIT.interrupted };
   }
 
-  #lastNotes(): readonly Note[] {
-    return this.#deps.lastNotes?.() ?? [];
+  #lastNotes(isOver: boolean): readonly Note[] {
+    return this.#deps.lastNotes?.(isOver) ?? [];
   }
 
   #tell(): void {

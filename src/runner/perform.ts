@@ -19,14 +19,19 @@ export type Performed =
       readonly notes: readonly Note[];
       readonly ledger: readonly LedgerFact[];
     }
-  | { readonly how: 'paused'; readonly failure: Failure; readonly notes: readonly Note[] };
+  | {
+      readonly how: 'paused';
+      readonly failure: Failure;
+      readonly notes: readonly Note[];
+      readonly ledger: readonly LedgerFact[];
+    };
 
 /** An entry for the run's own stream. */
 export type Note = Omit<NewEntry, 'stream'>;
 
 export interface PerformPort {
-  /** Makes notes durable; nothing that they announce may happen before it resolves. */
-  write(notes: readonly Note[]): Promise<void>;
+  /** Makes notes and facts durable; nothing that they announce may happen before it resolves. */
+  write(notes: readonly Note[], ledger?: readonly LedgerFact[]): Promise<void>;
   memory(intent: string): IntentMemory | undefined;
   /** Called when a destructive call is armed, after the note is durable and before the first byte. */
   seal(): Promise<void>;
@@ -47,14 +52,38 @@ export async function perform(
   await port.write([begun(invocation, activity.kind)]);
   if (activity.kind === 'once') return performOnce(activity as unknown as Once, invocation, context, port);
   if (activity.kind === 'repeatable') await port.seal();
+  const announcing = announcer(port);
   try {
-    const result = await activity.run(input, context);
+    const result = await activity.run(input, { ...context, announce: announcing.announce });
     const ledger = result.ledger ?? [];
+    announcing.throwIfBroken();
     if (result.ok) return { how: 'done', output: result.output, notes: [], ledger };
     return failed(result.failure, [], ledger);
   } catch (thrown) {
+    announcing.throwIfBroken();
     return failed(failureOf(thrown), [], []);
   }
+}
+
+/** A verb turns what is thrown inside of it into its outcome; that the journal did not take an announcement must not become one. */
+function announcer(port: PerformPort): {
+  readonly announce: (facts: readonly LedgerFact[]) => Promise<void>;
+  readonly throwIfBroken: () => void;
+} {
+  let broken: { readonly thrown: unknown } | undefined;
+  return {
+    announce: async (facts) => {
+      try {
+        await port.write([], facts);
+      } catch (thrown) {
+        broken = { thrown };
+        throw thrown;
+      }
+    },
+    throwIfBroken: () => {
+      if (broken !== undefined) throw broken.thrown;
+    },
+  };
 }
 
 type Once = OnceActivity<{ readonly intent: string }, unknown>;
@@ -70,7 +99,7 @@ async function performOnce(
   const attempt = { activity, input, mark, context, port };
   const known = port.memory(input.intent);
   if (known?.landed !== undefined) return { how: 'done', output: known.landed, notes: [], ledger: [] };
-  if (known?.absent !== undefined) return absent(known.absent, []);
+  if (known?.absent !== undefined) return absent(known.absent, [], known.lost);
   if (known?.armedAt === undefined) {
     const sent = await sendUntilLetIn(attempt);
     if (sent !== 'unknown') return sent;
@@ -145,6 +174,7 @@ async function judge({ activity, input, mark, context, port }: Attempt): Promise
       armedAt: known?.armedAt ?? '',
       looks,
       lost: known?.lost,
+      lostAt: known?.lostAt,
     };
     let judgement: Awaited<ReturnType<Once['judge']>>;
     try {
@@ -160,7 +190,7 @@ async function judge({ activity, input, mark, context, port }: Attempt): Promise
     const note: Note = { type: 'intent.judged', body: { ...mark, ...judgement } as unknown as Json };
     if (judgement.verdict === 'landed')
       return { how: 'done', output: judgement.output, notes: [note], ledger: [] };
-    if (judgement.verdict === 'absent') return absent(true, [note]);
+    if (judgement.verdict === 'absent') return absent(true, [note], known?.lost, judgement.evidence);
     return failed(judgement.failure, [note], []);
   }
 }
@@ -184,14 +214,20 @@ function unreadable(failure: Failure): Failure {
 }
 
 /** Proven not to have happened: by an answer (a failure to show) or by the service's list (the machine decides what next). */
-function absent(reason: Failure | true, notes: readonly Note[]): Performed {
+function absent(
+  reason: Failure | true,
+  notes: readonly Note[],
+  lost: Failure | undefined,
+  evidence?: Json,
+): Performed {
   if (reason !== true) return failed(reason, notes, []);
-  return { how: 'done', output: { landed: false }, notes, ledger: [] };
+  const told = { ...(lost && { lost }), ...(evidence === undefined ? {} : { evidence }) };
+  return { how: 'done', output: { landed: false, ...told }, notes, ledger: [] };
 }
 
 /** A refused or missing credential pauses the run; everything else is told to the machine. */
 function failed(failure: Failure, notes: readonly Note[], ledger: readonly LedgerFact[]): Performed {
-  if (failure.code.startsWith('credentials.')) return { how: 'paused', failure, notes };
+  if (failure.code.startsWith('credentials.')) return { how: 'paused', failure, notes, ledger };
   return { how: 'failed', failure, notes, ledger };
 }
 

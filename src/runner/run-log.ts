@@ -1,6 +1,7 @@
 import type { LedgerFact } from '../activities/activity.ts';
 import type { Entry, Head, Journal, NewEntry, StreamName } from '../journal/journal.ts';
 import { clockNotes } from './clock-notes.ts';
+import { doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
 import type { Note } from './perform.ts';
 import type { Clock, RunDeps } from './run.ts';
 
@@ -31,8 +32,20 @@ export class RunLog {
     return turn;
   }
 
-  append(notes: readonly Note[]): Promise<void> {
-    return this.inTurn(() => this.write(notes));
+  append(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
+    return this.inTurn(() => this.write(notes, ledger));
+  }
+
+  /** The last notes. What is still in doubt nobody asks about after them, so it goes to the ledgers with them. */
+  close(notes: readonly Note[]): Promise<void> {
+    return this.inTurn(() => {
+      const left = handOn(doubtsOfRun(this).filter(isGrave));
+      const facts = left.map(({ stream, ...fact }) => ({
+        ...fact,
+        instance: stream.slice('instance/'.length),
+      }));
+      return this.write(notes, facts);
+    });
   }
 
   /** Notes of the run, and facts for ledgers, in one transaction. Rejects when the journal does. */

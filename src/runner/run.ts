@@ -53,16 +53,19 @@ export interface RunDeps {
   readonly clock?: Clock | undefined;
   /** Signs the run's head and puts it outside the database. */
   readonly seal: (stream: StreamName, reason: 'armed' | 'closed' | 'handed-over') => Promise<void>;
-  /** Throws when something outside the database shows that the last entries of the run or of a ledger are missing: going on could repeat them. */
-  readonly refuseCutTail: (head: Head) => void;
+  /**
+   * Throws when something outside the database shows that the last entries of the run or of a ledger are missing: going on could repeat them. Gives the
+   * entry up to which the stream was signed, where that is known.
+   */
+  readonly refuseCutTail: (head: Head) => number | undefined;
   /** Leave with exit code 4 instead of waiting when the service refuses the credentials. */
   readonly leaveWhenPaused: boolean;
   /** How long a call that is under way may take to answer when the operator leaves. Milliseconds. */
   readonly leaveGraceMs?: number;
   /** Who else has to agree before an answer is taken; nobody without it. */
   readonly gate?: Gate | undefined;
-  /** What the record is to say when this process has done its part: beside the close, or beside the leaving. */
-  readonly lastNotes?: () => readonly Note[];
+  /** What the record is to say when this process has done its part: beside the close (`isOver`), or beside the leaving. */
+  readonly lastNotes?: (isOver: boolean) => readonly Note[];
   /** Told after each step that is durable; what it throws is not the run's concern. */
   readonly stepped?: (state: RunState) => void;
 }

@@ -1,8 +1,10 @@
-import { ulid } from 'ulid';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry, Hold, Journal, JournalReader, Json, StreamName } from '../journal/journal.ts';
+import { type Doubt, doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
+import { newId } from './new-id.ts';
+import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { ClockMark } from './run.ts';
 
 /** What a list of runs shows of one. */
@@ -43,8 +45,8 @@ export interface Start {
 
 /**
  * Begins a run: its id and first entry, on disk when this resolves. Refuses (`run.open`) while another run of an instance is open,
- * because two recoveries of one instance would not see each other's changes. Of two that begin at once one is refused, or meets the hold of
- * the other (`journal.held`).
+ * because two recoveries of one instance would not see each other's changes, and (`call.in-doubt`, exit 5) while it is not known what became of
+ * a call that changes one. Of two that begin at once one is refused, or meets the hold of the other (`journal.held`).
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
   const touched = [...new Set([start.instance, start.target ?? start.instance])].sort();
@@ -53,6 +55,7 @@ export async function startRun(journal: Journal, start: Start): Promise<string> 
   try {
     for (const name of touched) holds.push(await journal.hold(`instance/${name}`));
     await refuseWhileOpen(journal, touched);
+    await refuseInDoubt(journal, changedBy(start));
     return await begin(journal, start);
   } finally {
     for (const hold of holds) hold.release();
@@ -76,7 +79,7 @@ async function refuseWhileOpen(journal: Journal, touched: readonly string[]): Pr
 }
 
 async function begin(journal: Journal, start: Start): Promise<string> {
-  const runId = ulid();
+  const runId = newId();
   const body = {
     runbook: start.runbook.id,
     version: start.runbook.version,
@@ -128,19 +131,25 @@ export async function findRun(journal: JournalReader, word?: string): Promise<Ru
 }
 
 /**
- * Gives up a run that can or shall not be carried on. The instance is free again; the record stays, and what the run still owed is handed to the
- * ledger of the instance that it changed, in the same transaction.
+ * Gives up a run that can or shall not be carried on. The record stays. What the run still owed, and a call of which nobody knows what became, are
+ * handed to the ledger of the instance that it changed, in the same transaction: the next change of that instance asks about the call first.
+ * Gives those calls. Rejects with `run.over` when the run has ended meanwhile.
  */
 export async function abandonRun(
   journal: Journal,
   run: RunSummary,
   reason: string,
   owed: readonly Obligation[] = [],
-): Promise<void> {
+): Promise<readonly Doubt[]> {
+  const stream: StreamName = `run/${run.runId}`;
   const changed: StreamName = `instance/${run.target ?? run.instance}`;
-  const holds = [await journal.hold(`run/${run.runId}`)];
+  const holds = [await journal.hold(stream)];
   try {
-    if (owed.length > 0) holds.push(await journal.hold(changed));
+    const entries = await journal.read(stream);
+    if (entries.some(isEnd)) throw endedMeanwhile(run.runId);
+    const doubts = doubtsOfRun({ stream, entries }).filter(isGrave);
+    const ledgers = [...(owed.length > 0 ? [changed] : []), ...doubts.map(ledgerOf)];
+    for (const ledger of [...new Set(ledgers)].sort()) holds.push(await journal.hold(ledger));
     // Several runs may owe the same thing: in the ledger each has an id of its own. The run that could have paid it is gone.
     const handed = owed.map(({ payable: _, ...obligation }) => ({
       stream: changed,
@@ -150,13 +159,28 @@ export async function abandonRun(
         run: run.runId,
       } as unknown as Json,
     }));
-    await journal.append([
-      { stream: `run/${run.runId}`, type: 'run.abandoned', body: { reason } },
-      ...handed,
-    ]);
+    await journal.append([{ stream, type: 'run.abandoned', body: { reason } }, ...handed, ...handOn(doubts)]);
+    return doubts;
   } finally {
     for (const hold of holds) hold.release();
   }
+}
+
+function ledgerOf({ instance }: Doubt): StreamName {
+  return `instance/${instance}`;
+}
+
+/** Whoever waited for a run finds that another process has brought it to its end. */
+export function endedMeanwhile(runId: string): LifeboatError {
+  return new LifeboatError('run.over', `run ${runId} has ended meanwhile`, {
+    hints: [`read it with: lifeboat audit show ${runId}`],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** Whether an entry ends its run. */
+export function isEnd({ type }: Pick<Entry, 'type'>): boolean {
+  return type === 'run.closed' || type === 'run.abandoned';
 }
 
 function summarise(stream: StreamName, entries: readonly Entry[]): RunSummary | undefined {
@@ -164,10 +188,11 @@ function summarise(stream: StreamName, entries: readonly Entry[]): RunSummary | 
   const last = entries.at(-1);
   if (first?.type !== 'run.started' || last === undefined) return undefined;
   const started = first.body as unknown as Omit<Start, 'runbook'> & { runbook: string; version: string };
-  const closed = entries.findLast((entry) => entry.type === 'run.closed')?.body as
+  // The first end is the end: whatever stands behind it was not written by a run.
+  const end = entries.find(isEnd);
+  const closed = (end?.type === 'run.closed' ? end.body : undefined) as
     | { proven?: boolean; title?: string }
     | undefined;
-  const abandoned = entries.some((entry) => entry.type === 'run.abandoned');
   const state = entries.findLast((entry) => entry.type === 'event')?.body as { title?: string } | undefined;
   return {
     runId: stream.slice('run/'.length),
@@ -178,7 +203,7 @@ function summarise(stream: StreamName, entries: readonly Entry[]): RunSummary | 
     mode: started.mode,
     startedAt: first.at,
     lastAt: last.at,
-    status: abandoned ? 'abandoned' : closed === undefined ? 'open' : 'closed',
+    status: end === undefined ? 'open' : closed === undefined ? 'abandoned' : 'closed',
     where: closed?.title ?? state?.title ?? 'just begun',
     proven: closed?.proven ?? false,
   };

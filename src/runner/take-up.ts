@@ -1,11 +1,14 @@
-import type { Hold, StreamName } from '../journal/journal.ts';
+import type { Entry, Hold, Json, StreamName } from '../journal/journal.ts';
 import { clockNotes, movedMeanwhile } from './clock-notes.ts';
 import { Driver } from './driver.ts';
+import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { Run, RunDeps } from './run.ts';
+import { endedMeanwhile, isEnd } from './runs.ts';
 
 /**
  * Takes a run up where its journal ends and drives it. The exclusive hold on the run and on the ledgers of its instances is taken
- * before anything is read; it rejects with `journal.held` when another process drives the run.
+ * before anything is read; it rejects with `journal.held` when another process drives the run, and with `call.in-doubt` (exit 5) while somebody else's
+ * call to one of its instances is in doubt; what the run itself has in doubt it asks about.
  */
 export async function takeUp(deps: RunDeps): Promise<Run> {
   const holds: Hold[] = [];
@@ -19,12 +22,19 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     const stream: StreamName = `run/${deps.runId}`;
     const entries = [...(await deps.journal.read(stream))];
     const head = await deps.journal.head(stream);
-    deps.refuseCutTail(head);
+    const signedTo = deps.refuseCutTail(head);
+    if (entries.find(isEnd)?.type === 'run.abandoned') throw endedMeanwhile(deps.runId);
+    await refuseInDoubt(deps.journal, changedBy({ ...deps, input: inputOf(entries) }), deps.runId);
     const clock = deps.clock?.mark();
     const notes = clockNotes(movedMeanwhile(entries, clock)).map((note) => ({ stream, ...note }));
-    const body = { pid: process.pid, ...(clock === undefined ? {} : { clock }) };
+    const body = {
+      pid: process.pid,
+      ...(clock === undefined ? {} : { clock }),
+      ...(signedTo === undefined ? {} : { signedTo }),
+    };
     if (entries.length > 1) notes.push({ stream, type: 'run.resumed', body });
-    if (notes.length > 0) entries.push(...(await deps.journal.append(notes, [head])));
+    // Nothing follows the end that another process has brought the run to meanwhile; only its head is still signed.
+    if (notes.length > 0 && !entries.some(isEnd)) entries.push(...(await deps.journal.append(notes, [head])));
     return new Driver(deps, entries, () => {
       for (const hold of holds) hold.release();
     });
@@ -32,4 +42,8 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     for (const hold of holds) hold.release();
     throw thrown;
   }
+}
+
+function inputOf([started]: readonly Entry[]): Json | undefined {
+  return (started?.body as { readonly input?: Json } | undefined)?.input;
 }

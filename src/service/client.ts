@@ -107,6 +107,11 @@ export interface ServiceClient {
   supports(operation: Operation): boolean;
   /** Throws `service.unsupported` for a call that the revision lacks. */
   require(operation: Operation): void;
+  /**
+   * Reads the token that the next mutating call takes, so that the call need not wait for it: between what is on disk as its beginning and its
+   * first byte nothing slow should stand. Rejects with `credentials.missing`.
+   */
+  ready(signal?: AbortSignal): Promise<void>;
   overview(signal?: AbortSignal): Promise<Answer<InstanceOverview>>;
   backups(signal?: AbortSignal): Promise<Answer<readonly Backup[]>>;
   backup(id: number, signal?: AbortSignal): Promise<Answer<Backup>>;

@@ -4,7 +4,7 @@ import { openCookieJar } from './cookies.ts';
 import { authorise, limitTimes, observe, retryReads } from './interceptors.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { networkFor } from './network.ts';
-import { openReader, type Reader } from './reader.ts';
+import { openReader, orAbort, type Reader } from './reader.ts';
 import { openSender, type Sender } from './sender.ts';
 import { listen, type Tap } from './tap.ts';
 import { holdToken } from './token-cache.ts';
@@ -26,6 +26,8 @@ export interface ConnectionOptions {
 export interface Connection {
   readonly reader: Reader;
   readonly sender: Sender;
+  /** Reads the token for the next mutating call. */
+  ready(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,6 +53,10 @@ export function openConnection(address: InstanceAddress, options: ConnectionOpti
   return {
     reader: openReader(dispatcher, origin, tokens, jar, limits, closing.signal),
     sender: openSender(network, origin, tokens, jar, limits, closing.signal, options.onExchange, options.tap),
+    ready: (signal) => {
+      const stop = AbortSignal.any(signal === undefined ? [closing.signal] : [closing.signal, signal]);
+      return orAbort(tokens.ready(), stop);
+    },
     close: async () => {
       closing.abort();
       await dispatcher.destroy();

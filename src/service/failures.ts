@@ -5,6 +5,8 @@ import { show } from '../text.ts';
 
 const STILL_THE_SAME = 'nothing was changed: it is safe to try again';
 
+const SLOW = 'the service is silent, or needs minutes for an answer: try again when it has less to do';
+
 /** What became of a request that got no complete answer, by the error codes of Node and undici. */
 const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
   [/^E(?:NOTFOUND|AI_AGAIN)$|^EAI_/u, 'service.unreachable', 'the name of the service cannot be resolved'],
@@ -61,7 +63,12 @@ export function transportError(thrown: unknown, secrets: Iterable<Secret>): Life
   ];
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new LifeboatError(word, `${words} (${show(code, 60)})`, {
-    hints: word === 'service.unreachable' ? unreachableHints(words) : [STILL_THE_SAME],
+    hints:
+      word === 'service.unreachable'
+        ? unreachableHints(words)
+        : word === 'service.timeout'
+          ? [SLOW, STILL_THE_SAME]
+          : [STILL_THE_SAME],
     evidence: { reason: show(redact(message, secrets)), transport: show(code, 60) },
   });
 }

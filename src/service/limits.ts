@@ -2,7 +2,7 @@
 export interface Limits {
   /** Until TCP and TLS stand. */
   readonly connectMs: number;
-  /** Until the headers of a read's answer are there. */
+  /** Until the headers of a read's answer are there. A long list takes its time: two minutes have to be enough for any. */
   readonly headersMs: number;
   /** Longest silence inside an answer. */
   readonly bodyMs: number;
@@ -28,9 +28,9 @@ const MINUTE = 60_000;
 
 export const DEFAULT_LIMITS: Limits = {
   connectMs: 10_000,
-  headersMs: 30_000,
+  headersMs: 2 * MINUTE + 5_000,
   bodyMs: MINUTE,
-  readMs: 2 * MINUTE,
+  readMs: 5 * MINUTE,
   downloadHeadersMs: 16 * MINUTE,
   sendMs: 16 * MINUTE,
   repeatableSendMs: 5 * MINUTE,

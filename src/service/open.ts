@@ -28,6 +28,7 @@ export function openService(address: RevisionAddress, options: ServiceOptions): 
     require: operations.require,
     download: (id, downloadOptions) =>
       openDownload(connection.reader, address, id, { ...downloadOptions, order }),
+    ready: connection.ready,
     close: connection.close,
   };
 }

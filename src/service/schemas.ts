@@ -8,6 +8,14 @@ import { untrust } from '../text.ts';
 
 /** Text of the service. Half a surrogate pair is valid in JSON but has no UTF-8 form, and what is shown may be journalled. */
 export const text = z.string().transform((raw) => untrust(raw.toWellFormed()));
+const STATES: ReadonlySet<string> = new Set(
+  'queued running done failed deleted provisioned available deploying'.split(' '),
+);
+/** A status or state (section 3). Its words are known in any case; one that is not known stays as it came. */
+export const state = z.string().transform((raw) => {
+  const lower = raw.toLowerCase();
+  return untrust(STATES.has(lower) ? lower : raw.toWellFormed());
+});
 /** An internal id (section 1). */
 export const id = z.int().nonnegative();
 /** A field that may be missing or null; both are undefined. */
@@ -19,7 +27,7 @@ export const Backup = z.looseObject({
   id,
   backup_id: maybe(text),
   size: maybe(z.number().nonnegative()),
-  status: text,
+  status: state,
   triggered_at: maybe(text),
   started_at: maybe(text),
   finished_at: maybe(text),
@@ -41,7 +49,7 @@ export type BackupsConfig = z.infer<typeof BackupsConfig>;
 export const InstanceOverview = z.looseObject({
   id: maybe(z.union([id, text])),
   name: maybe(text),
-  state: maybe(text),
+  state: maybe(state),
   plan_id: maybe(text),
   service_id: maybe(text),
   created_at: maybe(text),
@@ -59,7 +67,7 @@ export type InstanceOverview = z.infer<typeof InstanceOverview>;
 export const Restore = z.looseObject({
   id,
   backup_id: maybe(id),
-  status: text,
+  status: state,
   metadata: maybe(z.looseObject({ restored_from: maybe(text) })),
   triggered_at: maybe(text),
   finished_at: maybe(text),

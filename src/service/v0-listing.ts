@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Untrusted, untrust } from '../text.ts';
-import { type Backup, id, maybe, type Restore, text } from './schemas.ts';
+import { type Backup, id, maybe, type Restore, state, text } from './schemas.ts';
 
 /** Section 2.9. `task_id` names the backup or restore again and is left out. */
-const Task = z.looseObject({ status: text, created_at: maybe(text), updated_at: maybe(text) });
+const Task = z.looseObject({ status: state, created_at: maybe(text), updated_at: maybe(text) });
 type Task = z.infer<typeof Task>;
 
 /** Section 2.9, the listing. The ids of instances are the internal ones. */

@@ -26,7 +26,13 @@ describe.concurrent('a lost answer to the change of the key', () => {
     expect(code, stderr).toBe(0);
     const journal = await entries();
     expect(statesOf(journal)).toContain('keyUncertain');
-    expect(typesOf(journal, 'instance')).toEqual(['key.pending', 'key.uncertain', 'key.set', 'key.proven']);
+    expect(typesOf(journal, 'instance')).toEqual([
+      'key.pending',
+      'key.sent',
+      'key.uncertain',
+      'key.set',
+      'key.proven',
+    ]);
     expect([...(await vault()).values()].toSorted()).toEqual([...server.keys].toSorted());
     expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
   });
@@ -43,7 +49,7 @@ describe.concurrent('a lost answer to the change of the key', () => {
     expect(stderr).toMatch(/hint: resume with: lifeboat resume \w+/);
     const journal = await entries();
     expect(statesOf(journal).at(-1)).toBe('keyNotInForce');
-    expect(typesOf(journal, 'instance')).toEqual(['key.pending', 'key.uncertain', 'key.refuted']);
+    expect(typesOf(journal, 'instance')).toEqual(['key.pending', 'key.sent', 'key.uncertain', 'key.refuted']);
     expect(server.keys).toEqual([CANARIES.oldKey]);
     expect([...(await vault()).values()]).toContain(CANARIES.oldKey);
     expect((await vault()).size).toBe(2);

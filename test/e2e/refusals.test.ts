@@ -49,7 +49,7 @@ describe.concurrent('a service that refuses', () => {
     expect(code, stderr).toBe(1);
     expect(stderr).toContain('not a developer of this space');
     expect(statesOf(await entries()).at(-1)).toBe('setFailed');
-    expect(typesOf(await entries(), 'instance')).toEqual(['key.pending']);
+    expect(typesOf(await entries(), 'instance')).toEqual(['key.pending', 'key.sent', 'key.refused']);
     expect(server.keys).toEqual([CANARIES.oldKey]);
     const again = await run('resume', ...ANSWERED);
     expect(again.code, again.stderr).toBe(1);

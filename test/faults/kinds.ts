@@ -4,6 +4,7 @@ import type { Seen } from './seen.ts';
 export const KINDS = [
   'decision',
   'comfort',
+  'others',
   'poll',
   'task',
   'nameless',
@@ -71,6 +72,7 @@ export function kindOf(seen: Seen): Kind {
     if (once === 'task' || once === 'nameless') return 'list';
     if (once !== undefined) return at.verb === 'recreate' ? 'no-trace' : 'look';
     if (route.endsWith('/metrics')) return 'comfort';
+    if (route.endsWith('/restores') && /^(?:preflight|recheck)$/u.test(at.verb)) return 'others';
     return at.verb.startsWith('waitFor') ? 'poll' : 'decision';
   }
   if (route.endsWith('/disaster-recovery/prepare')) return 'prepare';

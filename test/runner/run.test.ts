@@ -64,12 +64,22 @@ describe('a run', () => {
     await again.detach();
   });
 
+  test('says, when it is taken up, up to which entry it was signed', async () => {
+    const world = await makeWorld(obedient());
+    await (await world.takeUp()).detach();
+    await (await world.takeUp({ refuseCutTail: () => 1 })).detach();
+    await (await world.takeUp()).detach();
+    const resumed = await world.bodies('run.resumed');
+    expect(resumed.map((body) => (body as { signedTo?: number }).signedTo)).toEqual([1, undefined]);
+  });
+
   test.each(['run/', 'instance/'])(
     'is not taken up when the last entries of its %s stream are missing',
     async (of) => {
       const world = await makeWorld(obedient());
       const cut = ({ stream }: { readonly stream: string }) => {
         if (stream.startsWith(of)) throw new LifeboatError('journal.cut', 'the tail is gone');
+        return undefined;
       };
       await expect(world.takeUp({ refuseCutTail: cut })).rejects.toMatchObject({ code: 'journal.cut' });
       const run = await world.takeUp();

@@ -2,12 +2,13 @@ import type { Failure } from '../../../machines/parts/failure.ts';
 import { EXIT, errorFrom, exitOf, LifeboatError } from '../../errors.ts';
 import type { Json } from '../../journal/journal.ts';
 import type { CallEnd } from '../../runner/call.ts';
+import { candidateLines } from './candidate-lines.ts';
 
 /** What a verb gave back, with the service's ids in it. */
 export type Output = { readonly [field: string]: Json | undefined };
 
 /** The output of a verb, or an error that says how it ended. */
-export function outputOf({ performed, lost }: CallEnd, instance: string): Output {
+export function outputOf({ performed, lost }: CallEnd, instance: string, verb = ''): Output {
   if (performed.how === 'done') {
     const output = (performed.output ?? {}) as Output;
     if (output['landed'] === false) throw absent(lost);
@@ -17,11 +18,18 @@ export function outputOf({ performed, lost }: CallEnd, instance: string): Output
   const { failure } = performed;
   if (!failure.code.startsWith('doubt.')) throw errorFrom(failure, exitOf(failure));
   const hints = [
+    ...candidateLines(failure, taskOf(verb)).map((line) => `it may be ${line}`),
     'nothing more is sent to it before this is decided; the same command looks again',
     `what it became: lifeboat calls settle --instance ${instance} --became ID --reason WHY`,
     `that it never was: lifeboat calls settle --instance ${instance} --became nothing --reason WHY`,
   ];
   throw errorFrom({ ...failure, hints }, EXIT.inDoubt);
+}
+
+/** What a call becomes at the service, as far as it is listed there. */
+export function taskOf(verb: string): string {
+  if (verb === 'createBackup') return 'backup';
+  return verb.startsWith('restore') || verb === 'performRecovery' ? 'restore' : 'task';
 }
 
 /** What came instead of an answer, and that nothing came of it. */

@@ -1,7 +1,9 @@
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
-import { formatTime } from '../../format.ts';
-import { type OpenCall, openCalls, takeLedger } from '../../runner/call.ts';
+import { formatTime, readable } from '../../format.ts';
+import { takeLedger } from '../../runner/call.ts';
+import { type Doubt, handedName, type OpenCall } from '../../runner/in-doubt.ts';
+import { callInWords, readAllDoubts } from '../../runner/refuse-in-doubt.ts';
 import { printableJson, show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { idFrom } from '../numbers.ts';
@@ -9,47 +11,72 @@ import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { openJournalIfAny } from '../reading.ts';
 import { openLedger } from '../workspace.ts';
-import { chosenInstance } from './on-instance.ts';
+import { taskOf } from './call-outcome.ts';
+import { candidateLines } from './candidate-lines.ts';
+import { chosenInstance, type InstanceFlags } from './on-instance.ts';
+import { refuseUnlisted } from './refuse-unlisted.ts';
 
-/** `lifeboat calls list`: calls outside of runs that may have been sent, and of which nobody knows what became. */
+/**
+ * `lifeboat calls list`: calls outside of runs that may have been sent, and of which nobody knows what became; what runs that are over have left
+ * stands among them. Those of a run that is open are told on stderr: the run asks about them itself.
+ */
 export async function callsList(
   context: CommandContext,
   _: readonly string[],
   flags: { readonly instance?: string; readonly json?: boolean },
 ): Promise<number> {
   const journal = await openJournalIfAny(homeFolder(context.env));
-  const heads = (await journal?.streams('instance/')) ?? [];
-  const all = await Promise.all(
-    heads.map(async ({ stream }) =>
-      openCalls((await journal?.read(stream)) ?? []).map((call) => ({
-        instance: stream.slice('instance/'.length),
-        ...call,
-      })),
-    ),
-  );
+  const all = journal === undefined ? [] : await readAllDoubts(journal);
   await journal?.close();
-  const wanted = all.flat().filter(({ instance }) => instance === (flags.instance ?? instance));
-  if (flags.json) for (const call of wanted) printJson(context, call);
-  else if (wanted.length === 0) context.stderr.write('no call is in doubt\n');
-  else
-    printTable(
-      context,
-      [{ title: 'instance' }, { title: 'sent (UTC)' }, { title: 'call' }, { title: 'what', gives: true }],
-      wanted.map(({ instance, armedAt, intent, verb, input }) => [
-        instance,
-        formatTime(armedAt),
-        intent,
-        `${verb} ${printableJson(input)}`,
-      ]),
-    );
+  const wanted = all.filter(({ instance }) => instance === (flags.instance ?? instance));
+  const [ofRuns, open] = [wanted.filter(({ run }) => run?.isOpen), wanted.filter(({ run }) => !run?.isOpen)];
+  if (flags.json) for (const call of open) printJson(context, fieldsOf(call));
+  else if (open.length === 0) context.stderr.write('no call is in doubt\n');
+  else printCalls(context, open);
+  for (const doubt of ofRuns) {
+    const what = `${callInWords(doubt)} on ${doubt.instance}, sent ${formatTime(doubt.armedAt)} UTC,`;
+    const { runId } = doubt.run ?? { runId: '' };
+    context.stderr.write(`${show(`${what} is in doubt in an open run: lifeboat resume ${runId}`)}\n`);
+  }
   return EXIT.closed;
 }
 
-/** `lifeboat calls settle --became ID|nothing`: a person's decision on a call that cannot be told from the service's lists. Sends nothing. */
+function printCalls(context: CommandContext, open: readonly Doubt[]): void {
+  printTable(
+    context,
+    [{ title: 'instance' }, { title: 'sent (UTC)' }, { title: 'call' }, { title: 'what', gives: true }],
+    open.map((doubt) => [
+      doubt.instance,
+      formatTime(doubt.armedAt),
+      nameOf(doubt),
+      `${doubt.verb} ${printableJson(doubt.input)}`,
+    ]),
+  );
+  for (const doubt of open)
+    for (const line of candidateLines(doubt.unclear, taskOf(doubt.verb)))
+      context.stdout.write(`  ${readable(`${nameOf(doubt)} may be ${line}`)}\n`);
+}
+
+function fieldsOf(doubt: Doubt) {
+  const { instance, armedAt, verb, input, unclear } = doubt;
+  const candidates = unclear?.evidence['candidates'];
+  const shown = candidates === undefined ? {} : { candidates };
+  return { instance, intent: nameOf(doubt), verb, armedAt, input, ...shown };
+}
+
+/** As the ledger names it, or will as soon as it is taken. */
+function nameOf({ run, intent }: Doubt): string {
+  return run === undefined ? intent : handedName(run.runId, intent);
+}
+
+/**
+ * `lifeboat calls settle --became ID|nothing`: a person's decision on a call that cannot be told from the service's lists. Sends nothing. An id
+ * that the service does not list is refused (exit 2), unless it cannot be asked.
+ */
 export async function callsSettle(
   context: CommandContext,
   [word]: readonly string[],
-  flags: { readonly instance?: string; readonly became: string; readonly reason: string },
+  flags: InstanceFlags & { readonly became: string; readonly reason: string },
 ): Promise<number> {
   const became = flags.became === 'nothing' ? undefined : idFrom(flags.became, '--became');
   const config = await loadConfig(context.env, context.configPath);
@@ -67,6 +94,7 @@ export async function callsSettle(
     });
     try {
       const call = chosenCall(caller.open(), name, word);
+      if (became !== undefined) await refuseUnlisted(context, { ...flags, instance: name }, call, became);
       await caller.decide(call, became, flags.reason);
       const what = became === undefined ? 'became nothing' : `became ${became}`;
       context.stdout.write(`${show(`${call.verb} of ${formatTime(call.armedAt)} UTC`)} ${what}\n`);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { AnyActivity, Progress } from '../../activities/activity.ts';
 import { loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
-import { formatTime } from '../../format.ts';
+import { readable } from '../../format.ts';
 import type { Caller } from '../../runner/call.ts';
 import type { Secret } from '../../secret.ts';
 import type { Operation } from '../../service/revisions.ts';
@@ -14,18 +14,21 @@ import { stopSignal } from '../lab.ts';
 import { printJson } from '../print-json.ts';
 import { type OpenInstance, openForRun } from '../service-of.ts';
 import { openLedger, openWorkspace, type Workspace } from '../workspace.ts';
+import { adoptedLine } from './adopted.ts';
 import { listenTo } from './answers.ts';
-import { type Output, outputOf } from './call-outcome.ts';
+import { type Output, outputOf, taskOf } from './call-outcome.ts';
 import { confirmChange, refuseOtherName } from './confirm-change.ts';
+import { doubtsFirst } from './doubts-first.ts';
 import { follow } from './follow.ts';
+import { tellAnchor } from './ledger-anchor.ts';
 import { chosenInstance } from './on-instance.ts';
 import type { Change, ChangeFlags, Scene, Weight } from './planned-change.ts';
 import { progressLine } from './progress-line.ts';
 
 /**
  * Makes one change of one instance from the command line: plans it (GETs only), says what will happen, asks, and performs it on the
- * instance's ledger under the same rules as a step of a run. A call that an earlier process left in doubt is looked into first, and
- * nothing is sent meanwhile. If the process dies, the ledger knows whether a byte may have left.
+ * instance's ledger under the same rules as a step of a run. A call that was left in doubt, by whomever, comes first, and nothing is
+ * sent meanwhile. If the process dies, the ledger knows whether a byte may have left.
  */
 export async function changeInstance(
   context: CommandContext,
@@ -51,19 +54,27 @@ export async function changeInstance(
     const shelf = new Map<string, Secret>();
     const scene = sceneOf({ ...instance, service }, workspace, shelf);
     const activities = await activitiesOf(scene, shelf);
-    const caller = await takeCaller(scene, activities, weight, stop.signal, line.report);
+    let isSealed = false;
+    const sealed = () => {
+      isSealed = true;
+    };
+    const caller = await takeCaller(scene, activities, weight, stop.signal, line.report, sealed);
     try {
-      await warnOfOpenRun(context, workspace, name);
-      await settleEarlier(context, caller, name);
+      await doubtsFirst(context, workspace, caller, name);
       const change = await plan(scene);
       refuseCollision(change, flags);
       const asked = { name, rehearsal: instance.config.rehearsal, weight, change, flags };
       await confirmChange(context, asked, stop.signal);
       isAsked = true;
-      const output = await change.act(async (call) =>
-        outputOf(await caller.perform({ ...call, reason: reasonOf(flags) }), name),
-      );
+      const adopted: string[] = [];
+      const output = await change.act(async (call) => {
+        const end = await caller.perform({ ...call, reason: reasonOf(flags) });
+        const told = adoptedLine(end, taskOf(call.verb));
+        if (told !== undefined) adopted.push(told);
+        return outputOf(end, name, call.verb);
+      });
       line.end();
+      for (const told of adopted) context.stderr.write(`${readable(told)}\n`);
       caller.release();
       tell(context, flags, change, output, said());
       const next = flags.wait === true ? change.wait?.until(output) : undefined;
@@ -75,6 +86,7 @@ export async function changeInstance(
     } finally {
       line.end();
       caller.release();
+      if (isSealed) await tellAnchor(context, workspace, name);
     }
   } catch (thrown) {
     const isLeft = thrown instanceof LifeboatError && thrown.code === 'call.left';
@@ -118,6 +130,7 @@ async function takeCaller(
   weight: Weight,
   signal: AbortSignal,
   report: (progress: Progress) => void,
+  sealed: () => void,
 ): Promise<Caller> {
   const { takeLedger } = await import('../../runner/call.ts');
   return takeLedger({
@@ -129,7 +142,12 @@ async function takeCaller(
     sleep: (ms) => pause(ms, undefined, { signal }),
     report,
     ...(weight === 'destroys'
-      ? { seal: async (stream) => void (await workspace.sealer.sealNow(stream, 'armed')) }
+      ? {
+          seal: async (stream) => {
+            await workspace.sealer.sealNow(stream, 'armed');
+            sealed();
+          },
+        }
       : {}),
   });
 }
@@ -139,34 +157,6 @@ function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefin
   const why = reason ?? anyway;
   if (breakGlass === undefined) return why;
   return `BREAK-GLASS: ${breakGlass}${why === undefined ? '' : `; ${why}`}`;
-}
-
-/** Two people at one instance see each other's changes only if they are told. */
-async function warnOfOpenRun(context: CommandContext, { journal }: Workspace, name: string): Promise<void> {
-  const { listRuns } = await import('../../runner/runs.ts');
-  for (const run of await listRuns(journal)) {
-    if (run.status !== 'open' || run.instance !== name) continue;
-    context.stderr.write(
-      `warning: run ${show(run.runId)} of ${show(run.runbook)} on ${name} is open, at: ${show(run.where)}\n`,
-    );
-  }
-}
-
-/** Asks the service about every call of an earlier process that may have left; one of them ends this command, whatever became of it. */
-async function settleEarlier(context: CommandContext, caller: Caller, name: string): Promise<void> {
-  for (const open of caller.open()) {
-    const what = show(`an earlier call, ${open.verb} of ${formatTime(open.armedAt)} UTC,`);
-    context.stderr.write(`${what} was sent and its answer was never written down: asking the service\n`);
-    const { id } = outputOf(await caller.settle(open), name);
-    throw new LifeboatError(
-      'call.settled',
-      `${what} has landed${typeof id === 'number' ? ` as ${id}` : ''}`,
-      {
-        hints: ['nothing was sent now', 'run the command again if another one is wanted'],
-        exitCode: EXIT.waiting,
-      },
-    );
-  }
 }
 
 /** A command that is run again after it was interrupted must not do the same thing twice. */

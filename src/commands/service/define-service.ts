@@ -190,7 +190,7 @@ export function defineService(program: Command, command: Define): void {
     'decide what became of one, where the service cannot tell; sends nothing',
     async () => (await import('./calls.ts')).callsSettle,
     [
-      new Option('--instance <name>', 'the instance (default: the only one)'),
+      ...naming(),
       new Option(
         '--became <id>',
         'the id of the backup or restore that it became, or `nothing`',

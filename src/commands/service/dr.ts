@@ -1,7 +1,8 @@
+import { expectedOrigin } from '../../../machines/recovery/expected-origin.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
-import { readSecretFile } from '../hidden-prompt.ts';
+import { readSecretFile } from '../read-secret-file.ts';
 import { changeInstance } from './change.ts';
 import { isKeyWanted, type KeyFlags, newKeyOf, refuseUncertain, storeKey } from './new-key.ts';
 import type { ChangeFlags, Scene } from './planned-change.ts';
@@ -57,6 +58,7 @@ export function drPerform(
   return changeInstance(context, flags, { weight: 'destroys', needs: 'performRecovery' }, async (scene) => {
     const { instance } = scene;
     const { owner, fingerprint } = await keyInHand(context, flags, scene);
+    const expectFrom = await expectedFrom(flags.backupGuid, owner, scene);
     return {
       title: `recover ${show(flags.backupGuid, 100)} into ${instance.name}`,
       warnings: [
@@ -68,7 +70,12 @@ export function drPerform(
       act: (perform) =>
         perform({
           verb: 'performRecovery',
-          input: { backupGuid: flags.backupGuid, fingerprint, source: owner },
+          input: {
+            backupGuid: flags.backupGuid,
+            fingerprint,
+            source: owner,
+            ...(expectFrom === undefined ? {} : { expectFrom: { ...expectFrom } }),
+          },
         }),
       done: ({ id }) => ({
         fields: { restore_id: id ?? null },
@@ -77,6 +84,12 @@ export function drPerform(
       wait: followRestore(context, instance),
     };
   });
+}
+
+/** From when the data of that backup is, by the record of its instance: what a recovery is known by when its answer is lost. */
+async function expectedFrom(guid: string, owner: string, { workspace }: Scene) {
+  const { recordOf } = await import('../../activities/read-card.ts');
+  return expectedOrigin(guid, recordOf(await workspace.journal.read(`instance/${owner}`)));
 }
 
 /** The key of the backup by its fingerprint, and under whose name it is kept: from a file, which is kept then, or of those held for the source. */

@@ -1,3 +1,4 @@
+import { updateLines } from '../../activities/doubt-action.ts';
 import { EXIT } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
 import type { InstanceOverview } from '../../service/schemas.ts';
@@ -110,17 +111,21 @@ async function action(
         : undefined,
     act: (perform) => perform({ verb, input: {} }),
     done: () => ({ fields: {}, text: `the service has taken the ${verb}` }),
-    wait: followInstance(context, instance, value.updated_at),
+    wait: followInstance(context, instance, verb, value),
   };
 }
 
 function followInstance(
   context: CommandContext,
   { service, name }: OpenInstance,
-  updatedAt: string | undefined,
+  action: 'restart' | 'recreate' | 'update',
+  before: InstanceOverview,
 ): Wait {
+  const { updated_at: updatedAt } = before;
+  const updates = updateLines(before);
+  const input = { action, ...(updatedAt && { updatedAt }), ...(updates && { updates }) };
   return {
-    until: () => ({ verb: 'waitForInstance', input: updatedAt === undefined ? {} : { updatedAt } }),
+    until: () => ({ verb: 'waitForInstance', input }),
     command: () => `lifeboat instance show --instance ${name}`,
     show: async (_, json) => {
       const { value, raw } = await service.overview();

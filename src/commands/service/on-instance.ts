@@ -19,7 +19,7 @@ export async function onInstance<T>(
 ): Promise<T> {
   const config = await loadConfig(context.env, context.configPath);
   await using instance = await openInstance(config, chosenInstance(config, flags.instance), {
-    store: async () => (await openKeys(context)).store,
+    store: async () => (await openKeys(context, 'look')).store,
     tokenFile: flags.tokenFile,
     warn: (line) => context.stderr.write(`${line}\n`),
     found: (line) => context.stderr.write(`${line}\n`),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { instantOf } from '../../activities/clocks.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatSpan } from '../../format.ts';
 import type { Answer, ServiceClient } from '../../service/client.ts';
@@ -39,7 +40,9 @@ export function pitrRestore(
   _: readonly string[],
   flags: ChangeFlags & { readonly to: string },
 ): Promise<number> {
-  const targetTime = timeFrom(flags.to);
+  const at = Date.parse(timeFrom(flags.to));
+  // The service takes UTC (service-api.md section 2); another offset may be read as one or refused.
+  const targetTime = new Date(at).toISOString();
   return changeInstance(
     context,
     flags,
@@ -47,10 +50,9 @@ export function pitrRestore(
     async ({ instance }) => {
       const { value } = await rangeOf(instance.service);
       const { start, end } = edgesOf(value);
-      const at = Date.parse(targetTime);
-      if (at < start || at > end) throw outside(targetTime, value);
+      if (at < start || at > end) throw outside(flags.to, value);
       return {
-        title: `restore ${instance.name} to ${bothClocks(at)}`,
+        title: `restore ${instance.name} to ${flags.to}, which is ${bothClocks(at)}`,
         warnings: [
           `everything written in the ${formatSpan((end - at) / 1000)} after it is gone from the instance`,
           'afterwards every bound application must be unbound, bound again and restaged',
@@ -100,9 +102,13 @@ async function rangeOf(service: ServiceClient): Promise<Answer<PitrRange>> {
   }
 }
 
-function edgesOf({ start_time, end_time }: PitrRange): { readonly start: number; readonly end: number } {
-  const [start, end] = [Date.parse(start_time ?? ''), Date.parse(end_time ?? '')];
-  if (start <= end) return { start, end };
+/** The edges of the range in milliseconds since 1970; without a zone they are UTC. */
+export function edgesOf({ start_time, end_time }: PitrRange): {
+  readonly start: number;
+  readonly end: number;
+} {
+  const [start, end] = [instantOf(start_time), instantOf(end_time)];
+  if (start !== undefined && end !== undefined && start <= end) return { start, end };
   throw new LifeboatError('service.bad-answer', 'the service gives no range that makes sense', {
     evidence: { start: show(start_time ?? 'missing', 60), end: show(end_time ?? 'missing', 60) },
   });

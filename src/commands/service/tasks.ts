@@ -1,4 +1,5 @@
-import { isUnderWay } from '../../activities/ground.ts';
+import { instantOf } from '../../activities/clocks.ts';
+import { isUnderWay, restoreWords } from '../../activities/ground.ts';
 import { formatBytes, formatSeconds, formatTime } from '../../format.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { Backup, Restore } from '../../service/schemas.ts';
@@ -46,7 +47,7 @@ export async function restoreUnderWay({
   const open = value.find(isUnderWay);
   if (open === undefined) return undefined;
   return {
-    what: `restore ${open.id} of ${name} is ${open.status}`,
+    what: restoreWords(open, name),
     look: `lifeboat restores get ${open.id} --wait --instance ${name}`,
   };
 }
@@ -90,6 +91,7 @@ function utc(text: string | undefined): string | undefined {
 
 /** From the request to the last change of status, the time in the queue included. */
 export function took(from: string | undefined, to: string | undefined): string | undefined {
-  const seconds = (Date.parse(to ?? '') - Date.parse(from ?? '')) / 1000;
-  return seconds >= 0 ? formatSeconds(seconds) : undefined;
+  const [begin, end] = [instantOf(from), instantOf(to)];
+  if (begin === undefined || end === undefined || end < begin) return undefined;
+  return formatSeconds((end - begin) / 1000);
 }

@@ -1,0 +1,61 @@
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { formatTime, readable } from '../../format.ts';
+import type { Caller } from '../../runner/call.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import type { Workspace } from '../workspace.ts';
+import { adoptedLine } from './adopted.ts';
+import { outputOf, taskOf } from './call-outcome.ts';
+
+/**
+ * What comes before any change of an instance. A call of an earlier process, or of a run that is over, is asked about, and ends this command
+ * whatever became of it. A call in doubt of a run that is open refuses it (`call.in-doubt`, exit 5): only that run can ask. A run that is merely
+ * open is told. Nothing is sent.
+ */
+export async function doubtsFirst(
+  context: CommandContext,
+  { journal }: Workspace,
+  caller: Caller,
+  name: string,
+): Promise<void> {
+  await settleEarlier(context, caller, name);
+  const { inDoubt, readDoubts } = await import('../../runner/refuse-in-doubt.ts');
+  const ofRun = (await readDoubts(journal, name)).find(({ run }) => run?.isOpen);
+  if (ofRun !== undefined) throw inDoubt(ofRun);
+  await warnOfOpenRun(context, journal, name);
+}
+
+async function settleEarlier(context: CommandContext, caller: Caller, name: string): Promise<void> {
+  for (const open of caller.open()) {
+    const what = show(`an earlier call, ${open.verb} of ${formatTime(open.armedAt)} UTC,`);
+    context.stderr.write(`${what} was sent and its answer was never written down: asking the service\n`);
+    const end = await caller.settle(open);
+    const { id } = outputOf(end, name, open.verb);
+    const adopted = adoptedLine(end, taskOf(open.verb));
+    if (adopted !== undefined) context.stderr.write(`${readable(adopted)}\n`);
+    throw new LifeboatError(
+      'call.settled',
+      `${what} has landed${typeof id === 'number' ? ` as ${id}` : ''}`,
+      {
+        hints: ['nothing was sent now', 'run the command again if another one is wanted'],
+        exitCode: EXIT.waiting,
+      },
+    );
+  }
+}
+
+/** Two people at one instance see each other's changes only if they are told. */
+async function warnOfOpenRun(
+  context: CommandContext,
+  journal: Workspace['journal'],
+  name: string,
+): Promise<void> {
+  const { listRuns } = await import('../../runner/runs.ts');
+  for (const run of await listRuns(journal)) {
+    if (run.status !== 'open' || (run.instance !== name && run.target !== name)) continue;
+    const role = run.instance === name ? `on ${name}` : `into ${name}`;
+    context.stderr.write(
+      `warning: run ${show(run.runId)} of ${show(run.runbook)} ${role} is open, at: ${show(run.where)}\n`,
+    );
+  }
+}

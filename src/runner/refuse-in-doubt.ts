@@ -1,0 +1,141 @@
+import { EXIT, LifeboatError } from '../errors.ts';
+import type { Entry, JournalReader, Json } from '../journal/journal.ts';
+import { type Doubt, doubtsOn, isGrave, type RunEntries } from './in-doubt.ts';
+
+/**
+ * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt, whoever sent it: what would be begun now
+ * could do the same a second time. The doubt of the run `own` is its own to find out about, and a backup more does no harm.
+ */
+export async function refuseInDoubt(
+  journal: Pick<JournalReader, 'read' | 'streams'>,
+  instances: readonly string[],
+  own?: string,
+): Promise<void> {
+  const runs = await runsOf(journal);
+  for (const instance of instances) {
+    const doubts = doubtsOn(instance, await journal.read(`instance/${instance}`), runs);
+    const found = doubts.find((doubt) => isGrave(doubt) && (own === undefined || doubt.run?.runId !== own));
+    if (found !== undefined) throw inDoubt(found);
+  }
+}
+
+/** Every call to an instance that is in doubt, whoever sent it, the oldest first. */
+export async function readDoubts(
+  journal: Pick<JournalReader, 'read' | 'streams'>,
+  instance: string,
+): Promise<readonly Doubt[]> {
+  return doubtsOn(instance, await journal.read(`instance/${instance}`), await runsOf(journal));
+}
+
+/** The same for every instance that has a ledger or a run, by its name. */
+export async function readAllDoubts(
+  journal: Pick<JournalReader, 'read' | 'streams'>,
+): Promise<readonly Doubt[]> {
+  const runs = await runsOf(journal);
+  const names = new Set(runs.flatMap(({ entries }) => instancesOf(entries)));
+  for (const { stream } of await journal.streams('instance/')) names.add(stream.slice('instance/'.length));
+  const found = await Promise.all(
+    [...names].sort().map(async (name) => doubtsOn(name, await journal.read(`instance/${name}`), runs)),
+  );
+  return found.flat();
+}
+
+/** Of those of one instance, the grave ones of runs that are over: nobody drives them any more, so the ledger has to take them. */
+export async function leftBehind(
+  journal: Pick<JournalReader, 'read' | 'streams'>,
+  instance: string,
+): Promise<readonly Doubt[]> {
+  const doubts = await readDoubts(journal, instance);
+  return doubts.filter((doubt) => doubt.run?.isOpen === false && isGrave(doubt));
+}
+
+/**
+ * The instances that a run can change. In a recovery that only performs the source may be gone, and nothing is sent to it: what is in doubt
+ * there has no bearing.
+ */
+export function changedBy({
+  instance,
+  target,
+  input,
+}: {
+  readonly instance: string;
+  readonly target?: string | undefined;
+  readonly input: Json | undefined;
+}): readonly string[] {
+  if (target === undefined || target === instance) return [instance];
+  const mode = (input as { readonly mode?: unknown } | null | undefined)?.mode;
+  return mode === 'perform' ? [target] : [instance, target].sort();
+}
+
+/** The refusal, with what can be done about it. */
+export function inDoubt(doubt: Doubt): LifeboatError {
+  const { instance, intent, armedAt, run } = doubt;
+  const when = `${armedAt.slice(0, 19).replace('T', ' ')} UTC`;
+  return new LifeboatError(
+    'call.in-doubt',
+    `${callInWords(doubt)} on ${instance}, sent ${when}, is in doubt`,
+    {
+      hints: [
+        'nothing was sent now: what became of that call has to be known first, or it could happen twice',
+        ...(run?.isOpen
+          ? [
+              `run ${run.runId} sent it; to ask the service and go on: lifeboat resume ${run.runId}`,
+              `or give the run up, which hands the doubt on: lifeboat resume ${run.runId} --abandon REASON`,
+            ]
+          : [
+              `what was sent and when: lifeboat calls list --instance ${instance}`,
+              `to ask the service, which sends nothing: ${commandOf(doubt)}`,
+              `or say what it became: lifeboat calls settle ${intent} --instance ${instance} --became ID|nothing --reason WHY`,
+            ]),
+      ],
+      evidence: { instance, call: intent, verb: doubt.verb, armedAt, ...(run && { run: run.runId }) },
+      exitCode: EXIT.inDoubt,
+    },
+  );
+}
+
+/** What a call asks for: `the restore of backup 3`. */
+export function callInWords({ verb, input }: Pick<Doubt, 'verb' | 'input'>): string {
+  const words: Readonly<Record<string, string>> = {
+    createBackup: 'the backup',
+    restoreBackup: `the restore of backup ${said(input['backup'])}`,
+    restoreToTime: `the restore to ${said(input['targetTime'])}`,
+    performRecovery: 'the recovery from another instance',
+    recreate: 'the recreate',
+    restart: 'the restart',
+    update: 'the update',
+  };
+  return words[verb] ?? `the call ${verb}`;
+}
+
+/** Any command that changes the instance asks about an open call first; the one that sent it is the plainest. */
+function commandOf({ verb, input, instance }: Doubt): string {
+  const commands: Readonly<Record<string, string>> = {
+    createBackup: 'backups create',
+    restoreBackup: `backups restore ${said(input['backup'])}`,
+    restoreToTime: `pitr restore --to ${said(input['targetTime'])}`,
+    recreate: 'instance recreate',
+    restart: 'instance restart',
+    update: 'instance update',
+  };
+  return `\`lifeboat ${commands[verb] ?? 'backups create'} --instance ${instance}\``;
+}
+
+function said(value: Json | undefined): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '?';
+}
+
+function instancesOf([started]: readonly Entry[]): readonly string[] {
+  const { instance, target } = (started?.body ?? {}) as {
+    readonly instance?: string;
+    readonly target?: string;
+  };
+  return [instance, target].filter((name) => name !== undefined);
+}
+
+async function runsOf(journal: Pick<JournalReader, 'read' | 'streams'>): Promise<readonly RunEntries[]> {
+  const heads = await journal.streams('run/');
+  return Promise.all(
+    heads.map(async ({ stream }) => ({ stream, entries: (await journal.read(stream)) as readonly Entry[] })),
+  );
+}

@@ -1,0 +1,114 @@
+import { describe, test } from 'vitest';
+import type { Trouble } from './foreign/call.ts';
+import type { House } from './house.ts';
+import { changes, typesOf, useHouses } from './scene.ts';
+
+const NEVER_ARRIVED: Trouble = { work: false, answer: 'lost' };
+const LOST: Trouble = { answer: 'lost' };
+const ORDERS = ['--instance', 'orders'] as const;
+const SURE = [...ORDERS, '--confirm', 'orders'] as const;
+const HOUR = { settle: '1h' } as const;
+
+/** Trouble for the requests of a restore. */
+function atRestore(trouble: Trouble) {
+  return ({ method, path }: { readonly method: string; readonly path: string }): Trouble | undefined =>
+    method === 'POST' && path.endsWith('/restore') ? trouble : undefined;
+}
+
+function restoresSent({ server }: House): number {
+  return server.calls.filter(({ method, path }) => method === 'POST' && path.endsWith('/restore')).length;
+}
+
+async function newest(house: House): Promise<string> {
+  const { stdout } = await house.run('backups', 'list', ...ORDERS, '--json');
+  return String(JSON.parse(stdout)[0].id);
+}
+
+/** Starts a command and kills it when the journal holds that the answer to its restore was lost. */
+async function killedInDoubt(house: House, ...args: string[]): Promise<void> {
+  const running = house.start(...args);
+  const isLost = async () =>
+    (await house.entries().catch(() => [])).some(
+      ({ type, body }) => type === 'intent.outcome' && (body as { verb?: string }).verb === 'restoreBackup',
+    );
+  while (!(await isLost())) await new Promise((resolve) => setTimeout(resolve, 100));
+  running.child.kill('SIGKILL');
+  await running.ended;
+}
+
+describe.concurrent('a restore in doubt', () => {
+  const house = useHouses();
+
+  test('of a raw command keeps every run from beginning, until somebody says what it became', async (context) => {
+    const { expect } = context;
+    const home = await house(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
+    const id = await newest(home);
+    await killedInDoubt(home, 'backups', 'restore', id, ...SURE);
+    const refused = await home.run('run', 'restore-backup', ...SURE, '--yes', '--backup', id);
+    expect([refused.code, restoresSent(home)], refused.stderr).toEqual([5, 1]);
+    expect(refused.stderr).toContain(`the restore of backup ${id} on orders, sent `);
+    expect(refused.stderr).toContain('hint: what was sent and when: lifeboat calls list --instance orders');
+    expect(typesOf(await home.entries(), 'run')).toEqual([]);
+    const unlisted = await home.run('calls', 'settle', ...ORDERS, '--became', '99999', '--reason', 'I think');
+    expect(unlisted.code, unlisted.stderr).toBe(2);
+    expect(unlisted.stderr).toContain('the service lists no restore 99999; nothing was settled');
+    const settled = await home.run(
+      'calls',
+      'settle',
+      ...ORDERS,
+      '--became',
+      'nothing',
+      '--reason',
+      'I looked',
+    );
+    expect(settled.code, settled.stderr).toBe(0);
+    const begun = await home.run('run', 'restore-backup', ...ORDERS, '--yes', '--backup', id);
+    expect(begun.code, begun.stderr).toBe(3);
+  });
+
+  test('of a run refuses raw changes, and goes on to refuse when the run is given up', async (context) => {
+    const { expect } = context;
+    const home = await house(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
+    const id = await newest(home);
+    await killedInDoubt(home, 'run', 'restore-backup', ...SURE, '--yes', '--backup', id);
+    const raw = await home.run('backups', 'restore', id, ...SURE);
+    expect(raw.code, raw.stderr).toBe(5);
+    expect(raw.stderr).toMatch(/hint: run \w+ sent it; to ask the service and go on: lifeboat resume \w+/u);
+    const given = await home.run('resume', '--abandon', 'no time');
+    expect(given.code, given.stderr).toBe(0);
+    expect(given.stdout).toContain(`the restore of backup ${id} on orders, sent `);
+    const listed = await home.run('calls', 'list', '--json');
+    expect(JSON.parse(listed.stdout)).toMatchObject({ instance: 'orders', verb: 'restoreBackup' });
+    const next = await home.run('run', 'restore-backup', ...SURE, '--yes', '--backup', id);
+    expect([next.code, restoresSent(home)], next.stderr).toEqual([5, 1]);
+    expect((await home.run('audit', 'verify')).code).toBe(0);
+  });
+
+  test('that a raw command finds in the list is told to be adopted, and how sure that is', async (context) => {
+    const { expect } = context;
+    const home = await house(context, { trouble: atRestore(LOST) });
+    const id = await newest(home);
+    const restored = await home.run('backups', 'restore', id, ...SURE);
+    expect(restored.code, restored.stderr).toBe(0);
+    expect(restored.stderr).toMatch(
+      /^adopted: .*the service shows restore \d+, triggered .*; certainly ours; /mu,
+    );
+    expect(changes(home.server)).toMatchObject({ posts: 1, postsDone: 1 });
+  });
+});
+
+describe.concurrent('a point in time with an offset', () => {
+  const house = useHouses();
+
+  test('goes to the service in UTC, and stays in the words as it was typed', async (context) => {
+    const { expect } = context;
+    const home = await house(context, { instances: [{ name: 'orders', archiving: true, backups: 1 }] });
+    const { stdout } = await home.run('pitr', 'show', ...ORDERS, '--json');
+    const end = new Date(JSON.parse(stdout).end_time);
+    const there = new Date(end.getTime() + 3_600_000).toISOString().replace('Z', '+01:00');
+    const { stderr } = await home.run('pitr', 'restore', '--to', there, ...SURE);
+    expect(stderr).toContain(`restore orders to ${there}, which is `);
+    const sent = home.server.calls.find(({ path }) => path.endsWith('/pitr/restore'));
+    expect(sent?.body, stderr).toEqual({ target_time: end.toISOString() });
+  });
+});

@@ -1,0 +1,201 @@
+import { expect, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import type { AnyActivity } from '../../src/activities/activity.ts';
+import type { Journal, Json, StreamName } from '../../src/journal/journal.ts';
+import { takeLedger } from '../../src/runner/call.ts';
+import { readDoubts } from '../../src/runner/refuse-in-doubt.ts';
+import { RunLog } from '../../src/runner/run-log.ts';
+import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
+import { LOST, makeWorld, obedient, sending, type World } from './world.ts';
+
+const LOOKED: { landed: true; id: number; adopted: boolean } = { landed: true, id: 9, adopted: true };
+
+test('no run begins while a restore of the ledger is in doubt, and the refusal says what to do', async () => {
+  const world = await closedWorld();
+  await arm(world.journal, 'instance/orders', 'call-1', 'restoreBackup', { backup: 102 });
+  await expect(startRun(world.journal, start('orders'))).rejects.toMatchObject({
+    code: 'call.in-doubt',
+    exitCode: 5,
+    shortMessage: expect.stringMatching(
+      /^the restore of backup 102 on orders, sent \d{4}-.* UTC, is in doubt$/u,
+    ),
+    hints: expect.arrayContaining([
+      'what was sent and when: lifeboat calls list --instance orders',
+      'to ask the service, which sends nothing: `lifeboat backups restore 102 --instance orders`',
+      expect.stringContaining('lifeboat calls settle call-1 --instance orders --became ID|nothing'),
+    ]),
+  });
+  expect(await world.journal.streams('run/')).toHaveLength(1);
+});
+
+test('a backup in doubt keeps no run from beginning: one more does no harm', async () => {
+  const world = await closedWorld();
+  await arm(world.journal, 'instance/orders', 'call-1', 'createBackup', {});
+  expect(await startRun(world.journal, start('orders'))).toEqual(expect.any(String));
+});
+
+test('a run is not taken up while a call of somebody else is in doubt, and is for one of its own', async () => {
+  const world = await makeWorld(obedient());
+  await arm(world.journal, `run/${world.runId}`, 'restore-0', 'restoreBackup', { backup: 3 });
+  const run = await world.takeUp();
+  await run.detach();
+  await arm(world.journal, 'instance/orders', 'call-1', 'restoreToTime', {
+    targetTime: '2026-11-21T02:59:00Z',
+  });
+  await expect(world.takeUp()).rejects.toMatchObject({ code: 'call.in-doubt', exitCode: 5 });
+});
+
+test('a restore that a run left in doubt is handed on when the run is given up, with its baseline and its time', async () => {
+  const world = await makeWorld(obedient());
+  const { journal, runId } = world;
+  const armedAt = await arm(journal, `run/${runId}`, 'restore-0', 'restoreBackup', { backup: 3 }, [1, 2]);
+  const left = await abandonRun(journal, await findRun(journal), 'superseded');
+  expect(left).toMatchObject([{ verb: 'restoreBackup', instance: 'orders', armedAt }]);
+  await expect(startRun(journal, start('orders'))).rejects.toMatchObject({ code: 'call.in-doubt' });
+  const memories: unknown[] = [];
+  const caller = await takeLedger(callDeps(journal, memories));
+  const [open, another] = caller.open();
+  expect(another).toBeUndefined();
+  expect(open).toMatchObject({ verb: 'restoreBackup', armedAt, input: { backup: 3 } });
+  if (open === undefined) throw new Error('nothing was handed on');
+  expect(await caller.settle(open)).toMatchObject({ performed: { how: 'done', output: { id: 9 } } });
+  expect(memories).toMatchObject([{ armedAt, baseline: [1, 2] }]);
+  caller.release();
+  expect(await readDoubts(journal, 'orders')).toEqual([]);
+  expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
+});
+
+test('what is in doubt when a run is stopped goes to the ledger with its end, in one transaction', async () => {
+  const { journal, runId } = await makeWorld(obedient());
+  const stream = `run/${runId}` as const;
+  await arm(journal, stream, 'restore-0', 'restoreBackup', { backup: 3 });
+  const writes: string[][] = [];
+  const stop = journal.onAppended((entries) => writes.push(entries.map(({ type }) => type)));
+  const log = new RunLog({ journal, runId, instance: 'orders' }, [...(await journal.read(stream))]);
+  await log.close([{ type: 'run.closed', body: { outcome: 'stopped' } }]);
+  stop();
+  expect(writes).toEqual([['run.closed', 'call.begun', 'intent.prepared', 'intent.armed']]);
+  await expect(startRun(journal, start('orders'))).rejects.toMatchObject({ code: 'call.in-doubt' });
+  expect(await readDoubts(journal, 'orders')).toMatchObject([
+    { verb: 'restoreBackup', input: { backup: 3 } },
+  ]);
+});
+
+test('what a run that was given up earlier has left is taken into the ledger by the next call, once', async () => {
+  const world = await makeWorld(obedient());
+  const { journal, runId } = world;
+  await arm(journal, `run/${runId}`, 'restore-0', 'restoreBackup', { backup: 3 });
+  await journal.append([{ stream: `run/${runId}`, type: 'run.abandoned', body: { reason: 'before' } }]);
+  await expect(startRun(journal, start('orders'))).rejects.toMatchObject({ code: 'call.in-doubt' });
+  for (const _ of [1, 2]) {
+    const caller = await takeLedger(callDeps(journal, []));
+    expect(caller.open()).toMatchObject([{ verb: 'restoreBackup', input: { backup: 3 } }]);
+    caller.release();
+  }
+  const caller = await takeLedger(callDeps(journal, []));
+  const [open] = caller.open();
+  if (open === undefined) throw new Error('nothing is open');
+  await caller.decide(open, undefined, 'the dashboard shows none');
+  caller.release();
+  expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
+});
+
+test('what a person has decided in a run is in doubt no longer; looking again and stopping decide nothing', async () => {
+  for (const [event, isDecided] of [
+    ['operator.adopt', true],
+    ['operator.sendAgain', true],
+    ['operator.hasBegun', true],
+    ['operator.lookAgain', false],
+    ['operator.stop', false],
+  ] as const) {
+    const { journal, runId } = await makeWorld(obedient());
+    await arm(journal, `run/${runId}`, 'restore-0', 'restoreBackup', { backup: 3 });
+    const body = { event: { type: event }, to: 'somewhere' };
+    await journal.append([{ stream: `run/${runId}`, type: 'event', body }]);
+    expect((await readDoubts(journal, 'orders')).length, event).toBe(isDecided ? 0 : 1);
+  }
+});
+
+test('a recovery in doubt is in doubt on the target, and only there', async () => {
+  const { journal } = await closedWorld();
+  const runId = await startRun(journal, { ...start('orders'), target: 'orders-dr' });
+  await arm(journal, `run/${runId}`, 'restore-0', 'performRecovery', { backupGuid: 'g' });
+  expect(await readDoubts(journal, 'orders')).toEqual([]);
+  expect(await readDoubts(journal, 'orders-dr')).toMatchObject([{ verb: 'performRecovery', run: { runId } }]);
+  const [run] = (await journal.streams('run/')).filter(({ stream }) => stream.endsWith(runId));
+  expect(run).toBeDefined();
+  await abandonRun(journal, await findRun(journal, runId), 'superseded');
+  await expect(startRun(journal, start('orders-dr'))).rejects.toMatchObject({ code: 'call.in-doubt' });
+  expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
+});
+
+test('what is in doubt on the source stops no recovery that leaves the source alone', async () => {
+  const { journal } = await closedWorld();
+  await arm(journal, 'instance/orders', 'call-1', 'restoreBackup', { backup: 102 });
+  const into = { ...start('orders'), target: 'orders-dr' };
+  await expect(startRun(journal, into)).rejects.toMatchObject({ code: 'call.in-doubt' });
+  const perform = { ...into, input: { instance: 'orders', target: 'orders-dr', mode: 'perform' } };
+  expect(await startRun(journal, perform)).toEqual(expect.any(String));
+});
+
+function start(instance: string) {
+  const runbook = runbooks['rotate-key'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  return {
+    runbook,
+    instance,
+    input: { instance },
+    mode: 'LIVE' as const,
+    operator: 'tester',
+    tool: { name: 'lifeboat', version: '0', node: 'v24' },
+  };
+}
+
+async function closedWorld(): Promise<World> {
+  const world = await makeWorld(obedient());
+  await abandonRun(world.journal, await findRun(world.journal), 'superseded');
+  return world;
+}
+
+/** What a process leaves that is killed while the answer is on its way. Gives the moment of arming. */
+async function arm(
+  journal: Journal,
+  stream: StreamName,
+  intent: string,
+  verb: string,
+  input: Readonly<Record<string, Json>>,
+  baseline: Json = [],
+): Promise<string> {
+  const mark = { intent, verb };
+  const begun = { activity: 'restore', verb, kind: 'once', key: intent, input: { ...input, intent } };
+  const call = { stream, type: 'call.begun', body: { call: intent, verb, input } };
+  const written = await journal.append([
+    ...(stream.startsWith('instance/') ? [call] : []),
+    { stream, type: 'activity.begun', body: begun },
+    { stream, type: 'intent.prepared', body: { ...mark, baseline } },
+    { stream, type: 'intent.armed', body: mark },
+  ]);
+  const armed = written.find(({ type }) => type === 'intent.armed');
+  if (armed === undefined) throw new Error('nothing was armed');
+  return armed.at;
+}
+
+function callDeps(journal: Journal, memories: unknown[]) {
+  const judging = sending(async () => LOST) as AnyActivity & { kind: 'once' };
+  const restoreBackup = {
+    ...judging,
+    judge: async (_: never, memory: unknown) => {
+      memories.push(memory);
+      return { verdict: 'landed', output: LOOKED, evidence: {} };
+    },
+  } as unknown as AnyActivity;
+  return {
+    journal,
+    instance: 'orders',
+    activities: { restoreBackup },
+    now: () => new Date(),
+    signal: new AbortController().signal,
+    sleep: async () => undefined,
+    report: () => undefined,
+  };
+}
