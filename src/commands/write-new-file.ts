@@ -28,17 +28,19 @@ export function writeNewFile(path: string, content: Buffer | string): void {
 
 /** Why evidence was not written, for a person: a name that is taken is theirs to change, a full disk is not a matter of names. */
 export function notWritten(path: string, cause: unknown): LifeboatError {
-  const name = show(path, 200);
   const code = errorCode(cause) ?? '';
-  if (code === 'EEXIST')
-    return new LifeboatError('usage.out', `${name} is already there, and evidence is not overwritten`, {
-      hints: ['name another file with --out FILE', 'nothing was written'],
-      exitCode: EXIT.usage,
-      cause,
-    });
+  if (code === 'EEXIST') return isTaken(path);
   const why = FILE_TROUBLE[code] ?? (code === '' ? 'the system does not say why' : code);
-  return new LifeboatError('output.file', `${name} cannot be written: ${why}`, {
+  return new LifeboatError('output.file', `${show(path, 200)} cannot be written: ${why}`, {
     hints: ['nothing was written under this name', 'name another place with --out FILE'],
     cause,
   });
+}
+
+export function isTaken(path: string): LifeboatError {
+  return new LifeboatError(
+    'usage.out',
+    `${show(path, 200)} is already there, and evidence is not overwritten`,
+    { hints: ['name another file with --out FILE', 'nothing was written'], exitCode: EXIT.usage },
+  );
 }

@@ -10,7 +10,7 @@ import { findRun, type RunSummary } from '../../runner/runs.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { openKeys } from '../workspace.ts';
-import { writeNewFile } from '../write-new-file.ts';
+import { isTaken, notWritten, writeNewFile } from '../write-new-file.ts';
 import { bundlePapers } from './bundle-papers.ts';
 import { checkpointFolders } from './checkpoint-folders.ts';
 
@@ -182,28 +182,13 @@ function refuseOut({ stdout }: CommandContext, out: string): void {
       hints: ['name a file with --out FILE, or lead the output into one'],
       exitCode: EXIT.usage,
     });
-  if (out !== '-' && existsSync(out)) throw isThere(out);
+  if (out !== '-' && existsSync(out)) throw isTaken(out);
 }
 
 function write(out: string, tar: Buffer): void {
   try {
     writeNewFile(out, tar);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw isThere(out);
-    throw new LifeboatError('output.file', `${show(out, 200)} cannot be written`, {
-      cause,
-      exitCode: EXIT.usage,
-    });
+    throw notWritten(out, cause);
   }
-}
-
-function isThere(out: string): LifeboatError {
-  return new LifeboatError(
-    'usage.out',
-    `${show(out, 200)} is already there, and evidence is not overwritten`,
-    {
-      hints: ['name another file with --out FILE'],
-      exitCode: EXIT.usage,
-    },
-  );
 }

@@ -11,12 +11,13 @@ export function outputOf<Output>(entries: readonly Entry[], activity: string): O
   return (found?.body as { event?: { output?: Output } } | undefined)?.event?.output;
 }
 
-/** How long a recovery took, in its slices. */
+/** How long a recovery took, in its slices; nothing where it was not shown to be over. */
 export function recoveryTimeOf(
   runbook: string,
   entries: readonly Entry[],
 ): Pick<ChapterProof['measures'], 'rtoSeconds' | 'rtoHow'> {
   const measures = measuresOfRun(runbook, entries);
-  if (measures === undefined) return {};
+  if (measures === undefined || measures.unshown !== undefined || measures.time.unbound !== undefined)
+    return {};
   return { rtoSeconds: measures.time.totalMs / 1000, rtoHow: slicesInWords(measures) };
 }

@@ -15,14 +15,14 @@ export function approvalFiles(
     if (read?.type === 'approval.asked')
       files.set(`approvals/${fileName(read.body.challenge)}.txt`, Buffer.from(read.body.text));
     if (read?.type !== 'approval.given') continue;
-    const { challenge, signature, key, publicKey, approver, allowedBy } = read.body;
+    const { challenge, signature, key, publicKey, approver, allowedBy, moment = entry.at } = read.body;
     const base = `approvals/${fileName(challenge)}.${entry.seq}`;
     files.set(`${base}.sig`, Buffer.from(signature));
     // In the form of a file of allowed signers, so that OpenSSH takes it.
     const line = oneLine(allowedBy ?? `${approver} ${publicKey}`);
     files.set(
       `${base}.signer`,
-      Buffer.from(`${oneLine(`# approver: ${approver} at ${entry.at} with ${key}`)}\n${line}\n`),
+      Buffer.from(`${oneLine(`# approver: ${approver} at ${moment} with ${key}`)}\n${line}\n`),
     );
   }
   return files;
