@@ -72,18 +72,35 @@ export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilM
   return { ms: Math.min(pace, left + 1), untilMs: clocks.nowMs + left };
 }
 
+/** So long a send takes at most: its deadline is a minute behind the router's (service-api.md section 8), and some more. */
+const LONGEST_SEND_MS = 17 * 60_000;
+
 /**
- * The time since the loss, by whichever clock says less: a clock that was set forward must not end the waiting. Time that runs
- * backwards is no time at all: then this machine's clock was set back, and the service's counts.
+ * The time since the loss, by whichever clock says less: a clock that was set forward must not end the waiting. A process that died in its send
+ * leaves only the moment at which it was missed; however late that is, the send had ended by its deadline.
  */
-export function elapsedMs({ armedAtMs, lostAtMs, nowMs, skewBefore, skewNow }: Clocks): number {
-  const byOurs = nowMs - (lostAtMs ?? armedAtMs);
+export function elapsedMs(clocks: Clocks): number {
+  const { armedAtMs, lostAtMs, skewBefore, skewNow } = clocks;
+  const sinceArmed = sinceMs(armedAtMs, clocks);
+  if (lostAtMs === undefined) return sinceArmed;
+  const sinceLost = sinceMs(lostAtMs, clocks, true);
+  const isComparable = skewBefore !== null && skewNow !== undefined;
+  return isComparable ? Math.max(sinceLost, sinceArmed - LONGEST_SEND_MS) : sinceLost;
+}
+
+/**
+ * The time since a moment of this machine. Time that runs backwards is no time at all: then this machine's clock was set back, and the service's
+ * counts. With `isLater`, a moment after the arming, it may also have been set forward before that, which is then a moment of the new time.
+ */
+function sinceMs(fromMs: number, { nowMs, skewBefore, skewNow }: Clocks, isLater = false): number {
+  const byOurs = nowMs - fromMs;
   if (skewBefore === null || skewNow === undefined) return byOurs;
   const drift = skewNow.skewMs - skewBefore.skewMs;
   const noise = skewNow.uncertaintyMs + skewBefore.uncertaintyMs;
   const byTheirs = byOurs + drift - noise;
   if (byOurs < 0) return Math.max(byOurs, byTheirs);
-  return drift < -noise - CLOCK_MARGIN_MS ? byTheirs : byOurs;
+  if (drift >= -noise - CLOCK_MARGIN_MS) return byOurs;
+  return isLater && byTheirs < -noise - CLOCK_MARGIN_MS ? byOurs : byTheirs;
 }
 
 /** Whole seconds the service's clock is ahead; what cannot be told from none is none. */

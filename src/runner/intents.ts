@@ -20,9 +20,6 @@ export interface IntentMemory {
   readonly lostAt?: string;
 }
 
-/** So long one send takes at most, and some more: its deadline is longer than the 15 minutes of the router. */
-const LONGEST_SEND_MS = 17 * 60_000;
-
 /**
  * Intents by id, as the journal tells them. A send that the service refused for its credentials was provably not carried out,
  * so that intent counts as not armed and may be prepared again.
@@ -45,13 +42,11 @@ export function foldIntents(entries: readonly Entry[]): ReadonlyMap<string, Inte
   return intents;
 }
 
-/** The process that armed it died before it wrote an outcome down: some time before this one, and before the deadline of the send. */
+/** The process that armed it died before it wrote an outcome down, some time before this one. */
 function takenUp(intents: Map<string, IntentMemory>, id: string, at: string): void {
   const known = intents.get(id);
   if (known?.armedAt === undefined || known.lostAt !== undefined) return;
-  const deadlineMs = Date.parse(known.armedAt) + LONGEST_SEND_MS;
-  const lostAt = Date.parse(at) > deadlineMs ? new Date(deadlineMs).toISOString() : at;
-  intents.set(id, { ...known, lostAt });
+  intents.set(id, { ...known, lostAt: at });
 }
 
 function settle(known: IntentMemory, body: { readonly [key: string]: Json }, at: string): IntentMemory {

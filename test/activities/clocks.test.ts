@@ -54,3 +54,23 @@ test('a clock that was set back far does not make the waiting last for as long a
   // With nothing to compare it with it is waited on: nothing is ever decided too early.
   expect(nextLook({ ...afterMs(62_000), skewBefore: null })).toBeDefined();
 });
+
+test('a clock that was set forward far, before or after the loss, neither ends the waiting nor makes it last for ever', () => {
+  const day = 86_400_000;
+  const armedAtMs = 10_000_000;
+  const waited = (lostAtMs: number, ms: number) =>
+    elapsedMs({
+      armedAtMs,
+      lostAtMs,
+      nowMs: armedAtMs + day + ms,
+      settleMs: 60_000,
+      skewBefore: { skewMs: 0, uncertaintyMs: 500 },
+      skewNow: { skewMs: -day, uncertaintyMs: 500 },
+    });
+  // Set between the sending and the loss, whose moment is one of the new time.
+  expect(waited(armedAtMs + day, 30_000)).toBe(30_000);
+  // Set after the loss.
+  expect(waited(armedAtMs, 30_000)).toBe(29_000);
+  // Missed long before, by the old time.
+  expect(waited(armedAtMs, 40 * 60_000)).toBe(40 * 60_000 - 1_000);
+});

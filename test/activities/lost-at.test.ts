@@ -78,8 +78,12 @@ describe('when an answer was lost', () => {
     expect(lostAt(begun(ARMED + 14 * MINUTE), begun(ARMED + 20 * MINUTE))).toBe(iso(ARMED + 14 * MINUTE));
   });
 
-  test('is no later than a send can take', () => {
-    expect(lostAt(begun(ARMED + 600 * MINUTE))).toBe(iso(ARMED + 17 * MINUTE));
+  test('is waited for no longer than from the end that the send had at the latest', () => {
+    const at = (nowMs: number) => judgeBackup(look([], { nowMs, lostAtMs: ARMED + 600 * MINUTE }));
+    expect(at(ARMED + 600 * MINUTE).verdict).toBe('absent');
+    const early = (nowMs: number) => judgeBackup(look([], { nowMs, lostAtMs: ARMED + 20 * MINUTE }));
+    expect(early(ARMED + 20 * MINUTE).verdict).toBe('wait');
+    expect(early(ARMED + 32 * MINUTE).verdict).toBe('absent');
   });
 });
 

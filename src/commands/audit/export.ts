@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
@@ -7,6 +8,7 @@ import { openForReading } from '../../journal/open-for-reading.ts';
 import { createSecretGuard, type SecretGuard } from '../../journal/secret-guard.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { findRun, type RunSummary } from '../../runner/runs.ts';
+import { Secret } from '../../secret.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { openKeys } from '../workspace.ts';
@@ -43,8 +45,8 @@ export async function auditExportCommand(
       ),
     ];
     await refuseUnsound(context, home, summary.runId, streams);
-    const keyring = await openKeys(context);
-    const signer = createSigner(await keyring.signingKey());
+    const keyring = await keysOf(context);
+    const signer = createSigner(keyring === undefined ? keyOfOneExport() : await keyring.signingKey());
     await tellOtherKeys(context, home, streams, signer);
     if (flags.lines === true) return await exportLines(context, journal, summary.runId, signer);
     const tar = await bundleOf(context, journal, summary, signer, await guardOf(context, keyring));
@@ -55,6 +57,22 @@ export async function auditExportCommand(
   } finally {
     await journal.close();
   }
+}
+
+/** The keys of this home. A record is worth most when its key store is lost, and a drill keeps none: then there are none, and it is said. */
+async function keysOf(context: CommandContext): Promise<Keyring | undefined> {
+  try {
+    return await openKeys(context, 'check');
+  } catch (thrown) {
+    if (!(thrown instanceof LifeboatError) || thrown.code !== 'keys.gone') throw thrown;
+    context.stderr.write(`warning: ${thrown.shortMessage}: this export is signed with a key of its own\n`);
+    return undefined;
+  }
+}
+
+function keyOfOneExport(): Secret {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 }
 
 /** A signature over a record that was tampered with would vouch for it. */
@@ -159,12 +177,11 @@ function quotes({ body }: Entry, runId: string): boolean {
 }
 
 /** Every secret of this home that could have got somewhere: the keys in the store, the installation's own, the tokens in the environment. */
-async function guardOf(context: CommandContext, { store }: Keyring): Promise<SecretGuard> {
-  const { Secret } = await import('../../secret.ts');
+async function guardOf(context: CommandContext, keyring: Keyring | undefined): Promise<SecretGuard> {
   const { tokenVariables } = await import('../service-of.ts');
   const guard = createSecretGuard();
-  for (const account of await store.accounts()) {
-    const secret = await store.get(account);
+  for (const account of (await keyring?.store.accounts()) ?? []) {
+    const secret = await keyring?.store.get(account);
     if (secret !== undefined) guard.add(secret);
   }
   const config = await loadConfig(context.env, context.configPath).catch(() => undefined);
