@@ -115,7 +115,7 @@ async function takeUpRun(
   const { journal, keyring, sealer, home } = workspace;
   const shelf = new Map<string, Secret>();
   const ground = { home, keyring, journal, platform: sites.platform, shelf };
-  const run = await takeUp({
+  return takeUp({
     journal,
     runbook: runbookNamed(runbook),
     runId,
@@ -139,11 +139,10 @@ async function takeUpRun(
       target: sites.target && depsFor(sites.target, ground),
     }),
     stepped: paper.write,
+    // Whoever does not hold the run must not touch its transcript; who closes it at once has to know how far that reaches.
+    held: () => sites.tape.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) }),
     lastNotes: sites.tape.notes,
   });
-  // Only now: whoever does not hold the run must not touch its transcript.
-  await sites.tape.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) });
-  return run;
 }
 
 async function driveByFlags(

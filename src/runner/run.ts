@@ -64,6 +64,8 @@ export interface RunDeps {
   readonly leaveGraceMs?: number;
   /** Who else has to agree before an answer is taken; nobody without it. */
   readonly gate?: Gate | undefined;
+  /** Called once the run and its ledgers are held by this process, and awaited before anything goes on. */
+  readonly held?: () => Promise<void>;
   /** What the record is to say when this process has done its part: beside the close (`isOver`), or beside the leaving. */
   readonly lastNotes?: (isOver: boolean) => readonly Note[];
   /** Told after each step that is durable; what it throws is not the run's concern. */

@@ -35,6 +35,7 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     if (entries.length > 1) notes.push({ stream, type: 'run.resumed', body });
     // Nothing follows the end that another process has brought the run to meanwhile; only its head is still signed.
     if (notes.length > 0 && !entries.some(isEnd)) entries.push(...(await deps.journal.append(notes, [head])));
+    await deps.held?.();
     return new Driver(deps, entries, () => {
       for (const hold of holds) hold.release();
     });

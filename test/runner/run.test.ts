@@ -64,6 +64,28 @@ describe('a run', () => {
     await again.detach();
   });
 
+  test('that is closed as soon as it is taken up asks for its last notes only when all is made ready for it', async () => {
+    const world = await makeWorld(obedient());
+    const killed = await world.takeUp({
+      lastNotes: () => {
+        throw new Error('killed');
+      },
+    });
+    await answerToTheChange(killed);
+    await expect(killed.ended).rejects.toThrow();
+    const order: string[] = [];
+    const held = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push('ready');
+    };
+    const lastNotes = () => {
+      order.push('asked');
+      return [];
+    };
+    await (await world.takeUp({ held, lastNotes })).ended;
+    expect(order).toEqual(['ready', 'asked']);
+  });
+
   test('says, when it is taken up, up to which entry it was signed', async () => {
     const world = await makeWorld(obedient());
     await (await world.takeUp()).detach();
