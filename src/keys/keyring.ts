@@ -87,7 +87,8 @@ function remember(make: () => Promise<Secret>): () => Promise<Secret> {
   };
 }
 
-function generateSigningKey(): Secret {
+/** A new ed25519 key for signatures, PKCS#8 PEM; stored nowhere. */
+export function generateSigningKey(): Secret {
   const { privateKey } = generateKeyPairSync('ed25519');
   return new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 }

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
@@ -46,7 +45,8 @@ export async function auditExportCommand(
     ];
     await refuseUnsound(context, home, summary.runId, streams);
     const keyring = await keysOf(context);
-    const signer = createSigner(keyring === undefined ? keyOfOneExport() : await keyring.signingKey());
+    const { generateSigningKey } = await import('../../keys/keyring.ts');
+    const signer = createSigner(keyring === undefined ? generateSigningKey() : await keyring.signingKey());
     await tellOtherKeys(context, home, streams, signer);
     if (flags.lines === true) return await exportLines(context, journal, summary.runId, signer);
     const tar = await bundleOf(context, journal, summary, signer, await guardOf(context, keyring));
@@ -68,11 +68,6 @@ async function keysOf(context: CommandContext): Promise<Keyring | undefined> {
     context.stderr.write(`warning: ${thrown.shortMessage}: this export is signed with a key of its own\n`);
     return undefined;
   }
-}
-
-function keyOfOneExport(): Secret {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  return new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 }
 
 /** A signature over a record that was tampered with would vouch for it. */

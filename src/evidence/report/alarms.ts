@@ -2,6 +2,7 @@ import { leftUnbound, unboundWords } from '../../../machines/parts/obligation.ts
 import type { Entry } from '../../journal/journal.ts';
 import type { RunEntryBody } from '../../journal/run-entries.ts';
 import { fieldsOf } from '../measure/timeline.ts';
+import { mayFollowEnd } from '../run-end.ts';
 import { find, findAll, untilEnd } from './found.ts';
 import type { Report } from './model.ts';
 import type { WrittenObligation } from './obligations.ts';
@@ -108,11 +109,8 @@ function skips(
   });
 }
 
-/** Written by a process that waited while the run ended, or took an approval back at that moment. */
-const MAY_FOLLOW = ['run.resumed', 'approval.withdrawn'];
-
 function afterTheEnd(entries: readonly Entry[], own: readonly Entry[]): Alarm[] {
-  const behind = entries.slice(own.length).filter(({ type }) => !MAY_FOLLOW.includes(type));
+  const behind = entries.slice(own.length).filter((entry) => !mayFollowEnd(entry));
   const [first] = behind;
   if (first === undefined) return [];
   const types = [...new Set(behind.map(({ type }) => type))].join(', ');

@@ -1,5 +1,6 @@
 import type { Entry } from '../../journal/journal.ts';
 import { type RunEntryBody, type RunEntryType, readRunEntry } from '../../journal/run-entries.ts';
+import { isEnd } from '../run-end.ts';
 
 export interface Found<T extends RunEntryType> {
   readonly entry: Entry;
@@ -20,11 +21,9 @@ export function find<T extends RunEntryType>(entries: readonly Entry[], type: T)
 
 /** The entries up to the one that ended the run, and all of a run that is not over: what was written behind its end does not change what it was. */
 export function untilEnd(entries: readonly Entry[]): readonly Entry[] {
-  const end = entries.findIndex((entry) => ENDS.includes(entry.type) && readRunEntry(entry) !== undefined);
+  const end = entries.findIndex((entry) => isEnd(entry) && readRunEntry(entry) !== undefined);
   return end === -1 ? entries : entries.slice(0, end + 1);
 }
-
-const ENDS = ['run.closed', 'run.abandoned'];
 
 export function findLast<T extends RunEntryType>(entries: readonly Entry[], type: T): Found<T> | undefined {
   return findAll(entries, type).at(-1);
