@@ -23,12 +23,15 @@ interface Count {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** What failed, by name. */
+  /** What failed, by name, with the first words of why. */
   readonly names?: readonly string[];
 }
 
 /** More than these are to be looked up above. */
 const MOST_NAMES = 20;
+
+/** So many first lines of why a test failed stand below its name. */
+const REASON_LINES = 5;
 
 /** So many last lines of what failed stand once more at the end. */
 const LAST_LINES = 15;
@@ -160,7 +163,10 @@ function countTests(ok: boolean, report: string): Count {
   const names = testResults.flatMap(({ name: file, assertionResults }) =>
     assertionResults
       .filter(({ status }) => status === 'failed')
-      .map(({ fullName }) => `${relative(process.cwd(), file)}: ${fullName}`),
+      .map(({ fullName, failureMessages }) => {
+        const why = (failureMessages?.[0] ?? '').split('\n').slice(0, REASON_LINES);
+        return [`${relative(process.cwd(), file)}: ${fullName}`, ...why].join('\n            ');
+      }),
   );
   return {
     passed,

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { finished, PassThrough, type Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { errorCode, FILE_TROUBLE, failureOf, LifeboatError } from '../errors.ts';
@@ -49,6 +50,7 @@ const SYNC_EVERY = 32 * 1024 * 1024;
  */
 export async function saveDownload(options: SaveOptions): Promise<Saved> {
   const part = `${options.path}.part`;
+  let refusesOffsets = false;
   for (let requests = 1, fruitless = 0; ; requests += 1) {
     const before = await readPart(part, options.of);
     const began = Date.now();
@@ -62,12 +64,13 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
     } catch (thrown) {
       const error = writeError(thrown, options.path) ?? thrown;
       if (before.size > 0 && failureOf(error).evidence['download'] === 'offset') {
+        refusesOffsets = true;
         await forget(part, 'all');
         continue;
       }
       if (failureOf(error).code === 'backup.empty') await forget(part, 'all');
       if (options.signal.aborted || !isPassing(error)) throw error;
-      const after = await readPart(part, options.of);
+      const after = refusesOffsets ? NOTHING : await readPart(part, options.of);
       fruitless = after.size > before.size ? 0 : fruitless + 1;
       if (!after.resumable) {
         await forget(part, 'all');
@@ -114,14 +117,16 @@ async function fetchOnce(
   part: string,
   before: Omit<Note, 'of'>,
 ): Promise<Omit<Saved, 'requests'>> {
+  // Before the request: a service that waits for a reader may give up.
+  const known = await hashFile(part, before.size);
   const download = await request({
     offset: before.size,
     ...(before.etag === undefined ? {} : { ifRange: before.etag }),
   });
   const { stream, offset, etag, acceptsRanges } = download;
-  stream.on('error', () => undefined);
+  const chunks = holdOn(stream);
   const total = download.total ?? (download.length === undefined ? undefined : offset + download.length);
-  const hash = createHash('sha256');
+  const hash = offset === 0 ? createHash('sha256') : known;
   let file: FileHandle | undefined;
   try {
     file = await open(part, offset === 0 ? 'w' : 'r+', 0o600);
@@ -131,9 +136,8 @@ async function fetchOnce(
       const note: Note = { of, size, total, etag, resumable: acceptsRanges };
       await writeFile(noteOf(part), JSON.stringify(note), { mode: 0o600 });
     };
-    if (offset > 0) await hashFile(part, offset, hash);
     report(offset, download);
-    const bytes = await append(handle, download, hash, report, keep);
+    const bytes = await append(handle, { download, chunks }, hash, report, keep);
     if (total !== undefined && bytes < total) throw short(bytes, total);
     if (bytes === 0) throw empty();
     return { bytes, sha256: hash.digest('hex') };
@@ -146,7 +150,7 @@ async function fetchOnce(
 /** Writes the stream behind what is there; gives the length of the whole. */
 async function append(
   file: FileHandle,
-  download: Download,
+  { download, chunks }: { readonly download: Download; readonly chunks: AsyncIterable<Buffer> },
   hash: Hash,
   report: SaveOptions['report'],
   keep: (size: number) => Promise<void>,
@@ -154,7 +158,7 @@ async function append(
   let at = download.offset;
   let kept = at;
   try {
-    for await (const chunk of download.stream as AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
       let written = 0;
       while (written < chunk.length) {
         written += (await file.write(chunk, written, chunk.length - written, at + written)).bytesWritten;
@@ -173,13 +177,15 @@ async function append(
 }
 
 async function readWhole(path: string, bytes: number): Promise<Omit<Saved, 'requests'>> {
-  const hash = createHash('sha256');
-  await hashFile(path, bytes, hash);
+  const hash = await hashFile(path, bytes);
   return { bytes, sha256: hash.digest('hex') };
 }
 
-async function hashFile(path: string, end: number, hash: Hash): Promise<void> {
+async function hashFile(path: string, end: number): Promise<Hash> {
+  const hash = createHash('sha256');
+  if (end === 0) return hash;
   for await (const chunk of createReadStream(path, { end: end - 1 })) hash.update(chunk as Buffer);
+  return hash;
 }
 
 function noteOf(part: string): string {
@@ -189,6 +195,25 @@ function noteOf(part: string): string {
 async function forget(part: string, what: 'note' | 'all'): Promise<void> {
   await rm(noteOf(part), { force: true });
   if (what === 'all') await rm(part, { force: true });
+}
+
+/**
+ * What comes of a stream, and then its failure. A stream that fails by itself drops what nobody has read yet, so that a service that
+ * always breaks off soon would bring nothing at all.
+ */
+function holdOn(stream: Readable): AsyncIterable<Buffer> {
+  const held = new PassThrough();
+  let failure: Error | null | undefined;
+  // Also tells of a stream that has failed already.
+  finished(stream, (error) => {
+    failure = error;
+    held.end();
+  });
+  stream.pipe(held);
+  return (async function* () {
+    yield* held as AsyncIterable<Buffer>;
+    if (failure) throw failure;
+  })();
 }
 
 /** What may pass by itself; a refusal does not. */

@@ -34,6 +34,8 @@ class Collector implements Handler {
       }
     | undefined;
   #streaming = false;
+  /** Bytes of a streamed body that the head announced and that have not come yet. */
+  #missing: number | undefined;
   #done = false;
 
   constructor(call: CallOptions, handler: Handler, limits: Limits) {
@@ -58,12 +60,16 @@ class Collector implements Handler {
     if (status < 200) return;
     this.#start = { status, headers, message };
     this.#streaming = this.#call.answer === 'stream' && status < 300;
-    if (this.#streaming) this.#handler.onResponseStart?.(controller, status, headers, message);
+    if (!this.#streaming) return;
+    const length = headers['content-length'];
+    if (length !== undefined && headers['transfer-encoding'] === undefined) this.#missing = Number(length);
+    this.#handler.onResponseStart?.(controller, status, headers, message);
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
     if (this.#done) return;
     if (this.#streaming) {
+      if (this.#missing !== undefined) this.#missing -= chunk.length;
       this.#handler.onResponseData?.(controller, chunk);
       return;
     }
@@ -86,6 +92,12 @@ class Collector implements Handler {
   onResponseError(controller: Controller, error: Error): void {
     if (this.#done) return;
     this.#done = true;
+    // undici takes a body for cut when its reader pauses at the last byte and the service then hangs up. RFC 9112 section 6.3
+    // calls it complete with its announced length.
+    if (this.#streaming && this.#missing === 0 && !controller.aborted) {
+      this.#handler.onResponseEnd?.(controller, {});
+      return;
+    }
     const { token } = this.#call;
     const final = this.#streaming ? transportError(error, token === undefined ? [] : [token]) : error;
     this.#handler.onResponseError?.(controller, final);

@@ -100,6 +100,29 @@ describe('a download', () => {
     expect(await save(serve().open)).toMatchObject({ sha256: SHA256 });
   });
 
+  test('whose offsets are refused although they were promised is given up after four tries too', async () => {
+    const { save, folder } = await makeTarget();
+    const server = serve({ breaks: Array<number>(20).fill(120_000), refusesOffsets: true });
+    await expect(save(server.open)).rejects.toMatchObject({ code: 'backup.cut' });
+    expect(server.offsets).toEqual([0, 120_000, 0, 0, 0, 0]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('loses nothing of what came before the connection broke, however late it is read', async () => {
+    const { path, save } = await makeTarget();
+    const offsets: number[] = [];
+    const open = async ({ offset }: { offset: number }): Promise<Download> => {
+      offsets.push(offset);
+      const stream = new Readable({ read: () => undefined });
+      stream.push(BYTES.subarray(offset, offset + 50_000));
+      setImmediate(() => stream.destroy(new LifeboatError('service.reset', 'the connection broke')));
+      return { ...(await serve().open({ offset })), stream };
+    };
+    expect(await save(open)).toMatchObject({ sha256: SHA256 });
+    expect(offsets).toEqual([0, 50_000, 100_000, 150_000, 200_000, 250_000]);
+    expect((await readFile(path)).equals(BYTES)).toBe(true);
+  });
+
   test('that cannot be written says why', async () => {
     const { path, folder } = await makeTarget();
     await mkdir(`${path}.part`);

@@ -114,7 +114,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/activities/**',
     packages: ['zod'],
-    node: ['child_process', 'crypto', 'fs', 'path', 'timers'],
+    node: ['child_process', 'crypto', 'fs', 'path', 'stream', 'timers'],
     rooms: [
       'type src/service',
       'src/service/parachute.ts',

@@ -392,7 +392,8 @@ describe.concurrent('a download', () => {
 
   test('that breaks off goes on by itself where the service offers ranges, and is whole', async (context) => {
     const { expect } = context;
-    const breaks = [30_000, 20_000, 0];
+    // The first is of the redirect that begins a session: it has no body to break.
+    const breaks = [0, 30_000, 20_000, 0];
     const { run, folder, server } = await house(context, {
       ranges: true,
       trouble: ({ path }) =>
@@ -403,6 +404,7 @@ describe.concurrent('a download', () => {
     expect(code, stderr).toBe(0);
     expect(readFileSync(file)).toEqual(await server.backups[0]?.file?.bytes());
     expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(server.calls.map(({ answered }) => answered)).toEqual([302, 200, 206, 206, 206]);
   });
 
   test('that breaks off where there are no ranges says so, and leaves nothing under the final name', async (context) => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Revision } from '../../src/service/revisions.ts';
 import { answer, json, startFaultServer } from './fault-server.ts';
@@ -212,6 +213,32 @@ test('a download that breaks off while its first cookie is being kept fails, and
   });
   expect(await rejection(client.download(3))).toMatchObject({ code: 'service.reset' });
 });
+
+for (const [what, framing] of [
+  ['of a known length', { 'content-length': '1000000' }],
+  ['in chunks', { 'transfer-encoding': 'chunked' }],
+  ['that ends with its connection', {}],
+] as const) {
+  test(`a download ${what} is whole although its reader is slow and the service hangs up behind it`, async () => {
+    const { client } = await serve((request, socket) => {
+      const { connection = 'keep-alive' } = request.headers;
+      const fields = { ...TYPE, ...framing, connection };
+      const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+      const isChunked = 'transfer-encoding' in framing;
+      const [before, after] = isChunked ? ['f4240\r\n', '\r\n0\r\n\r\n'] : ['', ''];
+      socket.end(`HTTP/1.1 200 OK\r\n${head.join('')}\r\n${before}${'x'.repeat(1_000_000)}${after}`);
+    });
+    for (let turn = 1; turn <= 20; turn += 1) {
+      const { stream } = await client.download(3);
+      let read = 0;
+      for await (const chunk of stream) {
+        read += (chunk as Buffer).length;
+        for (let round = 1; round <= 20; round += 1) await nextRound();
+      }
+      expect(read).toBe(1_000_000);
+    }
+  });
+}
 
 test('a download that falls silent is a timeout', async () => {
   const { client } = await serve(
