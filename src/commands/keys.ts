@@ -70,9 +70,15 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
     context.stderr.write('no keys are held and none is on record\n');
     return;
   }
-  const columns = ['instance', 'key', 'held', 'state', 'set (UTC)', 'ended (UTC)', 'proven (UTC)'].map(
-    (title) => ({ title }),
-  );
+  const columns = [
+    { title: 'instance', gives: true },
+    { title: 'key' },
+    { title: 'held' },
+    { title: 'state' },
+    { title: 'set (UTC)', drops: true },
+    { title: 'ended (UTC)', drops: true },
+    { title: 'proven (UTC)' },
+  ];
   const cells = rows.map((row) => [
     row.instance,
     row.fingerprint,
