@@ -22,11 +22,12 @@ export function lineFor(text: string, stage: Stage): string {
   const begun = numberOf('it has begun');
   if (begun !== undefined && deployments > 0) return begun;
   if (begun === undefined && restores > 0 && prompt.includes('restore')) {
-    const again = numberOf('wait and look again');
-    if (again !== undefined) return again;
+    const later = numberOf('wait and look again');
+    if (later !== undefined) return later;
   }
   const recommended = options.find(({ label }) => label.includes('(recommended)'));
-  return numberOf('it never happened') ?? recommended?.number ?? numberOf('try again') ?? 'q';
+  const again = numberOf('try again') ?? numberOf('let the platform rebind') ?? numberOf('let cf rebind');
+  return numberOf('it never happened') ?? recommended?.number ?? again ?? 'q';
 }
 
 function landed({ house }: Stage): { deployments: number; restores: number } {

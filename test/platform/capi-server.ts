@@ -8,7 +8,8 @@ import { read } from './capi-reads.ts';
 /** What happens to the next call that fits. `before`: it is not made; `after`: it is made, and its answer is lost. */
 export interface Fault {
   readonly call: RegExp;
-  readonly how: 'reset-before' | 'reset-after' | 'gateway-after' | Reply;
+  /** As a function: what it answers when the call comes, and what it does to the model before. */
+  readonly how: 'reset-before' | 'reset-after' | 'gateway-after' | Reply | ((model: CapiModel) => Reply);
 }
 
 export const TOKEN = 'bearer tok-8d2f61ac90';
@@ -59,6 +60,7 @@ export async function startCapi(): Promise<CapiServer> {
     const how = index < 0 ? undefined : capi.faults.splice(index, 1)[0]?.how;
     if (how === 'reset-before') return void request.socket.destroy();
     if (typeof how === 'object') return send(response, how);
+    if (typeof how === 'function') return send(response, how(model));
     if (request.headers.authorization !== capi.token) {
       return send(response, {
         status: 401,

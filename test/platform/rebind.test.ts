@@ -166,6 +166,38 @@ describe('binding', () => {
   });
 });
 
+describe('a service key whose name is taken by the time it is made', () => {
+  const TAKEN = problem(422, 'Key binding names must be unique.');
+  const late = (world: Scene, created_at: string) =>
+    world.capi.faults.push({
+      call: POST,
+      how: (model) => {
+        const operation = { type: 'create' as const, state: 'in progress' as const, description: '' };
+        const made = model.addBinding(undefined, world.to.guid, { name: 'ops', created_at, operation });
+        model.job(() => {
+          made.operation = { ...operation, state: 'succeeded' };
+        });
+        return TAKEN;
+      },
+    });
+
+  test('is waited for and taken: what an earlier attempt sent has arrived meanwhile', async () => {
+    const world = await scene();
+    late(world, stamp());
+    expect(await world.platform.renewKey({ name: 'ops' }, world.to, world.options)).toMatchObject({
+      outcome: 'already',
+    });
+    expect(world.capi.model.ledger).toEqual([]);
+  });
+
+  test('is not taken when it is older than the restore', async () => {
+    const world = await scene();
+    late(world, '2020-01-01T00:00:00Z');
+    const failed = rejection(world.platform.renewKey({ name: 'ops' }, world.to, world.options));
+    expect(failureOf(await failed).code).toBe('platform.refused');
+  });
+});
+
 describe.for(['reset-before', 'reset-after', 'gateway-after'] as const)('an answer lost by %s', (how) => {
   const twice = async (verb: () => Promise<unknown>) => {
     // What was done in spite of the lost answer is found in the same attempt; what was not is left for the next.

@@ -43,12 +43,12 @@ export async function renewKey(
     return proof(outcome, text, one.created_at, { instance: to.guid, key: one.guid, ...evidence, ...events });
   };
 
+  const isUsable = (one: Binding) => young(one) && ['there', 'creating'].includes(stageOf(one));
+  const adopt = async (one: Binding) =>
+    proven('already', await waitForKey(site, one.guid, what, keys, signal), {});
+
   const [before] = await keys();
-  const usable =
-    before !== undefined && young(before) && !['create-failed', 'delete-failed'].includes(stageOf(before));
-  if (usable && stageOf(before) !== 'deleting') {
-    return proven('already', await waitForKey(site, before.guid, what, keys, signal), {});
-  }
+  if (before !== undefined && isUsable(before)) return adopt(before);
   const parameters =
     options.parameters ?? (before === undefined ? undefined : await parametersOf(api, before.guid, signal));
   const removed =
@@ -63,13 +63,15 @@ export async function renewKey(
     ...(parameters === undefined ? {} : { parameters }),
     metadata: labelsOf(runId),
   };
-  const sent = await api.send({
-    method: 'POST',
-    path: '/v3/service_credential_bindings',
-    body,
-    secrets,
-    signal,
-  });
+  const sent = await api
+    .send({ method: 'POST', path: '/v3/service_credential_bindings', body, secrets, signal })
+    .catch(async (thrown: unknown) => {
+      // What an earlier attempt sent may arrive only now: then the name is taken.
+      const [late] = hasCode(thrown, 'platform.refused') ? await keys() : [];
+      if (late !== undefined && isUsable(late)) return { late };
+      throw thrown;
+    });
+  if ('late' in sent) return adopt(sent.late);
   const ours = async () => (await keys()).find((one) => isOf(runId, one) && young(one));
   if (sent.outcome === 'lost') {
     if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
