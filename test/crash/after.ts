@@ -22,6 +22,8 @@ export interface Chances {
 }
 
 const MOST_RESUMES = 12;
+/** From then on nobody is killed by chance, so that a run of bad luck is not taken for one that never ends. */
+const CALM_FROM = 7;
 const MOST_QUESTIONS = 6;
 
 /** Does what an operator would until it is over. The first process that goes on is struck by `second`, or like all others by chance. */
@@ -47,8 +49,8 @@ async function resume(
   let words: readonly string[] = ['resume'];
   let [kills, asked] = [0, 0];
   for (let resumes = 1; ; resumes += 1) {
-    const chosen =
-      resumes === 1 ? (second ?? chanceOf(chances)) : second === undefined ? chanceOf(chances) : undefined;
+    const chance = second === undefined && resumes < CALM_FROM ? chanceOf(chances) : undefined;
+    const chosen = resumes === 1 ? (second ?? chance) : chance;
     const blow = asked > 0 ? undefined : chosen;
     const dress = asked > 0 ? 'lines' : 'headless';
     const struck = startToStrike(stage, dress, words, blow);
