@@ -44,12 +44,13 @@ const SYNC_EVERY = 32 * 1024 * 1024;
 /**
  * Saves a download. Where the service offers ranges, it goes on by itself after a request that broke off (the platform's router ends
  * them after 15 minutes, service-api.md section 8), and after a process that died, from the last byte that is known to be on disk.
- * Without ranges a download that broke off soon is begun anew, a few times; after that, and at once when it broke off late, it rejects
- * with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot be written rejects with `download.write`, and
- * what has arrived is kept.
+ * Without ranges, or where they are promised and then refused, a download that broke off soon is begun anew, a few times; after that,
+ * and at once when it broke off late, it rejects with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot be
+ * written rejects with `download.write`, and what has arrived is kept.
  */
 export async function saveDownload(options: SaveOptions): Promise<Saved> {
   const part = `${options.path}.part`;
+  /** Of the file as it is now: what an earlier process left may be of another. */
   let refusesOffsets = false;
   for (let requests = 1, fruitless = 0; ; requests += 1) {
     const before = await readPart(part, options.of);
@@ -64,7 +65,7 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
     } catch (thrown) {
       const error = writeError(thrown, options.path) ?? thrown;
       if (before.size > 0 && failureOf(error).evidence['download'] === 'offset') {
-        refusesOffsets = true;
+        refusesOffsets = requests > 1;
         await forget(part, 'all');
         continue;
       }

@@ -58,6 +58,16 @@ describe('a download', () => {
     expect(server.offsets).toEqual([120_000, 0]);
   });
 
+  test('whose leftovers of an earlier time fit no more still goes on where it breaks off itself', async () => {
+    const { save } = await makeTarget();
+    await expect(save(serve({ breaks: [120_000], fatal: true }).open)).rejects.toThrow();
+    const old = serve({ refusesOffsets: true });
+    const now = serve({ breaks: [100_000] });
+    const open: typeof now.open = (from) => (old.offsets.length === 0 ? old : now).open(from);
+    expect(await save(open)).toMatchObject({ sha256: SHA256 });
+    expect([old.offsets, now.offsets]).toEqual([[120_000], [0, 100_000]]);
+  });
+
   test('that lacked only its name is not asked for again', async () => {
     const { path, save } = await makeTarget();
     await writeFile(`${path}.part`, BYTES);
