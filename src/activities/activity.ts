@@ -78,30 +78,51 @@ export interface RepeatableActivity<Input, Output> {
 }
 
 /**
- * How the one send of a `once` activity ended. `againMs`: it was turned away before it was looked into, and so long whoever did so is left
- * alone before all of it, from `prepare` on, may be done once more.
+ * How the one send of a `once` activity ended. `refused`: an answer says that nothing was done; without it no byte has left. A refusal is
+ * somebody's word, and need not be that of the service: the runner looks before it believes it. `againMs`: the call was turned away unread,
+ * and may be sent again after so long.
  */
 export type Sent<Output> =
   | { readonly sent: 'landed'; readonly output: Output }
-  | { readonly sent: 'absent'; readonly failure: Failure; readonly againMs?: number }
+  | {
+      readonly sent: 'absent';
+      readonly failure: Failure;
+      readonly refused?: true;
+      readonly againMs?: number;
+    }
   | { readonly sent: 'unknown'; readonly failure: Failure };
 
-/** What the service shows after a lost answer. `wait` means: look again after `ms`. */
+/**
+ * What the service shows after a call whose outcome is not certain. `wait` means: look again after `ms`; `shows` says whether there already is
+ * something that the call may have become, `unknown` while the service cannot be asked.
+ */
 export type Judgement<Output> =
   | { readonly verdict: 'landed'; readonly output: Output; readonly evidence: Json }
   | { readonly verdict: 'absent'; readonly evidence: Json }
   | { readonly verdict: 'ambiguous'; readonly failure: Failure }
-  | { readonly verdict: 'wait'; readonly ms: number; readonly untilMs: number };
+  | {
+      readonly verdict: 'wait';
+      readonly ms: number;
+      readonly untilMs: number;
+      readonly shows: 'nothing' | 'something' | 'unknown';
+    };
 
-/** What the journal knows of a send whose outcome is not known. */
+/** What the journal knows of a send whose outcome is not certain. */
 export interface InDoubt {
   /** What `prepare` gave. */
   readonly baseline: Json;
   /** From then on a byte may have left, by this machine's clock. RFC 3339. */
   readonly armedAt: string;
+  /** When it was armed for the first time, where it was sent again after a refusal: what either send became counts. RFC 3339. */
+  readonly firstArmedAt?: string | undefined;
+  /**
+   * Set where an answer says that nothing was done: `unchecked` while nobody has looked since, `doubtful` once the service has shown something
+   * that the call may have become.
+   */
+  readonly refusal?: 'unchecked' | 'doubtful' | undefined;
   /** How often this process has looked before. */
   readonly looks: number;
-  /** What `send` said, when the process lived to write it down: `service.no-id` is an acceptance that names no task. */
+  /** What `send` said, when the process lived to write it down: `service.no-id` and `service.old-id` are acceptances that name no new task. */
   readonly lost?: Failure | undefined;
   /**
    * From when on nobody was sending it any more, at the latest: the answer was lost, or the process that armed it was gone. What is under
@@ -118,7 +139,8 @@ export interface InDoubt {
 export interface OnceActivity<Input extends { readonly intent: string }, Output> {
   readonly kind: 'once';
   prepare(input: Input, context: ActivityContext): Promise<ActivityResult<Json>>;
-  send(input: Input, context: ActivityContext): Promise<Sent<Output>>;
+  /** `baseline` is what `prepare` gave. */
+  send(input: Input, context: ActivityContext, baseline: Json): Promise<Sent<Output>>;
   judge(input: Input, memory: InDoubt, context: ActivityContext): Promise<Judgement<Output>>;
 }
 

@@ -1,7 +1,15 @@
 import type { InDoubt } from './activity.ts';
 
-/** Whether the service took the request and only left out what came of it. */
+/** Whether the service took the request and named no task that came of it. */
 export function wasAccepted(lost: InDoubt['lost']): boolean {
+  return lost?.code === 'service.no-id' || lost?.code === 'service.old-id';
+}
+
+/**
+ * Whether it took the request and said nothing that speaks against a new task's being ours. An answer with an old id may be the copy of an
+ * earlier one, kept by somebody in between.
+ */
+export function wasPlainlyAccepted(lost: InDoubt['lost']): boolean {
   return lost?.code === 'service.no-id';
 }
 

@@ -21,7 +21,7 @@ export function bySide(here: AnyActivity, there: AnyActivity, target: string): A
     const once: Once = {
       kind: 'once',
       prepare: (input, context) => sideOf(input).prepare(input, contextAt(input, context)),
-      send: (input, context) => sideOf(input).send(input, contextAt(input, context)),
+      send: (input, context, baseline) => sideOf(input).send(input, contextAt(input, context), baseline),
       judge: (input, memory, context) => sideOf(input).judge(input, memory, contextAt(input, context)),
     };
     return once as unknown as AnyActivity;

@@ -8,6 +8,8 @@ export type Skew = z.infer<typeof Skew>;
 /** What is known of the two clocks around a request whose answer was lost. Times by this machine's clock. */
 export interface Clocks {
   readonly armedAtMs: number;
+  /** When it was armed for the first time, where a refusal came between: a task of the first send is no older than the request. */
+  readonly firstArmedAtMs?: number | undefined;
   /** When the answer was lost: from then on a request that was sent may still arrive for a while. As `armedAtMs` when it is not known. */
   readonly lostAtMs?: number | undefined;
   readonly nowMs: number;
@@ -51,16 +53,17 @@ export function side(instantMs: number, clocks: Clocks): 'before' | 'after' | 'u
   const skews = [clocks.skewBefore, clocks.skewNow ?? null].filter((skew) => skew !== null);
   if (skews.length === 0) return 'unknown';
   const least = Math.min(...skews.map(({ skewMs, uncertaintyMs }) => skewMs - uncertaintyMs));
-  return instantMs < clocks.armedAtMs + least - CLOCK_MARGIN_MS ? 'before' : 'after';
+  const fromMs = clocks.firstArmedAtMs ?? clocks.armedAtMs;
+  return instantMs < fromMs + least - CLOCK_MARGIN_MS ? 'before' : 'after';
 }
 
 /** How long after the arming a time of the service lies, in milliseconds (less than zero: before it); undefined where its clock is not known. */
 export function sinceArming(
   instantMs: number,
-  { armedAtMs, skewBefore, skewNow }: Clocks,
+  { armedAtMs, firstArmedAtMs = armedAtMs, skewBefore, skewNow }: Clocks,
 ): number | undefined {
   const skew = skewBefore ?? skewNow;
-  return skew === undefined ? undefined : instantMs - armedAtMs - skew.skewMs;
+  return skew === undefined ? undefined : instantMs - firstArmedAtMs - skew.skewMs;
 }
 
 /** When to look again, or undefined once a request can no longer be under way. */

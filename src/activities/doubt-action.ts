@@ -3,7 +3,7 @@ import type { Started } from '../../machines/parts/verbs.ts';
 import { LifeboatError } from '../errors.ts';
 import type { InstanceOverview } from '../service/schemas.ts';
 import { show } from '../text.ts';
-import type { Judgement } from './activity.ts';
+import type { InDoubt, Judgement } from './activity.ts';
 import { type Clocks, clockSentence, instantOf, nextLook, Skew, side } from './clocks.ts';
 
 export type Action = 'restart' | 'recreate' | 'update';
@@ -21,13 +21,16 @@ export interface ActionLook {
   readonly action: Action;
   readonly baseline: ActionBaseline;
   readonly armedAtMs: number;
-  /** When the answer was lost; `armedAtMs` without it. */
+  /** When it was armed for the first time, where a refusal came between; `armedAtMs` without it. */
+  readonly firstArmedAtMs?: number;
+  /** When the answer was lost, or the refusal came; `armedAtMs` without it. */
   readonly lostAtMs?: number;
   readonly nowMs: number;
   readonly settleMs: number;
   readonly overview: InstanceOverview;
   /** The service's clock by the answer that holds `overview`. */
   readonly skew: Skew | undefined;
+  readonly refusal?: InDoubt['refusal'];
 }
 
 /**
@@ -35,13 +38,17 @@ export interface ActionLook {
  * longer is; a restart when the instance deploys and did not before, whoever began that, since each deployment restarts it. A deployment is
  * no sign of a recreate or an update: a colleague's restart looks the same, and what was asked for would never be done. A newer
  * `updated_at` is a sign of nothing: a change of a setting moves it too. Nothing lists actions, and a quick one leaves no other trace, so
- * it is never absent: a person decides. Pure.
+ * it is never absent: a person decides. A refused one that is looked for the first time when it can no longer be under way is absent: what
+ * the instance does by then is another's work. Pure.
  */
 export function judgeAction(look: ActionLook): Judgement<Started> {
-  const { action, baseline, overview, armedAtMs, lostAtMs, nowMs, settleMs, skew } = look;
-  const clocks = { armedAtMs, lostAtMs, nowMs, settleMs, skewBefore: baseline.skew, skewNow: skew };
-  const signs = signsOf(look);
-  const hints = hintsOf(look, clocks);
+  const { action, baseline, overview, armedAtMs, firstArmedAtMs, lostAtMs, nowMs, settleMs, skew } = look;
+  const times = { armedAtMs, firstArmedAtMs, lostAtMs, nowMs };
+  const clocks = { ...times, settleMs, skewBefore: baseline.skew, skewNow: skew };
+  const next = nextLook(clocks);
+  const isOver = look.refusal === 'unchecked' && next === undefined;
+  const signs = signsOf(look).filter((sign) => !isOver || sign !== DEPLOYS);
+  const hints = isOver ? [] : hintsOf(look, clocks);
   const evidence = {
     signs: [...signs, ...hints],
     state: shown(overview.state),
@@ -52,13 +59,15 @@ export function judgeAction(look: ActionLook): Judgement<Started> {
     certainty: signs.length > 0 ? 'likely' : hints.length > 0 ? 'possible' : 'unlikely',
   };
   if (signs.length > 0) return { verdict: 'landed', output: { landed: true, adopted: true }, evidence };
-  const next = nextLook(clocks);
-  if (next !== undefined) return { verdict: 'wait', ...next };
+  if (next !== undefined)
+    return { verdict: 'wait', ...next, shows: hints.length > 0 ? 'something' : 'nothing' };
+  if (isOver) return { verdict: 'absent', evidence };
+  const answer = look.refusal !== undefined ? 'it was refused' : 'the answer was lost';
   const failure = new LifeboatError(
     'doubt.no-trace',
     hints.length > 0
-      ? `the answer was lost; something has changed the instance since, which need not be the ${action}`
-      : `the answer was lost, and the instance does not show whether the ${action} was begun`,
+      ? `${answer}; something has changed the instance since, which need not be the ${action}`
+      : `${answer}, and the instance does not show whether the ${action} was begun`,
     {
       hints: [`look at the dashboard: a ${action} may leave no trace; nothing is sent until you decide`],
       evidence,

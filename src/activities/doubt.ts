@@ -5,6 +5,7 @@ import type { Judgement } from './activity.ts';
 import { isRefusal, wasAccepted } from './answered.ts';
 import { type Clocks, clockSentence, elapsedMs, nextLook } from './clocks.ts';
 import {
+  afterRefusalMs,
   type Certainty,
   isApart,
   type Look,
@@ -32,8 +33,8 @@ export function judgeBackup(look: Look<Backup>): Judgement<Triggered> {
 /**
  * Decides what became of a lost request for a task, from the service's list alone. Exactly one new task, and it fits: it landed. None:
  * wait until a request can no longer be under way, then it is absent; where the service itself has refused it for a task that was under
- * way before, waiting tells nothing that a person would not like to know at once. Everything else is for a person, with every candidate
- * and the reasons in hand. Pure.
+ * way before, waiting tells nothing that a person would not like to know at once. After a refusal a task is adopted only when it was triggered
+ * about then: somebody else's, of later, looks the same. Everything else is for a person, with every candidate and the reasons in hand. Pure.
  */
 export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
   const clocks = clocksOf(look);
@@ -46,7 +47,8 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
   const clock = clockSentence(clocks);
   const shown = { candidates: candidates.slice(0, SHOWN).map(toLine), others: others.slice(0, SHOWN), clock };
   const [only, another] = candidates;
-  if (only !== undefined && another === undefined && only.fit.is === 'ours') {
+  const isOurs = another === undefined && only?.fit.is === 'ours';
+  if (only !== undefined && isOurs && !isLongAfterRefusal(only, look)) {
     return {
       verdict: 'landed',
       output: { landed: true, id: only.task.id, adopted: true },
@@ -69,15 +71,12 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
     });
   const mayStillTell =
     only === undefined || (only.fit.is === 'untold' && UNDER_WAY.has(only.task.status.toLowerCase()));
-  if (next !== undefined && mayStillTell) return { verdict: 'wait', ...next };
-  if (only !== undefined)
-    return ask(
-      look,
-      telling,
-      'ambiguous',
-      `${telling.what} ${only.task.id} may be ours: ${only.fit.why}`,
-      shown,
-    );
+  const shows = weighed.some(({ fit }) => fit.is !== 'other') ? ('something' as const) : ('nothing' as const);
+  if (next !== undefined && mayStillTell) return { verdict: 'wait', ...next, shows };
+  if (only !== undefined) {
+    const why = isOurs ? 'it was triggered some time after the refusal' : only.fit.why;
+    return ask(look, telling, 'ambiguous', `${telling.what} ${only.task.id} may be ours: ${why}`, shown);
+  }
   return nothingFits(look, telling, weighed, clocks);
 }
 
@@ -143,12 +142,19 @@ function ask(
 
 /** What came back, in words: not every answer that leaves a doubt was lost. */
 function answerOf(look: Look<Task>, what: string): string {
-  const { lost } = look;
+  const { lost, refusal } = look;
+  if (lost?.code === 'service.old-id') return lost.shortMessage;
   if (wasAccepted(lost)) return `the service took it and named no ${what}`;
+  if (lost !== undefined && refusal !== undefined) return `it was refused: ${lost.shortMessage}`;
   if (lost === undefined || !isRefusal(lost)) return 'the answer was lost';
   const ids = blocking(look);
   const busy = ids.length === 0 ? '' : `; under way: ${what} ${ids.join(', ')}`;
   return `the service refused it: ${lost.shortMessage}${busy}`;
+}
+
+/** Triggered so long after the refusal that it need not be what was refused. */
+function isLongAfterRefusal({ distanceMs }: Weighed, look: Look<Task>): boolean {
+  return look.refusal !== undefined && (afterRefusalMs(distanceMs, look) ?? 0) > LIST_LAG_MS;
 }
 
 /** Tasks that were under way before the request. */
@@ -157,7 +163,9 @@ function blocking({ baseline }: Look<Task>): number[] {
 }
 
 /** A request that was accepted is under way no longer: only the list may still be behind. */
-function clocksOf({ armedAtMs, lostAtMs, nowMs, settleMs, baseline, skew, lost }: Look<Task>): Clocks {
+function clocksOf(look: Look<Task>): Clocks {
+  const { armedAtMs, firstArmedAtMs, lostAtMs, nowMs, settleMs, baseline, skew, lost } = look;
   const patienceMs = wasAccepted(lost) ? Math.min(settleMs, LIST_LAG_MS) : settleMs;
-  return { armedAtMs, lostAtMs, nowMs, settleMs: patienceMs, skewBefore: baseline.skew, skewNow: skew };
+  const times = { armedAtMs, firstArmedAtMs, lostAtMs, nowMs };
+  return { ...times, settleMs: patienceMs, skewBefore: baseline.skew, skewNow: skew };
 }

@@ -30,7 +30,7 @@ export function lookingAgain<Input extends { readonly intent: string }, Output>(
           throw thrown;
         }
         unseenSince.set(intent, since);
-        return { verdict: 'wait', ms: PAUSE_MS, untilMs: since + PATIENCE_MS };
+        return { verdict: 'wait', ms: PAUSE_MS, untilMs: since + PATIENCE_MS, shows: 'unknown' };
       }
     },
   };

@@ -3,9 +3,8 @@ import type { SendOutcome, StartedAction } from '../service/client.ts';
 import type { ActivityContext, OnceActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Action, ActionBaseline, judgeAction, updateLines } from './doubt-action.ts';
-import { timesOf } from './once-task.ts';
+import { sentUnaccepted, timesOf } from './once-task.ts';
 import { because, ok } from './results.ts';
-import { againAfter } from './sent-again.ts';
 
 /** An action of the instance that shows in its overview only. `send` is the one call that begins it. */
 export function onceAction<Input extends { readonly intent: string }>(
@@ -31,9 +30,7 @@ export function onceAction<Input extends { readonly intent: string }>(
     },
     async send(input, context) {
       const sent = await send(input, context);
-      if (sent.outcome === 'accepted') return { sent: 'landed', output: { landed: true, adopted: false } };
-      if (sent.outcome === 'unknown') return { sent: 'unknown', failure: sent.failure };
-      return { sent: 'absent', failure: sent.failure, ...againAfter(sent) };
+      return sentUnaccepted(sent) ?? { sent: 'landed', output: { landed: true, adopted: false } };
     },
     async judge(_, memory, { signal, now }) {
       // Before the question, for the reason that `lookAt` gives.
@@ -47,6 +44,7 @@ export function onceAction<Input extends { readonly intent: string }>(
         settleMs: deps.settleMs,
         overview: value,
         skew,
+        refusal: memory.refusal,
       });
     },
   };

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Triggered } from '../../machines/parts/verbs.ts';
 import { LifeboatError } from '../errors.ts';
+import type { Json } from '../journal/journal.ts';
 import type { Answer, SendOutcome } from '../service/client.ts';
 import type { ActivityContext, ActivityResult, InDoubt, Sent } from './activity.ts';
 import { instantOf } from './clocks.ts';
@@ -30,19 +31,40 @@ export async function baselineOf(
 }
 
 /**
- * How the send of a task ended. One that was accepted without naming the task is not over: `service.no-id` lets `judge` find it in the list.
+ * How the send of a task ended. One that was accepted without naming a new task is not over, and the list decides: `service.no-id` where no id
+ * came, `service.old-id` where it is one that `baseline` lists already and so says nothing about this request.
  */
 export function sentTask(
   sent: SendOutcome<{ readonly id?: number | undefined }>,
   what: string,
+  baseline: Json,
 ): Sent<Triggered> {
-  if (sent.outcome === 'refused' || sent.outcome === 'never-sent')
-    return { sent: 'absent', failure: sent.failure, ...againAfter(sent) };
-  if (sent.outcome !== 'accepted') return { sent: 'unknown', failure: sent.failure };
-  const { id } = sent.value;
-  if (id !== undefined) return { sent: 'landed', output: { landed: true, id, adopted: false } };
-  const noId = new LifeboatError('service.no-id', `the service took the request without naming the ${what}`);
-  return { sent: 'unknown', failure: noId.toFailure() };
+  const unaccepted = sentUnaccepted(sent);
+  if (unaccepted !== undefined) return unaccepted;
+  const id = sent.outcome === 'accepted' ? sent.value.id : undefined;
+  if (id === undefined)
+    return unnamed('service.no-id', `the service took the request without naming the ${what}`);
+  if (!TaskBaseline.parse(baseline).tasks.some(([before]) => before === id))
+    return { sent: 'landed', output: { landed: true, id, adopted: false } };
+  return unnamed(
+    'service.old-id',
+    `the service took the request and named ${what} ${id}, which was there before it`,
+  );
+}
+
+function unnamed(code: string, message: string): Sent<never> {
+  return { sent: 'unknown', failure: new LifeboatError(code, message).toFailure() };
+}
+
+/** How a send ended that was not accepted; undefined for one that was. */
+export function sentUnaccepted(
+  sent: SendOutcome<unknown>,
+): Exclude<Sent<never>, { sent: 'landed' }> | undefined {
+  if (sent.outcome === 'accepted') return undefined;
+  const { failure } = sent;
+  if (sent.outcome === 'unknown') return { sent: 'unknown', failure };
+  if (sent.outcome === 'never-sent') return { sent: 'absent', failure };
+  return { sent: 'absent', failure, refused: true, ...againAfter(sent) };
 }
 
 /** A look at the list. Rejects when the memory is not one that `baselineOf` gave: nothing is concluded from that. */
@@ -63,13 +85,20 @@ export async function lookAt<Row extends Task>(
     tasks: value,
     skew,
     lost: memory.lost,
+    refusal: memory.refusal,
   };
 }
 
-/** When it was armed and when it was lost, in milliseconds. Throws when the arming is no time: everything is counted from it. */
-export function timesOf({ armedAt, lostAt = armedAt }: Pick<InDoubt, 'armedAt' | 'lostAt'>) {
+/** When it was armed, first and last, and when it was lost, in milliseconds. Throws when the arming is no time: everything is counted from it. */
+export function timesOf({
+  armedAt,
+  firstArmedAt = armedAt,
+  lostAt = armedAt,
+}: Pick<InDoubt, 'armedAt' | 'firstArmedAt' | 'lostAt'>) {
   const armedAtMs = Date.parse(armedAt);
+  const firstArmedAtMs = Date.parse(firstArmedAt);
   const lostAtMs = Date.parse(lostAt);
-  if (!Number.isNaN(armedAtMs)) return { armedAtMs, ...(Number.isNaN(lostAtMs) ? {} : { lostAtMs }) };
+  if (!Number.isNaN(armedAtMs) && !Number.isNaN(firstArmedAtMs))
+    return { armedAtMs, firstArmedAtMs, ...(Number.isNaN(lostAtMs) ? {} : { lostAtMs }) };
   throw new LifeboatError('journal.no-arm-time', 'the journal does not say when the request was armed');
 }

@@ -30,7 +30,7 @@ export function performRecovery(deps: ActivityDeps): OnceActivity<Input, Trigger
       const key = await keyFor(deps, input, instance);
       return key.ok ? baselineOf(deps, 'restores', signal) : key;
     },
-    async send(input, { instance, signal }) {
+    async send(input, { instance, signal }, baseline) {
       const key = await keyFor(deps, input, instance);
       if (!key.ok) return { sent: 'absent', failure: key.failure };
       const { backupGuid } = input;
@@ -38,6 +38,7 @@ export function performRecovery(deps: ActivityDeps): OnceActivity<Input, Trigger
       return sentTask(
         sent.outcome === 'accepted' ? { ...sent, value: { id: sent.value.restoreId } } : sent,
         'restore',
+        baseline,
       );
     },
     async judge({ expectFrom }, memory, context) {

@@ -1,7 +1,7 @@
 import type { Backup, Restore } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { InDoubt } from './activity.ts';
-import { wasAccepted } from './answered.ts';
+import { wasPlainlyAccepted } from './answered.ts';
 import { instantOf, isSameInstant } from './clocks.ts';
 import type { Fit, Telling } from './weigh-tasks.ts';
 
@@ -56,7 +56,7 @@ export function recoveryFromElsewhere(
 
 /** That it is a recovery is not enough to be ours: which backup it recovers has to be known, or that ours was begun. */
 function fromElsewhere(expected: ExpectedBackup, lost: InDoubt['lost'], why: string): Fit {
-  if (timesOf(expected).length > 0 || wasAccepted(lost)) return { is: 'ours', why };
+  if (timesOf(expected).length > 0 || wasPlainlyAccepted(lost)) return { is: 'ours', why };
   return { is: 'doubtful', why: `${why}, and of what time the one that was asked for is has not been told` };
 }
 

@@ -1,7 +1,7 @@
 import type { Triggered } from '../../machines/parts/verbs.ts';
 import type { Restore } from '../service/schemas.ts';
 import type { OnceActivity } from './activity.ts';
-import { wasAccepted } from './answered.ts';
+import { wasPlainlyAccepted } from './answered.ts';
 import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeTask } from './doubt.ts';
@@ -31,13 +31,14 @@ export function restoreToTime(deps: ActivityDeps): OnceActivity<Input, Triggered
         });
       return baselineOf(deps, 'restores', signal);
     },
-    async send({ targetTime }, { signal }) {
+    async send({ targetTime }, { signal }, baseline) {
       const sent = await deps.service.restoreToTime(targetTime, signal);
-      return sentTask(sent.outcome === 'accepted' ? { ...sent, value: {} } : sent, 'restore');
+      return sentTask(sent.outcome === 'accepted' ? { ...sent, value: {} } : sent, 'restore', baseline);
     },
     judge: async ({ targetTime }, memory, context) => {
       const look = await lookAt(() => deps.service.restores(context.signal), memory, deps, context);
-      if (!wasAccepted(memory.lost) || !isOnlyOne(look)) return judgeTask(look, restoreToInstant(targetTime));
+      if (!wasPlainlyAccepted(memory.lost) || !isOnlyOne(look))
+        return judgeTask(look, restoreToInstant(targetTime));
       const own = await deps.service.backups(context.signal);
       return judgeTask(look, restoreToInstant(targetTime, own.value));
     },

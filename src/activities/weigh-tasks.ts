@@ -39,7 +39,9 @@ export type Certainty = 'certain' | 'likely' | 'possible' | 'unlikely';
 export interface Look<Row extends Task> {
   readonly baseline: TaskBaseline;
   readonly armedAtMs: number;
-  /** When the answer was lost; `armedAtMs` without it. */
+  /** When it was armed for the first time, where a refusal came between; `armedAtMs` without it. */
+  readonly firstArmedAtMs?: number;
+  /** When the answer was lost, or the refusal came; `armedAtMs` without it. */
   readonly lostAtMs?: number;
   readonly nowMs: number;
   readonly settleMs: number;
@@ -47,6 +49,7 @@ export interface Look<Row extends Task> {
   /** The service's clock by the answer that holds `tasks`. */
   readonly skew: Skew | undefined;
   readonly lost?: InDoubt['lost'];
+  readonly refusal?: InDoubt['refusal'];
 }
 
 /** How tasks of one kind are told apart. */
@@ -92,7 +95,7 @@ export function newTasks<Row extends Task>(
     const namesakes = before.get(task.id);
     if (namesakes?.some(([, then]) => then === null || at === undefined || isSameInstant(then, at)))
       return [];
-    const content = telling.fit(task);
+    const content = isTooLate(at, look, clocks) ? TOO_LATE : telling.fit(task);
     const order = orderOf(task.id, at, look.baseline);
     const fit = weigh(content, { at, isReused: namesakes !== undefined, ...order }, telling, clocks);
     const isTimely = at !== undefined && side(at, clocks) === 'after';
@@ -109,6 +112,24 @@ export function newTasks<Row extends Task>(
       },
     ];
   });
+}
+
+const TOO_LATE: Fit = {
+  is: 'other',
+  why: 'it was triggered when the refused request could no longer be under way',
+};
+
+/** A refused request is over at its answer: what somebody has sent on nevertheless arrives within the time in which a lost one would. */
+function isTooLate(at: number | undefined, look: Look<Task>, clocks: Clocks): boolean {
+  if (at === undefined || look.refusal === undefined) return false;
+  const late = afterRefusalMs(sinceArming(at, clocks), look);
+  return late !== undefined && late > look.settleMs;
+}
+
+/** How long after the refusal a task was triggered, in milliseconds; undefined where that is not known. */
+export function afterRefusalMs(distanceMs: number | undefined, look: Look<Task>): number | undefined {
+  const { armedAtMs, firstArmedAtMs = armedAtMs, lostAtMs = armedAtMs } = look;
+  return distanceMs === undefined ? undefined : distanceMs - (lostAtMs - firstArmedAtMs);
 }
 
 function grade(

@@ -1,6 +1,6 @@
 import { EXIT } from '../errors.ts';
 import { metaOf } from '../runner/answer.ts';
-import { foldIntents } from '../runner/intents.ts';
+import { foldIntents, isUnsettled } from '../runner/intents.ts';
 import type { Run } from '../runner/run.ts';
 import { show } from '../text.ts';
 import { afterLeaving, leftBySignal } from '../view/leaving.ts';
@@ -45,10 +45,7 @@ export function leaveOnSignals(run: Run, context: CommandContext, gone?: string)
 
 function quit(run: Run, { stderr }: CommandContext, gone: string | undefined): never {
   const { runId, snapshot, entries } = run.state();
-  const open = [...foldIntents(entries)].filter(
-    ([, { armedAt, landed, absent }]) =>
-      armedAt !== undefined && landed === undefined && absent === undefined,
-  );
+  const open = [...foldIntents(entries)].filter(([, memory]) => isUnsettled(memory));
   const title = metaOf(snapshot)?.title ?? String(snapshot.value);
   const doubt =
     open.length === 0

@@ -1,6 +1,6 @@
 import type { HttpCall, ToolCall, TranscribedCall } from '../evidence/transcript/call.ts';
 import type { Transcript } from '../evidence/transcript/transcript.ts';
-import type { Note } from '../runner/perform.ts';
+import type { Note } from '../runner/performed.ts';
 import { Secret } from '../secret.ts';
 import type { Tap } from '../service/tap.ts';
 

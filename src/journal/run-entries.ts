@@ -99,6 +99,10 @@ export const RUN_ENTRIES = {
     sent: z.enum(['landed', 'absent', 'unknown']),
     failure: WrittenFailure.optional(),
     output: z.json().optional(),
+    /** An answer said that nothing was done. With `unknown`: and the service shows something that speaks against it. */
+    refused: z.literal(true).optional(),
+    /** When the answer was lost, or the refusal came, where that was before this entry. RFC 3339. */
+    lostAt: z.string().optional(),
     /** Set where the call was turned away before it was looked into: it may be armed once more after so many milliseconds. */
     againMs: z.number().optional(),
   }),

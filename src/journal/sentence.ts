@@ -34,8 +34,14 @@ function runSentence(entry: RunEntry): Sentence {
         'warn',
       );
     case 'intent.outcome': {
-      const { verb, sent, failure } = entry.body;
+      const { verb, sent, failure, refused } = entry.body;
       if (failure?.code === 'service.no-id') return say(`${verb}: the service accepted it and named no id`);
+      if (failure?.code === 'service.old-id') return say(`${verb}: ${failure.shortMessage}`, 'warn');
+      if (refused === true && sent === 'unknown')
+        return say(
+          `${verb} was refused, and the service shows what it may have become${because(failure)}`,
+          'warn',
+        );
       return say(`${verb}: ${SENT[sent]}${because(failure)}`, TONES[sent]);
     }
     case 'intent.judged': {

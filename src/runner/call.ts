@@ -4,7 +4,8 @@ import type { Entry, Hold, Journal, Json, NewEntry, StreamName } from '../journa
 import { handOn, type OpenCall, openCalls } from './in-doubt.ts';
 import { foldIntents } from './intents.ts';
 import { newId } from './new-id.ts';
-import { type Note, type Performed, perform } from './perform.ts';
+import { perform } from './perform.ts';
+import type { Note, Performed } from './performed.ts';
 import { leftBehind } from './refuse-in-doubt.ts';
 
 /** One verb that a person asks for outside of any runbook. */
@@ -91,7 +92,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
         deps.signal.throwIfAborted();
         await append(notes, facts);
       },
-      memory: (intent) => foldIntents(entries).get(intent),
+      entries: () => entries,
       seal: async () => {
         await deps.seal?.(stream);
         deps.signal.throwIfAborted();

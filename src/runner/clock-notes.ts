@@ -1,5 +1,5 @@
 import type { Entry } from '../journal/journal.ts';
-import type { Note } from './perform.ts';
+import type { Note } from './performed.ts';
 import type { ClockMark } from './run.ts';
 
 /** A clock that is kept right by small steps is not told of. */

@@ -4,10 +4,10 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry, Json } from '../journal/journal.ts';
 import { type Answer, decide, metaOf } from './answer.ts';
 import { type Folded, fold, type Invocation, type MachineEvent, statePath, step } from './fold.ts';
-import { foldIntents } from './intents.ts';
 import { aborted, leftOrThrow, mustStay, sleepUnlessLeft } from './leaving.ts';
 import { arrivedAt, noteOverdue } from './overdue.ts';
-import { type Note, perform } from './perform.ts';
+import { perform } from './perform.ts';
+import type { Note } from './performed.ts';
 import type { Run, RunDeps, RunEnd, RunState } from './run.ts';
 import { RunLog } from './run-log.ts';
 
@@ -134,7 +134,7 @@ export class Driver implements Run {
         mustStay(left.signal);
         await this.#append(notes, ledger);
       },
-      memory: (intent) => foldIntents(this.#log.entries).get(intent),
+      entries: () => this.#log.entries,
       seal: async () => {
         if (destructive) await this.#deps.seal(this.#log.stream, 'armed');
         mustStay(left.signal);

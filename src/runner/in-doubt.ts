@@ -1,6 +1,6 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Entry, Json, NewEntry, StreamName } from '../journal/journal.ts';
-import { foldIntents, type IntentMemory } from './intents.ts';
+import { DECISIONS, foldIntents, isUnsettled } from './intents.ts';
 
 /** A call that may have left this machine, and of which nobody knows what became. */
 export interface OpenCall {
@@ -74,9 +74,6 @@ export function openCalls(entries: readonly Entry[]): readonly OpenCall[] {
   });
 }
 
-/** What a person says of a call in doubt; any other answer leaves it as it is. */
-const DECISIONS: ReadonlySet<string> = new Set(['operator.adopt', 'operator.hasBegun', 'operator.sendAgain']);
-
 /** Calls of a run that were armed, and neither landed, nor absent, nor decided by whoever drove it. Pure. */
 export function doubtsOfRun({ stream, entries }: RunEntries): readonly Doubt[] {
   const started = fieldsOf(entries[0]?.body);
@@ -141,10 +138,6 @@ export function handedName(runId: string | undefined, intent: string): string {
 
 function asJson(failure: Failure): Json {
   return failure as unknown as Json;
-}
-
-function isUnsettled(memory: IntentMemory): memory is IntentMemory & { readonly armedAt: string } {
-  return memory.armedAt !== undefined && memory.landed === undefined && memory.absent === undefined;
 }
 
 function begunCalls(entries: readonly Entry[]): ReadonlyMap<string, Pick<OpenCall, 'verb' | 'input'>> {

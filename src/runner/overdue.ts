@@ -1,7 +1,7 @@
 import type { Progress } from '../activities/activity.ts';
 import type { Entry, Json } from '../journal/journal.ts';
 import type { Invocation } from './fold.ts';
-import type { Note } from './perform.ts';
+import type { Note } from './performed.ts';
 
 /**
  * What the record is to say of a verb that takes longer than it should; nothing when it says so already for this limit. A process that

@@ -2,7 +2,7 @@ import type { LedgerFact } from '../activities/activity.ts';
 import type { Entry, Head, Journal, NewEntry, StreamName } from '../journal/journal.ts';
 import { clockNotes } from './clock-notes.ts';
 import { doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
-import type { Note } from './perform.ts';
+import type { Note } from './performed.ts';
 import type { Clock, RunDeps } from './run.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { AnyActivity, Progress } from '../activities/activity.ts';
 import type { ExitCode, LifeboatError } from '../errors.ts';
 import type { Entry, Head, Journal, StreamName } from '../journal/journal.ts';
 import type { Answer, TakeSecret } from './answer.ts';
-import type { Note } from './perform.ts';
+import type { Note } from './performed.ts';
 
 /** What is known of a run at this moment: the fold of its journal, and what is under way. */
 export interface RunState {

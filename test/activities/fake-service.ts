@@ -9,7 +9,12 @@ import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../
 /** What becomes of a changing call: whether it is done, and what the caller gets to know of it. */
 export type Fate =
   | { readonly done: true; readonly answer: 'whole' | 'without-id' | 'lost' }
-  | { readonly done: false; readonly answer: 'refused' | 'lost' | 'never-sent' | 'unauthorised' | 'busy' };
+  | { readonly done: false; readonly answer: 'lost' | 'never-sent' }
+  /** `old-id` names the task with the id `OLD`, which the test has listed before. */
+  | { readonly done: boolean; readonly answer: 'old-id' | 'refused' | 'unauthorised' | 'busy' };
+
+/** An id that a task of long ago has. */
+export const OLD = 5;
 
 /** An instance in memory, the calls it got, and what it makes of the next changing ones; `whole` answers without a fate. */
 export interface FakeService {
@@ -54,11 +59,12 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
     fake.beforeChange();
     calls.push(name);
     const fate = fake.fates.shift() ?? { done: true, answer: 'whole' };
-    const value = fate.done ? act() : bare;
-    if (fate.answer === 'whole' || fate.answer === 'without-id')
+    const done = fate.done ? act() : bare;
+    const value = fate.answer === 'old-id' ? { ...done, ...old(done) } : done;
+    if (fate.answer === 'whole' || fate.answer === 'without-id' || fate.answer === 'old-id')
       return {
         outcome: 'accepted',
-        value: fate.answer === 'whole' ? value : bare,
+        value: fate.answer === 'without-id' ? bare : value,
         raw: undefined,
         status: 202,
         serverDate: undefined,
@@ -68,6 +74,10 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
       fate.answer === 'lost' ? 'unknown' : fate.answer === 'never-sent' ? 'never-sent' : 'refused';
     const again = fate.answer === 'busy' ? { againMs: 500 } : {};
     return { outcome, failure, serverDate: undefined, ...again };
+  };
+  const old = (value: unknown) => {
+    const field = ['id', 'restoreId'].find((name) => name in Object(value));
+    return field === undefined ? {} : { [field]: OLD };
   };
   const newRestore = (backup: number, from: string) => {
     const id = 10 + fake.restores.length;

@@ -58,7 +58,7 @@ test('looking again by the wish of a person is patient anew, and so is every oth
 });
 
 test('a list that could be read in between counts anew', async () => {
-  const later: Judgement<string> = { verdict: 'wait', ms: 5, untilMs: 10 };
+  const later: Judgement<string> = { verdict: 'wait', ms: 5, untilMs: 10, shows: 'nothing' };
   const { look, clock } = asked('service.error', later, 'service.error');
   await look();
   clock.ms += 100_000;

@@ -8,10 +8,12 @@ import { restart } from '../../src/activities/restart.ts';
 import { restoreBackup } from '../../src/activities/restore-backup.ts';
 import { restoreToTime } from '../../src/activities/restore-to-time.ts';
 import { update } from '../../src/activities/update.ts';
+import { LifeboatError } from '../../src/errors.ts';
 import type { Entry } from '../../src/journal/journal.ts';
-import { foldIntents } from '../../src/runner/intents.ts';
-import { type Note, type Performed, perform } from '../../src/runner/perform.ts';
-import { type FakeService, type Fate, fakeService, STORED_KEY } from './fake-service.ts';
+import { perform } from '../../src/runner/perform.ts';
+import type { Note, Performed } from '../../src/runner/performed.ts';
+import { Backup, Restore } from '../../src/service/schemas.ts';
+import { type FakeService, type Fate, fakeService, OLD, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 
 type Verb = (deps: ActivityDeps) => OnceActivity<never, unknown>;
@@ -99,6 +101,23 @@ describe('a task that is asked for once', () => {
     },
   );
 
+  test.for(TASKS)(
+    'is looked for in the list when the id that it is given was there before: $what',
+    async (one) => {
+      const { run, service, sends } = begin(one, { done: true, answer: 'old-id' });
+      listOld(service);
+      expect(await run()).toMatchObject({ how: 'done', output: { landed: true, id: 11 } });
+      expect(sends()).toEqual([one.call]);
+    },
+  );
+
+  test.for(TASKS)('is a question when all that it is given is an id from before: $what', async (one) => {
+    const { run, service, sends } = begin(one, { done: false, answer: 'old-id' });
+    listOld(service);
+    expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'doubt.not-listed' } });
+    expect(sends()).toEqual([one.call]);
+  });
+
   test('a restore to a time names its id even when the answer was whole, since that tells none', async () => {
     const [, , , toTime] = TASKS;
     const { run } = begin(toTime as Case, WHOLE);
@@ -184,12 +203,12 @@ describe('every verb that is sent once', () => {
     }
   });
 
-  test.for(ALL)('is prepared, armed and sent anew when it was turned away: $what', async (one) => {
+  test.for(ALL)('is armed and sent again when it was turned away and nothing shows: $what', async (one) => {
     const { run, sends, types, waited } = begin(one, BUSY);
     expect(await run()).toMatchObject({ how: 'done', output: { landed: true } });
     expect(sends()).toEqual([one.call, one.call]);
-    const turn = ['intent.prepared', 'intent.armed', 'intent.outcome'];
-    expect(types().slice(0, 7)).toEqual(['activity.begun', ...turn, ...turn]);
+    const turn = ['intent.armed', 'intent.outcome'];
+    expect(types().slice(0, 6)).toEqual(['activity.begun', 'intent.prepared', ...turn, ...turn]);
     expect(waited()).toBeGreaterThan(0);
   });
 
@@ -215,9 +234,81 @@ describe('every verb that is sent once', () => {
     },
   );
 
+  test.for(ALL)(
+    'is not sent again when the service has done what it was said to refuse: $what',
+    async (one) => {
+      for (const answer of ['busy', 'refused', 'unauthorised'] as const) {
+        const { run, sends } = begin(one, { done: true, answer });
+        let performed = await run();
+        if (performed.how === 'paused') performed = await run();
+        expect(performed).toMatchObject(
+          TRACELESS.includes(one.what)
+            ? { how: 'failed', failure: { code: 'doubt.no-trace' } }
+            : { how: 'done', output: { landed: true, adopted: true } },
+        );
+        expect(sends()).toEqual([one.call]);
+      }
+    },
+  );
+
+  test.for(ALL)('is not sent again by another attempt when it shows only then: $what', async (one) => {
+    const { run, service, sends, arrive } = begin(one, { done: false, answer: 'refused' });
+    expect(await run()).toMatchObject({ how: 'failed', failure: { shortMessage: 'refused' } });
+    service.fates.push(WHOLE);
+    await arrive();
+    const shown = sends().length;
+    const performed = await run('I-2');
+    expect(performed.how).toBe(TRACELESS.includes(one.what) ? 'failed' : 'done');
+    expect(sends()).toHaveLength(shown);
+  });
+
+  test.for(ALL)('is sent by another attempt when nothing shows: $what', async (one) => {
+    const { run, sends } = begin(one, { done: false, answer: 'refused' });
+    await run();
+    expect(await run('I-2')).toMatchObject({ how: 'done', output: { landed: true } });
+    expect(sends()).toEqual([one.call, one.call]);
+  });
+
+  test.for(ALL)('is not sent again while the service cannot be looked at: $what', async (one) => {
+    const { run, service, sends } = begin(one, { done: false, answer: 'refused' });
+    await run();
+    service.beforeRead = () => {
+      throw new LifeboatError('service.forbidden', 'the token may not look');
+    };
+    expect(await run('I-2')).toMatchObject({ how: 'failed', failure: { code: 'doubt.unreadable' } });
+    expect(sends()).toEqual([one.call]);
+  });
+
+  test.for(TASKS)(
+    'is a question when what shows was begun some time after the refusal: $what',
+    async (one) => {
+      const { run, sends, pass, arrive } = begin(one, { done: false, answer: 'unauthorised' }, 900_000);
+      await run();
+      pass(90_000);
+      await arrive();
+      const shown = sends().length;
+      expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'doubt.ambiguous' } });
+      expect(sends()).toHaveLength(shown);
+    },
+  );
+
+  test.for(ALL)(
+    'is not confused with what is begun when it can no longer be under way: $what',
+    async (one) => {
+      const { run, service, sends, pass, arrive } = begin(one, { done: false, answer: 'unauthorised' });
+      await run();
+      pass(90_000);
+      service.fates.push(WHOLE, WHOLE);
+      await arrive();
+      const shown = sends().length;
+      expect(await run()).toMatchObject({ how: 'done', output: { landed: true } });
+      expect(sends()).toHaveLength(shown + 1);
+    },
+  );
+
   test.for(ALL)('is refused for a process that finds it turned away: $what', async (one) => {
     const { run, sends, die } = begin(one, BUSY);
-    die('second intent.prepared');
+    die('second intent.armed');
     await expect(run()).rejects.toThrow('died');
     expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'service.busy' } });
     expect(sends()).toEqual([one.call]);
@@ -250,13 +341,23 @@ describe('every verb that is sent once', () => {
   });
 });
 
+/** Whose traces could be those of a restart. */
+const TRACELESS = ['recreate', 'update'];
+
+/** A task of long ago, of each kind. */
+function listOld({ backups, restores }: FakeService): void {
+  const triggered_at = '2026-01-01T00:00:00Z';
+  backups.push(Backup.parse({ id: OLD, status: 'done', triggered_at }));
+  restores.push(Restore.parse({ id: OLD, backup_id: 3, status: 'done', triggered_at }));
+}
+
 /** One intent of a verb, hosted as the runner does it, over notes that survive the death of the process. */
-function begin({ verb, input }: Case, fate: Fate) {
+function begin({ verb, input }: Case, fate: Fate, settleMs = 2_000) {
   let nowMs = Date.parse('2026-03-01T03:00:00Z');
   const startMs = nowMs;
   let dieAt: string | undefined;
   const notes: (Note & { readonly at: string })[] = [];
-  const service: FakeService = fakeService(() => nowMs);
+  const service: FakeService = fakeService(() => nowMs, settleMs);
   service.fates.push(fate);
   const write = async (added: readonly Note[]) => {
     for (const note of added) {
@@ -268,14 +369,14 @@ function begin({ verb, input }: Case, fate: Fate) {
       notes.push({ ...note, at: new Date(nowMs).toISOString() });
     }
   };
-  const run = async (): Promise<Performed> => {
+  const run = async (intent = 'I-1'): Promise<Performed> => {
     const performed = await perform(
       verb(service.deps),
-      { id: 'it', verb: 'it', input: { intent: 'I-1', ...input } },
+      { id: 'it', verb: 'it', input: { intent, ...input } },
       contextOf(() => new Date(nowMs)),
       {
         write,
-        memory: (intent) => foldIntents(notes as unknown as Entry[]).get(intent),
+        entries: () => notes as unknown as Entry[],
         seal: async () => undefined,
         sleep: async (ms) => {
           nowMs += ms;
@@ -293,6 +394,16 @@ function begin({ verb, input }: Case, fate: Fate) {
     sends: () => service.calls.filter((call) => !reads.has(call)),
     types: () => notes.map(({ type }) => type),
     waited: () => nowMs - startMs,
+    /** The service does it without an answer to this journal. */
+    arrive: () =>
+      verb(service.deps).send(
+        { intent: '', ...input } as never,
+        contextOf(() => new Date(nowMs)),
+        { tasks: [], skew: null },
+      ),
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
     die: (type: string) => {
       dieAt = type;
     },

@@ -32,11 +32,14 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
       return { kind: 'armed', text: `${spaced(entry.body.verb)} may be sent from here on` };
     case 'intent.outcome': {
       if (!isDoubt(entry)) return undefined;
-      const { failure, verb } = entry.body;
-      return {
-        kind: 'doubt',
-        text: withReason(`${spaced(verb)}: the answer was lost`, failure?.shortMessage),
-      };
+      const { failure, verb, refused } = entry.body;
+      const answer =
+        refused === true
+          ? 'it was refused, and the service shows what it may have become'
+          : failure?.code === 'service.old-id'
+            ? 'the answer names nothing new'
+            : 'the answer was lost';
+      return { kind: 'doubt', text: withReason(`${spaced(verb)}: ${answer}`, failure?.shortMessage) };
     }
     case 'intent.judged': {
       const { intent, verb, verdict } = entry.body;

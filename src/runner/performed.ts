@@ -1,0 +1,43 @@
+import type { Failure } from '../../machines/parts/failure.ts';
+import type { LedgerFact } from '../activities/activity.ts';
+import type { Entry, NewEntry } from '../journal/journal.ts';
+
+/** How an invocation ended: what the machine is told, and what else becomes durable in the same transaction. */
+export type Performed =
+  | {
+      readonly how: 'done';
+      readonly output: unknown;
+      readonly notes: readonly Note[];
+      readonly ledger: readonly LedgerFact[];
+    }
+  | {
+      readonly how: 'failed';
+      readonly failure: Failure;
+      readonly notes: readonly Note[];
+      readonly ledger: readonly LedgerFact[];
+    }
+  | {
+      readonly how: 'paused';
+      readonly failure: Failure;
+      readonly notes: readonly Note[];
+      readonly ledger: readonly LedgerFact[];
+    };
+
+/** An entry for the run's own stream. */
+export type Note = Omit<NewEntry, 'stream'>;
+
+export interface PerformPort {
+  /** Makes notes and facts durable; nothing that they announce may happen before it resolves. */
+  write(notes: readonly Note[], ledger?: readonly LedgerFact[]): Promise<void>;
+  /** What the journal says so far of the run, or of the ledger for a single command. */
+  entries(): readonly Entry[];
+  /** Called when a destructive call is armed, after the note is durable and before the first byte. */
+  seal(): Promise<void>;
+  sleep(ms: number): Promise<void>;
+}
+
+/** A refused or missing credential pauses the run; everything else is told to the machine. */
+export function failed(failure: Failure, notes: readonly Note[], ledger: readonly LedgerFact[]): Performed {
+  if (failure.code.startsWith('credentials.')) return { how: 'paused', failure, notes, ledger };
+  return { how: 'failed', failure, notes, ledger };
+}
