@@ -103,3 +103,21 @@ test('a change that is turned away because of too many requests is made once it 
   expect(refused).toBe(true);
   expect(land.bindings).toEqual([]);
 });
+
+test('what the platform has made although the request was turned away is found, and not made a second time', async () => {
+  const refused = new Set<string>();
+  const errors = [{ code: 10_013, title: 'CF-RateLimitExceeded', detail: 'Rate Limit Exceeded' }];
+  const answer = { status: 429, json: { errors }, headers: { 'retry-after': '0' } };
+  const { capi, land, platform, options, bound, to } = await strange({
+    mishap: ({ method, path }) => {
+      if (method === 'GET' || refused.has(path)) return undefined;
+      refused.add(path);
+      return { work: true, answer };
+    },
+  });
+  land.bindings = [];
+  await platform.bind(bound, to, { ...options, parameters: undefined, beside: false });
+  await platform.restage(bound, options);
+  const made = capi.wishes.map(({ method, path }) => `${method} ${path}`);
+  expect(made).toEqual(['POST /v3/service_credential_bindings', 'POST /v3/builds', 'POST /v3/deployments']);
+});

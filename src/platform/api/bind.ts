@@ -95,6 +95,8 @@ async function create(
   const { signal, runId, parameters, beside, tell } = options;
   const secrets = secretsIn(parameters);
   tell?.(what);
+  const ours = async () =>
+    (await bindingsBetween(api, appGuid, to.guid, signal)).find((one) => isOf(runId, one));
   const sent = await api
     .send({
       method: 'POST',
@@ -112,11 +114,10 @@ async function create(
       },
       secrets,
       signal,
+      made: ours,
     })
     .catch(async (thrown: unknown) => afterRefusal(thrown, app, to, look));
   if ('binding' in sent) return sent;
-  const ours = async () =>
-    (await bindingsBetween(api, appGuid, to.guid, signal)).find((one) => isOf(runId, one));
   if (sent.outcome === 'lost') {
     if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
     if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);

@@ -33,6 +33,11 @@ export interface Change {
   /** What is secret in the body; blanked wherever the platform echoes it. */
   readonly secrets?: readonly Secret[];
   readonly signal: AbortSignal;
+  /**
+   * What the change makes, where the platform shows it. Asked before a change that was turned away is sent again, since whoever turned it away
+   * need not be the platform. Without it the same again makes nothing more.
+   */
+  readonly made?: () => Promise<unknown>;
 }
 
 /** `lost`: the platform may have done it; it has to be looked up. A refusal rejects. */
@@ -44,8 +49,9 @@ export type Changed =
 export interface ApiConnection extends Capi {
   readonly origin: string;
   /**
-   * Sends once, on a connection of its own; after a 401 once more with a new token, and after a 429 when the platform wants it to,
-   * because both are decided before anything is looked into. A connection that cannot be made is tried again as well. Rejects with a refusal (`platform.refused`, `platform.forbidden`, …) and with what has never been sent.
+   * Sends once, on a connection of its own; after a 401 once more with a new token, and after a 429 when the platform wants it to, unless
+   * what it makes is there already. A connection that cannot be made is tried again as well. Rejects with a refusal (`platform.refused`,
+   * `platform.forbidden`, …) and with what has never been sent.
    */
   send(change: Change): Promise<Changed>;
   close(): Promise<void>;
@@ -123,20 +129,18 @@ export function openApi(options: ApiOptions): ApiConnection {
       }
       if (!('status' in sent)) return sent;
       const { status, headers, body } = sent;
-      if (status === 401 && !renewed && (await tokens.renew(token))) {
-        renewed = true;
-        continue;
-      }
-      // Turned away at the door: nothing was looked into, so it may knock again.
+      if (status >= 200 && status < 300) return accepted(headers, body);
+      const secrets = [token.value, ...(change.secrets ?? [])];
+      const error = refusalOf(status, errorsIn(body), { secrets, ...waitOf(headers) });
+      const isNewToken: boolean = status === 401 && !renewed && (await tokens.renew(token));
+      renewed ||= isNewToken;
       const pause =
         status === 429 && attempt < limits.attempts ? pauseOf(headers, limits, attempt) : undefined;
-      if (pause !== undefined) {
-        await pauseFor(pause, stop);
-        continue;
+      if (isNewToken || pause !== undefined) {
+        await pauseFor(pause ?? 0, stop);
+        if ((await change.made?.()) === undefined) continue;
+        return { outcome: 'lost', error };
       }
-      const secrets = [token.value, ...(change.secrets ?? [])];
-      if (status >= 200 && status < 300) return accepted(headers, body);
-      const error = refusalOf(status, errorsIn(body), { secrets, ...waitOf(headers) });
       // A router that gave up, or a platform that broke in the middle, may have done it all the same.
       if (status >= 500 || status === 408 || status < 400) return { outcome: 'lost', error };
       throw error;

@@ -63,8 +63,9 @@ export async function renewKey(
     ...(parameters === undefined ? {} : { parameters }),
     metadata: labelsOf(runId),
   };
+  const ours = async () => (await keys()).find((one) => isOf(runId, one) && young(one));
   const sent = await api
-    .send({ method: 'POST', path: '/v3/service_credential_bindings', body, secrets, signal })
+    .send({ method: 'POST', path: '/v3/service_credential_bindings', body, secrets, signal, made: ours })
     .catch(async (thrown: unknown) => {
       // What an earlier attempt sent may arrive only now: then the name is taken.
       const [late] = hasCode(thrown, 'platform.refused') ? await keys() : [];
@@ -72,7 +73,6 @@ export async function renewKey(
       throw thrown;
     });
   if ('late' in sent) return adopt(sent.late);
-  const ours = async () => (await keys()).find((one) => isOf(runId, one) && young(one));
   if (sent.outcome === 'lost') {
     if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
     if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);

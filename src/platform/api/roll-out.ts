@@ -61,6 +61,10 @@ async function begin(
 ): Promise<Deployment | undefined> {
   const { api, pace } = site;
   const { signal, runId } = options;
+  const ours = async () => {
+    const one = await deploymentOf(site, appGuid, options, since);
+    return one === 'unavailable' || one === undefined || isEndedBadly(one) ? undefined : one;
+  };
   const sent = await api
     .send({
       method: 'POST',
@@ -72,6 +76,7 @@ async function begin(
         metadata: labelsOf(runId),
       },
       signal,
+      made: ours,
     })
     .catch((thrown: unknown) => {
       if (hasCode(thrown, 'platform.not-found', 'platform.forbidden')) return undefined;
@@ -81,10 +86,7 @@ async function begin(
   const told = sent.outcome === 'accepted' ? Deployment.safeParse(sent.json).data : undefined;
   if (told !== undefined) return told;
   if (sent.outcome === 'lost' && hasCode(sent.error, 'platform.stopped')) throw sent.error;
-  const found = await lookFor(pace, signal, async () => {
-    const one = await deploymentOf(site, appGuid, options, since);
-    return one === 'unavailable' || one === undefined || isEndedBadly(one) ? undefined : one;
-  });
+  const found = await lookFor(pace, signal, ours);
   if (found !== undefined) return found;
   throw sent.outcome === 'lost'
     ? lostAnswer(`rolling out ${what}`, sent.error)

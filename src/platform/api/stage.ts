@@ -69,16 +69,18 @@ async function begin(
   if (newest === undefined) {
     throw failedError(`there is no package to stage for ${what}`, '', {}, ['push the application anew']);
   }
+  const ours = () => buildOf(site, app.guid, options, since);
   const sent = await api.send({
     method: 'POST',
     path: '/v3/builds',
     body: { package: { guid: newest.guid }, metadata: labelsOf(runId) },
     signal,
+    made: ours,
   });
   const told = sent.outcome === 'accepted' ? BuildSchema.safeParse(sent.json).data : undefined;
   if (told !== undefined) return told;
   if (sent.outcome === 'lost' && hasCode(sent.error, 'platform.stopped')) throw sent.error;
-  const found = await lookFor(pace, signal, () => buildOf(site, app.guid, options, since));
+  const found = await lookFor(pace, signal, ours);
   if (found !== undefined) return found;
   throw sent.outcome === 'lost'
     ? lostAnswer(`the staging for ${what}`, sent.error)
