@@ -3,11 +3,11 @@ import type { Run } from '../../src/runner/run.ts';
 import type { TaskWish } from '../e2e/foreign/call.ts';
 import type { ForeignServer } from '../e2e/foreign/server.ts';
 import type { Certificates } from './certificates.ts';
-import { AT_CONNECT, type Elsewhere, type Fault, meet, OF_TASKS } from './faults.ts';
+import { AT_CONNECT, type Elsewhere, type Fault, meet, NAMES_OLD, OF_TASKS } from './faults.ts';
 import { count, isNext, isSame, positionOf } from './position.ts';
 import type { FaultProxy, Passing } from './proxy.ts';
 import type { Peer, Position, Seen } from './seen.ts';
-import { beSecond, type Hidden, hide } from './tasks.ts';
+import { beSecond, type Hidden, hide, nameOld } from './tasks.ts';
 
 /** Where in a run something happens: by the step of the run where that can be seen, else by counting the requests of a route. */
 export interface Spot {
@@ -132,6 +132,7 @@ export class Director {
     if (!this.#isHit(plan, one)) return this.#properly(passing);
     this.#hit();
     one.fault = plan.fault;
+    if (NAMES_OLD.has(plan.fault)) return nameOld(plan.fault, passing, one, this.#world.server());
     if (!OF_TASKS.has(plan.fault)) return meet(plan.fault, passing, one.peer, this.#world.elsewhere);
     const server = this.#world.server();
     if (plan.fault === 'task-failed') this.#wish = { fails: true };

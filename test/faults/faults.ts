@@ -12,6 +12,7 @@ export const FAULTS = [
   '412',
   '422',
   '429',
+  '429-after',
   '500',
   '502',
   '504',
@@ -22,6 +23,7 @@ export const FAULTS = [
   'header-only',
   'truncated',
   'html',
+  'page',
   '204',
   'wrong-types',
   'unknown-enum',
@@ -30,6 +32,9 @@ export const FAULTS = [
   'expired-certificate',
   'wrong-host',
   'unknown-ca',
+  'old-id',
+  'wrong-id',
+  'restless',
   'task-failed',
   'task-stuck',
   'task-gone',
@@ -45,6 +50,8 @@ export const AT_CONNECT: ReadonlySet<Fault> = new Set<Fault>([
   'unknown-ca',
 ]);
 export const BY_TLS: ReadonlySet<Fault> = new Set<Fault>(['expired-certificate', 'wrong-host', 'unknown-ca']);
+/** The answer names a task that was there before. */
+export const NAMES_OLD: ReadonlySet<Fault> = new Set<Fault>(['old-id', 'wrong-id']);
 /** What becomes of the task that a call begins; the call itself goes well, but for the last. */
 export const OF_TASKS: ReadonlySet<Fault> = new Set<Fault>([
   'task-failed',
@@ -61,10 +68,11 @@ export interface Elsewhere {
 /** Lets a request meet a fault. Resolves when nothing more is done about it. */
 export async function meet(fault: Fault, passing: Passing, peer: Peer, elsewhere: Elsewhere): Promise<void> {
   const { response, work, give } = passing;
-  if (/^\d+$/u.test(fault) && fault !== '204') {
-    // The router gave up, and the work is done all the same.
-    if (fault === '504') await work();
-    return refuse(response, Number(fault), peer, passing.url);
+  const [status] = /^\d{3}(?=$|-after$)/u.exec(fault) ?? [];
+  if (status !== undefined && status !== '204') {
+    // The router gave up, or counts requests, and the work is done all the same.
+    if (fault === '504' || fault === '429-after') await work();
+    return refuse(response, Number(status), peer, passing.url);
   }
   if (fault === 'redirect') {
     response.writeHead(307, { location: `${elsewhere.origin}${passing.url}` }).end();
@@ -74,18 +82,24 @@ export async function meet(fault: Fault, passing: Passing, peer: Peer, elsewhere
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Log in</title>');
     return;
   }
+  if (fault === 'page') {
+    const type = passing.url.endsWith('/download') ? 'application/octet-stream' : 'application/json';
+    response.writeHead(200, { 'content-type': type }).end('<!doctype html><title>Log in</title>');
+    return;
+  }
   if (fault === 'reset-before') {
     response.destroy();
     return;
   }
   const reply = await work();
-  const { status, headers, body } = reply;
+  const { headers, body } = reply;
   const type = { 'content-type': headers['content-type'] ?? 'application/json' };
   if (fault === 'reset-after') response.destroy();
-  else if (fault === 'header-only') response.writeHead(status, type).flushHeaders();
+  else if (fault === 'header-only') response.writeHead(reply.status, type).flushHeaders();
   else if (fault === 'truncated') cut(response, reply);
   else if (fault === '204') response.writeHead(204).end();
-  else if (fault === '100-mib') await flood(response, status);
+  else if (fault === '100-mib') await flood(response, reply.status);
+  else if (fault === 'restless') give({ ...reply, body: changed(body, withLaterUpdate) });
   else if (fault === 'wrong-types') give({ ...reply, body: changed(body, ofOtherType) });
   else if (fault === 'unknown-enum') give({ ...reply, body: changed(body, withStrangeWords) });
   // What is left is silence.
@@ -142,6 +156,12 @@ function ofOtherType(value: unknown): unknown {
   if (Array.isArray(value)) return { items: value };
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? 7 : String(value);
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, ofOtherType(one)]));
+}
+
+/** An instance whose time of change is that of the look at it. */
+function withLaterUpdate(value: unknown): unknown {
+  const isOverview = typeof value === 'object' && value !== null && 'updated_at' in value;
+  return isOverview ? { ...value, updated_at: new Date().toISOString() } : value;
 }
 
 function withStrangeWords(value: unknown): unknown {

@@ -9,10 +9,11 @@ import { type ForeignServer, startForeignServer } from '../e2e/foreign/server.ts
 import { CANARIES } from '../e2e/house.ts';
 import type { Certificates } from './certificates.ts';
 import { Director, type Plan } from './director.ts';
-import { BY_TLS } from './faults.ts';
+import { BY_TLS, NAMES_OLD } from './faults.ts';
 import { packHere } from './pack-here.ts';
 import { type FaultProxy, startProxy } from './proxy.ts';
 import { type Peer, routeOf } from './seen.ts';
+import { restoreOnce } from './tasks.ts';
 
 /** A service, and a platform where the flow needs one, each behind a way that can be made bad. */
 export interface Site {
@@ -64,6 +65,7 @@ export async function openSite({
       return task === undefined ? undefined : { task };
     },
   });
+  if (plan !== undefined && NAMES_OLD.has(plan.fault)) await restoreOnce(server);
   const names = new Map(server.instances.map(({ guid, name }) => [guid, name]));
   const wayTo = (peer: Peer, to: string) =>
     startProxy({

@@ -1,5 +1,8 @@
+import { until } from '../e2e/foreign/curl.ts';
 import type { ForeignServer } from '../e2e/foreign/server.ts';
+import type { Fault } from './faults.ts';
 import type { Passing, Reply } from './proxy.ts';
+import type { Seen } from './seen.ts';
 
 /** The answer without what is hidden in it; undefined when there is nothing to hide. */
 export type Hidden = (passing: Passing, reply: Reply) => Reply | undefined;
@@ -24,6 +27,30 @@ export function hide(server: ForeignServer, route: string): Hidden {
     const words = { error: 'notFound', description: 'there is none' };
     return { status: 404, headers: reply.headers, body: Buffer.from(JSON.stringify(words)) };
   };
+}
+
+/** Lets the instance have a restore of long before the run; a target has to be empty. */
+export async function restoreOnce(server: ForeignServer): Promise<void> {
+  const backup = server.instances.flatMap(({ backups }) => backups).find(({ status }) => status === 'done');
+  if (backup?.file === undefined) throw new Error('there is no backup to be restored');
+  const { key } = backup.file;
+  const restore = server.instance('orders').restore(backup, key, { ms: 0 });
+  await until(() => restore.isOver);
+}
+
+/** Names a task of before as if it were the new one: in the answer to a call that is carried out (`wrong-id`), or is not. */
+export async function nameOld(
+  fault: Fault,
+  { work, give }: Passing,
+  { route }: Seen,
+  server: ForeignServer,
+): Promise<void> {
+  const { backups, restores } = server.instance(nameIn(route));
+  const [id] = (route.endsWith('/backups') ? backups : restores).map((old) => old.id);
+  const field = route.endsWith('/perform') ? 'restore_id' : 'id';
+  const body = Buffer.from(JSON.stringify({ [field]: id, message: 'queued' }));
+  if (fault === 'old-id') return give({ status: 200, headers: { 'content-type': 'application/json' }, body });
+  give({ ...(await work()), body });
 }
 
 /** What a colleague does by hand at the same moment: the same as the newest task, once more. */
