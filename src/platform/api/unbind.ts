@@ -71,16 +71,14 @@ export async function removeBinding(
   tell?.(what);
   let job: string | undefined;
   if (before !== 'deleting') {
-    const sent = await api.send({ method: 'DELETE', path, signal }).catch((thrown: unknown) => {
+    const made = async () => (['gone', 'deleting'].includes(await stage()) ? true : undefined);
+    const sent = await api.send({ method: 'DELETE', path, signal, made }).catch((thrown: unknown) => {
       if (hasCode(thrown, 'platform.not-found')) return undefined;
       throw thrown;
     });
     if (sent?.outcome === 'lost') {
       if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
-      const begun = await lookFor(pace, signal, async () =>
-        ['gone', 'deleting'].includes(await stage()) ? true : undefined,
-      );
-      if (begun === undefined) throw lostAnswer(what, sent.error);
+      if ((await lookFor(pace, signal, made)) === undefined) throw lostAnswer(what, sent.error);
     }
     if (sent?.outcome === 'accepted') job = sent.job;
   }
