@@ -156,3 +156,57 @@ describe.concurrent('a lost answer to the request for a backup', () => {
     expect(changes(server)).toMatchObject({ posts: 1 });
   });
 });
+
+describe.concurrent('an answer that is not true', () => {
+  const house = useHouses();
+  const TURNED_AWAY: Trouble = {
+    answer: { status: 429, body: '<html>429 Too Many Requests</html>', html: true },
+  };
+
+  test('a run that is turned away after the backup was made sends no second request', async (context) => {
+    const { expect } = context;
+    const { server, rotate, entries } = await house(context, { trouble: firstOf('POST', TURNED_AWAY) });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(0);
+    expect(changes(server)).toMatchObject({ posts: 1, postsDone: 1 });
+    expect(outputOf(await entries(), 'createBackup')).toMatchObject({ landed: true, adopted: true });
+  });
+
+  test('a restore that is turned away after it was begun is begun once, by a single command and by a run', async (context) => {
+    const { expect } = context;
+    const restore = {
+      command: ['backups', 'restore', '--instance', 'orders'],
+      run: ['run', 'restore-backup', '--instance', 'orders', '--backup'],
+    };
+    for (const words of Object.values(restore)) {
+      const isRestore = ({ path }: { readonly path: string }) => path.endsWith('/restore');
+      const trouble = (call: { readonly method: string; readonly path: string }) =>
+        isRestore(call) ? TURNED_AWAY : undefined;
+      const { server, run } = await house(context, { trouble });
+      const [backup] = server.backups;
+      const { code, stderr } = await run(...words, String(backup?.id), '--yes', '--confirm', 'orders');
+      expect([0, 3], stderr).toContain(code);
+      expect(server.calls.filter(isRestore)).toHaveLength(1);
+      expect(server.instance('orders').restores).toHaveLength(1);
+    }
+  });
+
+  test.for([{ work: false }, { work: true }])(
+    'a backup of before that is named for the new one proves nothing: %o',
+    async ({ work }, context) => {
+      const { expect } = context;
+      const { server, rotate, entries } = await house(context, {
+        trouble: ({ method }) => {
+          if (method !== 'POST') return undefined;
+          const old = server.backups.find(({ status }) => status === 'done');
+          return { work, answer: { status: 200, body: { id: old?.id, message: 'queued' } } };
+        },
+      });
+      const { code, stderr } = await rotate();
+      expect(code, stderr).toBe(work ? 0 : 5);
+      if (!work) expect(stderr).toMatch(/named backup \d+, which was there before it/);
+      expect(changes(server)).toMatchObject({ posts: 1 });
+      expect(typesOf(await entries(), 'instance').includes('key.proven')).toBe(work);
+    },
+  );
+});
