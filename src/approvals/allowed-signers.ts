@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { fingerprintOfBlob } from './ssh-signature.ts';
 
 /** A line that is longer is not kept: nobody would read it. */
@@ -12,7 +13,7 @@ const LINES_LIMIT = 32;
 export function linesOfKey(allowed: string, publicKey: string): readonly string[] {
   const [type = '', blob = ''] = publicKey.split(' ');
   const isCertificate = type.includes('-cert-');
-  return linesOf(allowed)
+  return signerLines(allowed)
     .filter((line) => (isCertificate ? /\scert-authority/i.test(line) : line.split(/\s+/).includes(blob)))
     .filter(({ length }) => length <= LINE_LIMIT)
     .slice(0, LINES_LIMIT);
@@ -21,20 +22,26 @@ export function linesOfKey(allowed: string, publicKey: string): readonly string[
 /** Every name that such a file has a key under, for whatever purpose; of a certificate's key too. `key` is `SHA256:...`, as `ssh-keygen -l` prints it. */
 export function namesOfKey(allowed: string, key: string): readonly string[] {
   const isOfKey = (word: string) => word.startsWith('AAAA') && fingerprintOfBlob(word) === key;
-  return linesOf(allowed)
+  return signerLines(allowed)
     .filter((line) => line.split(/\s+/).some(isOfKey))
     .flatMap(namesIn);
 }
 
-function linesOf(allowed: string): readonly string[] {
+/** The lines of such a file, or of one of revoked keys, without remarks and what stands around a line. */
+export function signerLines(allowed: string): readonly string[] {
   return allowed
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
+/** How the record names a line of such a file: the first 32 hex digits of its SHA-256. */
+export function lineHash(line: string): string {
+  return hash('sha256', line, 'hex').slice(0, 32);
+}
+
 /** The first field: names with commas between them, in quotes where one has a space. */
-function namesIn(line: string): readonly string[] {
+export function namesIn(line: string): readonly string[] {
   const [, quoted, bare = ''] = /^(?:"([^"]*)"|(\S+))/.exec(line) ?? [];
   return (quoted ?? bare).split(',').filter((name) => name !== '');
 }

@@ -3,6 +3,7 @@ import type { Json } from '../journal/journal.ts';
 import type { Answer } from '../runner/answer.ts';
 import type { Gate, RunState } from '../runner/run.ts';
 import { approvalPaths, readPaper, writeChallenge } from './approval-files.ts';
+import { begunOf } from './begun.ts';
 import { challengeId, challengeText } from './challenge.ts';
 import { CHANGED, challengeOf, fitsState } from './fits-state.ts';
 import type { Plan } from './plan.ts';
@@ -17,7 +18,7 @@ export interface ApprovalGateDeps {
   readonly now: () => Date;
   /** Called when a signature is looked at. Rejects where nobody is named who could sign. */
   readonly rules: () => Promise<ApprovalRules>;
-  /** How long a challenge may be signed and used. Milliseconds. */
+  /** How long a challenge may be signed and used, if not shorter when the run began. Milliseconds. */
   readonly expiresMs: number;
   /** What is to be approved in this state, by the config or by the record; undefined where nothing is. Pure. */
   readonly planOf: (state: RunState) => Plan | undefined;
@@ -150,7 +151,9 @@ async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promi
 
 function newChallenge(deps: ApprovalGateDeps, state: RunState, plan: Plan) {
   const asked = momentOf(state.entries, deps.now());
-  const expiresAt = new Date(asked.getTime() + deps.expiresMs).toISOString();
+  const { expiresSeconds } = begunOf(state.entries).approvals ?? {};
+  const lasts = Math.min(deps.expiresMs, (expiresSeconds ?? Number.POSITIVE_INFINITY) * 1000);
+  const expiresAt = new Date(asked.getTime() + lasts).toISOString();
   const requester = deps.operator.email ?? deps.operator.name;
   const challenged = challengeOf(plan, {
     entry: String(state.entries.at(-1)?.seq ?? 0),

@@ -1,6 +1,7 @@
 import type { Entry } from '../journal/journal.ts';
 import { show } from '../text.ts';
 import { approvalPaths, readPaper } from './approval-files.ts';
+import { begunOf } from './begun.ts';
 import { namesake, samePerson } from './refusals.ts';
 import { type Operator, resemblance } from './same-person.ts';
 import { momentSinceAsked, type Standing } from './standing.ts';
@@ -42,7 +43,8 @@ export async function approvalOnDisk(
 }
 
 /**
- * Whether a signature approves what is asked: it is good, of somebody who may, and of somebody else than whoever asks. Rejects with
+ * Whether a signature approves what is asked: it is good, of somebody who could when the run began and still can, and of nobody who
+ * has driven the run. Rejects with
  * `approval.refused`, `approval.same-person` or `approval.unchecked`. Expiry and withdrawal are the caller's concern.
  */
 export async function verifyApproval(
@@ -54,14 +56,15 @@ export async function verifyApproval(
   const clock = now();
   const at = momentSinceAsked(entries, clock);
   const isSetBack = at.getTime() - clock.getTime() > 1000;
-  const found = await verifySignature(asked.text, signature, signers, isSetBack ? at : undefined);
+  const { approvals, requesters } = begunOf(entries);
+  const known = { ...signers, counted: approvals?.signers?.lines };
+  const found = await verifySignature(asked.text, signature, known, isSetBack ? at : undefined);
   const { listedAs, ...verified } = found;
   const file = approvalPaths(home, run, asked.challenge).challenge;
   const request = { run, file, expiresAt: asked.expiresAt };
   if (verified.key === ownKey) throw samePerson(request, 'whoever has the key of this installation');
-  const { by } = entries.findLast(({ type }) => type === 'approval.asked') ?? {};
   for (const name of [...verified.principals, ...listedAs]) {
-    const found = resemblance(name, [asked.requester, by], operator);
+    const found = resemblance(name, [asked.requester, ...requesters], operator);
     if (found === 'same') throw samePerson(request, `${show(name, 200)}, who is listed with this key,`);
     if (found === 'namesake') throw namesake(request, show(name, 200));
   }

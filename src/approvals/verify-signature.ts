@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { readBounded, whyUnread } from '../bounded-file.ts';
 import { LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
-import { linesOfKey, namesOfKey } from './allowed-signers.ts';
+import { lineHash, linesOfKey, namesOfKey } from './allowed-signers.ts';
 import { type SshKeygenEnd, sshKeygen } from './ssh-keygen.ts';
 import { NAMESPACE, signerOf } from './ssh-signature.ts';
 
@@ -31,6 +31,8 @@ export interface Signers {
   readonly allowedSigners: string;
   /** Path of a file of revoked keys. */
   readonly revoked?: string | undefined;
+  /** The lines of the file that count, by `lineHash`; all of them without it. */
+  readonly counted?: readonly string[] | undefined;
 }
 
 const MAX_SIGNERS_BYTES = 1024 * 1024;
@@ -60,10 +62,11 @@ export async function verifySignature(
       line: join(folder, 'line'),
     };
     await writeFile(paths.signature, signature, { mode: 0o600 });
-    await writeFile(paths.allowed, allowed, { mode: 0o600 });
-    if (revoked !== undefined) await writeFile(paths.revoked, revoked, { mode: 0o600 });
     const list = allowed.toString('utf8');
-    const lines = linesOfKey(list, signer.publicKey);
+    const counting = countedIn(list, signers.counted, signer);
+    await writeFile(paths.allowed, counting, { mode: 0o600 });
+    if (revoked !== undefined) await writeFile(paths.revoked, revoked, { mode: 0o600 });
+    const lines = linesOfKey(counting, signer.publicKey);
     const when = at === undefined ? [] : [`-Overify-time=${localTime(at)}`];
     const verify = (file: string, principal: string, ...more: readonly string[]) => {
       const under = ['-s', paths.signature, '-n', NAMESPACE, '-I', principal];
@@ -106,6 +109,23 @@ export async function verifySignature(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The file with the lines that count, each where it was. Throws where only others have the key. */
+function countedIn(
+  list: string,
+  counted: readonly string[] | undefined,
+  { publicKey, fingerprint }: NonNullable<ReturnType<typeof signerOf>>,
+): string {
+  if (counted === undefined) return list;
+  const known = new Set(counted);
+  const lines = list.split('\n').map((line) => (known.has(lineHash(line.trim())) ? line : ''));
+  const counting = `${lines.join('\n')}\n`;
+  if (linesOfKey(counting, publicKey).length > 0 || linesOfKey(list, publicKey).length === 0) return counting;
+  throw refused(
+    `the line of the key ${fingerprint} was not in the file of allowed signers when the run began`,
+    ['only who was listed then can approve this run'],
+  );
 }
 
 /** A file that says who may approve, or who may not any more. Rejects with `approval.unchecked`. */
@@ -198,8 +218,8 @@ async function firstThat<T>(all: readonly T[], holds: (one: T) => Promise<boolea
   return undefined;
 }
 
-function refused(why: string): LifeboatError {
+function refused(why: string, hints: readonly string[] = []): LifeboatError {
   return new LifeboatError('approval.refused', why, {
-    hints: ['nothing was sent', 'the request can still be signed by somebody who may'],
+    hints: [...hints, 'nothing was sent', 'the request can still be signed by somebody who may'],
   });
 }

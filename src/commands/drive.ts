@@ -2,13 +2,14 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import { readable } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
 import { canDraw } from '../plain/terminal.ts';
-import type { Gate, Run } from '../runner/run.ts';
+import type { Run, RunDeps } from '../runner/run.ts';
 import type { Secret } from '../secret.ts';
 import { afterLeaving, leftBySignal } from '../view/leaving.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { depsFor } from './activity-deps.ts';
 import { approvalWatch } from './approvals/approval-watch.ts';
 import { gateOfRun } from './approvals/gate-of-run.ts';
+import { admission } from './approvals/present.ts';
 import { autopilot, type Policy } from './autopilot.ts';
 import type { CommandContext } from './context.ts';
 import { type EarlySignals, keepSignals } from './early-signals.ts';
@@ -55,7 +56,8 @@ export async function drive(
   try {
     const paper = paperFor(summary, runbook, sites, workspace.home);
     const gate = await gateOfRun(context, sites.config, workspace, summary, runbook, options.breakGlass);
-    const run = await takeUpRun(workspace, summary, sites, paper, manner === 'by-flags', gate);
+    const admit = await admission(context, sites.config, workspace, summary, options.breakGlass);
+    const run = await takeUpRun(workspace, summary, sites, paper, manner === 'by-flags', { gate, admit });
     paper.write(run.state());
     const approval = approvalWatch(gate, workspace.home, sites.config.approvals);
     const prose = await proseOf(runbook, options.overlay);
@@ -107,7 +109,7 @@ async function takeUpRun(
   sites: Sites,
   paper: Paper,
   leaveWhenPaused: boolean,
-  gate: Gate | undefined,
+  consent: Pick<RunDeps, 'gate' | 'admit'>,
 ): Promise<Run> {
   const { takeUp } = await import('../runner/take-up.ts');
   const { activitiesFor } = await import('../activities/index.ts');
@@ -124,7 +126,7 @@ async function takeUpRun(
     now: () => new Date(),
     clock: watchClock(),
     leaveWhenPaused,
-    gate,
+    ...consent,
     seal: async (stream, reason) => void (await sealer.sealNow(stream, reason)),
     refuseCutTail: (head) => refuseCutTail(home, head),
     take: async (key) => {

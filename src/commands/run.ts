@@ -3,6 +3,7 @@ import { Duration } from '../config/schema.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { startRun } from '../runner/runs.ts';
 import { show } from '../text.ts';
+import { presentOf, refuseUnread } from './approvals/present.ts';
 import { refuseNobody } from './approvals/required.ts';
 import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
@@ -55,6 +56,8 @@ export async function run(
     });
     refuseUnsupported(runbook, sites, input);
     const started = { instance: flags.instance, target: flags.target };
+    const asked = await presentOf(config, workspace, started);
+    refuseUnread(asked, options.breakGlass);
     const early = keepSignals();
     const runId = await startRun(workspace.journal, {
       ...started,
@@ -64,6 +67,7 @@ export async function run(
       objectives: inSeconds(objectives),
       services: servicesOfRun(config, started),
       operator: workspace.operator,
+      asked,
       tool: { name: 'lifeboat', version: context.version, node: process.version },
       clock: clockMark(),
     });
@@ -116,7 +120,7 @@ export async function drivingOptions(context: CommandContext, flags: DrivingFlag
     confirm: flags.confirm,
     key: flags.keyFile === undefined ? undefined : await readSecretFile(flags.keyFile, context),
     word: flags.guid,
-    breakGlass: flags.breakGlass,
+    breakGlass: flags.breakGlass?.trim() === '' ? undefined : flags.breakGlass,
     json: flags.json ?? false,
     plain: flags.plain ?? false,
     overdueMs: flags.patience === undefined ? undefined : patienceFrom(flags.patience),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
@@ -9,6 +10,8 @@ import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
 
 export interface LoadedConfig extends Config {
   readonly path: string;
+  /** Of the file's text, hex: what the record names it by. */
+  readonly sha256: string;
 }
 
 /** Reads lifeboat.yaml: `path` or the first that exists of `searchPath`. Paths inside are made absolute from its folder. */
@@ -60,7 +63,7 @@ export function parseConfig(text: string, path: string): LoadedConfig {
         .map((line) => show(line)),
     ]);
   }
-  return { ...absolute(parsed.data, dirname(path)), path };
+  return { ...absolute(parsed.data, dirname(path)), path, sha256: hash('sha256', text, 'hex') };
 }
 
 /** Bytes: thousands of instances. */

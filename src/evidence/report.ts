@@ -10,6 +10,7 @@ import { untilEnd } from './report/found.ts';
 import { outcomeOf, runOf } from './report/head.ts';
 import { identityOf, sourceOf } from './report/identity.ts';
 import { blanksFor, issuesOf, SIGN_OFF } from './report/issues.ts';
+import { mayApproveOf } from './report/may-approve.ts';
 import { Report } from './report/model.ts';
 import { measuredOf } from './report/objectives.ts';
 import { dutiesOf, owedBy, type WrittenObligation } from './report/obligations.ts';
@@ -59,6 +60,7 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
     cleanup: duties.filter(({ kind }) => CLEANUP.includes(kind)).map(({ id }) => id),
     rotation: rotationOf(entries, options.history ?? ledger, { checks, approvals }),
     decisions: decisionsOf(entries),
+    mayApprove: mayApproveOf(entries),
     approvals,
     deviations: deviationsOf(entries, owed),
     issues: issuesOf(entries),

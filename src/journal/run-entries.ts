@@ -39,6 +39,48 @@ const verdict = z.enum(['landed', 'absent', 'ambiguous']);
  */
 const ClockMark = z.object({ boot: z.string(), leadSeconds: z.number() });
 
+/** Who drives a run or makes a call: as the config names them, and as the machine knows the process. */
+export const Who = z.object({
+  name: z.string(),
+  email: z.string().optional(),
+  /** Of the process, as the system has it, whatever the config or the environment says. */
+  login: z.string(),
+  /** Undefined where the system has none. */
+  uid: z.int().optional(),
+  host: z.string(),
+  /** SHA-256, hex, of the config file. */
+  config: z.string(),
+});
+export type Who = z.output<typeof Who>;
+
+/** Which changes of an instance need a second person: none, those that replace its data, or all that cannot be taken back. */
+const ApprovalLevel = z.enum(['none', 'overwrites', 'destructive']);
+export type ApprovalLevel = z.output<typeof ApprovalLevel>;
+
+/** What a file said, so that a later look at it can tell what has come and what has gone. */
+const KeptFile = z.object({
+  /** SHA-256, hex; empty where the file could not be read. */
+  sha256: z.string(),
+  /** Its lines without remarks, each as the first 32 hex digits of its SHA-256. */
+  lines: z.array(z.string()),
+  /** Why the file could not be read. */
+  problem: z.string().optional(),
+});
+
+/** What a second person has to approve, and who that can be, as config and files had it. */
+const ApprovalPolicy = z.object({
+  /** By the name of each instance of the run. */
+  required: z.record(z.string(), ApprovalLevel),
+  /** How long a request may be signed and used. Undefined, as the files are, where the config has no approvals. */
+  expiresSeconds: z.number().optional(),
+  signers: KeptFile.extend({
+    /** Whom the first lines name, and with which key (`SHA256:...`). */
+    people: z.array(z.object({ names: z.string(), key: z.string() })),
+  }).optional(),
+  revoked: KeptFile.optional(),
+});
+export type ApprovalPolicy = z.output<typeof ApprovalPolicy>;
+
 /**
  * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate types that are not here and fields
  * they do not know: a newer version may have written them.
@@ -58,6 +100,9 @@ export const RUN_ENTRIES = {
     services: z.array(z.object({ instance: z.string(), url: z.string(), revision: z.string() })).optional(),
     tool: z.object({ name: z.string(), version: z.string(), node: z.string() }),
     operator: z.string(),
+    /** Undefined in records of earlier versions, as `approvals` is. */
+    who: Who.optional(),
+    approvals: ApprovalPolicy.optional(),
     clock: ClockMark.optional(),
   }),
   'run.resumed': z.object({
@@ -66,6 +111,9 @@ export const RUN_ENTRIES = {
     clock: ClockMark.optional(),
     /** The entry up to which a signed head was found then: one that is signed later reaches over what came before it, too. */
     signedTo: z.int().nonnegative().optional(),
+    /** Where it differs from what the record said before. */
+    who: Who.optional(),
+    approvals: ApprovalPolicy.optional(),
   }),
   /** What moved the machine; `to` is the path of the state after it, `title` that state's name for people. */
   event: z.object({
@@ -156,6 +204,11 @@ export const RUN_ENTRIES = {
   'approval.withdrawn': z.object({ challenge: z.string(), approver: z.string(), reason: z.string() }),
   /** Break-glass: the step went on without the second person. */
   'approval.bypassed': z.object({ challenge: z.string(), order: z.string(), reason: z.string() }),
+  /** Break-glass: the run was taken up although the config asks for less approval than when it began. */
+  'approval.weakened': z.object({
+    reason: z.string(),
+    changes: z.array(z.object({ what: z.string(), begun: z.string(), now: z.string() })),
+  }),
   /** How far the transcript of requests reached when this process had done its part. */
   'transcript.kept': z.object({
     lines: z.int(),

@@ -3,6 +3,7 @@ import type { Entry } from './journal.ts';
 import { recoverySentence } from './recovery-sentence.ts';
 import { type RunEntry, readRunEntry } from './run-entries.ts';
 import type { Sentence } from './said.ts';
+import { policyWords, whoWords } from './who-words.ts';
 
 /** One entry as a sentence. Unknown types are shown with their fields. */
 export function sentenceOf(entry: Pick<Entry, 'type' | 'body'>): Sentence {
@@ -14,11 +15,14 @@ export function sentenceOf(entry: Pick<Entry, 'type' | 'body'>): Sentence {
 function runSentence(entry: RunEntry): Sentence {
   switch (entry.type) {
     case 'run.started': {
-      const { runbook, version, instance, mode, operator } = entry.body;
-      return say(`${operator} started ${runbook} ${version} on ${instance}, ${mode}`);
+      const { runbook, version, instance, mode, operator, who, approvals } = entry.body;
+      const more = `${whoWords(who)}${policyWords(approvals)}`;
+      return say(`${operator} started ${runbook} ${version} on ${instance}, ${mode}${more}`);
     }
-    case 'run.resumed':
-      return say(`resumed by process ${entry.body.pid}`);
+    case 'run.resumed': {
+      const { pid, who, approvals } = entry.body;
+      return say(`resumed by process ${pid}${whoWords(who)}${policyWords(approvals)}`);
+    }
     case 'event':
       return eventSentence(entry.body);
     case 'activity.begun':
@@ -67,6 +71,13 @@ function runSentence(entry: RunEntry): Sentence {
         `BREAK-GLASS: decided to ${entry.body.order} without a second person${reason(entry.body.reason)}`,
         'bad',
       );
+    case 'approval.weakened': {
+      const changes = entry.body.changes.map(({ what, begun, now }) => `${what} (${begun}; now ${now})`);
+      return say(
+        `BREAK-GLASS: went on with less approval than at the beginning: ${changes.join(', ')}${reason(entry.body.reason)}`,
+        'bad',
+      );
+    }
     case 'transcript.kept':
       return say(`the transcript of requests has ${entry.body.lines} lines`, 'dim');
     case 'activity.overdue': {
@@ -173,21 +184,23 @@ function callSentence(type: string, fields: Readonly<Record<string, unknown>>): 
   const {
     verb,
     reason: why,
+    who,
     how,
     failure,
     became,
   } = fields as {
     readonly verb?: string;
     readonly reason?: string;
+    readonly who?: unknown;
     readonly how?: string;
     readonly became?: number | null;
     readonly failure?: { readonly shortMessage: string };
   };
   if (verb === undefined) return undefined;
-  if (type === 'call.begun') return say(`asked for ${verb}${reason(why)}`);
+  if (type === 'call.begun') return say(`asked for ${verb}${whoWords(who)}${reason(why)}`);
   if (type === 'call.decided') {
     const what = typeof became === 'number' ? `became ${became}` : 'became nothing';
-    return say(`decided: ${verb} ${what}${reason(why)}`, 'warn');
+    return say(`decided: ${verb} ${what}${whoWords(who)}${reason(why)}`, 'warn');
   }
   if (type !== 'call.ended') return undefined;
   return how === 'done' ? say(`${verb} is done`, 'good') : say(`${verb} ended${because(failure)}`, 'bad');

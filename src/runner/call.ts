@@ -20,6 +20,8 @@ export interface CallDeps {
   readonly journal: Journal;
   /** The instance's name: its ledger is where the call is written. */
   readonly instance: string;
+  /** Who makes the call, for the record. */
+  readonly who?: object;
   readonly activities: Readonly<Record<string, AnyActivity>>;
   readonly now: () => Date;
   readonly signal: AbortSignal;
@@ -63,6 +65,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
   const stream: StreamName = `instance/${deps.instance}`;
   const hold: Hold = await deps.journal.hold(stream);
   const entries: Entry[] = [];
+  const by = deps.who === undefined ? {} : { who: deps.who as Json };
   try {
     entries.push(...(await deps.journal.read(stream)));
     const left = handOn(await leftBehind(deps.journal, deps.instance));
@@ -110,13 +113,13 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
     perform: async (call) => {
       const id = `call-${newId()}`;
       const { verb, input, reason } = call;
-      const why = reason === undefined ? {} : { reason };
+      const why = { ...(reason === undefined ? {} : { reason }), ...by };
       await append([{ type: 'call.begun', body: { call: id, verb, input, ...why } }]);
       return run(id, call);
     },
     settle: ({ intent, verb, input }) => run(intent, { verb, input }),
     decide: (open, became, reason) => {
-      const body = { call: open.intent, verb: open.verb, became: became ?? null, reason };
+      const body = { call: open.intent, verb: open.verb, became: became ?? null, reason, ...by };
       return append([{ type: 'call.decided', body }]);
     },
     release: () => hold.release(),

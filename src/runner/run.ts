@@ -3,7 +3,7 @@ import type { Failure } from '../../machines/parts/failure.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { AnyActivity, Progress } from '../activities/activity.ts';
 import type { ExitCode, LifeboatError } from '../errors.ts';
-import type { Entry, Head, Journal, StreamName } from '../journal/journal.ts';
+import type { Entry, Head, Journal, Json, StreamName } from '../journal/journal.ts';
 import type { Answer, TakeSecret } from './answer.ts';
 import type { Note } from './performed.ts';
 
@@ -62,6 +62,14 @@ export interface RunDeps {
   readonly leaveWhenPaused: boolean;
   /** How long a call that is under way may take to answer when the operator leaves. Milliseconds. */
   readonly leaveGraceMs?: number;
+  /**
+   * What the record is to say of whoever takes the run up, where that is news to it: in the body of `run.resumed`, and as notes after it. Throws where
+   * they may not carry it on as things are. Called while the run is held.
+   */
+  readonly admit?: (entries: readonly Entry[]) => {
+    readonly resumed: Readonly<Record<string, Json>>;
+    readonly notes: readonly Note[];
+  };
   /** Who else has to agree before an answer is taken; nobody without it. */
   readonly gate?: Gate | undefined;
   /** Called once the run and its ledgers are held by this process, and awaited before anything goes on. */

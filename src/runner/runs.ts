@@ -39,6 +39,8 @@ export interface Start {
     readonly revision: string;
   }[];
   readonly operator: string;
+  /** Who begins it and what needs a second person, as the first entry keeps it; see `run.started`. */
+  readonly asked?: { readonly who: object; readonly approvals: object };
   readonly tool: { readonly name: string; readonly version: string; readonly node: string };
   readonly clock?: ClockMark | undefined;
 }
@@ -90,6 +92,7 @@ async function begin(journal: Journal, start: Start): Promise<string> {
     ...(start.objectives === undefined ? {} : { objectives: start.objectives }),
     ...(start.services === undefined ? {} : { services: start.services }),
     operator: start.operator,
+    ...(start.asked as Readonly<Record<string, Json>> | undefined),
     tool: start.tool,
     ...(start.clock === undefined ? {} : { clock: start.clock }),
   };

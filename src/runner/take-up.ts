@@ -25,14 +25,19 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     const signedTo = deps.refuseCutTail(head);
     if (entries.find(isEnd)?.type === 'run.abandoned') throw endedMeanwhile(deps.runId);
     await refuseInDoubt(deps.journal, changedBy({ ...deps, input: inputOf(entries) }), deps.runId);
+    const admitted = deps.admit?.(entries);
+    const isNews = Object.keys(admitted?.resumed ?? {}).length > 0;
     const clock = deps.clock?.mark();
     const notes = clockNotes(movedMeanwhile(entries, clock)).map((note) => ({ stream, ...note }));
     const body = {
       pid: process.pid,
       ...(clock === undefined ? {} : { clock }),
       ...(signedTo === undefined ? {} : { signedTo }),
+      ...admitted?.resumed,
     };
-    if (entries.length > 1) notes.push({ stream, type: 'run.resumed', body });
+    // Whoever has just begun the run is on record with its first entry.
+    if (entries.length > 1 || isNews) notes.push({ stream, type: 'run.resumed', body });
+    notes.push(...(admitted?.notes ?? []).map((note) => ({ stream, ...note })));
     // Nothing follows the end that another process has brought the run to meanwhile; only its head is still signed.
     if (notes.length > 0 && !entries.some(isEnd)) entries.push(...(await deps.journal.append(notes, [head])));
     await deps.held?.();

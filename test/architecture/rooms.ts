@@ -70,7 +70,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/config/**',
     packages: ['yaml', 'zod'],
-    node: ['os', 'path'],
+    node: ['crypto', 'os', 'path'],
     rooms: [BOUNDED, ERRORS, TEXT],
     why: 'the config says what there is; it opens nothing and calls nobody',
   },

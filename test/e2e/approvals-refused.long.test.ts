@@ -47,18 +47,17 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
       signers: (ada) => ada.line(),
     });
     const self = people.person('ROBIN');
-    writeFileSync(join(folder, 'approvers'), self.line());
+    const printed = await run('approve', '--print-key', 'grace@example.com');
+    expect(printed.stdout).toMatch(
+      /^grace@example.com namespaces="lifeboat-approval" ssh-ed25519 \S+ lifeboat:[0-9a-f]{16}\n$/,
+    );
+    writeFileSync(join(folder, 'approvers'), `${self.line()}${printed.stdout}`);
     expect((await rotate()).code).toBe(3);
     await approve(self);
     const refused = await run('resume', ...ANSWERED);
     expect(refused.code, refused.stderr).toBe(3);
     expect(refused.stderr).toContain('somebody else has to approve it');
 
-    const printed = await run('approve', '--print-key', 'grace@example.com');
-    expect(printed.stdout).toMatch(
-      /^grace@example.com namespaces="lifeboat-approval" ssh-ed25519 \S+ lifeboat:[0-9a-f]{16}\n$/,
-    );
-    writeFileSync(join(folder, 'approvers'), printed.stdout);
     const { file } = await request();
     const over = await run('approve', file, '--confirm', 'orders', '--out', file);
     expect([over.code, over.stderr]).toEqual([2, expect.stringContaining('over the request itself')]);
@@ -118,22 +117,33 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
 
   test('a revoked key, and a key whose time is over, approve nothing', async (context) => {
     const { expect } = context;
-    const { rotate, run, approve, ada, folder } = await withApprovals(house, context, {
+    const { rotate, run, approve, ada, folder, request, server } = await withApprovals(house, context, {
       more: ', revoked: ./revoked',
     });
-    writeFileSync(join(folder, 'revoked'), `${ada.publicKey}\n`);
+    const [approvers, revoked] = [join(folder, 'approvers'), join(folder, 'revoked')];
+    writeFileSync(revoked, '');
     expect((await rotate()).code).toBe(3);
     await approve(ada);
-    const revoked = await run('resume', ...ANSWERED);
-    expect(revoked.code, revoked.stderr).toBe(3);
-    expect(revoked.stderr).toContain('is revoked');
-    writeFileSync(join(folder, 'revoked'), '');
-    writeFileSync(join(folder, 'approvers'), ada.line('valid-before="20200101"'));
+    writeFileSync(approvers, ada.line('valid-before="20200101"'));
     const over = await run('resume', ...ANSWERED);
     expect(over.code, over.stderr).toBe(3);
-    expect(over.stderr).toContain('not one of somebody who may approve now');
-    writeFileSync(join(folder, 'approvers'), ada.line());
-    expect((await run('resume', ...ANSWERED)).code).toBe(0);
+    expect(over.stderr).toContain('was not in the file of allowed signers when the run began');
+    writeFileSync(approvers, ada.line());
+    writeFileSync(revoked, `${ada.publicKey}\n`);
+    const struck = await run('resume', ...ANSWERED);
+    expect(struck.code, struck.stderr).toBe(3);
+    expect(struck.stderr).toContain('is revoked');
+    const { run: first } = await request();
+    expect((await run('resume', first, '--abandon', 'nobody else is there')).code).toBe(0);
+    // Of the next run they were never.
+    writeFileSync(approvers, ada.line('valid-before="20200101"'));
+    writeFileSync(revoked, '');
+    expect((await rotate()).code).toBe(3);
+    await approve(ada);
+    const late = await run('resume', ...ANSWERED);
+    expect(late.code, late.stderr).toBe(3);
+    expect(late.stderr).toContain('not one of somebody who may approve now');
+    expect(changes(server)).toMatchObject({ patches: 0 });
   });
 
   test('when the instance changes after the approval, the change is approved anew', async (context) => {

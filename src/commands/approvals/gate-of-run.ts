@@ -40,7 +40,7 @@ export async function gateOfRun(
     },
     expiresMs: config.approvals?.expires ?? DEFAULT_EXPIRES_MS,
     planOf: planOfState(config, runbook, run),
-    breakGlass: breakGlass?.trim() === '' ? undefined : breakGlass,
+    breakGlass,
     bypassed: (order, reason) => {
       // The screen says it for itself, and a line on stderr would fall into the middle of it.
       if (context.stdin.isTTY === true) return;

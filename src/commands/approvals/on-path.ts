@@ -1,7 +1,8 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import type { Risk } from '../../approvals/policy.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { metaAt } from '../../view/build-run-view.ts';
-import { needsApproval, type Risk, riskOf } from './required.ts';
+import { needsApproval, riskOf } from './required.ts';
 
 /** A confirmation that a second person has to approve. */
 export interface NeededApproval {

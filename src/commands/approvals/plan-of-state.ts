@@ -1,5 +1,7 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { begunOf } from '../../approvals/begun.ts';
 import type { Plan } from '../../approvals/plan.ts';
+import { asksFor } from '../../approvals/policy.ts';
 import { isAskedOnRecord } from '../../approvals/standing.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { questionOf } from '../../runner/answer.ts';
@@ -11,8 +13,8 @@ import type { DrivenRun } from '../sites.ts';
 import { needsApproval, riskOf } from './required.ts';
 
 /**
- * What a second person has to approve in a state of a run; undefined where nobody has to. The record has the last word: what it asked once
- * is asked until the run ends, also when the config has come to ask for less. Pure.
+ * What a second person has to approve in a state of a run; undefined where nobody has to. The record has the last word: what was to be approved when
+ * the run began, and what was asked once, is asked until the run ends, also when the config has come to ask for less. Pure.
  */
 export function planOfState(
   config: LoadedConfig,
@@ -28,7 +30,7 @@ export function planOfState(
   };
 }
 
-/** A plan, and whether the config asks for its approval. */
+/** A plan, and whether the config asks for its approval, or did when the run began. */
 interface Planned {
   readonly plan?: Plan;
   readonly isAsked?: boolean;
@@ -73,7 +75,9 @@ function planned(
       ...does,
     ]),
   };
-  return { plan, isAsked: needsApproval(config, question.expected, risk) };
+  const { required = {} } = begunOf(entries).approvals ?? {};
+  const isAsked = needsApproval(config, plan.target, risk) || asksFor(required[plan.target], risk);
+  return { plan, isAsked };
 }
 
 /** The question asks to type a name to do something; what is to be done is the order. On its own it names what it is done to. */

@@ -1,7 +1,8 @@
+import type { Risk } from '../../approvals/policy.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import type { Operation } from '../../service/revisions.ts';
-import { needsApproval, type Risk } from './required.ts';
+import { needsApproval } from './required.ts';
 
 /** What the call of a command risks; undefined for one that can be taken back. Setting a key is what makes a setting destroy. */
 const RISKS: Readonly<Partial<Record<Operation, Risk>>> = {

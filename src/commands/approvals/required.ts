@@ -1,21 +1,24 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { asksFor, type Risk } from '../../approvals/policy.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
+import type { ApprovalLevel } from '../../journal/run-entries.ts';
 import { metaAt } from '../../view/build-run-view.ts';
-
-/** What a confirmation leads to: data that is replaced, or another change that cannot be taken back. */
-export type Risk = 'overwrites' | 'destructive';
 
 const CONFIRM = 'operator.confirm';
 /** Calls that replace data (service-api.md section 4.1). */
 const OVERWRITES = /\/restore$|\/disaster-recovery\/perform$/;
 
+/** What the config asks of a second person on an instance. */
+export function levelOf(config: LoadedConfig, instance: string): ApprovalLevel {
+  const own = Object.hasOwn(config.instances, instance) ? config.instances[instance]?.approval : undefined;
+  if (own !== undefined) return own === 'required' ? 'destructive' : 'none';
+  return config.approvals?.required ?? 'none';
+}
+
 /** Whether a second person has to approve a change with this risk on an instance. */
 export function needsApproval(config: LoadedConfig, instance: string, risk: Risk): boolean {
-  const own = Object.hasOwn(config.instances, instance) ? config.instances[instance]?.approval : undefined;
-  if (own !== undefined) return own === 'required';
-  const required = config.approvals?.required ?? 'none';
-  return required === 'destructive' || (required === 'overwrites' && risk === 'overwrites');
+  return asksFor(levelOf(config, instance), risk);
 }
 
 /**

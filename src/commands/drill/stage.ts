@@ -8,6 +8,7 @@ import type { Lab, LabOptions } from '../../lab/lab.ts';
 import { canDraw } from '../../plain/terminal.ts';
 import { startRun } from '../../runner/runs.ts';
 import { Secret } from '../../secret.ts';
+import { presentOf } from '../approvals/present.ts';
 import type { CommandContext } from '../context.ts';
 import { drive } from '../drive.ts';
 import { keepSignals } from '../early-signals.ts';
@@ -96,6 +97,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
       objectives: inSeconds(config.instances[instance]?.objectives ?? {}),
       services: servicesOfRun(config, { instance, target }),
       operator: workspace.operator,
+      asked: await presentOf(config, workspace, { instance, target }),
       tool: { name: 'lifeboat', version: context.version, node: process.version },
     });
     const wish = { instance, target, sourceIsGone: input['mode'] === 'perform' };

@@ -5,6 +5,7 @@ import { takeLedger } from '../../runner/call.ts';
 import { type Doubt, handedName, type OpenCall } from '../../runner/in-doubt.ts';
 import { callInWords, readAllDoubts } from '../../runner/refuse-in-doubt.ts';
 import { printableJson, show } from '../../text.ts';
+import { whoIs } from '../approvals/present.ts';
 import type { CommandContext } from '../context.ts';
 import { idFrom } from '../numbers.ts';
 import { printJson } from '../print-json.ts';
@@ -86,6 +87,7 @@ export async function callsSettle(
     const caller = await takeLedger({
       journal: workspace.journal,
       instance: name,
+      who: whoIs(config, workspace),
       activities: {},
       now: () => new Date(),
       signal: new AbortController().signal,

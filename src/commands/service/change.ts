@@ -3,11 +3,13 @@ import type { AnyActivity, Progress } from '../../activities/activity.ts';
 import { loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { readable } from '../../format.ts';
+import type { Who } from '../../journal/run-entries.ts';
 import type { Caller } from '../../runner/call.ts';
 import type { Secret } from '../../secret.ts';
 import type { Operation } from '../../service/revisions.ts';
 import { show } from '../../text.ts';
 import { depsFor, noPlatform } from '../activity-deps.ts';
+import { whoIs } from '../approvals/present.ts';
 import { refuseRaw } from '../approvals/refuse-raw.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
@@ -58,7 +60,12 @@ export async function changeInstance(
     const sealed = () => {
       isSealed = true;
     };
-    const caller = await takeCaller(scene, activities, weight, stop.signal, line.report, sealed);
+    const caller = await takeCaller(scene, activities, weight, {
+      who: whoIs(config, workspace),
+      signal: stop.signal,
+      report: line.report,
+      sealed,
+    });
     try {
       await doubtsFirst(context, workspace, caller, name);
       const change = await plan(scene);
@@ -128,14 +135,19 @@ async function takeCaller(
   { instance, workspace }: Scene,
   activities: Readonly<Record<string, AnyActivity>>,
   weight: Weight,
-  signal: AbortSignal,
-  report: (progress: Progress) => void,
-  sealed: () => void,
+  by: {
+    readonly who: Who;
+    readonly signal: AbortSignal;
+    readonly report: (progress: Progress) => void;
+    readonly sealed: () => void;
+  },
 ): Promise<Caller> {
+  const { who, signal, report, sealed } = by;
   const { takeLedger } = await import('../../runner/call.ts');
   return takeLedger({
     journal: workspace.journal,
     instance: instance.name,
+    who,
     activities,
     now: () => new Date(),
     signal,

@@ -1,9 +1,9 @@
 import { formatSpan } from '../../format.ts';
 import type { Report } from '../report/model.ts';
-import type { Approval, Duty } from '../report/model-rows.ts';
+import type { Approval, Duty, MayApprove } from '../report/model-rows.ts';
 import { BLANK, type Block, type Inline, type Section, type Text } from './document.ts';
 import { blanks } from './pages-proven.ts';
-import { optional, tableOr, time } from './words.ts';
+import { factsBlock, optional, tableOr, time } from './words.ts';
 
 /** What was owed, what people decided, and what was not as it should be. */
 export function decidedSections(report: Report): Section[] {
@@ -21,6 +21,7 @@ export function decidedSections(report: Report): Section[] {
         ),
       ],
     },
+    { title: 'Who may approve', blocks: mayApproveBlocks(report.mayApprove) },
     { title: 'Approvals', blocks: [approvalTable(approvals)] },
     {
       title: 'Deviations',
@@ -108,6 +109,44 @@ function settlement({ settled }: Duty): Text {
   if (settled === undefined) return { bad: 'still owed' };
   const way = Object.hasOwn(WAYS, settled.how) ? (WAYS[settled.how] ?? settled.how) : settled.how;
   return [way, `${settled.at === undefined ? '' : ` ${time(settled.at)}`}: ${settled.text}`];
+}
+
+function mayApproveBlocks({ begun, asOf, people, drivers, changes }: MayApprove): Block[] {
+  const facts = begun.map(({ label, value }) => ({ label, value }));
+  return [
+    ...(begun.length === 0
+      ? [{ kind: 'text', text: 'The record does not tell what was asked when the run began.' } as const]
+      : factsBlock(`What was asked when the run began, as of ${time(asOf)}`, facts)),
+    ...(people.length === 0
+      ? []
+      : [
+          tableOr(
+            '',
+            'Whom the file of allowed signers named then; nobody who came later counts',
+            ['Who', 'Key'],
+            people.map(({ names, key }) => [names, { code: key }]),
+          ),
+        ]),
+    tableOr(
+      'The record does not tell which login has driven the run.',
+      'Who has driven the run, and so cannot approve it',
+      ['From', 'Name', 'Login', 'Uid', 'Host', 'Config, SHA-256'],
+      drivers.map(({ at, name, login, uid, host, config }) => [
+        time(at),
+        name,
+        login,
+        uid,
+        host,
+        { code: config },
+      ]),
+    ),
+    tableOr(
+      'Nothing of it has changed since.',
+      'What has changed since',
+      ['Time', 'Who', 'What', 'Was', 'Is'],
+      changes.map(({ at, by, what, was, is }) => [time(at), by, what, was, is]),
+    ),
+  ];
 }
 
 function approvalTable(approvals: readonly Approval[]): Block {

@@ -26,12 +26,19 @@ export function alarmsOf(entries: readonly Entry[], owed: readonly WrittenObliga
 }
 
 function bypasses(entries: readonly Entry[]): Alarm[] {
-  return findAll(entries, 'approval.bypassed').map(({ entry, body }) => ({
+  const weakened = findAll(entries, 'approval.weakened').map(({ entry, body }) => ({
+    title: 'BREAK-GLASS: the run went on with less approval than when it began',
+    text: `${body.changes.map(({ what }) => what).join(', ')}: ${body.reason}`,
+    at: entry.at,
+    by: entry.by,
+  }));
+  const without = findAll(entries, 'approval.bypassed').map(({ entry, body }) => ({
     title: 'BREAK-GLASS: a step went on without its second person',
     text: `${body.order}: ${body.reason}`,
     at: entry.at,
     by: entry.by,
   }));
+  return [...without, ...weakened];
 }
 
 /** A backup more changes nothing, so that nobody has to agree to it. */

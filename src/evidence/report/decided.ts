@@ -42,9 +42,13 @@ export function deviationsOf(entries: readonly Entry[], owed: readonly WrittenOb
 }
 
 function bypassed(entries: readonly Entry[]): Deviation[] {
-  return findAll(entries, 'approval.bypassed').map(({ body }) =>
+  const without = findAll(entries, 'approval.bypassed').map(({ body }) =>
     deviation('break-glass', `${body.order} without a second person`, body.reason),
   );
+  const weakened = findAll(entries, 'approval.weakened').map(({ body }) =>
+    deviation('break-glass', 'taken up with less approval than when the run began', body.reason),
+  );
+  return [...without, ...weakened];
 }
 
 /** What a run leaves out is told at its end. */

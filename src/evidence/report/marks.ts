@@ -68,6 +68,11 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
       return { kind: 'approval', text: withReason(`withdrawn by ${entry.body.approver}`, entry.body.reason) };
     case 'approval.bypassed':
       return { kind: 'break-glass', text: withReason(`BREAK-GLASS: ${entry.body.order}`, entry.body.reason) };
+    case 'approval.weakened':
+      return {
+        kind: 'break-glass',
+        text: withReason('BREAK-GLASS: less approval than at the beginning', entry.body.reason),
+      };
     default:
       return undefined;
   }

@@ -57,6 +57,27 @@ export const Approval = z.object({
 });
 export type Approval = z.infer<typeof Approval>;
 
+/** Who could approve the run: what was asked when it began, and what was otherwise later. */
+export const MayApprove = z.object({
+  /** Empty where the record does not tell, or nothing was needed. */
+  begun: z.array(z.object({ label: z.string(), value: z.string() })),
+  /** When `begun` was so; later than the start where an earlier version began the run. */
+  asOf: z.string().optional(),
+  people: z.array(z.object({ names: z.string(), key: z.string() })),
+  /** Who has driven the run, so that none of them could approve it. */
+  drivers: z.array(
+    z
+      .object({ at: z.string(), name: z.string(), login: z.string(), uid: z.string(), host: z.string() })
+      .extend({
+        config: z.string(),
+      }),
+  ),
+  changes: z.array(
+    z.object({ at: z.string(), by: z.string(), what: z.string(), was: z.string(), is: z.string() }),
+  ),
+});
+export type MayApprove = z.infer<typeof MayApprove>;
+
 export const Deviation = z.object({
   kind: z.enum(['break-glass', 'step', 'by hand', 'skipped', 'retried', 'resumed', 'open']),
   what: z.string(),

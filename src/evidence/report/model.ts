@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { Course } from './model-course.ts';
 import { Rotation } from './model-rotation.ts';
-import { Approval, Change, Check, Decision, Deviation, Duty, Issue, Line, Person } from './model-rows.ts';
+import {
+  Approval,
+  Change,
+  Check,
+  Decision,
+  Deviation,
+  Duty,
+  Issue,
+  Line,
+  MayApprove,
+  Person,
+} from './model-rows.ts';
 
 /** A value with its name. `code` for what is compared letter by letter: ids, hashes, fingerprints. */
 const Fact = z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() });
@@ -124,6 +135,7 @@ export const Report = z.object({
   cleanup: z.array(z.string()),
   rotation: Rotation.optional(),
   decisions: z.array(Decision),
+  mayApprove: MayApprove,
   approvals: z.array(Approval),
   deviations: z.array(Deviation),
   issues: z.array(Issue),

@@ -1,0 +1,105 @@
+import canonicalize from 'canonicalize';
+import { EXIT, LifeboatError } from '../errors.ts';
+import type { Entry, Json } from '../journal/journal.ts';
+import { type ApprovalPolicy, type RunEntryBody, readRunEntry, type Who } from '../journal/run-entries.ts';
+import type { RunDeps } from '../runner/run.ts';
+import { show } from '../text.ts';
+import { type Weakening, weakenings } from './policy.ts';
+
+/** Who drives a run at this moment, and what config and files ask of a second person now. */
+export interface Present {
+  readonly who: Who;
+  readonly approvals: ApprovalPolicy;
+}
+
+/** What the record of a run knows of approvals apart from the requests themselves. */
+export interface Begun {
+  /** As of the beginning, or of the first entry that knows it; undefined in a record of an earlier version alone. */
+  readonly approvals: ApprovalPolicy | undefined;
+  /** The newest of each. */
+  readonly latest: Partial<Present>;
+  /** Every name, address and login of those who have driven the run: none of them can approve. */
+  readonly requesters: readonly string[];
+}
+
+/** Reads what was asked when a run began, and who has driven it since. Pure. */
+export function begunOf(entries: readonly Entry[]): Begun {
+  const driven = entries.flatMap((entry): Driven[] => {
+    const read = DRIVEN.includes(entry.type) ? readRunEntry(entry) : undefined;
+    return read === undefined ? [] : [read.body as Driven];
+  });
+  const people = driven.flatMap(({ who, operator }) => [operator, who?.name, who?.email, who?.login]);
+  // A withdrawal is nobody's request.
+  const writers = entries.filter(({ type }) => type !== 'approval.withdrawn').map(({ by }) => by);
+  return {
+    approvals: driven.find(({ approvals }) => approvals !== undefined)?.approvals,
+    latest: {
+      ...present('who', driven.findLast(({ who }) => who !== undefined)?.who),
+      ...present('approvals', driven.findLast(({ approvals }) => approvals !== undefined)?.approvals),
+    },
+    requesters: [...new Set([...people, ...writers].filter((name) => name !== undefined))],
+  };
+}
+
+const DRIVEN: readonly string[] = ['run.started', 'run.resumed'];
+type Driven = Partial<RunEntryBody<'run.started'>> & Partial<RunEntryBody<'run.resumed'>>;
+
+/**
+ * What the record is to say of whoever takes a run up. Throws `approval.weaker` (exit 3) where less is asked of a second person than when the run
+ * began, unless `breakGlass` says why it is to go on all the same: then that is on record. Either way the run goes on asking for what it
+ * asked for at the beginning. Pure.
+ */
+export function admitted(
+  entries: readonly Entry[],
+  now: Present,
+  { configPath, breakGlass }: { readonly configPath: string; readonly breakGlass?: string | undefined },
+): ReturnType<NonNullable<RunDeps['admit']>> {
+  const { approvals, latest } = begunOf(entries);
+  const changes = approvals === undefined ? [] : weakenings(approvals, now.approvals);
+  if (changes.length > 0 && breakGlass === undefined) throw weaker(changes, configPath);
+  const body = { reason: breakGlass ?? '', changes };
+  return {
+    resumed: {
+      ...(isSame(latest.who, now.who) ? {} : { who: asJson(now.who) }),
+      ...(isSame(latest.approvals, now.approvals) ? {} : { approvals: asJson(now.approvals) }),
+    },
+    notes: changes.length === 0 ? [] : [{ type: 'approval.weakened', body: asJson(body) }],
+  };
+}
+
+function weaker(changes: readonly Weakening[], configPath: string): LifeboatError {
+  const [first] = changes;
+  return new LifeboatError(
+    'approval.weaker',
+    `the config asks for less approval than when the run began: ${show(first?.what ?? '', 200)}`,
+    {
+      hints: [
+        ...changes.flatMap(({ what, begun, now }) => [
+          ...(changes.length > 1 ? [`${show(what, 200)}:`] : []),
+          `at the beginning: ${show(begun, 300)}`,
+          `now: ${show(now, 300)}`,
+        ]),
+        `put ${changes.some(isGone) ? '`approvals`' : 'it'} back into ${show(configPath)}`,
+        'in an emergency: --break-glass REASON, which goes on record and heads the report',
+        'nothing was sent',
+      ],
+      exitCode: EXIT.waiting,
+    },
+  );
+}
+
+function isGone({ what }: Weakening): boolean {
+  return what.includes('no `approvals`');
+}
+
+function present<Name extends string, Value>(name: Name, value: Value | undefined) {
+  return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one !== undefined && canonicalize(one) === canonicalize(other);
+}
+
+function asJson(value: object): Json {
+  return JSON.parse(JSON.stringify(value)) as Json;
+}

@@ -1,0 +1,73 @@
+import { hash } from 'node:crypto';
+import { failureOf, LifeboatError } from '../errors.ts';
+import type { ApprovalPolicy } from '../journal/run-entries.ts';
+import { show } from '../text.ts';
+import { lineHash, namesIn, signerLines } from './allowed-signers.ts';
+import { sshKeygen } from './ssh-keygen.ts';
+import { fingerprintOfBlob } from './ssh-signature.ts';
+import { readSigners } from './verify-signature.ts';
+
+type Kept<Name extends 'signers' | 'revoked'> = NonNullable<ApprovalPolicy[Name]>;
+
+/** Whom a report names. */
+const MOST_PEOPLE = 100;
+/** An entry of the journal holds so many with ease. */
+const MOST_LINES = 10_000;
+const MAGIC = Buffer.from('SSHKRL\n\0');
+
+/** What the record keeps of a file of allowed signers; of one that cannot be read, why. */
+export async function keptSigners(path: string): Promise<Kept<'signers'>> {
+  try {
+    const bytes = await readSigners(path, 'file of allowed signers');
+    const lines = signerLines(bytes.toString('utf8'));
+    const people = lines.slice(0, MOST_PEOPLE).map((line) => ({
+      names: show(namesIn(line).join(','), 200),
+      key: fingerprintIn(line),
+    }));
+    return { sha256: hash('sha256', bytes, 'hex'), lines: keptLines(lines, path), people };
+  } catch (thrown) {
+    return { ...unread(thrown), people: [] };
+  }
+}
+
+/**
+ * The same of a file of revoked keys: the lines of a text, or those that `ssh-keygen -Q -l` shows of a key revocation list. Of a list that it cannot
+ * show, the one line is the file itself, so that every other file lacks it.
+ */
+export async function keptRevoked(path: string): Promise<Kept<'revoked'>> {
+  try {
+    const bytes = await readSigners(path, 'file of revoked keys');
+    const sha256 = hash('sha256', bytes, 'hex');
+    const isList = bytes.subarray(0, MAGIC.length).equals(MAGIC);
+    const lines = isList ? ((await shownLines(path)) ?? [sha256]) : signerLines(bytes.toString('utf8'));
+    return { sha256, lines: keptLines(lines, path) };
+  } catch (thrown) {
+    return unread(thrown);
+  }
+}
+
+async function shownLines(path: string): Promise<readonly string[] | undefined> {
+  const shown = await sshKeygen(['-Q', '-l', '-f', path], '').catch(() => undefined);
+  if (shown?.code !== 0 || shown.stdout.length > MOST_SHOWN) return undefined;
+  return shown.stdout.split('\n').filter((line) => line !== '' && !STAMP.test(line));
+}
+
+function unread(thrown: unknown) {
+  return { sha256: '', lines: [], problem: failureOf(thrown).shortMessage };
+}
+
+const STAMP = /^# (?:KRL version|Generated at|Comment)/;
+/** Less than what `sshKeygen` keeps of an output. */
+const MOST_SHOWN = 60_000;
+
+function keptLines(lines: readonly string[], path: string): string[] {
+  if (lines.length <= MOST_LINES) return lines.map(lineHash);
+  throw new LifeboatError('approval.unchecked', `${show(path)} has more than ${MOST_LINES} lines`, {
+    hints: ['nothing was sent'],
+  });
+}
+
+function fingerprintIn(line: string): string {
+  const blob = line.split(/\s+/).find((word) => word.startsWith('AAAA'));
+  return blob === undefined ? '' : fingerprintOfBlob(blob);
+}

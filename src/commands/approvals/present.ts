@@ -1,0 +1,88 @@
+import { hostname, userInfo } from 'node:os';
+import { admitted, type Present } from '../../approvals/begun.ts';
+import { keptRevoked, keptSigners } from '../../approvals/kept-files.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import type { Who } from '../../journal/run-entries.ts';
+import type { RunDeps } from '../../runner/run.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import type { DrivenRun } from '../sites.ts';
+import { loginName, type Workspace } from '../workspace.ts';
+import { levelOf } from './required.ts';
+
+/** Who this process is, for the record: the config's word for it, and the system's. */
+export function whoIs(config: LoadedConfig, { operator }: Pick<Workspace, 'operator'>): Who {
+  const { uid } = userInfoIfAny();
+  const { email } = config.operator;
+  return {
+    name: operator,
+    ...(email === undefined ? {} : { email }),
+    login: loginName(process.env),
+    ...(uid === undefined || uid < 0 ? {} : { uid }),
+    host: hostname(),
+    config: config.sha256,
+  };
+}
+
+/** Who this process is, and what config and files ask of a second person on the instances of a run, now. */
+export async function presentOf(
+  config: LoadedConfig,
+  workspace: Pick<Workspace, 'operator'>,
+  { instance, target }: { readonly instance: string; readonly target?: string | undefined },
+): Promise<Present> {
+  const names = [...new Set([instance, target ?? instance])];
+  const required = Object.fromEntries(names.map((name) => [name, levelOf(config, name)]));
+  const who = whoIs(config, workspace);
+  if (config.approvals === undefined) return { who, approvals: { required } };
+  const { allowedSigners, revoked, expires } = config.approvals;
+  const signers = await keptSigners(allowedSigners);
+  const files = { signers, ...(revoked === undefined ? {} : { revoked: await keptRevoked(revoked) }) };
+  return { who, approvals: { required, expiresSeconds: expires / 1000, ...files } };
+}
+
+/** What lets this process take a run up, or refuses it; see `admitted`. Says loudly where less is asked than at the beginning. */
+export async function admission(
+  context: CommandContext,
+  config: LoadedConfig,
+  workspace: Pick<Workspace, 'operator'>,
+  run: DrivenRun,
+  breakGlass: string | undefined,
+): Promise<NonNullable<RunDeps['admit']>> {
+  const now = await presentOf(config, workspace, run);
+  return (entries) => {
+    const found = admitted(entries, now, { configPath: config.path, breakGlass });
+    if (found.notes.length > 0)
+      context.stderr.write(
+        `BREAK-GLASS: the config asks for less approval than when the run began: ${show(breakGlass ?? '')}\n`,
+      );
+    return found;
+  };
+}
+
+/**
+ * Rejects, with exit 2, a run that would need a second person and could have none, because the files that name them cannot be read: who could not
+ * approve at the beginning cannot approve it later. Nothing is rejected when the glass is broken.
+ */
+export function refuseUnread({ approvals }: Present, breakGlass: string | undefined): void {
+  const { required, signers, revoked } = approvals;
+  const problem = signers?.problem ?? revoked?.problem;
+  const isNeeded = Object.values(required).some((level) => level !== 'none');
+  if (problem === undefined || !isNeeded || breakGlass !== undefined) return;
+  throw new LifeboatError('approval.unchecked', problem, {
+    hints: [
+      'a run takes up who can approve it when it begins',
+      'without anybody, in an emergency: --break-glass REASON',
+      'nothing was begun',
+    ],
+    exitCode: EXIT.usage,
+  });
+}
+
+function userInfoIfAny(): { readonly uid?: number } {
+  try {
+    return userInfo();
+  } catch {
+    return { ...(process.getuid === undefined ? {} : { uid: process.getuid() }) };
+  }
+}

@@ -1,0 +1,43 @@
+import { formatSeconds } from '../format.ts';
+import { type ApprovalPolicy, Who } from './run-entries.ts';
+
+/** `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty where an entry of an earlier version does not tell. */
+export function whoWords(value: unknown): string {
+  const { data: who } = Who.safeParse(value);
+  if (who === undefined) return '';
+  const uid = who.uid === undefined ? '' : ` (uid ${who.uid})`;
+  return `, login ${who.login}${uid} on ${who.host}, config ${who.config.slice(0, 12)}`;
+}
+
+/** What was asked of a second person, as the rest of a sentence; empty where an entry does not tell. */
+export function policyWords(approvals: ApprovalPolicy | undefined): string {
+  return approvals === undefined
+    ? ''
+    : `; ${policyFacts(approvals)
+        .map((fact) => fact.join(': '))
+        .join(', ')}`;
+}
+
+/** What was asked of a second person, one fact a row: what it is, and what it was. */
+export function policyFacts(approvals: ApprovalPolicy): (readonly [label: string, value: string])[] {
+  const { required, expiresSeconds, signers, revoked } = approvals;
+  return [
+    ...Object.entries(required).map(([name, level]) => [`approval on ${name}`, LEVELS[level]] as const),
+    ...(expiresSeconds === undefined ? [] : [['a request holds', formatSeconds(expiresSeconds)] as const]),
+    ...(signers === undefined ? [] : [['allowed signers', fileWords(signers)] as const]),
+    ...(signers === undefined
+      ? []
+      : [['revoked keys', revoked === undefined ? 'no list' : fileWords(revoked)] as const]),
+  ];
+}
+
+const LEVELS = {
+  none: 'not needed',
+  overwrites: 'for what overwrites data',
+  destructive: 'for every destructive step',
+} as const;
+
+function fileWords({ sha256, lines, problem }: NonNullable<ApprovalPolicy['revoked']>): string {
+  if (problem !== undefined) return `not read: ${problem}`;
+  return `${lines.length} ${lines.length === 1 ? 'line' : 'lines'}, SHA-256 ${sha256}`;
+}
