@@ -160,8 +160,9 @@ describe.concurrent('what was asked when a run began', () => {
     const { rotate, run, request, server, approve, ada } = opened;
     expect((await rotate()).code).toBe(3);
     edit(opened, (yaml) => yaml.replace('name: Robin', 'name: Marian'));
+    await approve(ada);
     await server.schedule();
-    // What the run is about to do has changed, so the next request is Marian's.
+    // What the run is about to do has changed meanwhile, so the next request is Marian's.
     expect((await run('resume', ...ANSWERED)).code).toBe(3);
     expect((await request()).text).toContain('requester: Marian\n');
     if (robin !== undefined) await approve(robin);
