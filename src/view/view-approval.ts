@@ -42,8 +42,13 @@ export function approvalsIn(entries: readonly Entry[]): {
     given: bodies('approval.given')
       .filter(({ challenge }) => standing.has(challenge))
       .map(({ approver }) => show(`approved by ${approver}`)),
-    bypassed: bodies('approval.bypassed').map(({ order, reason }) =>
-      readable(`BREAK-GLASS, without a second person: ${reason} (to ${order})`),
-    ),
+    bypassed: [
+      ...bodies('approval.weakened').map(({ reason }) =>
+        readable(`BREAK-GLASS, with less approval than when the run began: ${reason}`),
+      ),
+      ...bodies('approval.bypassed').map(({ order, reason }) =>
+        readable(`BREAK-GLASS, without a second person: ${reason} (to ${order})`),
+      ),
+    ],
   };
 }

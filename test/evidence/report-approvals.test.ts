@@ -3,7 +3,7 @@ import { measure } from '../../src/evidence/measure/measure.ts';
 import { renderReport } from '../../src/evidence/render-report.ts';
 import { buildReport } from '../../src/evidence/report.ts';
 import type { NewEntry } from '../../src/journal/journal.ts';
-import { runEntry } from '../../src/journal/run-entries.ts';
+import { type ApprovalPolicy, runEntry } from '../../src/journal/run-entries.ts';
 import { longNight } from './long-night.ts';
 import { armed, at, journalOf, type Line, performed, sliceOf, started } from './recovery.ts';
 
@@ -141,4 +141,78 @@ test('a call that went on without its second person is told as that, and not a s
   expect(buildReport(entries, options).alarms.map(({ title }) => title)).toEqual([
     'BREAK-GLASS: a step went on without its second person',
   ]);
+});
+
+const who = { name: 'Ada', login: 'ada', uid: 1000, host: 'desk', config: 'aa'.repeat(32) };
+const policy = (change: Partial<ApprovalPolicy> = {}): ApprovalPolicy => ({
+  required: { orders: 'destructive' },
+  expiresSeconds: 3600,
+  signers: { sha256: 'cd', lines: ['1'], people: [{ names: 'grace@example.com', key: 'SHA256:x' }] },
+  ...change,
+});
+const resumed = (seconds: number, more: object) =>
+  line(seconds, runEntry('01R', 'run.resumed', { pid: 1, ...more }));
+
+test('who may approve stands in the report as of the beginning, with what has changed since', () => {
+  const other = { ...who, name: 'Bob <x>', login: 'bob' };
+  const entries = journalOf(
+    started({ who, approvals: policy() }),
+    resumed(5, { who: other, approvals: policy({ required: { orders: 'none' } }) }),
+    line(
+      6,
+      runEntry('01R', 'approval.weakened', {
+        reason: 'alone',
+        changes: [{ what: 'w', begun: 'b', now: 'n' }],
+      }),
+    ),
+    asked(7, 'a'),
+    line(
+      8,
+      runEntry('01R', 'approval.given', {
+        ...{
+          challenge: 'a',
+          approver: 'grace',
+          key: 'SHA256:x',
+          publicKey: 'ssh-ed25519 AAAA',
+          signature: 's',
+        },
+        ...{ method: 'ssh', allowedSigners: 'ef' },
+      }),
+    ),
+  );
+  const report = buildReport(entries, options);
+  expect(report.mayApprove).toEqual({
+    asOf: at(0),
+    begun: [
+      { label: 'approval on orders', value: 'for every destructive step' },
+      { label: 'a request holds', value: '1 h' },
+      { label: 'allowed signers', value: '1 line, SHA-256 cd' },
+      { label: 'revoked keys', value: 'no list' },
+    ],
+    people: [{ names: 'grace@example.com', key: 'SHA256:x' }],
+    drivers: [
+      { at: at(0), name: 'Ada', login: 'ada', uid: '1000', host: 'desk', config: who.config },
+      { at: at(5), name: 'Bob <x>', login: 'bob', uid: '1000', host: 'desk', config: who.config },
+    ],
+    changes: [
+      expect.objectContaining({
+        ...{ at: at(5), what: 'approval on orders' },
+        ...{ was: 'for every destructive step', is: 'not needed' },
+      }),
+      expect.objectContaining({ at: at(8), was: 'SHA-256 cd', is: 'SHA-256 ef' }),
+    ],
+  });
+  expect(report.alarms).toMatchObject([{ title: expect.stringMatching(/^BREAK-GLASS: .* less approval/) }]);
+  for (const form of ['md', 'html'] as const) {
+    const text = renderReport(report, form);
+    for (const word of ['Who may approve', 'grace@example.com', 'Nothing of it', 'not needed'])
+      expect(text.includes(word), `${form}: ${word}`).toBe(word !== 'Nothing of it');
+    expect(text).not.toContain('<x>');
+  }
+});
+
+test('a record of an earlier version says that it does not tell who could approve', () => {
+  const report = buildReport(journalOf(started()), options);
+  expect(report.mayApprove).toEqual({ begun: [], people: [], drivers: [], changes: [] });
+  expect(renderReport(report, 'md')).toContain('The record does not tell what was asked when the run began.');
 });

@@ -62,6 +62,13 @@ test('a broken glass comes before everything else of the outcome, and nothing is
     /^BREAK-GLASS, without a second person: Ada is .*asleep \(to set key 77aa on orders\)$/u,
   );
   expect(view.outcome?.lines[0]).not.toContain('\u001b');
+  const weakened = { reason: 'the approvers are lost', changes: [] };
+  expect(viewOf(withEntries(run, ['approval.weakened', weakened])).outcome).toMatchObject({
+    tone: 'warn',
+    lines: expect.arrayContaining([
+      'BREAK-GLASS, with less approval than when the run began: the approvers are lost',
+    ]),
+  });
 });
 
 test('the outcome names who approved, and nobody whose approval expired or was taken back', async () => {
