@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
 import { auditExport } from '../../src/evidence/export.ts';
@@ -11,8 +13,16 @@ import { copyProduct, type Product } from '../e2e/product.ts';
 /*
  * `node test/histories/record.ts RUNBOOK…`: walks runbooks with the built product against the foreign service, in several ways each, and
  * writes the journals of the runs to `test/histories/<runbook>-<version>/<ending>.jsonl`. To be called once for each version that is
- * released; what is recorded then is replayed for ever and never recorded again.
+ * released; what is recorded then is replayed for ever and never recorded again. Runs name the host that they are driven on, so this goes on
+ * under another name for it (`unshare`, on Linux, as root).
  */
+const HOST = 'recorder';
+if (hostname() !== HOST) {
+  const named = ['--uts', 'sh', '-c', `hostname ${HOST} && exec "$@"`, 'sh', process.execPath];
+  const { status } = spawnSync('unshare', [...named, ...process.argv.slice(1)], { stdio: 'inherit' });
+  process.exit(status ?? 1);
+}
+
 interface Ending {
   readonly runbook: string;
   readonly name: string;
