@@ -1,9 +1,10 @@
 import { createDecipheriv, type Decipheriv } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import type { KeyProfile } from './backup-file.ts';
+import { SALTED } from './beginning.ts';
 import { ByteReader } from './byte-reader.ts';
 import { deriveKey } from './derive-key.ts';
-import { BLOCK_BYTES, HEADER_BYTES, PROBE_BYTES, probe, SALTED } from './probe.ts';
+import { BLOCK_BYTES, HEADER_BYTES, PROBE_BYTES, probe } from './probe.ts';
 import { backupProblem } from './problem.ts';
 
 /** How the cipher text ended. */

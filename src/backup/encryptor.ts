@@ -2,8 +2,8 @@ import { createCipheriv, randomBytes } from 'node:crypto';
 import { Transform } from 'node:stream';
 import type { Secret } from '../secret.ts';
 import type { KeyProfile } from './backup-file.ts';
+import { SALTED } from './beginning.ts';
 import { deriveKey } from './derive-key.ts';
-import { SALTED } from './probe.ts';
 
 export interface EncryptorOptions {
   readonly key: Secret;

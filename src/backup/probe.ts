@@ -2,12 +2,10 @@ import { createDecipheriv } from 'node:crypto';
 import { LifeboatError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 import type { KeyProfile, ProbeResult } from './backup-file.ts';
+import { beginningOf, SALTED } from './beginning.ts';
 import { deriveKey, PROFILES } from './derive-key.ts';
 import { looksLikeGzip } from './gzip-header.ts';
 import { backupProblem } from './problem.ts';
-
-/** The first bytes of every encrypted backup (openssl-enc(1)); 8 bytes of salt follow. */
-export const SALTED = Buffer.from('Salted__');
 
 /** Header and salt. */
 export const HEADER_BYTES = 16;
@@ -27,12 +25,8 @@ export const BLOCK_BYTES = 16;
  */
 export function probe(head: Uint8Array, key: Secret, profile?: KeyProfile): ProbeResult {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
-  const opening = bytes.subarray(0, SALTED.length);
-  if (!opening.equals(SALTED)) {
-    const cut = bytes.length > 0 && SALTED.subarray(0, bytes.length).equals(opening);
-    if (cut) throw tooShort(bytes.length);
-    return { result: 'not-a-backup', looksLike: guess(bytes) };
-  }
+  const looksLike = beginningOf(bytes);
+  if (looksLike !== 'encrypted') return { result: 'not-a-backup', looksLike };
   if (bytes.length < PROBE_BYTES) throw tooShort(bytes.length);
   const fitting = findProfile(bytes, key, profile === undefined ? PROFILES : [profile]);
   return fitting === undefined ? { result: 'wrong-key' } : { result: 'fits', profile: fitting };
@@ -61,14 +55,4 @@ function firstBlockIsGzip(head: Buffer, passphrase: Secret, profile: KeyProfile)
   const { key, iv } = deriveKey(passphrase, head.subarray(SALTED.length, HEADER_BYTES), profile);
   const decipher = createDecipheriv('aes-256-cbc', key, iv).setAutoPadding(false);
   return looksLikeGzip(decipher.update(head.subarray(HEADER_BYTES, PROBE_BYTES)));
-}
-
-/** What a file without the header seems to be: for a message, nothing depends on it. */
-function guess(bytes: Buffer): string {
-  if (bytes.length === 0) return 'empty';
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
-  const text = bytes.toString('latin1').trimStart().toLowerCase();
-  if (text.startsWith('<')) return 'html';
-  if (text.startsWith('{') || text.startsWith('[')) return 'json';
-  return 'unknown';
 }

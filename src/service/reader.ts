@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
+import { beginningOf } from '../backup/beginning.ts';
 import type { Secret } from '../secret.ts';
 import type { CallOptions } from './call.ts';
 import type { Answer } from './client.ts';
@@ -191,5 +192,5 @@ function readJson<T>(
 
 /** Whether a body begins like a page for people. */
 export function looksLikeHtml(body: Buffer): boolean {
-  return /^[\s\ufeff]*</u.test(body.subarray(0, 200).toString('utf8'));
+  return beginningOf(body) === 'html';
 }

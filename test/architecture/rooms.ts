@@ -87,7 +87,15 @@ export const ROOMS: readonly Room[] = [
       'type stream',
       'tls',
     ],
-    rooms: ['type machines/parts/failure.ts', BOUNDED, ERRORS, REDACT, SECRET, TEXT],
+    rooms: [
+      'type machines/parts/failure.ts',
+      'src/backup/beginning.ts',
+      BOUNDED,
+      ERRORS,
+      REDACT,
+      SECRET,
+      TEXT,
+    ],
     why: 'the client knows the API and nothing of runs; undici is its only way to the network',
   },
   {

@@ -1,0 +1,22 @@
+/** The first bytes of every encrypted backup (openssl-enc(1)); 8 bytes of salt follow. */
+export const SALTED = Buffer.from('Salted__');
+
+/** How many bytes `beginningOf` looks at: a web page may begin with blank lines. */
+export const BEGINNING_BYTES = 200;
+
+/** What a file is, by its first bytes. `gzip` is a backup that nobody has encrypted, if it is a backup. */
+export type Beginning = 'encrypted' | 'gzip' | 'html' | 'json' | 'empty' | 'unknown';
+
+/** Says what a file seems to be. What ends inside `Salted__` counts as encrypted: it is the beginning of one. */
+export function beginningOf(head: Uint8Array): Beginning {
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
+  if (bytes.length === 0) return 'empty';
+  const opening = bytes.subarray(0, SALTED.length);
+  if (SALTED.subarray(0, opening.length).equals(opening)) return 'encrypted';
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
+  // A byte-order mark counts as white space here.
+  const text = bytes.subarray(0, BEGINNING_BYTES).toString('utf8').trimStart();
+  if (text.startsWith('<')) return 'html';
+  if (text.startsWith('{') || text.startsWith('[')) return 'json';
+  return 'unknown';
+}
