@@ -77,6 +77,8 @@ export function transportError(thrown: unknown, secrets: Iterable<Secret>): Life
 export function errorCode(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'unknown';
   const { code } = thrown as { code?: unknown };
+  // undici gives the parser's reason in words alone.
+  if (code === undefined && /\(Invalid EOF state\)/u.test(thrown.message)) return 'HPE_INVALID_EOF_STATE';
   return typeof code === 'string' && code !== '' ? code : thrown.name;
 }
 
