@@ -22,11 +22,14 @@ export const id = z.int().nonnegative();
 export const maybe = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** Section 2.1. `size` is in bytes. */
+/** Bytes. A service that does not know a size may say so with a negative one: that is no reason to refuse a whole list. */
+const size = maybe(z.number()).transform((value) => (value !== undefined && value < 0 ? undefined : value));
+
+/** Section 2.1. */
 export const Backup = z.looseObject({
   id,
   backup_id: maybe(text),
-  size: maybe(z.number().nonnegative()),
+  size,
   status: state,
   triggered_at: maybe(text),
   started_at: maybe(text),
