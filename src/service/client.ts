@@ -59,10 +59,17 @@ export interface Download {
   readonly length: number | undefined;
   /** Bytes of the whole file, when the service tells. */
   readonly total: number | undefined;
+  /**
+   * Whether the answer itself says where it ends, by a length or in chunks (RFC 9112 section 6.3). Without, a connection that breaks looks
+   * like the end.
+   */
+  readonly framed: boolean;
   /** Whether the service says that it can go on from an offset. */
   readonly acceptsRanges: boolean;
   /** What `ifRange` takes. Undefined without one that promises the same bytes (RFC 9110 section 8.8.1: a strong one). */
   readonly etag: Untrusted | undefined;
+  /** The weaker marks of the file: `ETag` and `Last-Modified` as they came. Where they differ, so may the bytes. */
+  readonly marks: { readonly etag?: Untrusted; readonly modified?: Untrusted };
   readonly serverDate: Date | undefined;
 }
 
@@ -127,7 +134,9 @@ export interface ServiceClient {
   pitrRange(signal?: AbortSignal): Promise<Answer<PitrRange>>;
   /**
    * The encrypted bytes, from `offset` when given. A service that does not go on from there sends the whole file: then
-   * `Download.offset` is 0 and what was there is to be thrown away. Another range than the asked one rejects.
+   * `Download.offset` is 0 and what was there is to be thrown away. Another range than the asked one rejects. So does, with
+   * `service.bad-answer`, what begins neither as an encrypted backup nor as gzip, and what is encoded although that was not asked for:
+   * of that nothing is handed out. An empty file is handed out.
    */
   download(id: number, options?: DownloadOptions): Promise<Download>;
   createBackup(signal?: AbortSignal): Promise<SendOutcome<CreatedBackup>>;

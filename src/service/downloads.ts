@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { BEGINNING_BYTES, beginningOf } from '../backup/beginning.ts';
 import { LifeboatError } from '../errors.ts';
-import { untrust } from '../text.ts';
+import { show, untrust } from '../text.ts';
 import { type InstanceAddress, urlOf } from './address.ts';
 import type { Download, DownloadOptions } from './client.ts';
 import { badAnswerError } from './failures.ts';
-import { dateOf, looksLikeHtml, type ReadCall, type Reader, type ReadResponse } from './reader.ts';
+import { dateOf, type ReadCall, type Reader, type ReadResponse } from './reader.ts';
 import { DOWNLOADS, type DownloadRoute } from './revisions.ts';
 
 /** Failures that say "not this way" rather than "not this backup". */
@@ -30,15 +31,16 @@ export async function openDownload(
   options: DownloadOptions & { readonly order: readonly DownloadRoute[] },
 ): Promise<Download> {
   const failures: LifeboatError[] = [];
+  const { offset = 0 } = options;
   for (const way of options.order) {
     try {
-      return await openRoute(reader, callOf(way, address, id, options), options.offset ?? 0);
+      return await openRoute(reader, callOf(way, address, id, options), offset);
     } catch (error) {
       if (!(error instanceof LifeboatError) || !WAY_IS_CLOSED.includes(error.code)) throw error;
       if (error.evidence['download'] === 'offset') throw error;
-      // What goes wrong in the middle of a file says nothing about the way to it.
-      if ((options.offset ?? 0) > 0 && error.code === 'service.bad-answer')
-        throw notFrom(options.offset ?? 0, error);
+      // What goes wrong in the middle of a file says nothing about the way to it. A page in its place does.
+      if (offset > 0 && error.code === 'service.bad-answer' && error.evidence['download'] !== 'refused')
+        throw notFrom(offset, { ...error.evidence }, error);
       failures.push(error);
     }
   }
@@ -90,13 +92,17 @@ async function openRoute(reader: Reader, call: ReadCall, offset: number): Promis
       status === 200
         ? { offset: 0, total: length }
         : requireRange(response, offset, call.headers?.['if-range']);
-    await refusePage(response);
+    refuseEncoding(response);
+    const stream = response.body as Readable;
+    if (begins.offset === 0) await refuseStranger(stream, response);
     return {
-      stream: response.body as Readable,
+      stream,
       ...begins,
       length,
+      framed: length !== undefined || /\bchunked\b/iu.test(String(headers['transfer-encoding'] ?? '')),
       acceptsRanges: status === 206 || /^\s*bytes\s*$/iu.test(String(headers['accept-ranges'] ?? '')),
       etag: etag === undefined ? undefined : untrust(etag),
+      marks: marksOf(headers),
       serverDate: dateOf(headers),
     };
   } catch (error) {
@@ -113,17 +119,25 @@ function requireRange(
 ): Pick<Download, 'offset' | 'total'> {
   const { status, headers } = response;
   if (offset === 0) throw badAnswerError(`a download answers with ${status}`);
-  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/u.exec(String(headers['content-range'] ?? '')) ?? [];
+  const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/u.exec(String(headers['content-range'] ?? '')) ?? [];
+  const [start, last, total] = range.slice(1).map(bytesOf);
   const etag = strongEtag(headers);
   const same = ifRange === undefined || etag === undefined || etag === ifRange;
-  if (status === 206 && same && bytesOf(start) === offset) return { offset, total: bytesOf(total) };
-  throw notFrom(offset, undefined, status);
+  const length = bytesOf(headers['content-length']);
+  const fits =
+    start === offset &&
+    last !== undefined &&
+    last >= start &&
+    last < (total ?? Number.POSITIVE_INFINITY) &&
+    (length === undefined || length === last - start + 1);
+  if (status === 206 && same && fits) return { offset, total };
+  throw notFrom(offset, { status });
 }
 
-function notFrom(offset: number, cause?: LifeboatError, status?: number): LifeboatError {
+function notFrom(offset: number, evidence: LifeboatError['evidence'], cause?: LifeboatError): LifeboatError {
   return new LifeboatError('service.bad-answer', `the service does not go on from byte ${offset}`, {
     hints: ['download the backup from its beginning'],
-    evidence: { ...(status === undefined ? cause?.evidence : { status }), download: 'offset' },
+    evidence: { ...evidence, download: 'offset' },
     cause,
   });
 }
@@ -132,22 +146,52 @@ function bytesOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/u.test(text) ? Number(text) : undefined;
 }
 
+function marksOf({ etag, 'last-modified': modified }: IncomingHttpHeaders): Download['marks'] {
+  return {
+    ...(etag === undefined ? {} : { etag: untrust(etag) }),
+    ...(modified === undefined ? {} : { modified: untrust(modified) }),
+  };
+}
+
 function strongEtag(headers: IncomingHttpHeaders): string | undefined {
   const { etag } = headers;
   return typeof etag === 'string' && STRONG_ETAG.test(etag) ? etag : undefined;
 }
 
-/** A login page comes with 200 as well. The type alone proves nothing, so the first bytes decide. */
-async function refusePage(response: ReadResponse): Promise<void> {
-  if (!/html/iu.test(String(response.headers['content-type'] ?? ''))) return;
-  const stream = response.body as Readable;
-  const first = await firstChunk(stream);
-  if (first !== undefined && looksLikeHtml(first)) {
-    throw badAnswerError('the service sends a web page instead of the backup');
-  }
+/** `identity` is asked for. Stores of objects leave `aws-chunked` behind, which is not an encoding of what they send. */
+function refuseEncoding({ status, headers }: ReadResponse): void {
+  const encodings = String(headers['content-encoding'] ?? '')
+    .split(',')
+    .map((word) => word.trim().toLowerCase());
+  const encoding = encodings.find((word) => !['', 'identity', 'aws-chunked'].includes(word));
+  if (encoding === undefined) return;
+  throw badAnswerError(
+    `the service sends the backup encoded as ${show(encoding, 40)}, which was not asked for`,
+    { status, encoding: show(encoding, 40), download: 'refused' },
+  );
 }
 
-function firstChunk(stream: Readable): Promise<Buffer | undefined> {
+const STRANGERS = {
+  html: 'a web page instead of the backup',
+  json: 'JSON instead of the backup',
+  unknown: 'something that does not begin like a backup',
+} as const;
+
+/** A login page comes with 200 and any type. The first bytes decide, before one of them is handed on. */
+async function refuseStranger(stream: Readable, { status, headers }: ReadResponse): Promise<void> {
+  const first = (await firstBytes(stream)) ?? Buffer.alloc(0);
+  const beginning = beginningOf(first);
+  if (beginning === 'encrypted' || beginning === 'gzip' || beginning === 'empty') return;
+  throw badAnswerError(`the service sends ${STRANGERS[beginning]}`, {
+    status,
+    type: show(String(headers['content-type'] ?? 'none'), 100),
+    begins: first.subarray(0, 16).toString('hex'),
+    download: 'refused',
+  });
+}
+
+/** The first bytes of a stream, which stay in it: `BEGINNING_BYTES` or more, fewer where it ends before, undefined where it is empty. */
+function firstBytes(stream: Readable): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     // A stream that broke off before anybody listened tells nobody any more.
     if (stream.errored !== null) {
@@ -155,7 +199,8 @@ function firstChunk(stream: Readable): Promise<Buffer | undefined> {
       return;
     }
     const onReadable = () => {
-      const chunk = stream.read() as Buffer | null;
+      // As many as that, or what there is when the stream has ended.
+      const chunk = stream.read(BEGINNING_BYTES) as Buffer | null;
       if (chunk === null) return;
       settle();
       stream.unshift(chunk);
