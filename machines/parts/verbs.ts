@@ -153,6 +153,10 @@ export const DownloadedFile = z.object({
   bytes: z.number(),
   sha256: z.string(),
   seconds: z.number(),
+  /** What a look from outside says; `whole` proves nothing yet. Undefined in runs of an earlier version. */
+  verdict: z.enum(['whole', 'other-size', 'size-unknown', 'not-encrypted']).optional(),
+  /** The size that the service lists. Bytes. */
+  listed: z.number().optional(),
 });
 export type DownloadedFile = z.infer<typeof DownloadedFile>;
 

@@ -1,3 +1,4 @@
+import { downloadFacts } from '../parts/download-facts.ts';
 import { stillOwed } from '../parts/obligation.ts';
 import type { Reconciliation } from '../parts/recovery-verbs.ts';
 import type { Fact } from '../parts/runbook.ts';
@@ -116,7 +117,8 @@ function countFact(label: string, found: Reconciliation | undefined): Fact[] {
   return [{ label, value: parts.length === 0 ? 'no time and no number in its output' : parts.join(', ') }];
 }
 
-function keyFacts({ card, onRecord, guid, key, setting, verification, negative }: RecoveryContext): Fact[] {
+function keyFacts(context: RecoveryContext): Fact[] {
+  const { card, onRecord, guid, key, setting, file, verification, negative } = context;
   const shown = card ?? onRecord?.card;
   const shownGuid = guid ?? shown?.backupGuid;
   return [
@@ -137,6 +139,7 @@ function keyFacts({ card, onRecord, guid, key, setting, verification, negative }
             ? { label: 'key change', value: 'accepted by the service', tone: 'good' as const }
             : { label: 'key change', value: 'answer lost: KEY UNCERTAIN', tone: 'warn' as const },
         ]),
+    ...downloadFacts(file),
     ...(verification === undefined
       ? []
       : [

@@ -1,3 +1,4 @@
+import { downloadFacts } from '../parts/download-facts.ts';
 import type { Closing, Fact } from '../parts/runbook.ts';
 import type { RotateKeyContext } from './context.ts';
 
@@ -107,7 +108,7 @@ function proofFacts({ backup, file, verification, negative, oldBackup }: RotateK
         ]),
     ...(file === undefined || file.bytes === 0
       ? []
-      : [{ label: 'downloaded', value: file.bytes, unit: 'bytes' as const }]),
+      : [{ label: 'downloaded', value: file.bytes, unit: 'bytes' as const }, ...downloadFacts(file)]),
     ...(verification === undefined
       ? []
       : [

@@ -1,13 +1,23 @@
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { finished, PassThrough, type Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { z } from 'zod';
 import { errorCode, FILE_TROUBLE, failureOf, LifeboatError } from '../errors.ts';
 import type { Download } from '../service/client.ts';
 import { show } from '../text.ts';
+import { type Checked, checkDownload, mostBytes, tooLong } from './check-download.ts';
+import {
+  forgetPart,
+  hashFile,
+  NO_PART,
+  type Part,
+  readPart,
+  syncFolder,
+  writeNote,
+} from './download-part.ts';
+import { FIRST_PAUSE_MS, FRUITLESS, holdOn, isPassing, requireSame, short } from './download-stream.ts';
+import { requireRoom } from './free-space.ts';
+import { readHead } from './read-head.ts';
 
 /** Where a download goes and how it is opened. */
 export interface SaveOptions {
@@ -15,6 +25,12 @@ export interface SaveOptions {
   readonly path: string;
   /** What the bytes are of: a `.part` file of anything else is not gone on with. */
   readonly of: string;
+  /** The size that the service lists for the backup; undefined where it lists none. Bytes. */
+  readonly listed: number | undefined;
+  /**
+   * Where a download is kept that came to its end and cannot be a whole backup: it is not useless to a person. Default: it is deleted.
+   */
+  readonly aside?: string;
   open(from: { readonly offset: number; readonly ifRange?: string }): Promise<Download>;
   /** Told at the beginning of each request and after each chunk. Bytes of the whole file. */
   readonly report: (done: number, download: Download) => void;
@@ -31,53 +47,84 @@ export interface Saved {
   readonly sha256: string;
   /** Requests that it took. */
   readonly requests: number;
+  readonly checked: Checked;
 }
 
-/** Requests in a row that bring nothing, until it is given up. */
-const FRUITLESS = 4;
-const FIRST_PAUSE_MS = 500;
 /** What broke off later than this was cut by its length, and would be cut again. */
 const ANEW_WITHIN_MS = 120_000;
 /** So often what has arrived is put on disk: a machine that loses its power loses no more than this of it. Bytes. */
 const SYNC_EVERY = 32 * 1024 * 1024;
+
+/** After these, what has arrived is of no use to the next request. */
+const IN_VAIN: readonly string[] = [
+  'backup.empty',
+  'backup.misshapen',
+  'backup.not-a-backup',
+  'backup.too-long',
+];
 
 /**
  * Saves a download. Where the service offers ranges, it goes on by itself after a request that broke off (the platform's router ends
  * them after 15 minutes, service-api.md section 8), and after a process that died, from the last byte that is known to be on disk.
  * Without ranges, or where they are promised and then refused, a download that broke off soon is begun anew, a few times; after that,
  * and at once when it broke off late, it rejects with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot be
- * written rejects with `download.write`, and what has arrived is kept.
+ * written rejects with `download.write`, one that does not fit with `disk.full`, and what has arrived is kept. What has come to its end
+ * gets its name only when `checkDownload` finds nothing wrong with it. Without an announced length it stops at `mostBytes`.
  */
 export async function saveDownload(options: SaveOptions): Promise<Saved> {
   const part = `${options.path}.part`;
+  const folder = dirname(options.path);
   /** Of the file as it is now: what an earlier process left may be of another. */
   let refusesOffsets = false;
   for (let requests = 1, fruitless = 0; ; requests += 1) {
     const before = await readPart(part, options.of);
     const began = Date.now();
+    let hasEnded = false;
     try {
-      const file = before.size > 0 && before.size === before.total;
-      const done = file ? await readWhole(part, before.size) : await fetchOnce(options, part, before);
+      if (requests === 1) await requireRoom(folder, Math.max(0, (options.listed ?? 0) - before.size));
+      const isThere = before.size > 0 && before.size === before.total;
+      const { hash, ...arrived } = isThere
+        ? {
+            hash: await hashFile(part, before.size),
+            bytes: before.size,
+            announced: before.total,
+            framed: true,
+          }
+        : await fetchOnce(options, part, before);
+      hasEnded = true;
+      const head = await readHead(part);
+      const checked = checkDownload({ ...arrived, head, listed: options.listed });
       await rename(part, options.path);
-      await forget(part, 'note');
-      await syncFolder(dirname(options.path));
-      return { ...done, requests };
+      await forgetPart(part, 'note');
+      await syncFolder(folder);
+      return { bytes: arrived.bytes, sha256: hash.digest('hex'), requests, checked };
     } catch (thrown) {
       const error = writeError(thrown, options.path) ?? thrown;
-      if (before.size > 0 && failureOf(error).evidence['download'] === 'offset') {
+      const { code, evidence } = failureOf(error);
+      const giveUp = async (): Promise<unknown> => {
+        const kept = hasEnded && code !== 'backup.empty' ? options.aside : undefined;
+        if (kept !== undefined) await rename(part, kept);
+        await forgetPart(part, 'all');
+        return kept === undefined ? error : keptAside(error, kept);
+      };
+      if (before.size > 0 && evidence['download'] === 'offset') {
         refusesOffsets = requests > 1;
-        await forget(part, 'all');
+        await forgetPart(part, 'all');
         continue;
       }
-      if (failureOf(error).code === 'backup.empty') await forget(part, 'all');
+      if (IN_VAIN.includes(code)) throw await giveUp();
+      // A full disk is not to be kept full of what cannot be gone on with.
+      if (code === 'disk.full' && !(await readPart(part, options.of)).resumable) throw await giveUp();
       if (options.signal.aborted || !isPassing(error)) throw error;
-      const after = refusesOffsets ? NOTHING : await readPart(part, options.of);
+      const after = refusesOffsets ? NO_PART : await readPart(part, options.of);
       fruitless = after.size > before.size ? 0 : fruitless + 1;
       if (!after.resumable) {
-        await forget(part, 'all');
         const wasSoon = Date.now() - began < (options.anewWithinMs ?? ANEW_WITHIN_MS);
-        if (!wasSoon || fruitless >= FRUITLESS)
-          throw failureOf(error).code === 'backup.truncated' ? error : cut(error);
+        if (!wasSoon || fruitless >= FRUITLESS) {
+          const last = await giveUp();
+          throw code === 'backup.truncated' ? last : cut(last);
+        }
+        await forgetPart(part, 'all');
       }
       if (fruitless >= FRUITLESS) throw error;
       await pause((options.firstPauseMs ?? FIRST_PAUSE_MS) * 2 ** fruitless, undefined, {
@@ -87,65 +134,42 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
   }
 }
 
-const Note = z.object({
-  of: z.string(),
-  /** Bytes that are on disk for certain. */
-  size: z.number(),
-  /** Bytes of the whole file, when the service has said so. */
-  total: z.number().optional(),
-  etag: z.string().optional(),
-  resumable: z.boolean(),
-});
-type Note = z.infer<typeof Note>;
-
-/** What an earlier request left that can be gone on with. */
-async function readPart(part: string, of: string): Promise<Omit<Note, 'of'>> {
-  try {
-    const note = Note.parse(JSON.parse(await readFile(noteOf(part), 'utf8')));
-    if (note.of !== of || !note.resumable) return NOTHING;
-    await truncate(part, note.size);
-    return note;
-  } catch {
-    return NOTHING;
-  }
-}
-
-const NOTHING: Omit<Note, 'of'> = { size: 0, resumable: false };
-
 /** One request, to its end. What has arrived is on disk and noted when it rejects. */
-async function fetchOnce(
-  { open: request, of, report }: SaveOptions,
-  part: string,
-  before: Omit<Note, 'of'>,
-): Promise<Omit<Saved, 'requests'>> {
+async function fetchOnce(options: SaveOptions, part: string, before: Part) {
   // Before the request: a service that waits for a reader may give up.
   const known = await hashFile(part, before.size);
-  const download = await request({
+  const download = await options.open({
     offset: before.size,
     ...(before.etag === undefined ? {} : { ifRange: before.etag }),
   });
-  const { stream, offset, etag, acceptsRanges } = download;
+  const { stream, offset, etag, acceptsRanges, framed, marks } = download;
   const chunks = holdOn(stream);
-  const total = download.total ?? (download.length === undefined ? undefined : offset + download.length);
   const hash = offset === 0 ? createHash('sha256') : known;
   let file: FileHandle | undefined;
   try {
+    if (offset > 0) requireSame(before, download);
+    const total = download.total ?? (offset > 0 ? before.total : download.length);
+    if (total !== undefined) await requireRoom(dirname(part), total - offset);
     file = await open(part, offset === 0 ? 'w' : 'r+', 0o600);
     const handle = file;
     const keep = async (size: number) => {
       await handle.datasync();
-      const note: Note = { of, size, total, etag, resumable: acceptsRanges };
-      await writeFile(noteOf(part), JSON.stringify(note), { mode: 0o600 });
+      await writeNote(part, { of: options.of, size, total, etag, marks, resumable: acceptsRanges });
     };
-    report(offset, download);
-    const bytes = await append(handle, { download, chunks }, hash, report, keep);
+    options.report(offset, download);
+    const most = total ?? mostBytes(options.listed);
+    const bytes = await append(handle, { download, chunks }, hash, { ...options, keep, most });
     if (total !== undefined && bytes < total) throw short(bytes, total);
-    if (bytes === 0) throw empty();
-    return { bytes, sha256: hash.digest('hex') };
+    return { bytes, hash, announced: total, framed };
   } finally {
     stream.destroy();
     await file?.close();
   }
+}
+
+interface Appending extends Pick<SaveOptions, 'report' | 'listed' | 'path'> {
+  readonly keep: (size: number) => Promise<void>;
+  readonly most: number;
 }
 
 /** Writes the stream behind what is there; gives the length of the whole. */
@@ -153,13 +177,13 @@ async function append(
   file: FileHandle,
   { download, chunks }: { readonly download: Download; readonly chunks: AsyncIterable<Buffer> },
   hash: Hash,
-  report: SaveOptions['report'],
-  keep: (size: number) => Promise<void>,
+  { report, listed, path, keep, most }: Appending,
 ): Promise<number> {
   let at = download.offset;
   let kept = at;
   try {
     for await (const chunk of chunks) {
+      if (at + chunk.length > most) throw tooLong(listed, most);
       let written = 0;
       while (written < chunk.length) {
         written += (await file.write(chunk, written, chunk.length - written, at + written)).bytesWritten;
@@ -170,80 +194,12 @@ async function append(
       if (at - kept < SYNC_EVERY) continue;
       await keep(at);
       kept = at;
+      await requireRoom(dirname(path), 0);
     }
   } finally {
     await keep(at);
   }
   return at;
-}
-
-async function readWhole(path: string, bytes: number): Promise<Omit<Saved, 'requests'>> {
-  const hash = await hashFile(path, bytes);
-  return { bytes, sha256: hash.digest('hex') };
-}
-
-async function hashFile(path: string, end: number): Promise<Hash> {
-  const hash = createHash('sha256');
-  if (end === 0) return hash;
-  for await (const chunk of createReadStream(path, { end: end - 1 })) hash.update(chunk as Buffer);
-  return hash;
-}
-
-function noteOf(part: string): string {
-  return `${part}.json`;
-}
-
-async function forget(part: string, what: 'note' | 'all'): Promise<void> {
-  await rm(noteOf(part), { force: true });
-  if (what === 'all') await rm(part, { force: true });
-}
-
-/**
- * What comes of a stream, and then its failure. A stream that fails by itself drops what nobody has read yet, so that a service that
- * always breaks off soon would bring nothing at all.
- */
-function holdOn(stream: Readable): AsyncIterable<Buffer> {
-  const held = new PassThrough();
-  let failure: Error | null | undefined;
-  // Also tells of a stream that has failed already.
-  finished(stream, (error) => {
-    failure = error;
-    held.end();
-  });
-  stream.pipe(held);
-  return (async function* () {
-    yield* held as AsyncIterable<Buffer>;
-    if (failure) throw failure;
-  })();
-}
-
-/** What may pass by itself; a refusal does not. */
-function isPassing(thrown: unknown): boolean {
-  const passing = [
-    'service.reset',
-    'service.timeout',
-    'service.unreachable',
-    'service.error',
-    'backup.truncated',
-  ];
-  return passing.includes(failureOf(thrown).code);
-}
-
-function short(bytes: number, total: number): LifeboatError {
-  return new LifeboatError('backup.truncated', `the download ended after ${bytes} of ${total} bytes`, {
-    hints: ['try again; a router may cut downloads that take longer than 15 minutes'],
-    evidence: { bytes, total },
-  });
-}
-
-/** An encrypted backup has at least a header and one block. */
-function empty(): LifeboatError {
-  return new LifeboatError('backup.empty', 'the service sends an empty file instead of the backup', {
-    hints: [
-      'look at its size and status with `lifeboat backups get`',
-      'try again, or ask whoever runs the service',
-    ],
-  });
 }
 
 function cut(cause: unknown): LifeboatError {
@@ -257,6 +213,16 @@ function cut(cause: unknown): LifeboatError {
   });
 }
 
+/** Says where the bytes lie that are no backup as they are. */
+function keptAside(thrown: unknown, path: string): LifeboatError {
+  const { code, shortMessage, hints, evidence } = failureOf(thrown);
+  return new LifeboatError(code, shortMessage, {
+    hints: [`what arrived is kept as ${show(path, 4_096)}: do not take it for a backup`, ...hints],
+    evidence: { ...evidence, kept: path },
+    cause: thrown,
+  });
+}
+
 /** The words for a file that cannot be written; undefined for any other error. */
 function writeError(thrown: unknown, path: string): LifeboatError | undefined {
   const code = errorCode(thrown) ?? '';
@@ -266,14 +232,4 @@ function writeError(thrown: unknown, path: string): LifeboatError | undefined {
     hints: ['what has arrived is kept beside it: make room and try again, or name another file'],
     cause: thrown,
   });
-}
-
-/** A rename is durable only when its folder is. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

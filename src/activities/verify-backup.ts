@@ -30,13 +30,7 @@ export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verificati
         const candidates = await heldKeys(deps.keyring, context.instance, expected);
         const found = probeKeys(await readHead(path), candidates);
         if (found.result === 'not-a-backup') {
-          return no(
-            'backup.not-a-backup',
-            `the file is not an encrypted backup; it looks like: ${found.looksLike}`,
-            {
-              hints: ['the service may have sent an error page; download it again'],
-            },
-          );
+          return notEncrypted(found.looksLike);
         }
         const opener = candidates.find(
           ({ fingerprint }) => found.result === 'fits' && fingerprint === found.fingerprint,
@@ -61,6 +55,20 @@ export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verificati
       }
     },
   };
+}
+
+function notEncrypted(looksLike: string) {
+  if (looksLike === 'gzip')
+    return no('backup.not-encrypted', 'the backup is not encrypted: no key is needed, so none is proven', {
+      hints: [
+        'keep the file away from others: anyone can read it',
+        'set an encryption key, then make another',
+      ],
+    });
+  const words = `the file is not an encrypted backup; it looks like: ${looksLike}`;
+  return no('backup.not-a-backup', words, {
+    hints: ['the service may have sent an error page; download it again'],
+  });
 }
 
 function noKeyOpens(candidates: readonly Candidate[], backup: number) {

@@ -24,7 +24,9 @@ export async function verify(
   const found = probeKeys(head, candidates);
   if (found.result === 'not-a-backup') {
     return tell(context, flags.json, { ok: false, problem: 'not-a-backup', looksLike: found.looksLike }, [
-      `not a backup: there is no "Salted__" header; it looks like: ${found.looksLike}`,
+      found.looksLike === 'gzip'
+        ? 'not encrypted: there is no "Salted__" header; it begins as a gzip file, which anyone can read'
+        : `not a backup: there is no "Salted__" header; it looks like: ${found.looksLike}`,
     ]);
   }
   const opener = candidates.find(

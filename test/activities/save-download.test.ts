@@ -9,14 +9,20 @@ import { LifeboatError } from '../../src/errors.ts';
 import type { Download } from '../../src/service/client.ts';
 import { untrust } from '../../src/text.ts';
 
-const BYTES = randomBytes(300_000);
+/** Shaped like a backup: a header, a salt, and whole blocks. */
+const BYTES = Buffer.concat([Buffer.from('Salted__'), randomBytes(299_992)]);
 const SHA256 = createHash('sha256').update(BYTES).digest('hex');
 
 describe('a download', () => {
   test('that breaks off is gone on with where it ended, as often as it takes', async () => {
     const server = serve({ breaks: [100_000, 50_000, 100_000] });
     const { path, save } = await makeTarget();
-    expect(await save(server.open)).toEqual({ bytes: BYTES.length, sha256: SHA256, requests: 4 });
+    expect(await save(server.open)).toEqual({
+      bytes: BYTES.length,
+      sha256: SHA256,
+      requests: 4,
+      checked: { verdict: 'whole', beginning: 'encrypted', announced: BYTES.length },
+    });
     expect(server.offsets).toEqual([0, 100_000, 150_000, 250_000]);
     expect((await readFile(path)).equals(BYTES)).toBe(true);
   });
@@ -170,8 +176,10 @@ function serve({ breaks = [], fatal, ranges = true, etag = '"one"', refusesOffse
       offset: from,
       length: BYTES.length - from,
       total: BYTES.length,
+      framed: true,
       acceptsRanges: ranges,
       etag: untrust(etag),
+      marks: { etag: untrust(etag) },
       serverDate: undefined,
     };
   };
@@ -197,6 +205,7 @@ function options(path: string) {
   return {
     path,
     of: 'backup 7',
+    listed: undefined,
     report: () => undefined,
     signal: new AbortController().signal,
     firstPauseMs: 1,

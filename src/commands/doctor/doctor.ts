@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
-import { access, mkdir, statfs } from 'node:fs/promises';
+import { access, mkdir } from 'node:fs/promises';
+import { freeSpace, KEPT_FREE } from '../../activities/free-space.ts';
 import { homeFolder, type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { EXIT } from '../../errors.ts';
 import { formatBytes, readable } from '../../format.ts';
@@ -48,13 +49,15 @@ async function homeRoom(home: string): Promise<Check> {
   const found = await attempt('home', async () => {
     await mkdir(home, { recursive: true, mode: 0o700 });
     await access(home, constants.W_OK);
-    const { bavail, bsize } = await statfs(home);
-    return bavail * bsize;
+    return { free: await freeSpace(home) };
   });
   if ('check' in found) return found.check;
-  const text = `${home}, ${formatBytes(found.value)} free`;
-  if (found.value >= LITTLE_ROOM) return good('home', text);
-  return { what: 'home', state: 'warn', found: text, hints: ['backups are downloaded there: make room'] };
+  const { free } = found.value;
+  if (free === undefined) return good('home', `${home}, its file system does not say how much is free`);
+  const text = `${home}, ${formatBytes(free)} free`;
+  if (free >= LITTLE_ROOM) return good('home', text);
+  const hint = `backups are downloaded there, and ${formatBytes(KEPT_FREE)} stay free for the journal: make room`;
+  return { what: 'home', state: 'warn', found: text, hints: [hint] };
 }
 
 async function keyStore(context: CommandContext): Promise<{ check: Check; keyring: Keyring | undefined }> {

@@ -29,7 +29,10 @@ export function defineService(program: Command, command: Define): void {
     async () => (await import('./download.ts')).backupsDownload,
     [
       ...asking('what was saved, as JSON'),
-      new Option('-o, --out <file>', 'where to (default: INSTANCE-backup-ID.tgz.enc in this folder)'),
+      new Option(
+        '-o, --out <file>',
+        'where to (- for standard output; default: INSTANCE-backup-ID.tgz.enc in this folder)',
+      ),
       new Option('--force', 'replace a file that is there'),
     ],
   );

@@ -1,8 +1,10 @@
-import { stat, statfs } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { EXIT, LifeboatError } from '../../errors.ts';
+import { checkedWords, warningsOf } from '../../activities/check-download.ts';
+import type { Saved } from '../../activities/save-download.ts';
+import { EXIT, failureOf, LifeboatError } from '../../errors.ts';
 import { formatBytes, formatSeconds } from '../../format.ts';
-import type { Download } from '../../service/client.ts';
+import type { Download, DownloadOptions } from '../../service/client.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
@@ -18,7 +20,7 @@ interface DownloadFlags extends InstanceFlags {
   readonly force?: boolean;
 }
 
-/** `lifeboat backups download ID`: saves the encrypted bytes of a backup (section 4.3). */
+/** `lifeboat backups download ID`: saves the encrypted bytes of a backup (section 4.3), or writes them to standard output. */
 export async function backupsDownload(
   context: CommandContext,
   [given = '']: readonly string[],
@@ -30,8 +32,15 @@ export async function backupsDownload(
     return await onInstance(context, flags, (instance) => save(context, instance, id, flags, stop.signal));
   } catch (thrown) {
     if (!stop.signal.aborted) throw thrown;
-    throw new LifeboatError('download.left', 'interrupted; what has arrived is kept beside the file', {
-      hints: ['the same command goes on from there, if the service lets it'],
+    const [words, hint] =
+      flags.out === '-'
+        ? ['interrupted; what standard output got is not a whole backup', 'do not use it']
+        : [
+            'interrupted; what has arrived is kept beside the file',
+            'the same command goes on from there, if the service lets it',
+          ];
+    throw new LifeboatError('download.left', words, {
+      hints: [hint],
       exitCode: EXIT.interrupted,
       cause: thrown,
     });
@@ -47,36 +56,84 @@ async function save(
   flags: DownloadFlags,
   signal: AbortSignal,
 ): Promise<number> {
+  const toStdout = flags.out === '-';
   const path = resolve(flags.out ?? `${instance.name}-backup-${id}.tgz.enc`);
-  await refuseTarget(path, flags.force ?? false);
+  await (toStdout ? refuseStdout(context, flags) : refuseTarget(path, flags.force ?? false));
   const { saveDownload } = await import('../../activities/save-download.ts');
+  const { streamDownload } = await import('../../activities/stream-download.ts');
+  const listed = await listedSize(context, instance, id, signal);
   const began = performance.now();
   const line = progressLine(context);
-  const meter = meterOf(context, instance, line.report);
+  const options = {
+    listed,
+    open: (from: DownloadOptions) => instance.service.download(id, { ...from, signal }),
+    report: meterOf(context, instance, line.report)(id),
+    signal,
+  };
   try {
-    const saved = await saveDownload({
-      path,
-      of: `${instance.config.url} ${id}`,
-      open: (from) => instance.service.download(id, { ...from, signal }),
-      report: meter(id, dirname(path)),
-      signal,
-    });
+    const saved = toStdout
+      ? await streamDownload({ ...options, to: context.stdout })
+      : await saveDownload({
+          ...options,
+          path,
+          of: `${instance.config.url} ${id}`,
+          aside: `${path}.not-whole`,
+        });
     line.end();
     const seconds = (performance.now() - began) / 1000;
-    if (flags.json) printJson(context, { path, ...saved, seconds });
-    else {
-      // A script needs the name as it is; a terminal is not to act on the name of a folder.
-      context.stdout.write(`${context.stdout.isTTY === true ? show(path, 4_096) : path}\n`);
-      const speed = formatBytes(saved.bytes / Math.max(seconds, 0.001));
-      context.stderr.write(
-        `${formatBytes(saved.bytes)} in ${formatSeconds(seconds)} (${speed}/s), SHA-256 ${saved.sha256}\n`,
-      );
-      context.stderr.write(`hint: lifeboat verify ${show(basename(path))} --instance ${instance.name}\n`);
-    }
+    tellSaved(context, instance, flags, { path: toStdout ? undefined : path, ...saved, seconds });
     return EXIT.closed;
   } finally {
     line.end();
   }
+}
+
+/**
+ * The `size` of the backup; undefined where the service lists none, or does not list the backup at all: whether it gives it out, the download
+ * shows. A refused token ends it here.
+ */
+async function listedSize(
+  { stderr }: CommandContext,
+  { service }: OpenInstance,
+  id: number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  try {
+    return (await service.backup(id, signal)).value.size;
+  } catch (thrown) {
+    const { code, shortMessage } = failureOf(thrown);
+    if (signal.aborted || code.startsWith('credentials.')) throw thrown;
+    stderr.write(`warning: the size of backup ${id} is not known: ${show(shortMessage)}\n`);
+    return undefined;
+  }
+}
+
+interface SavedFile extends Saved {
+  /** Undefined for standard output. */
+  readonly path: string | undefined;
+  readonly seconds: number;
+}
+
+/** Says what was saved, what was checked of it, and what speaks against it. */
+function tellSaved(
+  context: CommandContext,
+  { name }: OpenInstance,
+  { json }: DownloadFlags,
+  { path, bytes, sha256, requests, checked, seconds }: SavedFile,
+): void {
+  const warnings = warningsOf(checked, bytes);
+  const { stdout, stderr } = context;
+  // A script needs the name as it is; a terminal is not to act on the name of a folder.
+  if (json) printJson(context, { path, bytes, sha256, requests, ...checked, warnings, seconds });
+  else if (path !== undefined) stdout.write(`${stdout.isTTY === true ? show(path, 4_096) : path}\n`);
+  for (const words of warnings) stderr.write(`warning: ${words}\n`);
+  if (json) return;
+  const speed = formatBytes(bytes / Math.max(seconds, 0.001));
+  stderr.write(`${formatBytes(bytes)} in ${formatSeconds(seconds)} (${speed}/s)\n`);
+  stderr.write(`${checkedWords(checked, bytes, sha256)}\n`);
+  const what = warnings.length === 0 ? 'to prove that a key opens it' : 'to read it to its last byte';
+  const file = path === undefined ? 'FILE' : show(basename(path));
+  stderr.write(`hint: ${what}: lifeboat verify ${file} --instance ${name}\n`);
 }
 
 /** Turns chunks into progress with a speed, and warns once when the router will end the request first. */
@@ -92,15 +149,12 @@ function meterOf(
     warned = true;
     stderr.write(`\nwarning: ${words}\n`);
   };
-  return (id: number, folder: string) => (done: number, download: Download) => {
+  return (id: number) => (done: number, download: Download) => {
     const total = download.total ?? download.length;
     if (request?.download !== download) {
       if (request === undefined) {
         const least = leastSpeed(total, config.router);
         if (least !== undefined) stderr.write(`${least}\n`);
-        void lackOfRoom(folder, total).then(
-          (words) => words === undefined || stderr.write(`\nwarning: ${words}\n`),
-        );
       }
       request = { download, since: performance.now(), from: done };
     }
@@ -121,13 +175,6 @@ function meterOf(
   };
 }
 
-async function lackOfRoom(folder: string, total: number | undefined): Promise<string | undefined> {
-  if (total === undefined) return undefined;
-  const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize >= total) return undefined;
-  return `the backup has ${formatBytes(total)}, and only ${formatBytes(bavail * bsize)} are free in ${show(folder)}`;
-}
-
 /** What can be wrong with the target is told before anything is asked for. */
 async function refuseTarget(path: string, force: boolean): Promise<void> {
   const [there, folder] = await Promise.all(
@@ -138,6 +185,13 @@ async function refuseTarget(path: string, force: boolean): Promise<void> {
   if (there?.isDirectory() === true) throw unusable(`${path} is a folder`, 'name a file in it');
   if (there !== undefined && !force)
     throw unusable(`${path} is there already`, 'name another file with --out, or replace it with --force');
+}
+
+/** Standard output is for the bytes alone, and a terminal is no place for them. */
+async function refuseStdout({ stdout }: CommandContext, { json }: DownloadFlags): Promise<void> {
+  if (json)
+    throw unusable('--out - writes the backup to standard output, where --json writes too', 'choose one');
+  if (stdout.isTTY === true) throw unusable('standard output is a terminal', 'name a file with --out');
 }
 
 function unusable(what: string, hint: string): LifeboatError {

@@ -1,0 +1,161 @@
+import { type Beginning, beginningOf } from '../backup/beginning.ts';
+import { BLOCK_BYTES, PROBE_BYTES } from '../backup/probe.ts';
+import { LifeboatError } from '../errors.ts';
+import { formatBytes } from '../format.ts';
+
+/** What is known of a download when its last byte has come. Sizes in bytes. */
+export interface Arrived {
+  /** Its first bytes, `PROBE_BYTES` of them where it has so many. */
+  readonly head: Uint8Array;
+  readonly bytes: number;
+  /** The `size` that the service lists for the backup (service-api.md section 2.1). Undefined or 0: it lists none. */
+  readonly listed: number | undefined;
+  /** The length that the answers announced. */
+  readonly announced: number | undefined;
+  /** See `Download.framed`. */
+  readonly framed: boolean;
+}
+
+/**
+ * What a look from outside says of a download. `whole`: it is encrypted and as long as listed; where no size is listed, as long as announced.
+ * `other-size`: it is shaped like a whole one and has another length than listed, of which the document does not say what it counts.
+ * `size-unknown`: nothing says how long it has to be. `not-encrypted`: it is gzip. None of them proves that a key opens it.
+ */
+export type Verdict = 'whole' | 'other-size' | 'size-unknown' | 'not-encrypted';
+
+export interface Checked {
+  readonly verdict: Verdict;
+  readonly beginning: Extract<Beginning, 'encrypted' | 'gzip'>;
+  /** The listed size; undefined where none is listed. */
+  readonly listed: number | undefined;
+  /** The announced length; undefined where none was announced. */
+  readonly announced: number | undefined;
+}
+
+/**
+ * Looks at a download from outside. Throws `backup.empty` for what has no content, `backup.not-a-backup` for what begins otherwise,
+ * `backup.truncated` for what may come whole at another try, and `backup.misshapen` for what is announced and listed as it came, and cannot
+ * be decrypted.
+ */
+export function checkDownload({ head, bytes, listed: size, announced, framed }: Arrived): Checked {
+  const listed = size !== undefined && size > 0 ? size : undefined;
+  const beginning = beginningOf(head);
+  if (bytes === 0) throw empty('an empty file');
+  if (beginning !== 'encrypted' && beginning !== 'gzip') throw stranger(beginning);
+  if (beginning === 'encrypted' && (bytes < PROBE_BYTES || bytes % BLOCK_BYTES !== 0)) {
+    if (announced === undefined) throw truncated(bytes, listed, 'inside a block of the cipher');
+    if (bytes < PROBE_BYTES) throw empty(`${bytes} bytes without any content`);
+    throw misshapen(bytes);
+  }
+  // A connection that broke looks like this end.
+  if (!framed && listed !== undefined && bytes < listed)
+    throw truncated(bytes, listed, 'with its connection');
+  const verdict = verdictOf(beginning, bytes, listed, announced);
+  return { verdict, beginning, listed, announced };
+}
+
+function verdictOf(
+  beginning: Checked['beginning'],
+  bytes: number,
+  listed: number | undefined,
+  announced: number | undefined,
+): Verdict {
+  if (beginning === 'gzip') return 'not-encrypted';
+  if (listed === undefined) return announced === undefined ? 'size-unknown' : 'whole';
+  return bytes === listed ? 'whole' : 'other-size';
+}
+
+/** What was checked, in one line for a person. */
+export function checkedWords(
+  { beginning, listed, announced }: Checked,
+  bytes: number,
+  sha256: string,
+): string {
+  const size =
+    listed === undefined
+      ? `size ${announced === undefined ? 'not known' : 'as announced'}`
+      : `size ${bytes === listed ? 'as listed' : 'not as listed'}`;
+  const begins = beginning === 'encrypted' ? 'begins as an encrypted backup' : 'not encrypted';
+  return `checked: ${size} (${inBytes(bytes)}), ${begins}, SHA-256 ${sha256}`;
+}
+
+/** What speaks against a download, a sentence each; none for a whole one. */
+export function warningsOf({ beginning, listed, announced }: Checked, bytes: number): readonly string[] {
+  const warnings: string[] = [];
+  if (beginning === 'gzip')
+    warnings.push('the backup is not encrypted: it begins as a gzip file, which anyone can read');
+  if (listed !== undefined && bytes !== listed)
+    warnings.push(`it may not be whole: it has ${inBytes(bytes)}, and the service lists ${inBytes(listed)}`);
+  if (listed === undefined && announced === undefined)
+    warnings.push('it may not be whole: the service neither lists nor announces its size');
+  return warnings;
+}
+
+/**
+ * How many bytes of a backup are taken where no answer announces a length: twice its listed size and 64 MiB, because the document does not
+ * say what `size` counts. Without a listed size, as many as the disk takes.
+ */
+export function mostBytes(listed: number | undefined): number {
+  return listed === undefined || listed <= 0 ? Number.POSITIVE_INFINITY : listed * 2 + 64 * 1024 * 1024;
+}
+
+/** A body that does not end where `mostBytes` says. */
+export function tooLong(listed: number | undefined, most: number): LifeboatError {
+  const size = listed === undefined ? 'no size' : `a size of ${formatBytes(listed)}`;
+  return new LifeboatError(
+    'backup.too-long',
+    `the download did not end after ${formatBytes(most)}, and the service lists ${size}`,
+    {
+      hints: [
+        'it was stopped there',
+        'look at its size with `lifeboat backups get`, and ask whoever runs the service',
+      ],
+      evidence: { listed: listed ?? null, most },
+    },
+  );
+}
+
+function inBytes(bytes: number): string {
+  return `${formatBytes(bytes)}, ${bytes} bytes`;
+}
+
+function empty(what: string): LifeboatError {
+  return new LifeboatError('backup.empty', `the service sends ${what} instead of the backup`, {
+    hints: [
+      'look at its size and status with `lifeboat backups get`',
+      'try again, or ask whoever runs the service',
+    ],
+  });
+}
+
+function stranger(beginning: Beginning): LifeboatError {
+  return new LifeboatError(
+    'backup.not-a-backup',
+    `what was downloaded is no backup: it looks like ${beginning}`,
+    {
+      hints: [
+        'a proxy or a login page may have answered instead of the service: check its url and try again',
+      ],
+      evidence: { beginning },
+    },
+  );
+}
+
+function truncated(bytes: number, listed: number | undefined, where: string): LifeboatError {
+  const of = listed === undefined ? '' : ` of ${listed} listed`;
+  return new LifeboatError('backup.truncated', `the download ended ${where}, after ${bytes}${of} bytes`, {
+    hints: ['try again; a router may cut downloads that take longer than 15 minutes'],
+    evidence: { bytes, listed: listed ?? null },
+  });
+}
+
+function misshapen(bytes: number): LifeboatError {
+  return new LifeboatError(
+    'backup.misshapen',
+    `the file of the service ends inside a block of the cipher, at byte ${bytes}: it is damaged`,
+    {
+      hints: ['download it again; if it is the same, the backup itself is damaged: make another'],
+      evidence: { bytes },
+    },
+  );
+}

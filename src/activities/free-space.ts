@@ -1,0 +1,28 @@
+import { statfs } from 'node:fs/promises';
+import { LifeboatError } from '../errors.ts';
+import { formatBytes } from '../format.ts';
+import { show } from '../text.ts';
+
+/** What a download leaves free: a journal that finds its disk full cannot say what a run has done. Bytes. */
+export const KEPT_FREE = 64 * 1024 * 1024;
+
+/** Bytes that this user can still write below a folder; undefined where the file system does not say. Rejects when there is no folder. */
+export async function freeSpace(folder: string): Promise<number | undefined> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return blocks === 0 ? undefined : bavail * bsize;
+}
+
+/** Rejects with `disk.full` when `bytes` more of a backup would take what is kept free. */
+export async function requireRoom(folder: string, bytes: number): Promise<void> {
+  const free = await freeSpace(folder);
+  if (free === undefined || free >= bytes + KEPT_FREE) return;
+  const needs =
+    bytes > 0 ? `the backup needs ${formatBytes(bytes)}, and` : 'the download has filled the disk:';
+  throw new LifeboatError('disk.full', `${needs} ${show(folder)} has ${formatBytes(free)} free`, {
+    hints: [
+      `${formatBytes(KEPT_FREE)} stay free beside it, so that the journal can go on`,
+      'make room, or download to a larger disk: --out FILE, or LIFEBOAT_HOME for the runs',
+    ],
+    evidence: { needed: bytes, free, keptFree: KEPT_FREE },
+  });
+}

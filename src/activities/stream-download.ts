@@ -1,0 +1,117 @@
+import { createHash, type Hash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { PROBE_BYTES } from '../backup/probe.ts';
+import { failureOf, LifeboatError } from '../errors.ts';
+import { formatBytes } from '../format.ts';
+import type { Download } from '../service/client.ts';
+import { checkDownload, mostBytes, tooLong } from './check-download.ts';
+import { FIRST_PAUSE_MS, FRUITLESS, holdOn, isPassing, requireSame, short } from './download-stream.ts';
+import type { Saved, SaveOptions } from './save-download.ts';
+
+interface StreamOptions extends Pick<SaveOptions, 'open' | 'listed' | 'report' | 'signal' | 'firstPauseMs'> {
+  readonly to: NodeJS.WritableStream;
+}
+
+/**
+ * Writes a download to a stream. The first byte is written when the service has answered with what begins as a backup. It goes on after a
+ * request that broke off only under a strong ETag, because nothing can be taken back. Rejects, with the words that what was written is not
+ * whole, when it breaks off for good, when the reader goes away, and with what `checkDownload` finds.
+ */
+export async function streamDownload(options: StreamOptions): Promise<Saved> {
+  const { listed, signal, firstPauseMs = FIRST_PAUSE_MS } = options;
+  const so: SoFar = { hash: createHash('sha256'), head: Buffer.alloc(0), bytes: 0, first: undefined };
+  let requests = 1;
+  try {
+    for (let fruitless = 0; ; requests += 1) {
+      const before = so.bytes;
+      try {
+        await writeOnce(options, so);
+        break;
+      } catch (thrown) {
+        fruitless = so.bytes > before ? 0 : fruitless + 1;
+        const { acceptsRanges, etag } = so.first ?? {};
+        const goesOn = so.bytes === 0 || (acceptsRanges === true && etag !== undefined);
+        if (signal.aborted || !goesOn || !isPassing(thrown) || fruitless >= FRUITLESS) throw thrown;
+        await pause(firstPauseMs * 2 ** fruitless, undefined, { signal });
+      }
+    }
+    const { head, bytes, first, hash } = so;
+    const checked = checkDownload({
+      head,
+      bytes,
+      listed,
+      announced: first?.total,
+      framed: first?.framed ?? false,
+    });
+    return { bytes, sha256: hash.digest('hex'), requests, checked };
+  } catch (thrown) {
+    throw so.bytes === 0 ? thrown : notWhole(thrown, so.bytes);
+  }
+}
+
+/** What was written, by however many requests. */
+interface SoFar {
+  readonly hash: Hash;
+  head: Buffer;
+  bytes: number;
+  /** The answer that the first byte came from. */
+  first: Download | undefined;
+}
+
+async function writeOnce({ open, listed, report, to }: StreamOptions, so: SoFar): Promise<void> {
+  const { first, bytes: from } = so;
+  const ifRange = first?.etag;
+  const download = await open({ offset: from, ...(ifRange === undefined ? {} : { ifRange }) });
+  const chunks = holdOn(download.stream);
+  try {
+    if (download.offset !== from) throw changed();
+    if (from > 0 && first !== undefined) requireSame(first, download);
+    if (from === 0) so.first = download;
+    const total = download.total ?? so.first?.total;
+    const most = total ?? mostBytes(listed);
+    report(from, download);
+    for await (const chunk of chunks) {
+      if (so.bytes + chunk.length > most) throw tooLong(listed, most);
+      await write(to, chunk);
+      so.hash.update(chunk);
+      if (so.head.length < PROBE_BYTES) so.head = Buffer.concat([so.head, chunk.subarray(0, PROBE_BYTES)]);
+      so.bytes += chunk.length;
+      report(so.bytes, download);
+    }
+    if (total !== undefined && so.bytes < total) throw short(so.bytes, total);
+  } finally {
+    download.stream.destroy();
+  }
+}
+
+/** Waits until a stream has room again. Rejects with its error. */
+async function write(to: NodeJS.WritableStream, chunk: Buffer): Promise<void> {
+  const written = new Promise<void>((resolve, reject) =>
+    to.write(chunk, (error) => (error ? reject(error) : resolve())),
+  );
+  await written.catch((cause: unknown) => {
+    throw new LifeboatError('download.write', 'standard output takes no more', {
+      hints: ['its reader has ended, or its disk is full'],
+      cause,
+    });
+  });
+}
+
+function changed(): LifeboatError {
+  return new LifeboatError('backup.cut', 'the service does not go on from where the download broke off', {
+    hints: ['a download into a file can begin again: --out FILE'],
+  });
+}
+
+/** What is written cannot be taken back, so its reader has to be warned. */
+function notWhole(thrown: unknown, bytes: number): LifeboatError {
+  const { code, shortMessage, hints, evidence } = failureOf(thrown);
+  return new LifeboatError(code, shortMessage, {
+    hints: [
+      `standard output got ${formatBytes(bytes)} that are not a whole backup: do not use them`,
+      ...hints,
+    ],
+    evidence: { ...evidence, bytes },
+    cause: thrown,
+  });
+}
