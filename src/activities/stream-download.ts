@@ -60,7 +60,7 @@ interface SoFar {
 
 async function writeOnce({ open, listed, report, to }: StreamOptions, so: SoFar): Promise<void> {
   const { first, bytes: from } = so;
-  const ifRange = first?.etag;
+  const ifRange = from === 0 ? undefined : first?.etag;
   const download = await open({ offset: from, ...(ifRange === undefined ? {} : { ifRange }) });
   const chunks = holdOn(download.stream);
   try {

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { mostBytes } from '../../src/activities/check-download.ts';
+import { KEPT_FREE } from '../../src/activities/free-space.ts';
 import { saveDownload } from '../../src/activities/save-download.ts';
 import { LifeboatError } from '../../src/errors.ts';
+import { formatBytes } from '../../src/format.ts';
 import type { Download } from '../../src/service/client.ts';
 import { untrust } from '../../src/text.ts';
 
@@ -137,6 +140,105 @@ describe('a download', () => {
     expect(await save(open)).toMatchObject({ sha256: SHA256 });
     expect(offsets).toEqual([0, 50_000, 100_000, 150_000, 200_000, 250_000]);
     expect((await readFile(path)).equals(BYTES)).toBe(true);
+  });
+
+  test('whose file has another length than its first part announced is begun anew', async () => {
+    const { save, path } = await makeTarget();
+    await expect(save(serve({ breaks: [120_000], fatal: true }).open)).rejects.toThrow();
+    const now = serve();
+    const open: typeof now.open = async (from) => {
+      const download = await now.open(from);
+      return from.offset > 0 ? { ...download, total: BYTES.length + 16 } : download;
+    };
+    expect(await save(open)).toMatchObject({ sha256: SHA256 });
+    expect(now.offsets).toEqual([120_000, 0]);
+    expect((await readFile(path)).equals(BYTES)).toBe(true);
+  });
+
+  test.each([
+    [
+      'its time',
+      { modified: 'Mon, 05 Jan 2026 00:00:00 GMT' },
+      { modified: 'Tue, 06 Jan 2026 00:00:00 GMT' },
+    ],
+    ['its weak tag', { etag: 'W/"one"' }, { etag: 'W/"two"' }],
+  ])('without a strong tag that changes %s in between is begun anew', async (_, first, then) => {
+    const { save } = await makeTarget();
+    const marked = (marks: Readonly<Record<string, string>>, server: ReturnType<typeof serve>) => {
+      const open: typeof server.open = async (from) => ({
+        ...(await server.open({ offset: from.offset })),
+        etag: undefined,
+        marks: marks as Download['marks'],
+      });
+      return open;
+    };
+    await expect(save(marked(first, serve({ breaks: [120_000], fatal: true })))).rejects.toThrow();
+    const server = serve();
+    expect(await save(marked(then, server))).toMatchObject({ sha256: SHA256 });
+    expect(server.offsets).toEqual([120_000, 0]);
+    const same = serve({ breaks: [120_000] });
+    await save(marked(first, same), 'backup 8');
+    expect(same.offsets).toEqual([0, 120_000]);
+  });
+
+  test('whose part of a file does not say how long the file is ends where the first part said', async () => {
+    const { save } = await makeTarget();
+    const server = serve({ breaks: [120_000, 50_000] });
+    const open: typeof server.open = async (from) => {
+      const download = await server.open(from);
+      return from.offset > 0 ? { ...download, total: undefined, length: 50_000 } : download;
+    };
+    expect(await save(open)).toMatchObject({ sha256: SHA256, requests: 3 });
+  });
+
+  test('that is refused in the middle keeps what had arrived', async () => {
+    const { save, folder } = await makeTarget();
+    const server = serve({ breaks: [120_000] });
+    const open: typeof server.open = async (from) => {
+      if (from.offset === 0) return server.open(from);
+      throw new LifeboatError('service.bad-answer', 'a web page', { evidence: { download: 'refused' } });
+    };
+    await expect(save(open)).rejects.toMatchObject({ code: 'service.bad-answer' });
+    expect(await readdir(folder)).toEqual(['file.part', 'file.part.json']);
+  });
+
+  test('that has no end is stopped at its limit, and is not begun again', async () => {
+    const { folder, path } = await makeTarget();
+    let given = 0;
+    const block = Buffer.concat([BYTES, BYTES, BYTES, BYTES]);
+    const endless = async function* () {
+      for (;;) {
+        given += block.length;
+        yield block;
+      }
+    };
+    const open = async (): Promise<Download> => ({
+      ...(await serve().open({ offset: 0 })),
+      stream: Readable.from(endless()),
+      total: undefined,
+      length: undefined,
+    });
+    const saving = saveDownload({ ...options(path), open, listed: 1_600 });
+    await expect(saving).rejects.toMatchObject({ code: 'backup.too-long', evidence: { listed: 1_600 } });
+    expect(given).toBeLessThan(mostBytes(1_600) + 8 * block.length);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('for which there is no room says what stays free, and is not begun', async () => {
+    const { path, folder } = await makeTarget();
+    const server = serve();
+    const saving = saveDownload({ ...options(path), open: server.open, listed: 2 ** 60 });
+    await expect(saving).rejects.toMatchObject({
+      code: 'disk.full',
+      shortMessage: expect.stringMatching(/^the backup needs .*, and .* has .* free$/),
+      hints: expect.arrayContaining([expect.stringContaining(`${formatBytes(KEPT_FREE)} stay free`)]),
+    });
+    expect(server.offsets).toEqual([]);
+    const announced = async () => ({ ...(await serve().open({ offset: 0 })), total: 2 ** 60 });
+    await expect(saveDownload({ ...options(path), open: announced })).rejects.toMatchObject({
+      code: 'disk.full',
+    });
+    expect(await readdir(folder)).toEqual([]);
   });
 
   test('that cannot be written says why', async () => {

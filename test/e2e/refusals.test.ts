@@ -1,8 +1,12 @@
+import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { describe, test } from 'vitest';
 import type { Call, Trouble } from './foreign/call.ts';
 import { ANSWERED, CANARIES } from './house.ts';
-import { changes, statesOf, typesOf, useHouses } from './scene.ts';
+import { changes, outputOf, statesOf, typesOf, useHouses } from './scene.ts';
+
+const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes'] as const;
 
 describe.concurrent('a service that refuses', () => {
   const house = useHouses();
@@ -118,5 +122,56 @@ describe.concurrent('a service that refuses', () => {
     expect(stderr).toContain('the file ends at byte 70000');
     expect(statesOf(await entries()).at(-1)).toBe('verifyFailed');
     expect(typesOf(await entries(), 'instance')).not.toContain('key.proven');
+  });
+
+  test.for([
+    { what: 'a web page', bytes: '<!doctype html><title>Log in</title>', words: 'sends a web page instead' },
+    { what: 'JSON', bytes: '{"error":"expired"}', words: 'sends JSON instead' },
+    { what: 'a gzip encoding', bytes: 'Salted__', encoding: 'gzip', words: 'encoded as gzip' },
+  ])('$what in place of a backup fails the download', async ({ bytes, encoding, words }, context) => {
+    const { expect } = context;
+    const headers = encoding === undefined ? {} : { 'content-encoding': encoding };
+    const { run, entries, home } = await house(context, {
+      twist: ({ path }, answer) =>
+        path.endsWith('/download') && answer.status === 200
+          ? { status: 200, bytes: Buffer.from(bytes), headers }
+          : answer,
+    });
+    const { code, stderr } = await run(...PROVE);
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain(words);
+    expect(statesOf(await entries()).at(-1)).toBe('downloadFailed');
+    const files = readdirSync(home, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((name) => name.includes('.tgz'))).toEqual([]);
+  });
+
+  test('a backup that is not encrypted is named as that, and proves nothing', async (context) => {
+    const { expect } = context;
+    const { run, entries } = await house(context, {
+      twist: ({ path }, answer) =>
+        path.endsWith('/download') && answer.status === 200
+          ? { status: 200, bytes: gzipSync('a database in the clear'), headers: {} }
+          : answer,
+    });
+    const { code, stderr } = await run(...PROVE);
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('the backup is not encrypted: no key is needed, so none is proven');
+    expect(statesOf(await entries()).at(-1)).toBe('verifyFailed');
+    expect(outputOf(await entries(), 'download')).toMatchObject({ verdict: 'not-encrypted' });
+    expect(typesOf(await entries(), 'instance')).not.toContain('key.proven');
+  });
+
+  test('a backup of another size than listed is said to be one, although it is read to its end', async (context) => {
+    const { expect } = context;
+    const { run, entries } = await house(context, {
+      twist: ({ path }, answer) => {
+        if (!/\/backups\/\d+$/.test(path) || !('body' in answer)) return answer;
+        return { ...answer, body: { ...(answer.body as object), size: 160 } };
+      },
+    });
+    const { code, stdout, stderr } = await run(...PROVE);
+    expect(code, stderr).toBe(0);
+    expect(outputOf(await entries(), 'download')).toMatchObject({ verdict: 'other-size', listed: 160 });
+    expect(`${stdout}${stderr}`).toContain('not of the size that the service lists');
   });
 });

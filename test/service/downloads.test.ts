@@ -86,6 +86,83 @@ test('a login page is not taken for a backup, and a backup with the type of a pa
   expect((await buffer(stream)).toString()).toBe(BYTES);
 });
 
+for (const [what, bytes, words] of [
+  ['a web page that says it is gzip', answer(200, '\r\n\ufeff <html>', TYPE), 'a web page instead'],
+  ['JSON', answer(200, '[{"error":"expired"}]', TYPE), 'JSON instead'],
+  ['other bytes', answer(200, 'Salt and pepper', TYPE), 'does not begin like a backup'],
+  ['an encoding', answer(200, BYTES, { ...TYPE, 'content-encoding': 'GZIP' }), 'encoded as gzip'],
+  ['two encodings', answer(200, BYTES, { 'content-encoding': 'aws-chunked, br' }), 'encoded as br'],
+] as const) {
+  test(`${what} with 200 is refused, and the next way is tried`, async () => {
+    const { client } = await serve((request, socket) =>
+      socket.write(request.path === V0 ? bytes : answer(200, BYTES, TYPE)),
+    );
+    expect((await buffer((await client.download(3)).stream)).toString()).toBe(BYTES);
+    const all = await serve((_, socket) => socket.write(bytes));
+    expect(await rejection(all.client.download(3))).toMatchObject({
+      code: 'service.bad-answer',
+      shortMessage: expect.stringContaining(words),
+    });
+  });
+}
+
+test('the beginning decides although it comes byte by byte', async () => {
+  const { client } = await serve((_, socket) => {
+    socket.write(answer(200, BYTES, TYPE).replace(BYTES, ''));
+    const dribble = (at: number) => {
+      if (at === 300) socket.write(BYTES.slice(at));
+      else socket.write(BYTES.slice(at, at + 1), () => setImmediate(() => dribble(at + 1)));
+    };
+    dribble(0);
+  });
+  expect((await buffer((await client.download(3)).stream)).toString()).toBe(BYTES);
+});
+
+for (const body of ['', 'Salted__', BYTES.slice(0, 40), '\u001f\u008b'.repeat(2)]) {
+  test(`${body.length} bytes that may be the beginning of a backup are handed out as they are`, async () => {
+    const { client } = await serve((_, socket) => socket.write(answerOf(body)));
+    expect((await buffer((await client.download(3)).stream)).toString('latin1')).toBe(body);
+  });
+}
+
+function answerOf(latin1: string): Buffer {
+  return Buffer.from(answer(200, latin1, { ...TYPE, 'content-length': String(latin1.length) }), 'latin1');
+}
+
+test('a name of an encoding that changes nothing is no encoding', async () => {
+  const headers = { ...TYPE, 'content-encoding': 'aws-chunked' };
+  const { client } = await serve((_, socket) => socket.write(answer(200, BYTES, headers)));
+  expect((await buffer((await client.download(3)).stream)).toString()).toBe(BYTES);
+});
+
+test('a part that nobody asked for is refused', async () => {
+  const { client } = await serve((_, socket) => socket.write(answer(206, 'rest', { ...TYPE, ...RANGE })));
+  expect(await rejection(client.download(3))).toMatchObject({ shortMessage: 'a download answers with 206' });
+});
+
+test('a page in the middle of a download does not say that the service cannot go on', async () => {
+  const { client } = await serve((_, socket) => socket.write(answer(200, '<html>', TYPE)));
+  const error = await rejection(client.download(3, { offset: 10 }));
+  expect(error).toMatchObject({ shortMessage: 'the service sends a web page instead of the backup' });
+  expect(error).not.toMatchObject({ evidence: { download: 'offset' } });
+});
+
+test('a download says whether its end is known: by a length, in chunks, or not', async () => {
+  for (const [fields, framed] of [
+    ['content-length: 300008', true],
+    ['transfer-encoding: chunked', true],
+    ['connection: close', false],
+  ] as const) {
+    const { client } = await serve((_, socket) => {
+      const bytes = fields.endsWith('chunked') ? `493e8\r\n${BYTES}\r\n0\r\n\r\n` : BYTES;
+      socket.end(`HTTP/1.1 200 OK\r\n${fields}\r\n\r\n${bytes}`);
+    });
+    const download = await client.download(3);
+    expect(download.framed).toBe(framed);
+    expect((await buffer(download.stream)).toString()).toBe(BYTES);
+  }
+});
+
 test('a redirect to another origin is followed without the token, and the way back too', async () => {
   const store = await startFaultServer((request, socket) => {
     if (request.path === '/signed?password=1') socket.write(answer(307, '', { location: `${origin}/back` }));
@@ -128,6 +205,9 @@ for (const [what, bytes] of [
   ['a range further on', answer(206, 'rest', { ...TYPE, 'content-range': 'bytes 20-23/24' })],
   ['a 206 without a range', answer(206, 'rest', TYPE)],
   ['a 206 of other bytes', answer(206, 'rest', { ...TYPE, ...RANGE, etag: '"other"' })],
+  ['a range that ends before it begins', answer(206, '', { ...TYPE, 'content-range': 'bytes 10-9/14' })],
+  ['a range behind the end', answer(206, 'rest', { ...TYPE, 'content-range': 'bytes 10-13/12' })],
+  ['a range of another length', answer(206, 'rest', { ...TYPE, 'content-range': 'bytes 10-19/20' })],
   ['a 416', answer(416, '', TYPE)],
 ] as const) {
   test(`asked for an offset, ${what} is refused`, async () => {
@@ -203,6 +283,14 @@ test('a download that breaks off fails with its reason and is not spliced', asyn
   const { stream } = await client.download(3);
   expect(await rejection(buffer(stream))).toMatchObject({ name: 'LifeboatError', code: 'service.reset' });
   expect(server.requests).toHaveLength(1);
+});
+
+test('chunks that break off are a connection that broke, not a strange answer', async () => {
+  const { client } = await serve((_, socket) => {
+    socket.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n493e8\r\n${BYTES}\r\n`);
+  });
+  const { stream } = await client.download(3);
+  expect(await rejection(buffer(stream))).toMatchObject({ code: 'service.reset' });
 });
 
 test('a download that breaks off while its first cookie is being kept fails, and does not hang', async () => {

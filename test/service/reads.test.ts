@@ -31,6 +31,18 @@ test('unknown fields are kept, unknown statuses shown, and missing ones are no e
   });
 });
 
+test('a negative size of a backup is an unknown one, and a size of 0 is 0', async () => {
+  const { client } = await serve((_, socket) =>
+    socket.write(
+      json(200, [
+        { ...BACKUP, size: -1 },
+        { ...BACKUP, size: 0 },
+      ]),
+    ),
+  );
+  expect((await client.backups()).value.map(({ size }) => size)).toEqual([undefined, 0]);
+});
+
 test('every read asks its own path', async () => {
   const { client, server } = await serve((_, socket) => socket.write(json(200, BACKUP)));
   await client.overview();

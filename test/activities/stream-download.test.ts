@@ -1,0 +1,92 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { streamDownload } from '../../src/activities/stream-download.ts';
+import { LifeboatError } from '../../src/errors.ts';
+import type { Download } from '../../src/service/client.ts';
+import { untrust } from '../../src/text.ts';
+
+const BYTES = Buffer.concat([Buffer.from('Salted__'), randomBytes(99_992)]);
+const SHA256 = createHash('sha256').update(BYTES).digest('hex');
+
+test('a download that breaks off goes on in the stream, under a strong tag', async () => {
+  const { open, asked } = serve([40_000, 0, 30_000]);
+  const to = new PassThrough();
+  const [written, saved] = await Promise.all([buffer(to), run(open, to).finally(() => to.end())]);
+  expect(written.equals(BYTES)).toBe(true);
+  expect(saved).toMatchObject({ sha256: SHA256, requests: 4, checked: { verdict: 'whole' } });
+  expect(asked).toEqual([
+    { offset: 0 },
+    { offset: 40_000, ifRange: '"one"' },
+    { offset: 40_000, ifRange: '"one"' },
+    { offset: 70_000, ifRange: '"one"' },
+  ]);
+});
+
+test.each([
+  ['without a tag', { etag: undefined }],
+  ['without ranges', { acceptsRanges: false }],
+])('what breaks off %s cannot go on, and is said not to be whole', async (_, overrides) => {
+  const { open, asked } = serve([40_000], overrides);
+  await expect(run(open, new PassThrough().resume())).rejects.toMatchObject({
+    code: 'service.reset',
+    hints: expect.arrayContaining([expect.stringContaining('not a whole backup')]),
+    evidence: { bytes: 40_000 },
+  });
+  expect(asked).toHaveLength(1);
+});
+
+test('a file that has changed at the service is not written behind the old one', async () => {
+  const { open } = serve([40_000]);
+  const changed = async (from: { offset: number }) => ({ ...(await open(from)), offset: 0 });
+  const to = new PassThrough();
+  const [written] = await Promise.all([
+    buffer(to),
+    expect(run(changed, to).finally(() => to.end())).rejects.toMatchObject({ code: 'backup.cut' }),
+  ]);
+  expect(written.equals(BYTES.subarray(0, 40_000))).toBe(true);
+});
+
+test('what broke off before its first byte is asked for again', async () => {
+  const { open, asked } = serve([0, 0]);
+  expect(await run(open, new PassThrough().resume())).toMatchObject({ sha256: SHA256 });
+  expect(asked).toEqual([{ offset: 0 }, { offset: 0 }, { offset: 0 }]);
+});
+
+test('a reader that goes away ends it', async () => {
+  const to = new Writable({ write: (_, __, done) => done(new Error('EPIPE')) }).on('error', () => undefined);
+  await expect(run(serve([]).open, to)).rejects.toMatchObject({ code: 'download.write' });
+});
+
+/** Each request breaks off after so many bytes; those after the list are whole. */
+function serve(breaks: readonly number[], overrides: Partial<Download> = {}) {
+  const asked: { offset: number; ifRange?: string }[] = [];
+  const open = async (from: { offset: number; ifRange?: string }): Promise<Download> => {
+    asked.push(from);
+    const most = breaks[asked.length - 1];
+    const rest = BYTES.subarray(from.offset, most === undefined ? undefined : from.offset + most);
+    const chunks = async function* () {
+      if (rest.length > 0) yield rest;
+      if (most !== undefined) throw new LifeboatError('service.reset', 'the connection broke');
+    };
+    return {
+      stream: Readable.from(chunks()),
+      offset: from.offset,
+      length: BYTES.length - from.offset,
+      total: BYTES.length,
+      framed: true,
+      acceptsRanges: true,
+      etag: untrust('"one"'),
+      marks: {},
+      serverDate: undefined,
+      ...overrides,
+    };
+  };
+  return { open, asked };
+}
+
+function run(open: Parameters<typeof streamDownload>[0]['open'], to: NodeJS.WritableStream) {
+  const { signal } = new AbortController();
+  return streamDownload({ open, to, listed: BYTES.length, report: () => undefined, signal, firstPauseMs: 1 });
+}
