@@ -88,7 +88,7 @@ test('a cookie beyond ASCII comes back byte for byte', async () => {
 });
 
 test('another server on this machine, on another port, gets no cookie', async () => {
-  const other = await startFaultServer((_, socket) => socket.write(answer(200, 'bytes')));
+  const other = await startFaultServer((_, socket) => socket.write(answer(200, 'Salted__bytes')));
   onTestFinished(other.close);
   const { client } = await serve((request, socket) =>
     socket.write(
