@@ -116,7 +116,7 @@ export function tooLong(listed: number | undefined, most: number): LifeboatError
 }
 
 function inBytes(bytes: number): string {
-  return `${formatBytes(bytes)}, ${bytes} bytes`;
+  return bytes < 1000 ? `${bytes} bytes` : `${formatBytes(bytes)}, ${bytes} bytes`;
 }
 
 function empty(what: string): LifeboatError {

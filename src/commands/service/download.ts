@@ -131,9 +131,10 @@ function tellSaved(
   const speed = formatBytes(bytes / Math.max(seconds, 0.001));
   stderr.write(`${formatBytes(bytes)} in ${formatSeconds(seconds)} (${speed}/s)\n`);
   stderr.write(`${checkedWords(checked, bytes, sha256)}\n`);
-  const what = warnings.length === 0 ? 'to prove that a key opens it' : 'to read it to its last byte';
   const file = path === undefined ? 'FILE' : show(basename(path));
-  stderr.write(`hint: ${what}: lifeboat verify ${file} --instance ${name}\n`);
+  const what = warnings.length === 0 ? 'to prove that a key opens it' : 'to read it to its last byte';
+  const how = checked.beginning === 'gzip' ? `gzip -t ${file}` : `lifeboat verify ${file} --instance ${name}`;
+  stderr.write(`hint: ${what}: ${how}\n`);
 }
 
 /** Turns chunks into progress with a speed, and warns once when the router will end the request first. */
