@@ -21,7 +21,7 @@ export async function writeSockets(folder: string, sockets: z.infer<typeof Socke
  */
 export async function queryShop(folder: string, instance: string): Promise<string> {
   const host = await socketOf(folder, instance);
-  // The folder of the socket is closed to others. The role exists in every database, whatever a restore brought, and only reads.
+  // The server asks the kernel who connects, and needs no password. The role exists in every database, whatever a restore brought, and only reads.
   const limits = { connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS };
   const client = new Client({
     host,

@@ -16,8 +16,11 @@ import { curl, startTestLab, temporaryFolder, until } from './helpers.ts';
 const FIXTURE = join(import.meta.dirname, 'fixtures/lab-process.ts');
 const isRoot = process.getuid?.() === 0;
 
+const ARCHIVED = { name: 'one', key: true, backupType: 'continuous_archiving' } as const;
 const Announcement = z.object({ url: z.string(), folder: z.string(), tokenFile: z.string() });
-const LabFacts = z.object({ instances: z.array(z.object({ pid: z.int().positive() })) });
+const LabFacts = z.object({
+  instances: z.array(z.object({ guid: z.string(), pid: z.int().positive() })),
+});
 
 interface Spawning extends Pick<LabOptions, 'instances'> {
   /** Another program that runs the lab. */
@@ -159,8 +162,17 @@ test.skipIf(!isRoot)('an ordinary user can run a lab, and leaves nothing behind 
   await mkdir(own, { mode: 0o700 });
   await chown(own, 65534, 65534);
   const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
-  const { child, lab, pids } = await spawnLab(own, { under, instances: [{ name: 'one', key: true }] });
+  const { child, lab, pids } = await spawnLab(own, { under, instances: [ARCHIVED] });
   expect((await stat(lab.folder)).uid).toBe(65534);
+  // Making the lab has taken a backup: that, a restore and a query need the superuser.
+  const [one] = LabFacts.parse((await curl(lab, 'GET', '/lab')).json).instances;
+  const v1 = `/v1/instances/${one?.guid}`;
+  expect((await curl(lab, 'POST', `${v1}/backups/1/restore`)).status).toBe(200);
+  await until('the restore is done', async () => {
+    const { json } = await curl(lab, 'GET', `${v1}/restores/1`);
+    return z.object({ status: z.string() }).parse(json).status === 'done' ? true : undefined;
+  });
+  expect((await curl(lab, 'GET', `${v1}/pitr`)).json).toMatchObject({ start_time: expect.any(String) });
   // The second argument of setpriv's exec keeps the pid, so this ends node itself.
   await end(child, 'SIGTERM');
   await allGone(pids);

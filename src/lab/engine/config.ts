@@ -1,4 +1,5 @@
 import { chmod, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Settings } from './engine.ts';
 
@@ -9,7 +10,8 @@ export function configFile(folder: string): string {
 
 /**
  * Writes the whole configuration of a server, outside of its data folder: a restored cluster brings the files of its
- * source along, its archive among them, and must not act on them. Only the superuser gets in.
+ * source along, its archive among them, and must not act on them. Only the superuser gets in, and only this process's own
+ * user is the superuser: the kernel says who connects (PostgreSQL documentation, "Peer Authentication").
  */
 export async function writeConfig(
   folder: string,
@@ -20,6 +22,7 @@ export async function writeConfig(
     unix_socket_directories: folder,
     unix_socket_permissions: '0700',
     hba_file: hbaFile(folder),
+    ident_file: identFile(folder),
     timezone: 'UTC',
     log_timezone: 'UTC',
     lc_messages: 'C',
@@ -45,6 +48,7 @@ export async function writeConfig(
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
   await writeReadable(configFile(folder), `${lines.join('\n')}\n`);
   await writeReadable(hbaFile(folder), SUPERUSER);
+  await writeReadable(identFile(folder), `${MAP} "${userInfo().username.replaceAll('"', '""')}" postgres\n`);
 }
 
 /** Lets everybody else in by password, once the server has read it again. */
@@ -58,9 +62,18 @@ async function writeReadable(path: string, text: string): Promise<void> {
   await chmod(path, 0o644);
 }
 
-/* The folder of the socket is closed to others, so who reaches it may be trusted. */
-const SUPERUSER = 'local all postgres trust\nlocal replication postgres trust\n';
+const MAP = 'lab';
+
+/*
+ * The folder of the socket is closed to others, and that is not all: when root starts the lab, the folder belongs to a user
+ * whom other services of the machine may run as, too.
+ */
+const SUPERUSER = `local all postgres peer map=${MAP}\nlocal replication postgres peer map=${MAP}\n`;
 
 function hbaFile(folder: string): string {
   return join(folder, 'hba.conf');
+}
+
+function identFile(folder: string): string {
+  return join(folder, 'ident.conf');
 }

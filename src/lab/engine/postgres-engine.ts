@@ -111,7 +111,9 @@ function makePlace(folder: string, binaries: Binaries, options: PostgresEngineOp
 
 const INITDB = [
   '--username=postgres',
-  '--auth=trust',
+  // For who starts a downloaded copy by hand; the lab's own servers read files outside of the data folder.
+  '--auth-local=peer',
+  '--auth-host=scram-sha-256',
   '--encoding=UTF8',
   '--locale=C',
   `--wal-segsize=${SEGMENT_BYTES / 1024 / 1024}`,

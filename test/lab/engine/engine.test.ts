@@ -1,9 +1,10 @@
-import { access } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { openLedger, summary, testEngine, testInstance } from '../data/helpers.ts';
+import { run } from '../helpers.ts';
 
 const PG15 = '/usr/lib/postgresql/15/bin';
 
@@ -52,6 +53,35 @@ test('a server lets only the superuser in until it is told to admit others, and 
   await place.start(data, {});
   expect(await visit('open sesame')).toMatch(/no pg_hba.conf entry/);
 });
+
+/** Asks for a connection as the superuser, and prints what the server says first: R lets in, E refuses. */
+const KNOCK = `
+const [path, ...more] = process.argv.slice(1);
+const pairs = ['user', 'postgres', 'database', 'postgres', ...more, ''].join('\\0') + '\\0';
+const head = Buffer.alloc(8);
+head.writeInt32BE(8 + Buffer.byteLength(pairs), 0);
+head.writeInt32BE(196608, 4);
+const socket = require('node:net').connect(path, () => socket.write(Buffer.concat([head, Buffer.from(pairs)])));
+socket.once('data', (data) => { process.stdout.write(data.toString('latin1')); socket.destroy(); });
+`;
+
+test.runIf(process.getuid?.() === 0)(
+  'the user whom the databases run as is not their superuser, neither for queries nor for backups',
+  async () => {
+    const { engine } = await testEngine(onTestFinished);
+    const { data } = await testInstance(engine);
+    const socket = join(data.socketFolder, '.s.PGSQL.5432');
+    const nobody = ['--reuid=nobody', '--regid=65534', '--clear-groups', '--'];
+    const visit = async (under: readonly string[], ...more: readonly string[]) =>
+      (await run('setpriv', [...under, process.execPath, '-e', KNOCK, socket, ...more])).stdout;
+    for (const more of [[], ['replication', 'true']]) {
+      expect(await visit(nobody, ...more)).toMatch(/^E.*Peer authentication failed for user "postgres"/s);
+      expect(await visit(['--'], ...more)).toMatch(/^R/);
+    }
+    expect(await readFile(join(data.socketFolder, 'hba.conf'), 'utf8')).not.toContain('trust');
+    expect(await readFile(join(data.dataFolder, 'pg_hba.conf'), 'utf8')).not.toMatch(/^[^#]*\btrust\b/m);
+  },
+);
 
 test.skipIf(!(await exists(PG15)))('another PostgreSQL does the whole of it: version 15', async () => {
   process.env['LIFEBOAT_PGBIN'] = PG15;
