@@ -45,7 +45,12 @@ async function send(bytes: string, options: { readonly leaveAfter?: number } = {
 }
 
 async function request(line: string, fields: readonly string[] = [], body = ''): Promise<string> {
-  const head = [`${line} HTTP/1.1`, 'Host: lab', `Authorization: Bearer ${await token()}`, ...fields];
+  const head = [
+    `${line} HTTP/1.1`,
+    `Host: ${new URL(lab.url).host}`,
+    `Authorization: Bearer ${await token()}`,
+    ...fields,
+  ];
   return [...head, 'Connection: close', '', body].join('\r\n');
 }
 

@@ -10,14 +10,13 @@ import type { CfRequest, CfRoute } from './route.ts';
 
 /** Where everything is: the root, org, space, service instances; and what became of things: jobs and audit events. */
 export const landscapeRoutes: readonly CfRoute[] = [
-  { method: 'GET', path: '/', right: 'none', answer: ({ origin }) => ({ json: root(origin) }) },
+  { method: 'GET', path: '/', answer: ({ origin }) => ({ json: root(origin) }) },
   {
     method: 'GET',
     path: '/v3',
-    right: 'none',
     answer: ({ origin }) => ({ json: { links: { self: { href: `${origin}/v3` } } } }),
   },
-  { method: 'GET', path: '/v3/info', right: 'none', answer: ({ origin }) => ({ json: info(origin) }) },
+  { method: 'GET', path: '/v3/info', answer: ({ origin }) => ({ json: info(origin) }) },
   {
     method: 'GET',
     path: '/v3/organizations',

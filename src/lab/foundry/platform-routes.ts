@@ -28,22 +28,30 @@ interface Surroundings {
 
 /**
  * As much of Cloud Foundry's v3 API as rebinding needs, with its shapes, texts and traps (cloud_controller_ng, `docs/v3`). Tokens are
- * the lab's: the read-only one may look, and sees no credentials.
+ * the lab's: the read-only one may look, and sees no credentials. Without one there is no answer, where the platform would say what it is.
  */
 export function platformFace(surroundings: Surroundings): PlatformFace {
   const app = new Hono<{ Bindings: HttpBindings }>();
   for (const route of [...landscapeRoutes, ...bindingRoutes, ...appRoutes, ...stagingRoutes]) {
     app.on(route.method, route.path, (context) => answered(context, surroundings, route));
   }
-  app.all('/v3/*', (context) => refused(context, new CfError(404, 10_000, 'NotFound', 'Unknown request')));
+  for (const method of ['GET', 'POST', 'PATCH', 'DELETE'] as const) {
+    app.on(method, '/v3/*', (context) =>
+      answered(context, surroundings, { method, path: '/v3/*', answer: unknown }),
+    );
+  }
   return { routes: app, appStates: () => surroundings.platform.appStates() };
+}
+
+function unknown(): never {
+  throw new CfError(404, 10_000, 'NotFound', 'Unknown request');
 }
 
 async function answered(context: LabContext, surroundings: Surroundings, route: CfRoute): Promise<Response> {
   const { platform, tokens, origin, log } = surroundings;
   try {
     const { right = route.method === 'GET' ? 'read' : 'write' } = route;
-    if (right !== 'none') authorise(tokens, context.req.header('authorization'), right);
+    authorise(tokens, context.req.header('authorization'), right);
     const body = route.method === 'GET' ? undefined : await readJson(context.env.incoming);
     const param = (name: string) => context.req.param(name) ?? '';
     return told(context, await route.answer({ platform, origin, context, body, param }));

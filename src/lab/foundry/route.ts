@@ -24,6 +24,6 @@ export interface CfRoute {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   /** Default: `read` for GET, `write` for all others. */
-  readonly right?: 'none' | 'read' | 'write';
+  readonly right?: 'read' | 'write';
   answer(request: CfRequest): CfReply | Promise<CfReply>;
 }

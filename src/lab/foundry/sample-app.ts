@@ -1,9 +1,10 @@
 import { readFileSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { Client } from 'pg';
+import { strangerIn } from '../http/own-address.ts';
 
 /*
  * A sample application, in a process of its own: it talks to its database with the credentials that it was started with, and with
@@ -49,7 +50,10 @@ let lastError: string | null = null;
 let toldAt = 0;
 
 const server = createAdaptorServer({
-  fetch: () => Response.json(report(), { status: state === 'ok' ? 200 : 503 }),
+  fetch: (_, { incoming }) =>
+    strangerIn(incoming as IncomingMessage) === undefined
+      ? Response.json(report(), { status: state === 'ok' ? 200 : 503 })
+      : new Response('this address is not its own', { status: 421 }),
   hostname: '127.0.0.1',
 }) as Server;
 // Nobody is left to hear it.

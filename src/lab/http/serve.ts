@@ -17,13 +17,17 @@ import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
 import { answer, type Delivery, drop, garble } from './answer.ts';
 import { authorise, type LabContext } from './authorise.ts';
-import { type Endpoint, jsonReply, Refusal, type Reply, refusalBody } from './endpoint.ts';
+import { type Endpoint, type ErrorStyle, jsonReply, Refusal, type Reply, refusalBody } from './endpoint.ts';
 import { extraRoutes } from './extra-routes.ts';
 import { labRoutes } from './lab-routes.ts';
+import { strangerIn } from './own-address.ts';
 import { readJson } from './read-json.ts';
 import { requestOf } from './request.ts';
 
-/** The service's HTTP face, on 127.0.0.1 only. Until `serve` is called every answer is 503. */
+/**
+ * The service's HTTP face, on 127.0.0.1 only, and for who calls it by that name or as `localhost`. Until `serve` is called every answer
+ * is 503.
+ */
 export interface HttpService {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
@@ -44,7 +48,7 @@ export async function openHttp(port: number): Promise<HttpService> {
   app.all('*', (context) => context.json({ error: 'starting', description: 'the lab is starting' }, 503));
   let now = () => new Date();
   const server = createAdaptorServer({
-    fetch: (request, env) => app.fetch(request, env as HttpBindings),
+    fetch: (request, env) => refuseStranger(env as HttpBindings) ?? app.fetch(request, env as HttpBindings),
     // For HTTP/1.0, which names no host.
     hostname: '127.0.0.1',
     // Otherwise the adapter replaces the global Request and Response of the whole process.
@@ -68,6 +72,17 @@ export async function openHttp(port: number): Promise<HttpService> {
   };
 }
 
+/** The answer to a request that a foreign web page sends, or that is meant for another host; undefined for all others. */
+function refuseStranger({ incoming }: HttpBindings): Response | undefined {
+  const stranger = strangerIn(incoming);
+  if (stranger === undefined) return undefined;
+  const refusal =
+    stranger === 'host'
+      ? new Refusal(421, 'foreignHost', 'the lab answers as 127.0.0.1 and localhost, at its own port only')
+      : new Refusal(403, 'foreignOrigin', 'the lab answers no web page of another address');
+  return Response.json(refusalBody(refusal, styleAt(incoming.url ?? '/')), { status: refusal.status });
+}
+
 function router(state: LabState, endpoints: readonly Endpoint[]): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   for (const base of new Set(endpoints.map((endpoint) => endpoint.base))) {
@@ -87,12 +102,12 @@ function router(state: LabState, endpoints: readonly Endpoint[]): Hono<{ Binding
     const allow = [...new Set(all.map(({ method }) => method))].join(', ');
     app.all(path, (context) => {
       const refusal = new Refusal(405, 'methodNotAllowed', `there is only ${allow} here`);
-      return context.json(refusalBody(refusal, all[0]?.errors ?? 'v1'), 405, { allow });
+      return refuseCaller(context, state, refusal, { style: all[0]?.errors ?? 'v1', headers: { allow } });
     });
   }
   app.notFound((context) => {
     const refusal = new Refusal(404, 'notFound', 'there is no such endpoint');
-    return context.json(refusalBody(refusal, styleAt(context.req.path)), 404);
+    return refuseCaller(context, state, refusal, { style: styleAt(context.req.path) });
   });
   app.onError((error, context) => {
     state.log(`unexpected error in ${context.req.method} ${context.req.path}: ${String(error)}`);
@@ -100,6 +115,22 @@ function router(state: LabState, endpoints: readonly Endpoint[]): Hono<{ Binding
     return context.json(refusalBody(refusal, styleAt(context.req.path)), 500);
   });
   return app;
+}
+
+/** What there is, and what there is not, is told to the holder of a token only. */
+function refuseCaller(
+  context: LabContext,
+  state: LabState,
+  refusal: Refusal,
+  { style, headers }: { readonly style: ErrorStyle; readonly headers?: Record<string, string> },
+): Response {
+  try {
+    authorise(context, state, 'read');
+    return context.json(refusalBody(refusal, style), refusal.status as 404, headers);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return context.json(refusalBody(error, style), error.status as 401);
+  }
 }
 
 /** One call from its head to the last byte of its answer. */
