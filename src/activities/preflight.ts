@@ -96,7 +96,11 @@ function obstaclesOf(overview: InstanceOverview, { runningTasks }: Ground): Fail
     obstacles.push({
       code: 'instance.state',
       shortMessage: `the instance is ${show(overview.state)}`,
-      hints: ['wait until it is available, then try again'],
+      hints: [
+        overview.state === 'deleted'
+          ? 'a deleted instance does not come back: recover its data into another one (`lifeboat run disaster-recovery`)'
+          : 'wait until it is available, then try again',
+      ],
       evidence: { state: show(overview.state) },
     });
   }

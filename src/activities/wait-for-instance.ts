@@ -54,6 +54,8 @@ export function waitForInstance(
           still = undefined;
           return { status: state, overdue: watch('running', instantOf(context.arrivedAt)) };
         }
+        // Nothing comes after it, whatever was asked for.
+        if (state === 'deleted') return { status: state, result: end(state, value, '') };
         const nowMs = context.now().getTime();
         still = stillSince(still, value, nowMs);
         const grounds = groundsOf(input, value, { wasBusy, quietForMs: nowMs - still.unchangedMs, quietMs });

@@ -17,6 +17,7 @@ While it runs, everything can be turned over HTTP, with the token in the folder 
   DELETE /lab/faults                     nothing goes wrong any more
   POST   /lab/scenario                   {"name":"lost-answers"}
   POST   /lab/instances/NAME/disaster    {"lost":true}
+  DELETE /lab/instances/NAME             somebody deletes the instance
   POST   /lab/instances/NAME/bindings    {"app":"orders-api"}
   POST   /lab/clock                      {"advance":"30d"}, {"rate":60}, {"skew":"-10m"}
   POST   /lab/tokens                     {"expire":true}

@@ -64,6 +64,10 @@ export class LabInstance {
   #updatedAt: Date;
   #settings: BackupSettings = { min_backup_count: 5, retention_time: 30, exclude_from_auto_backup: false };
   #life = new AbortController();
+  /** By what its life has ended. */
+  #end: 'lost' | 'deleted' | undefined;
+  /** Until the first operation on it is over. */
+  #isFresh = true;
   readonly #recheck: () => void;
 
   constructor(facts: InstanceFacts, { data, queue, store, clock, keys, log }: InstanceParts) {
@@ -79,8 +83,9 @@ export class LabInstance {
     this.metrics = new InstanceMetrics(() => data.dataFolder, clock.now);
     this.#upkeep = new Upkeep({
       data,
-      isLost: () => this.lost,
+      isGone: () => this.gone,
       ended: () => {
+        this.#isFresh = false;
         this.#updatedAt = clock.now();
         queue.recheck();
       },
@@ -95,8 +100,8 @@ export class LabInstance {
         kept: ({ backupId }, known) => (data.archiving ? data.keepBackup(backupId, known) : undefined),
         forgotten: async ({ backupId }) => (data.archiving ? await data.forgetBackup(backupId) : undefined),
         retention: () => this.#settings,
-        // Of a lost instance it is taken up, and fails.
-        isReady: () => this.lost || !(this.#upkeep.isBusy || this.#restores.isRunning),
+        // Of an instance that is gone it is taken up, and fails.
+        isReady: () => this.gone || !(this.#upkeep.isBusy || this.#restores.isRunning),
         life,
       },
       { queue, store, now: clock.now },
@@ -105,6 +110,9 @@ export class LabInstance {
       name: facts.name,
       queue,
       atRest: () => !this.#upkeep.isBusy,
+      ended: () => {
+        this.#isFresh = false;
+      },
       life,
     });
   }
@@ -121,10 +129,16 @@ export class LabInstance {
     return this.data.archiving ? 'continuous_archiving' : 'standard';
   }
 
-  /** A state of section 3. */
-  get state(): 'provisioned' | 'deploying' | 'failed' {
+  /**
+   * A state of section 3, which does not say when an instance is in which. Here it is `provisioned` as it was made, `deploying` while a
+   * restart, recreation, update or restore works, `available` afterwards, `failed` when no server runs, and `deleted` for ever. A restore
+   * that failed has changed nothing, so the instance is `available` after it.
+   */
+  get state(): 'provisioned' | 'available' | 'deploying' | 'failed' | 'deleted' {
+    if (this.deleted) return 'deleted';
     if (this.#upkeep.isBusy || this.#restores.isRunning) return 'deploying';
-    return this.data.running ? 'provisioned' : 'failed';
+    if (!this.data.running) return 'failed';
+    return this.#isFresh ? 'provisioned' : 'available';
   }
 
   get updatedAt(): Date {
@@ -273,13 +287,36 @@ export class LabInstance {
     this.#upkeep.begin(action);
   }
 
+  /** Nobody reaches it: a router answers in its place. */
   get lost(): boolean {
-    return this.#life.signal.aborted;
+    return this.#end === 'lost';
+  }
+
+  /** It was removed from the service, which keeps its records and its backups. */
+  get deleted(): boolean {
+    return this.#end === 'deleted';
+  }
+
+  /** Lost or deleted: there is no server, and there will be none. */
+  get gone(): boolean {
+    return this.#end !== undefined;
   }
 
   /** A disaster: the server is killed and nobody reaches the instance. Its work under way fails; its backups stay. */
   async lose(): Promise<void> {
-    this.#life.abort(new Error(`the instance ${this.name} is lost`));
+    if (!this.deleted) await this.#finish('lost');
+  }
+
+  /** Somebody removes the instance: its server and its work under way end, for good. Its backups stay. Safe to call twice. */
+  async delete(): Promise<void> {
+    if (this.deleted) return;
+    this.#updatedAt = this.#clock.now();
+    await this.#finish('deleted');
+  }
+
+  async #finish(how: 'lost' | 'deleted'): Promise<void> {
+    this.#end = how;
+    this.#life.abort(new Error(`the instance ${this.name} is ${how}`));
     this.#recheck();
     await this.data.kill();
   }
@@ -288,6 +325,10 @@ export class LabInstance {
   async bringBack(): Promise<void> {
     if (!this.lost) return;
     await this.data.start();
+    // Somebody has deleted it meanwhile.
+    if (!this.lost) return await this.data.kill();
+    this.#end = undefined;
+    this.#isFresh = false;
     this.#life = new AbortController();
   }
 }

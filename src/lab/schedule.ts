@@ -22,7 +22,7 @@ export function startSchedule(
   clock: LabClock,
   signal: AbortSignal,
 ): Schedule {
-  const present = () => instances.filter(({ lost }) => !lost);
+  const present = () => instances.filter(({ gone }) => !gone);
   clock.onChange(() => {
     for (const instance of instances) instance.prune();
   });

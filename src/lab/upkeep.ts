@@ -17,8 +17,8 @@ export interface UpdateSetting {
 
 interface UpkeepParts {
   readonly data: Pick<InstanceData, 'stop' | 'start'>;
-  /** While the instance is lost nothing may start its server. */
-  readonly isLost: () => boolean;
+  /** While the instance is lost, or once it is deleted, nothing may start its server. */
+  readonly isGone: () => boolean;
   /** An action has ended, well or not. */
   readonly ended: () => void;
   readonly log: (line: string) => void;
@@ -56,10 +56,10 @@ export class Upkeep {
   }
 
   async #replaceProcess(action: UpkeepAction): Promise<void> {
-    const { data, isLost, ended, log } = this.#parts;
+    const { data, isGone, ended, log } = this.#parts;
     try {
       await data.stop();
-      if (isLost()) throw new Error('the instance is lost');
+      if (isGone()) throw new Error('the instance is gone');
       await data.start();
       if (action === 'update') this.#updates = [];
     } catch (error) {

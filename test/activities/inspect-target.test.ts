@@ -189,6 +189,13 @@ describe('a target that is the source itself', () => {
   });
 });
 
+test.for(['available', 'provisioned'])('a target that is %s fits', async (state) => {
+  const { facts } = await inspect({}, (service) => {
+    service.overview = { ...FRESH, state };
+  });
+  expect(codes(facts)).toEqual([]);
+});
+
 describe('a target that does not fit', () => {
   test.for([
     { what: 'service', overview: { service_id: 'mongo' }, codes: ['target.other-service'] },

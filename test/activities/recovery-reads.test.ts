@@ -43,6 +43,21 @@ describe('preflight', () => {
     expect(result).toMatchObject({ output: { service: { offering: 'postgres', plan: 'small' } } });
   });
 
+  test.for(['available', 'provisioned'])('finds nothing wrong with the state %s', async (state) => {
+    const service = fakeService();
+    service.overview = { state };
+    const result = await preflight(service.deps).run({ instance: 'orders' }, context);
+    expect(result).toMatchObject({ ok: true, output: { blockers: [], warnings: [] } });
+  });
+
+  test('of a deleted instance does not say that it will be available', async () => {
+    const service = fakeService();
+    service.overview = { state: 'deleted' };
+    const result = await preflight(service.deps).run({ instance: 'orders' }, context);
+    if (!result.ok) throw new Error('it looks, whatever it finds');
+    expect(result.output.blockers[0]?.hints.join()).toContain('recover its data into another one');
+  });
+
   test.for(['deleted', 'deploying'])('of a restore is stopped by the state %s', async (state) => {
     const service = fakeService();
     service.overview = { state };

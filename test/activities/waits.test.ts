@@ -215,6 +215,15 @@ describe('waiting for the instance', () => {
     });
   });
 
+  test('fails at once when the instance is deleted, also when nothing else has changed', async () => {
+    const { run, service } = begin(waitForInstance);
+    service.overview = { state: 'deleted', updated_at: BEFORE };
+    expect(await run({ action: 'restart', updatedAt: BEFORE })).toMatchObject({
+      ok: false,
+      failure: { code: 'instance.deleted' },
+    });
+  });
+
   test('fails when the action leaves it failed, but not for a failure from before it', async () => {
     const { run, service, clock } = begin(waitForInstance);
     service.overview = { state: 'failed', updated_at: BEFORE };

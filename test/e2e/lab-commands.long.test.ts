@@ -61,7 +61,7 @@ describe.each([61, 62] as const)(
 
       for (const verb of ['restart', 'update']) await good('instance', verb, '--yes', '--wait');
       await good('instance', 'recreate', '--confirm', 'orders', '--wait');
-      expect(await json('instance', 'show')).toMatchObject({ state: 'provisioned', available_updates: [] });
+      expect(await json('instance', 'show')).toMatchObject({ state: 'available', available_updates: [] });
       const range = await json('pitr', 'show');
       if (revision === 61) {
         await good('instance', 'settings', '--allow-updates', 'false', '--yes');

@@ -22,10 +22,10 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
   afterAll(() => lab.close());
 
   const overview = async () => Overview.parse((await ask(lab, 'GET', instanceOf(lab, 'orders').v1)).json);
-  const provisioned = () =>
-    until('the instance is provisioned', async () => {
+  const available = () =>
+    until('the instance is available', async () => {
       const seen = await overview();
-      return seen.state === 'provisioned' ? seen : undefined;
+      return seen.state === 'available' ? seen : undefined;
     });
   const pid = async () => {
     const { instances } = LabFacts.parse((await curl(lab, 'GET', '/lab')).json);
@@ -39,7 +39,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
     // Both at once: what is under way can be over by the time of a next request.
     const both = await Promise.all([1, 2].map(() => ask(lab, 'PATCH', `${v1}/${action}`)));
     expect(both.map(({ status }) => status).toSorted()).toEqual([202, revision === 61 ? 409 : 202]);
-    const after = await provisioned();
+    const after = await available();
     expect(Date.parse(after.updated_at)).toBeGreaterThan(Date.parse(updated_at));
     expect(await pid()).not.toBe(before);
     expect(await pid()).toBeGreaterThan(0);
@@ -54,11 +54,11 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
     for (const body of [{}, { service_id: 'another' }, { service_id: 7 }]) {
       expect((await ask(lab, 'PATCH', `${v1}/updates`, { body })).status).toBe(422);
     }
-    expect((await overview()).state).toBe('provisioned');
+    expect((await overview()).state).toBe('available');
     const started = await ask(lab, 'PATCH', `${v1}/updates`, { body: { service_id: before.service_id } });
     expect(started.status).toBe(202);
     expect((await overview()).state).toBe('deploying');
-    expect((await provisioned()).available_updates).toEqual([]);
+    expect((await available()).available_updates).toEqual([]);
   });
 
   test('metrics are those of this machine, and quantity gives the latest', async () => {

@@ -48,7 +48,7 @@ export class Platform {
   readonly staging: Staging;
   readonly deployments: Deployments;
   readonly apps: readonly LabApp[];
-  readonly instances: readonly LabInstance[];
+  readonly #instances: readonly LabInstance[];
   readonly #parts: PlatformParts;
   readonly #processes = new Set<AppProcess>();
   readonly #spawning = new Set<Promise<AppProcess>>();
@@ -65,7 +65,7 @@ export class Platform {
     this.#parts = parts;
     this.maxBindings = maxBindings;
     this.createdAt = now();
-    this.instances = parts.instances.map(({ instance }) => instance);
+    this.#instances = parts.instances.map(({ instance }) => instance);
     this.audit = new AuditLog(now);
     this.jobs = new Jobs(now, log);
     this.staging = new Staging(this.audit, now);
@@ -101,6 +101,11 @@ export class Platform {
     const jobs = this.#firstBindings().map((wish) => this.bindings.create(wish).job);
     await Promise.all(jobs.map(({ ended }) => ended));
     for (const app of this.apps) app.start();
+  }
+
+  /** Those that are not deleted. */
+  get instances(): readonly LabInstance[] {
+    return this.#instances.filter(({ deleted }) => !deleted);
   }
 
   app(guid: string): LabApp | undefined {
@@ -154,7 +159,7 @@ export class Platform {
   /** A name and parameters belong to one of them, so that somebody notices when they are lost. */
   #firstBindings(): BindingWish[] {
     const apps = this.apps.flatMap((app): BindingWish[] => {
-      const instance = this.instances.find(({ name }) => name === app.facts.instance);
+      const instance = this.#instances.find(({ name }) => name === app.facts.instance);
       if (instance === undefined) return [];
       const special = app.facts.work === 'report' ? REPORT_BINDING : { name: null, parameters: {} };
       return [{ type: 'app', instance, app, ...special, metadata: NO_METADATA }];

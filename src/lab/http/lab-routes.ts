@@ -27,6 +27,7 @@ import { readJson } from './read-json.ts';
  * | GET /lab/scenario                        |                                         | `{playing, scenarios}`           |
  * | POST /lab/scenario                       | `{name}`, or a whole scenario           | `{playing, scenarios}`           |
  * | POST /lab/instances/:name/disaster       | `{lost: true}` or `{lost: false}`       | `{name, lost}`                   |
+ * | DELETE /lab/instances/:name              |                                         | `{name, state}`: it is deleted   |
  * | GET /lab/instances/:name/bindings        |                                         | bindings without passwords       |
  * | POST /lab/instances/:name/bindings       | `{app}`                                 | the binding, and its credentials |
  * | DELETE /lab/instances/:name/bindings/:id |                                         | `{id}`                           |
@@ -36,7 +37,7 @@ import { readJson } from './read-json.ts';
  * | POST /lab/tokens                         | `{expire}`: whether the old ones end    | `{file}`: holds the new one      |
  *
  * GET takes any token of the lab, the others the full one. Durations are texts: `30d`, `1h30m`; `skew` may begin with
- * `-`. `:name` is a name or a guid. Errors have the body of V1: 401, 403, 404 for an unknown instance or binding, 422
+ * `-`. `:name` is a name or a guid. Of a deleted instance the service still tells all, and changes nothing. Errors have the body of V1: 401, 403, 404 for an unknown instance or binding, 422
  * with what is wrong with the body, 502 for a binding while the server is down.
  */
 export function labRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
@@ -107,6 +108,15 @@ function routesOf(state: LabState): readonly Route[] {
         const { lost } = parseOrRefuse(Disaster, body);
         await (lost ? instance.lose() : instance.bringBack());
         return { name: instance.name, lost: instance.lost };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/instances/:name',
+      work: async (_, context) => {
+        const instance = instanceOf(state, context);
+        await instance.delete();
+        return { name: instance.name, state: instance.state };
       },
     },
     { method: 'GET', path: '/apps', work: () => ({ apps: state.platform?.appStates() ?? [] }) },
@@ -189,10 +199,10 @@ function describe(state: LabState) {
     revision: state.revision,
     scenario: scenarioOf(state) ?? null,
     faults: state.faults.open,
-    instances: state.instances.map(({ name, guid, lost, data, backups }) => ({
+    instances: state.instances.map(({ name, guid, lost, deleted, data, backups }) => ({
       name,
       guid,
-      state: lost ? 'lost' : data.running ? 'running' : 'stopped',
+      state: lost ? 'lost' : deleted ? 'deleted' : data.running ? 'running' : 'stopped',
       pid: data.pid,
       backups: backups.length,
     })),

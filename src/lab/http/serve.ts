@@ -145,6 +145,9 @@ async function handle(context: LabContext, endpoint: Endpoint, state: LabState):
     if (instance === undefined) {
       throw new Refusal(endpoint.unknownInstance, 'instanceNotFound', 'the instance does not exist');
     }
+    if (instance.deleted && endpoint.method !== 'GET') {
+      throw new Refusal(endpoint.unknownInstance, 'instanceDeleted', 'the instance was deleted');
+    }
     const effects = state.faults.take(endpoint, instance);
     delivery = { ...delivery, effects, lost: () => instance.lost };
     return await perform(context, { endpoint, instance, state, delivery });

@@ -20,6 +20,8 @@ interface RestoreParts {
   readonly queue: TaskQueue;
   /** Whether the instance is at rest but for restores. */
   readonly atRest: () => boolean;
+  /** One is over, well or not. */
+  readonly ended: () => void;
   readonly life: () => AbortSignal;
 }
 
@@ -58,7 +60,7 @@ export class InstanceRestores {
     },
     fate?: Fate,
   ): LabRestore {
-    const { name, queue, atRest, life } = this.#parts;
+    const { name, queue, atRest, ended: over, life } = this.#parts;
     const id = this.#restores.length + 1;
     const task = queue.newTask(`restore ${id} of ${name}`);
     const restore: LabRestore = { id, task, backup: plan.expected, pointInTime: plan.pointInTime };
@@ -81,6 +83,7 @@ export class InstanceRestores {
     });
     void ended.then(() => {
       this.#running = false;
+      over();
       queue.recheck();
     });
     return restore;
