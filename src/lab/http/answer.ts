@@ -30,6 +30,8 @@ export async function answer(
   reply: Reply | StrangeReply,
   delivery: Delivery,
 ): Promise<Response> {
+  // The router has ended the request meanwhile.
+  if (env.outgoing.headersSent) return RESPONSE_ALREADY_SENT;
   if ('kind' in reply && reply.kind === 'file') await sendFile(env, reply, delivery);
   else await sendText(env, reply, delivery);
   return RESPONSE_ALREADY_SENT;
@@ -74,7 +76,7 @@ async function sendText(
   }
   const isJson = 'kind' in reply;
   const bytes = Buffer.from(isJson ? JSON.stringify(reply.json) : reply.text);
-  const headers = isJson ? { 'content-type': 'application/json' } : reply.headers;
+  const headers = isJson ? { 'content-type': 'application/json', ...reply.headers } : reply.headers;
   writeHead(outgoing, { status: reply.status, headers, size: bytes.length }, delivery);
   if (isCut(delivery)) {
     outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)));

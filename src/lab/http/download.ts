@@ -1,4 +1,5 @@
 import { type Endpoint, Refusal, type Reply, type Request } from './endpoint.ts';
+import { rangeIn } from './range.ts';
 import { findBackup } from './tasks.ts';
 
 const FILE = { status: 200 };
@@ -39,7 +40,7 @@ function downloadEndpoint(
 ): Endpoint {
   return {
     ...place,
-    summary: 'Gives the encrypted and compressed backup; a Range of the form `bytes=N-` goes on from there.',
+    summary: 'Gives the encrypted and compressed backup, or the range of its bytes that is asked for.',
     streams: true,
     unknownInstance: 412,
     refuses: { 61: [416], 62: [416] },
@@ -47,27 +48,31 @@ function downloadEndpoint(
   };
 }
 
-function download({ instance, params, range }: Request): Reply {
+function download({ instance, params, range, ifRange }: Request): Reply {
   const backup = findBackup(instance, params['id'] ?? params['backup_id']);
   if (backup === undefined || !instance.isDownloadable(backup)) {
     throw new Refusal(412, 'preconditionFailed', 'the backup does not exist or cannot be downloaded');
   }
   const { size } = backup;
-  const start = Number(/^bytes=(?<start>\d+)-$/u.exec(range ?? '')?.groups?.['start'] ?? 0);
-  if (start > 0 && start >= size) {
-    throw new Refusal(416, 'rangeNotSatisfiable', 'the backup has fewer bytes');
+  const etag = `"${backup.backupId}"`;
+  const isSame = ifRange === undefined || ifRange === etag;
+  const part = isSame ? rangeIn(range, size) : undefined;
+  if (part === 'beyond') {
+    const headers = { 'content-range': `bytes */${size}` };
+    throw new Refusal(416, 'rangeNotSatisfiable', 'the backup has fewer bytes', headers);
   }
+  const { start, end } = part ?? { start: 0, end: size };
   return {
     kind: 'file',
-    status: start > 0 ? 206 : 200,
-    size: size - start,
+    status: part === undefined ? 200 : 206,
+    size: end - start,
     headers: {
       'content-type': 'application/octet-stream',
       'content-disposition': `attachment; filename="${backup.backupId}.tgz"`,
       'accept-ranges': 'bytes',
-      etag: `"${backup.backupId}"`,
-      ...(start > 0 ? { 'content-range': `bytes ${start}-${size - 1}/${size}` } : {}),
+      etag,
+      ...(part === undefined ? {} : { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
     },
-    open: (end) => instance.read(backup, start, start + end),
+    open: (length) => instance.read(backup, start, start + length),
   };
 }

@@ -16,7 +16,9 @@ export interface Request {
   readonly instance: LabInstance;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
+  /** The header fields `Range` and `If-Range`. */
   readonly range: string | undefined;
+  readonly ifRange: string | undefined;
   /** How a fault wants the started task to end. */
   readonly fate: Fate | undefined;
   /** The body as JSON; `undefined` when it is none. */
@@ -28,6 +30,7 @@ export interface Request {
 export interface JsonReply {
   readonly kind: 'json';
   readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly json: unknown;
 }
 
@@ -36,8 +39,8 @@ export interface FileReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly size: number;
-  /** The bytes from 0 up to before `end`. */
-  open(end: number): Readable;
+  /** The first `length` of the `size` bytes. */
+  open(length: number): Readable;
 }
 
 export type Reply = JsonReply | FileReply;
@@ -126,19 +129,21 @@ export function jsonEndpoint<
   };
 }
 
-export function jsonReply(status: number, json: unknown): JsonReply {
-  return { kind: 'json', status, json };
+export function jsonReply(status: number, json: unknown, headers: JsonReply['headers'] = {}): JsonReply {
+  return { kind: 'json', status, headers, json };
 }
 
 /** An answer that says no. `word` is the camel-case word of V1; the others have no place for it. */
 export class Refusal extends Error {
   readonly status: number;
   readonly word: string;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, word: string, description: string) {
+  constructor(status: number, word: string, description: string, headers: Refusal['headers'] = {}) {
     super(description);
     this.status = status;
     this.word = word;
+    this.headers = headers;
   }
 }
 

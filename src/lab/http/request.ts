@@ -16,7 +16,9 @@ export function requestOf(
     state,
     params: context.req.param() as Record<string, string>,
     query: context.req.query(),
-    range: context.req.header('range'),
+    // Defined for what is sent along only (RFC 9110, 14.2).
+    range: context.env.incoming.method === 'HEAD' ? undefined : context.req.header('range'),
+    ifRange: context.req.header('if-range'),
     record: (detail) =>
       state.calls.push({
         at: state.clock.now().toISOString(),

@@ -203,7 +203,7 @@ function deliveryOf({ clock, closing }: LabState): Delivery {
 }
 
 function refuse(refusal: Refusal, endpoint: Endpoint): Reply {
-  return jsonReply(refusal.status, refusalBody(refusal, endpoint.errors));
+  return jsonReply(refusal.status, refusalBody(refusal, endpoint.errors), refusal.headers);
 }
 
 /** Lets happen what is to happen on this side of the work; gives the response that ends the call, if any. */

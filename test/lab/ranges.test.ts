@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rangeIn } from '../../src/lab/http/range.ts';
+import type { Lab } from '../../src/lab/lab.ts';
+import { instanceOf, startTestLab } from './helpers.ts';
+
+describe('a Range field over 100 bytes', () => {
+  test.each([
+    ['bytes=0-31', { start: 0, end: 32 }],
+    ['bytes=0-', { start: 0, end: 100 }],
+    ['bytes=99-', { start: 99, end: 100 }],
+    ['bytes=90-500', { start: 90, end: 100 }],
+    ['bytes=-7', { start: 93, end: 100 }],
+    ['bytes=-500', { start: 0, end: 100 }],
+    ['BYTES= 3-3 ', { start: 3, end: 4 }],
+    ['bytes=100-', 'beyond'],
+    ['bytes=100-200', 'beyond'],
+    ['bytes=-0', 'beyond'],
+    [undefined, undefined],
+    ['', undefined],
+    ['bytes=-', undefined],
+    ['bytes=7-3', undefined],
+    ['bytes=0-1,5-6', undefined],
+    ['bytes=a-b', undefined],
+    ['lines=0-1', undefined],
+  ] as const)('%s', (field, part) => {
+    expect(rangeIn(field, 100)).toEqual(part);
+  });
+});
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await startTestLab({ revision: 61, sso: false, instances: [{ name: 'orders', key: true }] });
+});
+afterAll(() => lab.close());
+
+async function download(headers: Record<string, string>, base: 'v0' | 'v1' = 'v0') {
+  const authorization = await readFile(lab.tokenFile, 'utf8');
+  const answer = await fetch(`${lab.url}${instanceOf(lab, 'orders')[base]}/backups/1/download`, {
+    headers: { authorization, ...headers },
+  });
+  return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
+}
+
+test('a download gives the range that is asked for, on both bases', async () => {
+  const whole = await download({});
+  const size = whole.bytes.length;
+  expect(whole).toMatchObject({ status: 200 });
+  expect(whole.headers.get('accept-ranges')).toBe('bytes');
+  for (const base of ['v0', 'v1'] as const) {
+    for (const [range, start, end] of [
+      ['bytes=0-31', 0, 32],
+      ['bytes=100-', 100, size],
+      ['bytes=-10', size - 10, size],
+    ] as const) {
+      const part = await download({ range }, base);
+      expect(part.status).toBe(206);
+      expect(part.headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/${size}`);
+      expect(part.headers.get('content-length')).toBe(String(end - start));
+      expect(part.bytes.equals(whole.bytes.subarray(start, end))).toBe(true);
+    }
+  }
+  const beyond = await download({ range: `bytes=${size}-` });
+  expect(beyond.status).toBe(416);
+  expect(beyond.headers.get('content-range')).toBe(`bytes */${size}`);
+  expect(await download({ range: 'bytes=0-1,4-5' })).toMatchObject({ status: 200, bytes: whole.bytes });
+});
+
+test('If-Range gives a part of the same bytes, and the whole of any other', async () => {
+  const whole = await download({});
+  const etag = whole.headers.get('etag') ?? '';
+  const range = 'bytes=5-9';
+  expect((await download({ range, 'if-range': etag })).bytes.equals(whole.bytes.subarray(5, 10))).toBe(true);
+  for (const other of ['"other"', `W/${etag}`, new Date().toUTCString()]) {
+    expect(await download({ range, 'if-range': other })).toMatchObject({ status: 200, bytes: whole.bytes });
+  }
+  expect((await download({ range: `bytes=${whole.bytes.length}-`, 'if-range': '"other"' })).status).toBe(200);
+});
