@@ -134,7 +134,7 @@ describe('bodies', () => {
     const broken = [
       await send(await request(line, ['Transfer-Encoding: chunked'], 'zz\r\n')),
       await send(await request(line, ['Content-Length: many'], '{}')),
-      await send(await request(line, ['Content-Length: 4'], '\u00ff{"a')),
+      await send(await request(line, ['Content-Length: 4', 'Content-Type: application/json'], '\u00ff{"a')),
       await send('\u0016\u0003\u0001\u0002 this is TLS\r\n\r\n'),
     ];
     expect(broken.map(statusOf)).toEqual([400, 400, 422, 400]);

@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<number, string>> = {
   200: 'Processed successfully',
   201: 'Scheduled',
   202: 'Accepted for processing, not completed',
-  206: 'The rest of the file',
+  206: 'A part of the file',
   401: 'No valid authentication credentials',
   403: 'Lacks the required right',
   302: 'To the sign-on, which sets a session cookie and leads back',
@@ -18,6 +18,7 @@ const WORDS: Readonly<Record<number, string>> = {
   409: 'The same action is already in progress',
   413: 'The body is too large',
   412: 'Instance id or backup id does not exist or match',
+  415: 'The body is not sent as application/json',
   416: 'The file has fewer bytes',
   422: 'Invalid parameters',
   500: 'Unexpected error while handling the request',
@@ -80,7 +81,7 @@ function operationOf(endpoint: Endpoint, answer: Answer, revision: Revision, pat
     endpoint.unknownInstance,
     ...(endpoint.path.includes(':') && endpoint.errors === 'v1' ? [404] : []),
     ...(endpoint.refuses[revision] ?? []),
-    ...(body === undefined ? [] : [413]),
+    ...(body === undefined ? [] : [413, 415]),
   ]);
   const refusal = { content: { 'application/json': { schema: schemaOf(ERROR_BODIES[errors], 'output') } } };
   const answers = [

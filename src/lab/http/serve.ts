@@ -171,6 +171,7 @@ async function perform(context: LabContext, work: Work): Promise<Response> {
   const { effects } = delivery;
   if (effectOf(effects, 'refuse') !== undefined) return drop(context.env, 'reset');
   const body = await readJson(context.env.incoming);
+  if (body !== undefined && endpoint.body !== undefined) demandJson(context.env.incoming);
   const instead = await disturb(context, 'before', work);
   if (instead !== undefined) return instead;
   if (instance.lost) return await routerAnswers(context, state);
@@ -187,6 +188,17 @@ async function perform(context: LabContext, work: Work): Promise<Response> {
   if (spoiled !== undefined) return spoiled;
   if (instance.lost) return await routerAnswers(context, state);
   return await answer(context.env, garble(reply, effects), delivery);
+}
+
+/** Section 4: `Content-Type: application/json` with bodies. Where none is described, any is let pass. */
+function demandJson({ headers }: HttpBindings['incoming']): void {
+  const [type = ''] = (headers['content-type'] ?? '').split(';');
+  if (type.trim().toLowerCase() === 'application/json') return;
+  throw new Refusal(
+    415,
+    'unsupportedMediaType',
+    'the body is JSON: send it as Content-Type: application/json',
+  );
 }
 
 function instanceAt(context: LabContext, state: LabState): LabInstance | undefined {
