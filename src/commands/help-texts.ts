@@ -20,6 +20,7 @@ While it runs, everything can be turned over HTTP, with the token in the folder 
   DELETE /lab/instances/NAME             somebody deletes the instance
   POST   /lab/instances/NAME/bindings    {"app":"orders-api"}
   POST   /lab/clock                      {"advance":"30d"}, {"rate":60}, {"skew":"-10m"}
+  POST   /lab/settings                   {"router":"30s"}, {"updateBlocking":false}
   POST   /lab/tokens                     {"expire":true}
   GET    /openapi.json                   the service in OpenAPI 3.1`;
 

@@ -3,7 +3,7 @@ import type { LabOptions } from '../lab/lab.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { queryCommand } from './lab-query.ts';
-import { wholeNumber } from './numbers.ts';
+import { durationFrom, wholeNumber } from './numbers.ts';
 import { printTable } from './print-table.ts';
 
 interface LabFlags {
@@ -14,6 +14,8 @@ interface LabFlags {
   readonly scenario?: string;
   readonly workers?: string;
   readonly backupEvery?: string;
+  readonly router?: string;
+  readonly updateBlocking: boolean;
   readonly sso: boolean;
   readonly platform: boolean;
 }
@@ -59,10 +61,12 @@ export async function lab(context: CommandContext, _: readonly string[], flags: 
 }
 
 async function optionsOf(flags: LabFlags): Promise<LabOptions> {
-  const { port, folder, instance, scenario, workers, backupEvery } = flags;
+  const { port, folder, instance, scenario, workers, backupEvery, router } = flags;
   return {
     revision: flags.revision === '61' ? 61 : 62,
     sso: flags.sso,
+    updateBlocking: flags.updateBlocking,
+    ...(router === undefined ? {} : { routerMs: durationFrom(router, 'router') }),
     ...(flags.platform ? {} : { platform: false as const }),
     ...(port === undefined ? {} : { port: portNumber(port) }),
     ...(folder === undefined ? {} : { folder }),

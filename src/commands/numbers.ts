@@ -1,3 +1,4 @@
+import { Duration } from '../config/schema.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
 
@@ -18,4 +19,14 @@ export function wholeNumber(text: string, what: string, least: number): number {
       exitCode: EXIT.usage,
     },
   );
+}
+
+/** The milliseconds of `--FLAG 15m`; anything else is a usage error with the code `usage.FLAG`. */
+export function durationFrom(text: string, flag: string): number {
+  const parsed = Duration.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new LifeboatError(`usage.${flag}`, `--${flag} ${show(text, 60)} is not a duration`, {
+    hints: ['write for instance 30s, 15m or 1h30m', 'nothing was begun'],
+    exitCode: EXIT.usage,
+  });
 }

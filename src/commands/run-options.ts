@@ -62,6 +62,8 @@ export function labOptions(): Option[] {
     new Option('--scenario <name>', 'what goes wrong, by name or as a YAML file; `list` shows the names'),
     new Option('--workers <n>', 'tasks that the Backup Manager works on at once (default: 4)'),
     new Option('--backup-every <seconds>', 'make scheduled backups'),
+    new Option('--router <time>', "when the platform's router ends a request: 30s, 15m (default: 15m)"),
+    new Option('--no-update-blocking', 'revision 61 without the endpoint that forbids maintenance updates'),
     new Option('--no-platform', 'without an application platform and its applications'),
     new Option('--no-sso', 'serve V0 pages without the redirect that sets their session cookie'),
   ];

@@ -1,13 +1,12 @@
 import { instanceNamed, type LoadedConfig, loadConfig } from '../config/load.ts';
-import { Duration } from '../config/schema.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { startRun } from '../runner/runs.ts';
-import { show } from '../text.ts';
 import { presentOf, refuseUnread } from './approvals/present.ts';
 import { refuseNobody } from './approvals/required.ts';
 import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
 import { keepSignals } from './early-signals.ts';
+import { durationFrom } from './numbers.ts';
 import { readSecretFile } from './read-secret-file.ts';
 import { refuseUnsupported } from './refuse-unsupported.ts';
 import { inputFrom, type RunFlags } from './run-input.ts';
@@ -123,16 +122,6 @@ export async function drivingOptions(context: CommandContext, flags: DrivingFlag
     breakGlass: flags.breakGlass?.trim() === '' ? undefined : flags.breakGlass,
     json: flags.json ?? false,
     plain: flags.plain ?? false,
-    overdueMs: flags.patience === undefined ? undefined : patienceFrom(flags.patience),
+    overdueMs: flags.patience === undefined ? undefined : durationFrom(flags.patience, 'patience'),
   };
-}
-
-/** Milliseconds. */
-function patienceFrom(text: string): number {
-  const parsed = Duration.safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw new LifeboatError('usage.patience', `--patience ${show(text, 60)} is not a duration`, {
-    hints: ['write for instance 30s, 15m or 1h30m', 'nothing was begun'],
-    exitCode: EXIT.usage,
-  });
 }

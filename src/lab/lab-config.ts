@@ -5,6 +5,8 @@ export function labConfig(facts: {
   readonly origin: string;
   readonly revision: Revision;
   readonly tokenFile: string;
+  /** When the platform's router ends a request; undefined: when it does by default. */
+  readonly routerMs: number | undefined;
   /** Org and space of the applications; undefined without a platform. */
   readonly platform: { readonly org: string; readonly space: string } | undefined;
   readonly instances: readonly {
@@ -19,7 +21,7 @@ export function labConfig(facts: {
     readonly query: string | undefined;
   }[];
 }): string {
-  const { origin, revision, tokenFile, platform, instances } = facts;
+  const { origin, revision, tokenFile, routerMs, platform, instances } = facts;
   const token = `{ file: ${JSON.stringify(tokenFile)} }`;
   const entries = instances.map(
     ({ name, guid, role, apps, query }) => `  ${name}:
@@ -29,7 +31,7 @@ export function labConfig(facts: {
     role: ${role}
     objectives: { rto: 5m, rpo: 15m }
     settle: 2s
-    rehearsal: true
+${routerMs === undefined ? '' : `    router: ${routerMs}ms\n`}    rehearsal: true
 ${[...appLines(apps, platform), ...queryLine(query)].join('')}`,
   );
   const keys = instances.flatMap(({ name, keyFile }) =>

@@ -38,6 +38,10 @@ export interface LabOptions {
   readonly maintenanceEvery?: number;
   /** Whether the dashboard address has a sign-on that redirects and sets a cookie; on by default. */
   readonly sso?: boolean;
+  /** When the platform's router ends an external request, in milliseconds; 15 minutes by default (section 8). */
+  readonly routerMs?: number;
+  /** Whether revision 61 lets application developers forbid maintenance updates; on by default. */
+  readonly updateBlocking?: boolean;
   readonly log?: (line: string) => void;
   /** Stops the start, or closes the lab. */
   readonly signal?: AbortSignal;

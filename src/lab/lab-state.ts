@@ -9,6 +9,14 @@ import type { Found, LabInstance } from './instance.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
 import type { Schedule } from './schedule.ts';
 
+/** What the operator of the platform decides, and may change while the lab runs. */
+export interface OperatorSettings {
+  /** After so many milliseconds the platform's router ends an external request (section 8). */
+  routerMs: number;
+  /** Whether application developers may forbid maintenance updates (4.2 item 6). */
+  updateBlocking: boolean;
+}
+
 /** Everything the HTTP layer sees. */
 export class LabState {
   readonly calls: Call[] = [];
@@ -23,6 +31,7 @@ export class LabState {
   readonly clock: LabClock;
   readonly queue: TaskQueue;
   readonly schedule: Schedule;
+  readonly settings: OperatorSettings;
   /** Whether the dashboard address has a sign-on that redirects. */
   readonly sso: boolean;
   /** Undefined in a lab without an application platform. */
@@ -41,6 +50,7 @@ export class LabState {
       | 'clock'
       | 'queue'
       | 'schedule'
+      | 'settings'
       | 'sso'
       | 'platform'
       | 'closing'
@@ -56,6 +66,7 @@ export class LabState {
     this.clock = parts.clock;
     this.queue = parts.queue;
     this.schedule = parts.schedule;
+    this.settings = parts.settings;
     this.sso = parts.sso;
     this.platform = parts.platform;
     this.closing = parts.closing;
@@ -78,6 +89,16 @@ export class LabState {
       if (backup !== undefined && backup.task.status !== 'deleted') return () => ({ owner, backup });
     }
     return undefined;
+  }
+
+  /** Lets application developers forbid maintenance updates, or no more: then what they have forbidden is allowed again. */
+  setUpdateBlocking(isAllowed: boolean): void {
+    this.settings.updateBlocking = isAllowed;
+    if (isAllowed) return;
+    for (const instance of this.instances) {
+      const { updateSetting } = instance;
+      if (!updateSetting.allowed) instance.changeUpdateSetting({ ...updateSetting, allowed: true });
+    }
   }
 
   /** Adds a fault; throws `lab.fault` for one that could never happen. */

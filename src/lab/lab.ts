@@ -28,6 +28,8 @@ import { openStateFolder } from './state-folder.ts';
 export type { Lab, LabOptions, Scratch } from './lab-contract.ts';
 
 const SHOP_DEFAULT = { rowsPerSecond: 5 };
+/** Section 8 of service-api.md. */
+const ROUTER_MS = 15 * 60_000;
 /** As many as the Backup Manager has by default. */
 const WORKERS = 4;
 
@@ -156,6 +158,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     clock,
     queue,
     schedule,
+    settings: { routerMs: options.routerMs ?? ROUTER_MS, updateBlocking: options.updateBlocking ?? true },
     sso: options.sso ?? true,
     platform: platform && platformFace({ platform, tokens, origin, log }),
     closing: ending,
@@ -174,6 +177,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     origin,
     revision,
     tokenFile: tokens.file,
+    routerMs: options.routerMs,
     platform: platform && { org: ORG.name, space: SPACE.name },
     instances: listed.map((one) => ({ ...one, query: options.queryCommand?.(one.name, folder.path) })),
   });

@@ -9,7 +9,7 @@ export interface AvailableUpdate {
   readonly version: string;
 }
 
-/** Whether the lab's own maintenance may update the instance (section 2.5). A triggered update asks nobody. */
+/** Whether the instance may be updated (section 2.5), by the lab's own maintenance or by who triggers it. */
 export interface UpdateSetting {
   readonly type: string;
   readonly allowed: boolean;

@@ -8,7 +8,7 @@ import { Config } from '../../src/config/schema.ts';
 import type { Lab, LabOptions } from '../../src/lab/lab.ts';
 import { queryShop } from '../../src/lab/query-shop.ts';
 import { instanceOf, startTestLab } from './helpers.ts';
-import { restore } from './platform-helpers.ts';
+import { cf, restore } from './platform-helpers.ts';
 
 const QUERY = join(import.meta.dirname, '../../src/lab/query-shop.ts');
 
@@ -43,7 +43,7 @@ test('without a platform the config says so, and nothing answers at its address'
   expect(config.instances['orders']).toMatchObject({ apps: [] });
   expect(config.instances['orders']).not.toHaveProperty('reconcile');
   expect(lab.platform).toBeUndefined();
-  expect((await fetch(`${lab.url}/v3/info`)).status).toBe(404);
+  expect((await cf(lab, 'GET', '/v3/info')).status).toBe(404);
 });
 
 test('the data of an instance can be asked after a restore too, without any right to change it', async () => {

@@ -142,7 +142,7 @@ export class CredentialBindings {
   async #remove(binding: CredentialBinding): Promise<void> {
     const { instance, made } = binding;
     try {
-      const gone = instance.lost && this.#parts.unbindLost;
+      const gone = instance.deleted || (instance.lost && this.#parts.unbindLost);
       if (made !== undefined && !gone) await instance.bindings.delete(made.id);
     } catch {
       const broker = `Service broker error: ${unreachable(binding)}`;

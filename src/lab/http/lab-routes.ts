@@ -34,10 +34,12 @@ import { readJson } from './read-json.ts';
  * | GET /lab/apps                            |                                         | `{apps}`: the sample applications |
  * | GET /lab/clock                           |                                         | `{now, rate, skewMs, aheadMs}`   |
  * | POST /lab/clock                          | `advance`, `rate`, `skew`: one or more  | the same                         |
+ * | GET /lab/settings                        |                                         | `{routerMs, updateBlocking}`     |
+ * | POST /lab/settings                       | `router`, `updateBlocking`: one or both | the same                         |
  * | POST /lab/tokens                         | `{expire}`: whether the old ones end    | `{file}`: holds the new one      |
  *
  * GET takes any token of the lab, the others the full one. Durations are texts: `30d`, `1h30m`; `skew` may begin with
- * `-`. `:name` is a name or a guid. Of a deleted instance the service still tells all, and changes nothing. Errors have the body of V1: 401, 403, 404 for an unknown instance or binding, 422
+ * `-`. `router` is when the platform's router ends a request to the service or the platform, and no call of these routes. `:name` is a name or a guid. Of a deleted instance the service still tells all, and changes nothing. Errors have the body of V1: 401, 403, 404 for an unknown instance or binding, 422
  * with what is wrong with the body, 502 for a binding while the server is down.
  */
 export function labRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
@@ -132,6 +134,17 @@ function routesOf(state: LabState): readonly Route[] {
         return state.clock.facts();
       },
     },
+    { method: 'GET', path: '/settings', work: () => state.settings },
+    {
+      method: 'POST',
+      path: '/settings',
+      work: (body) => {
+        const { router, updateBlocking } = parseOrRefuse(SettingsChange, body);
+        if (router !== undefined) state.settings.routerMs = router;
+        if (updateBlocking !== undefined) state.setUpdateBlocking(updateBlocking);
+        return state.settings;
+      },
+    },
     {
       method: 'POST',
       path: '/tokens',
@@ -172,6 +185,13 @@ const ClockChange = z
     skew: Offset.refine((ms) => Math.abs(ms) <= FURTHEST, 'must be 3650d or less').optional(),
   })
   .refine((change) => Object.keys(change).length > 0, 'give advance, rate or skew');
+
+const SettingsChange = z
+  .strictObject({
+    router: Duration.refine((ms) => ms > 0, 'must be 1ms or more').optional(),
+    updateBlocking: z.boolean().optional(),
+  })
+  .refine((change) => Object.keys(change).length > 0, 'give router or updateBlocking');
 
 function instanceOf(state: LabState, context: LabContext): LabInstance {
   const name = context.req.param('name') ?? '';

@@ -23,6 +23,7 @@ import { labRoutes } from './lab-routes.ts';
 import { strangerIn } from './own-address.ts';
 import { readJson } from './read-json.ts';
 import { requestOf } from './request.ts';
+import { withinLimit } from './router-limit.ts';
 
 /**
  * The service's HTTP face, on 127.0.0.1 only, and for who calls it by that name or as `localhost`. Until `serve` is called every answer
@@ -47,8 +48,14 @@ export async function openHttp(port: number): Promise<HttpService> {
   let app = new Hono<{ Bindings: HttpBindings }>();
   app.all('*', (context) => context.json({ error: 'starting', description: 'the lab is starting' }, 503));
   let now = () => new Date();
+  let routerMs: () => number | undefined = () => undefined;
+  const answerOne = (request: Request, env: HttpBindings) => {
+    const limit = isExternal(env) ? routerMs() : undefined;
+    const answered = app.fetch(request, env);
+    return limit === undefined ? answered : withinLimit(limit, env, answered);
+  };
   const server = createAdaptorServer({
-    fetch: (request, env) => refuseStranger(env as HttpBindings) ?? app.fetch(request, env as HttpBindings),
+    fetch: (request, env) => refuseStranger(env as HttpBindings) ?? answerOne(request, env as HttpBindings),
     // For HTTP/1.0, which names no host.
     hostname: '127.0.0.1',
     // Otherwise the adapter replaces the global Request and Response of the whole process.
@@ -62,6 +69,7 @@ export async function openHttp(port: number): Promise<HttpService> {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     serve: (state, endpoints) => {
       now = () => state.clock.now();
+      routerMs = () => state.settings.routerMs;
       app = router(state, endpoints);
     },
     close: async () => {
@@ -70,6 +78,11 @@ export async function openHttp(port: number): Promise<HttpService> {
       await closed;
     },
   };
+}
+
+/** Whether a request comes by the platform's router: the lab's own routes are none of the platform. */
+function isExternal({ incoming }: HttpBindings): boolean {
+  return !/^\/lab(?:[/?]|$)/u.test(incoming.url ?? '');
 }
 
 /** The answer to a request that a foreign web page sends, or that is meant for another host; undefined for all others. */

@@ -44,6 +44,14 @@ export const upkeepEndpoints: readonly Endpoint[] = [
       if (body.service_id !== instance.facts.serviceId) {
         throw new Refusal(422, 'invalidParameters', 'service_id: the instance is of another service');
       }
+      // Section 4.2 item 6 forbids maintenance updates, and does not say how that shows: here also to who triggers one.
+      if (!instance.updateSetting.allowed) {
+        throw new Refusal(
+          422,
+          'maintenanceUpdatesForbidden',
+          'maintenance updates of the instance are forbidden',
+        );
+      }
       return begin(state, instance, 'update', record);
     },
   }),
@@ -52,12 +60,13 @@ export const upkeepEndpoints: readonly Endpoint[] = [
     base: '/v1/instances',
     path: '/broker/edit',
     name: 'editBroker',
-    summary: 'Allows or forbids maintenance updates that nobody asked for.',
+    summary: 'Allows or forbids maintenance updates, triggered ones too.',
     result: z.object({ allowed_update_time: UpdateSetting, id: z.guid() }),
     answers: { 61: { status: 200 } },
     body: z.object({ allowed_update_time: UpdateSetting }),
     examples: { request: { allowed_update_time: { type: 'general', allowed: false } } },
-    work: ({ instance, body: { allowed_update_time }, record }) => {
+    work: ({ instance, body: { allowed_update_time }, state, record }) => {
+      if (!state.settings.updateBlocking) throw new Refusal(404, 'notFound', 'there is no such endpoint');
       instance.changeUpdateSetting(allowed_update_time);
       record({ ...allowed_update_time });
       return { allowed_update_time, id: instance.guid };
