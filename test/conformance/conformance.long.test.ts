@@ -29,6 +29,7 @@ describe.concurrent('the lab keeps every promise of the document', () => {
     const results = await runSuite({ ...lab.options, ...at(url), level: 'safe' });
     expect(failuresOf(results)).toEqual([]);
     expect(verdictOf(results, 'pitr.range-standard')).toBe('pass');
+    expect(verdictOf(results, 'backups.get-one')).toBe('pass');
     expect(verdictOf(results, 'pitr.restore-standard')).toBe('pass');
   });
 });

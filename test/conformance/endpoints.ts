@@ -34,6 +34,8 @@ export interface Endpoint {
   readonly mutates: boolean;
   /** What a server that is wrong about rights could do when it is probed with `UNKNOWN`. */
   readonly level: Level;
+  /** The operator of the platform may keep it from application developers. */
+  readonly mayBeKeptBack?: true;
   /** Asked only where there is continuous archiving. */
   readonly archiving?: true;
   /** What an unknown instance is answered; undefined where the document does not say. */
@@ -235,6 +237,7 @@ export const ENDPOINTS = {
     body: () => ({ allowed_update_time: { type: 'general', allowed: true } }),
     success: { 61: [200, 202] },
     level: 'all',
+    mayBeKeptBack: true,
   },
   v0List: {
     ...old,
@@ -287,6 +290,13 @@ export async function call(api: Api, endpoint: Endpoint, probe: Probe, body?: un
   const ask = body ?? endpoint.body?.(probe);
   const options = ask === undefined ? {} : { body: ask };
   return await api[endpoint.base](endpoint.method, endpoint.path(probe), options);
+}
+
+export const KEPT_BACK = 'the operator keeps it from application developers';
+
+/** Whether the answer may be that of an endpoint that is inaccessible (4.2 item 6); how that looks is not said. */
+export function isKeptBack({ mayBeKeptBack }: Endpoint, { status }: Exchange): boolean {
+  return mayBeKeptBack === true && [403, 404].includes(status);
 }
 
 /** The statuses of success of a revision. */

@@ -5,8 +5,8 @@ import { type Revision, Violation } from './check.ts';
 import { call, ENDPOINTS, UNKNOWN } from './endpoints.ts';
 import { type Exchange, excerptOf } from './exchange.ts';
 import { CannotStart, isLoopback, type Options } from './options.ts';
-import { BackupsConfig, SomeOverview } from './shapes.ts';
-import type { Subject } from './subject.ts';
+import { SomeConfig, SomeOverview } from './shapes.ts';
+import type { Found, Subject } from './subject.ts';
 import { makeTrace, type Trace } from './trace.ts';
 
 const PATIENCE = 60_000;
@@ -30,9 +30,10 @@ export async function start(options: Options): Promise<Subject> {
     const { api, v1, v0 } = await knock(first, options, token, trace);
     const revision = options.revision === 'auto' ? await revisionOf(api, v1) : options.revision;
     if (options.level === 'all') demandWord(options, nameOf(options, v1));
-    const config = revision === 'v0' ? undefined : await call(api, ENDPOINTS.getConfig, UNKNOWN);
-    const type = BackupsConfig.pick({ backup_type: true }).safeParse(config?.json).data?.backup_type;
-    const { readonlyToken, target, keyFile, level, deadline, poll } = options;
+    const { readonlyToken, keyFile, level, deadline, poll } = options;
+    const target = options.target === undefined ? undefined : api.with(options.target);
+    const found = revision === 'v0' ? [] : await configsOf(api, level === 'all' ? target : undefined);
+    const type = found[0]?.config.backup_type;
     if (readonlyToken !== undefined) trace.expectSilence(readonlyToken.replace(/^bearer\s+/i, ''));
     const key = level === 'all' && keyFile !== undefined ? readKey(keyFile) : undefined;
     if (key !== undefined) trace.expectSilence(key);
@@ -43,7 +44,8 @@ export async function start(options: Options): Promise<Subject> {
       // A server that answers there in any other way has a V0, and it is wrong.
       v0: revision === 'v0' || v0 === undefined || ![404, 410].includes(v0.status),
       archiving: type === undefined ? undefined : type === 'continuous_archiving',
-      target: target === undefined ? undefined : api.with(target),
+      target,
+      found,
       readonlyApi:
         readonlyToken === undefined ? undefined : api.with({ authorization: schemed(readonlyToken) }),
       key,
@@ -78,6 +80,23 @@ async function knock(first: Api, options: Options, token: string, trace: Trace):
   }
   const seen = last === undefined ? '' : `: ${excerptOf(last, trace.secrets)}`;
   throw new CannotStart(`neither V1 nor V0 lets the token look at the instance${seen}`);
+}
+
+/** Field by field: what is not shown in its form is told by a check. A target that does not answer is told by those that need it. */
+async function configsOf(api: Api, target: Api | undefined): Promise<Subject['found']> {
+  const found = [foundOf('the instance', api, await call(api, ENDPOINTS.getConfig, UNKNOWN))];
+  if (target === undefined) return found;
+  const answer = await call(target, ENDPOINTS.getConfig, UNKNOWN).catch(() => undefined);
+  return answer === undefined ? found : [...found, foundOf('the target', target, answer)];
+}
+
+function foundOf(whose: string, api: Api, { json }: Exchange): Found {
+  const shown = Object(json) as object;
+  const fields = Object.entries(SomeConfig.shape).flatMap(([field, shape]) => {
+    const { data } = shape.safeParse(Reflect.get(shown, field));
+    return data === undefined ? [] : [[field, data] as const];
+  });
+  return { whose, api, config: SomeConfig.parse(Object.fromEntries(fields)) };
 }
 
 function schemed(token: string): string {

@@ -52,6 +52,51 @@ describe('a server that is right', () => {
     expect(instance?.deploying).toBe(0);
   });
 
+  it('has its type of backups back when it lets the suite change it, and says no more than once that it did', async () => {
+    const server = await openServer(62, {
+      before: (call, { instances: [instance] }) => {
+        const type = call.method === 'PATCH' ? call.body['backup_type'] : undefined;
+        if (instance !== undefined && typeof type === 'string') instance.config.backup_type = type;
+        return call;
+      },
+    });
+    const results = await runSuite(wrongOptions(server));
+    const failed = results.filter(({ outcome }) => outcome.kind === 'fail').map(({ check }) => check.id);
+    expect(failed).toEqual(['config.read-only']);
+    expect(server.service.instances[0]?.config.backup_type).toBe('continuous_archiving');
+  });
+
+  it('is told by name what could not be put back', async () => {
+    const server = await openServer(62, {
+      // Days are only ever added.
+      before: (call, { instances: [instance] }) => {
+        const days = Number(call.body['retention_time']);
+        const isLess = instance !== undefined && days < instance.config.retention_time;
+        return isLess ? { ...call, body: { ...call.body, retention_time: undefined } } : call;
+      },
+    });
+    const results = await runSuite({ ...wrongOptions(server), level: 'safe' });
+    const last = results.find(({ check }) => check.id === 'changes.put-back')?.outcome;
+    expect(last).toMatchObject({ kind: 'fail', why: 'retention_time of the instance was 7 and is 8' });
+  });
+
+  it('without a backup has one looked at as soon as the suite may make one', async () => {
+    const server = await openServer(62);
+    server.service.instances[0]?.backups.splice(0);
+    const results = await runSuite({ ...wrongOptions(server), level: 'safe' });
+    expect(failuresOf(results)).toEqual([]);
+    expect(verdictOf(results, 'backups.get-one')).toBe('pass');
+  });
+
+  it('may keep the update setting from application developers', async () => {
+    const server = await openServer(61, {
+      after: (answer, { path }) => (path.endsWith('/broker/edit') ? { status: 404, body: '' } : answer),
+    });
+    const results = await runSuite(wrongOptions(server));
+    expect(failuresOf(results)).toEqual([]);
+    expect(verdictOf(results, 'operations.broker-edit')).toBe('skip');
+  });
+
   it('is found to be V0 when it has no V1, and passes', async () => {
     const server = await openServer(62, {
       after: (answer, { path }) => (path.startsWith('/v1/') ? v1Error(404, 'notFound') : answer),

@@ -1,14 +1,15 @@
 import type { Api } from '../api.ts';
-import { type Check, PASS, skip, Violation } from '../check.ts';
+import { type Check, PASS, skip } from '../check.ts';
 import { call, ENDPOINTS, UNKNOWN } from '../endpoints.ts';
 import { ensure, expectError } from '../expect.ts';
 import { act, ask, readConfig } from '../reads.ts';
-import { BackupsConfig, Message, type SomeConfig } from '../shapes.ts';
+import { BackupsConfig, Message, SomeConfig } from '../shapes.ts';
 import type { Subject } from '../subject.ts';
-import { sameFields } from './compare.ts';
+import { changedFields, sameFields } from './compare.ts';
 
 const SETTABLE = ['min_backup_count', 'retention_time', 'exclude_from_auto_backup'] as const;
-const FIELDS = [...SETTABLE, 'min_encryption_key_length', 'backup_type'];
+const READ_ONLY = ['min_encryption_key_length', 'backup_type'] as const;
+export const FIELDS = [...SETTABLE, ...READ_ONLY];
 
 /** Sections 2.3 and 4.1 (8), (9). */
 export const CONFIG: readonly Check[] = [
@@ -33,10 +34,12 @@ export const CONFIG: readonly Check[] = [
     needs: { level: 'safe' },
     run: async (subject) => {
       const before = await readConfig(subject);
-      await act(subject, ENDPOINTS.setConfig, Message, { body: {} });
-      const after = await readConfig(subject);
-      sameFields(before.value, after.value, FIELDS, after.exchange);
-      return PASS;
+      return await andBack(subject.api, before.value, async () => {
+        await act(subject, ENDPOINTS.setConfig, Message, { body: {} });
+        const after = await readConfig(subject);
+        sameFields(before.value, after.value, FIELDS, after.exchange);
+        return PASS;
+      });
     },
   },
   invalid('negative-count', 'a negative min_backup_count', () => ({ min_backup_count: -1 })),
@@ -82,14 +85,15 @@ export const CONFIG: readonly Check[] = [
       const { key } = subject;
       if (key === undefined) return skip('no key to set');
       const before = await readConfig(subject);
-      const { exchange } = await act(subject, ENDPOINTS.setConfig, Message, {
-        body: { encryption_key: key },
+      return await andBack(subject.api, before.value, async () => {
+        const body = { encryption_key: key };
+        const { exchange } = await act(subject, ENDPOINTS.setConfig, Message, { body });
+        ensure(!exchange.text.includes(key), 'the answer carries the key', exchange);
+        const after = await readConfig(subject);
+        ensure(!after.exchange.text.includes(key), 'the configuration carries the key', after.exchange);
+        sameFields(before.value, after.value, FIELDS, after.exchange);
+        return PASS;
       });
-      ensure(!exchange.text.includes(key), 'the answer carries the key', exchange);
-      const after = await readConfig(subject);
-      ensure(!after.exchange.text.includes(key), 'the configuration carries the key', after.exchange);
-      sameFields(before.value, after.value, FIELDS, after.exchange);
-      return PASS;
     },
   },
   {
@@ -102,11 +106,14 @@ export const CONFIG: readonly Check[] = [
       const { backup_type, min_encryption_key_length = 0 } = before.value;
       const other = backup_type === 'standard' ? 'continuous_archiving' : 'standard';
       const body = { backup_type: other, min_encryption_key_length: min_encryption_key_length + 1 };
-      const exchange = await call(subject.api, ENDPOINTS.setConfig, UNKNOWN, body);
-      if (exchange.status !== 200) expectError(exchange, [422], 'v1');
-      const after = await readConfig(subject);
-      sameFields(before.value, after.value, FIELDS, after.exchange);
-      return PASS;
+      // A server that takes the type has none of its points in time from then on.
+      return await andBack(subject.api, before.value, async () => {
+        const exchange = await call(subject.api, ENDPOINTS.setConfig, UNKNOWN, body);
+        if (exchange.status !== 200) expectError(exchange, [422], 'v1');
+        const after = await readConfig(subject);
+        sameFields(before.value, after.value, FIELDS, after.exchange);
+        return PASS;
+      });
     },
   },
   {
@@ -135,14 +142,32 @@ function changed(field: (typeof SETTABLE)[number], change: Change): Check {
   };
 }
 
-/** Whatever happens between, the values of before are set again. */
+/**
+ * Whatever becomes of the work, what it has changed of the configuration is set back afterwards, as far as the service lets it: what is not
+ * taken back is told by the check that looks at the end.
+ */
+async function andBack<T>(api: Api, before: SomeConfig, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    const { json } = await call(api, ENDPOINTS.getConfig, UNKNOWN);
+    const now = SomeConfig.safeParse(json).data ?? {};
+    // Apart: a service that refuses what is read only would refuse all of it.
+    for (const fields of [SETTABLE, READ_ONLY]) {
+      const changed = changedFields(before, now, fields);
+      if (changed.length === 0) continue;
+      const old = Object.fromEntries(changed.map((field) => [field, Reflect.get(before, field)]));
+      await call(api, ENDPOINTS.setConfig, UNKNOWN, old);
+    }
+  }
+}
+
 async function changeAndBack(subject: Subject, api: Api, change: Change) {
   const before = await readConfig(subject, api);
   const body = change(before.value);
   const hidden = Object.keys(body).find((field) => Reflect.get(before.value, field) === undefined);
   if (hidden !== undefined) return skip(`the configuration does not show ${hidden}`);
-  const old = Object.fromEntries(Object.keys(body).map((field) => [field, Reflect.get(before.value, field)]));
-  try {
+  await andBack(api, before.value, async () => {
     await act(subject, ENDPOINTS.setConfig, Message, { api, body });
     const after = await readConfig(subject, api);
     for (const [field, value] of Object.entries(body)) {
@@ -151,9 +176,7 @@ async function changeAndBack(subject: Subject, api: Api, change: Change) {
     }
     const others = FIELDS.filter((field) => !(field in body));
     sameFields(before.value, after.value, others, after.exchange);
-  } finally {
-    await act(subject, ENDPOINTS.setConfig, Message, { api, body: old });
-  }
+  });
   const last = await readConfig(subject, api);
   sameFields(before.value, last.value, FIELDS, last.exchange);
   return PASS;
@@ -169,18 +192,14 @@ function invalid(id: string, what: string, change: Change): Check {
   };
 }
 
-/** Refused and without effect. What took effect against the document is set back before it is told. */
+/** Refused and without effect. */
 async function refuses(subject: Subject, change: Change) {
   const before = await readConfig(subject);
-  const exchange = await call(subject.api, ENDPOINTS.setConfig, UNKNOWN, change(before.value));
-  try {
+  return await andBack(subject.api, before.value, async () => {
+    const exchange = await call(subject.api, ENDPOINTS.setConfig, UNKNOWN, change(before.value));
     expectError(exchange, [422], 'v1');
     const after = await readConfig(subject);
     sameFields(before.value, after.value, FIELDS, after.exchange);
-  } catch (error) {
-    const old = Object.fromEntries(SETTABLE.map((field) => [field, before.value[field]]));
-    await call(subject.api, ENDPOINTS.setConfig, UNKNOWN, old);
-    throw error instanceof Violation ? error : new Violation(String(error), exchange);
-  }
-  return PASS;
+    return PASS;
+  });
 }

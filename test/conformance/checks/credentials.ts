@@ -1,16 +1,17 @@
 import { type Check, PASS, passWith, skip } from '../check.ts';
-import { call, ENDPOINTS, type Endpoint, successOf, UNKNOWN } from '../endpoints.ts';
+import { call, ENDPOINTS, type Endpoint, isKeptBack, KEPT_BACK, successOf, UNKNOWN } from '../endpoints.ts';
 import { ensure, expectError, expectStatus } from '../expect.ts';
-import { newestBackup } from '../reads.ts';
+import { newestBackup, readListing } from '../reads.ts';
 import type { Subject } from '../subject.ts';
 
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
+const isRestore = ({ name }: Endpoint) => name === 'restore' || name === 'v0-restore';
 
 /** Section 5: who may ask. Every endpoint, without a token, with a wrong one, and with one that has too few rights. */
 export const CREDENTIALS: readonly Check[] = [
   ...endpoints.map((endpoint) => refused(endpoint, 'missing', 'without a token')),
   ...endpoints.map((endpoint) => refused(endpoint, 'wrong', 'with a wrong token')),
-  ...endpoints.filter(({ mutates }) => mutates).map(forbidden),
+  ...endpoints.filter((endpoint) => endpoint.mutates && !isRestore(endpoint)).map(forbidden),
   {
     id: 'credentials.scheme',
     section: '5 (1)',
@@ -31,6 +32,9 @@ export const CREDENTIALS: readonly Check[] = [
   },
 ];
 
+/** Behind the checks that make backups: they name one. */
+export const RIGHTS_TO_RESTORE: readonly Check[] = endpoints.filter(isRestore).map(forbidden);
+
 function refused(endpoint: Endpoint, kind: 'missing' | 'wrong', words: string): Check {
   return {
     id: `credentials.${kind}.${endpoint.name}`,
@@ -40,6 +44,7 @@ function refused(endpoint: Endpoint, kind: 'missing' | 'wrong', words: string): 
     run: async (subject) => {
       const authorization = kind === 'missing' ? undefined : 'bearer conformance-suite-wrong-token';
       const exchange = await call(subject.api.with({ authorization }), endpoint, UNKNOWN);
+      if (exchange.status === 404 && isKeptBack(endpoint, exchange)) return skip(KEPT_BACK);
       expectError(exchange, [401], endpoint.errors);
       return PASS;
     },
@@ -51,7 +56,7 @@ function refused(endpoint: Endpoint, kind: 'missing' | 'wrong', words: string): 
  * hence the level.
  */
 function forbidden(endpoint: Endpoint): Check {
-  const named = endpoint.name === 'restore' || endpoint.name === 'v0-restore';
+  const named = isRestore(endpoint);
   return {
     id: `rights.${endpoint.name}`,
     section: '5 (3)',
@@ -60,16 +65,19 @@ function forbidden(endpoint: Endpoint): Check {
     run: async (subject) => {
       if (subject.readonlyApi === undefined) return skip('no read-only token');
       const backup = named ? await anyBackup(subject) : UNKNOWN.backup;
+      if (backup === undefined) return skip('no backup to name');
       const exchange = await call(subject.readonlyApi, endpoint, { ...UNKNOWN, backup });
+      if (exchange.status !== 403 && isKeptBack(endpoint, exchange)) return skip(KEPT_BACK);
       expectError(exchange, [403], endpoint.errors);
       return PASS;
     },
   };
 }
 
-async function anyBackup(subject: Subject): Promise<number> {
-  if (subject.revision === 'v0') return UNKNOWN.backup;
-  return (await newestBackup(subject))?.id ?? UNKNOWN.backup;
+async function anyBackup(subject: Subject): Promise<number | undefined> {
+  if (subject.revision !== 'v0') return (await newestBackup(subject))?.id;
+  const { value } = await readListing(subject);
+  return value.backups.findLast(({ backup_agent_task }) => backup_agent_task.status === 'done')?.id;
 }
 
 function needsOf(endpoint: Endpoint): NonNullable<Check['needs']> {

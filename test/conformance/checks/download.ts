@@ -8,6 +8,8 @@ import type { Subject } from '../subject.ts';
 const WHOLE = 256 * 2 ** 20;
 const SALTED = Buffer.from('Salted__');
 const GZIP = Buffer.from([0x1f, 0x8b]);
+/** Of a page or of JSON. */
+const TEXT = /^\s*[<{[]/u;
 
 /** Section 4.3. */
 export const DOWNLOAD: readonly Check[] = [
@@ -62,19 +64,22 @@ async function downloads(subject: Subject, endpoint: Endpoint) {
   if (exchange.status === 412 && subject.revision === 'v0')
     return skip('V0 does not tell which can be downloaded');
   expectStatus(exchange, [200]);
-  const begins = first.subarray(0, 8).equals(SALTED) || first.subarray(0, 2).equals(GZIP);
-  ensure(begins, 'begins neither as an encrypted nor as a compressed backup', exchange);
+  ensure(!TEXT.test(first.toString('latin1')), 'begins as a page or as JSON, and not as a backup', exchange);
+  const isKnown = first.subarray(0, 8).equals(SALTED) || first.subarray(0, 2).equals(GZIP);
+  const strange = isKnown
+    ? []
+    : ['begins neither as `openssl enc` writes nor as gzip does; the document shows no form'];
   const { contentLength } = exchange;
   const { size } = backup;
   if (whole) {
     const announced = contentLength === undefined || contentLength === received;
     ensure(announced, `Content-Length is ${contentLength}, and ${received} bytes came`, exchange);
     ensure(size === undefined || size === received, `size is ${size}, and ${received} bytes came`, exchange);
-    return PASS;
+    return passWith(...strange);
   }
   const fits = size === undefined || contentLength === undefined || size === contentLength;
   ensure(fits, `size is ${size}, Content-Length ${contentLength}`, exchange);
-  return passWith(`only the first ${received} bytes were read`);
+  return passWith(`only the first ${received} bytes were read`, ...strange);
 }
 
 /** V0 lists neither sizes nor what can be downloaded. */

@@ -1,6 +1,7 @@
 import { type Check, PASS } from '../check.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { ensure } from '../expect.ts';
+import { CLOCK_GRAIN } from '../follow.ts';
 import { ask } from '../reads.ts';
 import { Overview } from '../shapes.ts';
 
@@ -27,7 +28,7 @@ export const OVERVIEW: readonly Check[] = [
       ensure(created <= updated, 'created_at is later than updated_at', exchange);
       const now = exchange.date;
       ensure(
-        now === undefined || updated <= now + 2000,
+        now === undefined || updated <= now + CLOCK_GRAIN,
         'updated_at is later than the Date of the answer',
         exchange,
       );

@@ -12,9 +12,9 @@ export const v1Error = (status: number, error: string): Answer => ({
   status,
   body: { error, description: `This is answered with ${status}.` },
 });
-export const downloadError = (): Answer => ({
-  status: 412,
-  body: { message: 'No such backup.', status: 412 },
+export const downloadError = (status: number): Answer => ({
+  status,
+  body: { message: `This is answered with ${status}.`, status },
 });
 export const v0Error = (status: number): Answer => ({
   status,

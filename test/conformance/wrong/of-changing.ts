@@ -64,6 +64,7 @@ export const OF_CHANGING: readonly Mutation[] = [
     caughtBy: ['config.read-only'],
   },
 
+  driftsAway(),
   {
     what: 'creates without a message',
     after: inBody(CREATE, without('message')),
@@ -129,6 +130,16 @@ function setsMore(): Mutation {
   });
   const caughtBy = ['config.set-nothing', 'config.set.min_backup_count'];
   return { what: 'sets more than it was asked to', before, caughtBy };
+}
+
+/** Another retention_time at each look. */
+function driftsAway(): Mutation {
+  let days = 7;
+  const after = inBody('GET /backups-config', (body) => {
+    days += 1;
+    return { ...body, retention_time: days };
+  });
+  return { what: 'does not keep its configuration', after, caughtBy: ['changes.put-back'] };
 }
 
 /** Running first, then queued again. */

@@ -79,8 +79,8 @@ export const OF_RESTORING: readonly Mutation[] = [
     caughtBy: ['restores.restore'],
   },
   {
-    what: 'says that it restored from now',
-    after: inBody(ONE, (body) => ({ ...body, metadata: { restored_from: new Date().toISOString() } })),
+    what: 'says that it restored from a moment after now',
+    after: inBody(ONE, (body) => ({ ...body, metadata: { restored_from: shifted(new Date(), 1000) } })),
     caughtBy: ['restores.restore', 'pitr.restore'],
   },
 

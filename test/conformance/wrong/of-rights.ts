@@ -103,6 +103,15 @@ export const OF_RIGHTS: readonly Mutation[] = [
     ],
   },
   {
+    what: 'has errors of other calls at V1 downloads',
+    revision: 61,
+    after: (answer, call) =>
+      answer.status >= 400 && routeOf(call) === 'GET /backups/:id/download'
+        ? v1Error(answer.status, 'wrong')
+        : answer,
+    caughtBy: ['credentials.missing.download', 'credentials.wrong.download', 'unknown.backup.download'],
+  },
+  {
     what: 'has another status in the body of a download error',
     revision: 61,
     after: (answer) =>

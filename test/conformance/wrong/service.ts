@@ -78,10 +78,12 @@ interface Frame {
 function answerV1(frame: Frame, instance: Instance | undefined): Answer {
   const { call, route, id, revision } = frame;
   const { token, method, body } = call;
-  if (token !== TOKEN && token !== READONLY_TOKEN) return v1Error(401, 'notAuthenticated');
+  const isKnown = token === TOKEN || token === READONLY_TOKEN;
+  if (!isKnown && route === 'GET /backups/:id/download') return downloadError(401);
+  if (!isKnown) return v1Error(401, 'notAuthenticated');
   if (token === READONLY_TOKEN && method !== 'GET') return v1Error(403, 'notAllowed');
   const backup = instance?.backups.find((candidate) => candidate.id === id);
-  if (route === 'GET /backups/:id/download' && revision === 61) return download(backup, downloadError());
+  if (route === 'GET /backups/:id/download' && revision === 61) return download(backup, downloadError(412));
   if (instance === undefined) return v1Error(404, 'instanceNotFound');
   const archiving = instance.config.backup_type === 'continuous_archiving';
   switch (route) {
