@@ -98,7 +98,7 @@ function obstaclesOf(overview: InstanceOverview, { runningTasks }: Ground): Fail
       shortMessage: `the instance is ${show(overview.state)}`,
       hints: [
         overview.state === 'deleted'
-          ? 'a deleted instance does not come back: recover its data into another one (`lifeboat run disaster-recovery`)'
+          ? 'it does not come back: recover its data into another one, `lifeboat run disaster-recovery`'
           : 'wait until it is available, then try again',
       ],
       evidence: { state: show(overview.state) },

@@ -4,47 +4,14 @@ import type { Secret } from '../secret.ts';
 import { InstanceBindings } from './bindings.ts';
 import type { LabClock } from './clock.ts';
 import type { BaseBackupFacts, InstanceData } from './data/instance-data.ts';
+import type { BackupSettings, BackupType, Found, InstanceFacts, InstanceParts } from './instance-parts.ts';
 import type { KeyRing } from './key-ring.ts';
 import { InstanceBackups, type LabBackup } from './manager/instance-backups.ts';
 import { InstanceRestores, type LabRestore } from './manager/instance-restores.ts';
 import { openBackup } from './manager/open-backup.ts';
-import type { BackupStore } from './manager/store.ts';
-import type { Fate, TaskQueue } from './manager/task-queue.ts';
+import type { Fate } from './manager/task-queue.ts';
 import { InstanceMetrics } from './metrics.ts';
 import { type UpdateSetting, Upkeep, type UpkeepAction } from './upkeep.ts';
-
-export interface BackupSettings {
-  readonly min_backup_count: number;
-  /** Days. */
-  readonly retention_time: number;
-  readonly exclude_from_auto_backup: boolean;
-}
-
-export type BackupType = 'standard' | 'continuous_archiving';
-
-/** A backup and the place it is kept at, of this or another instance. */
-export interface Found {
-  readonly owner: LabInstance;
-  readonly backup: LabBackup | undefined;
-}
-
-export interface InstanceParts {
-  readonly data: InstanceData;
-  readonly queue: TaskQueue;
-  readonly store: BackupStore;
-  readonly clock: LabClock;
-  /** Key under which the log is archived and backups are made until the user sets one. */
-  readonly keys: KeyRing;
-  readonly log: (line: string) => void;
-}
-
-export interface InstanceFacts {
-  /** Internal id, lab-wide, from 1. */
-  readonly id: number;
-  readonly name: string;
-  readonly serviceId: string;
-  readonly planId: string;
-}
 
 /** One data-service instance of the lab: its data, its backups and restores, its keys, its bindings. */
 export class LabInstance {
@@ -130,9 +97,8 @@ export class LabInstance {
   }
 
   /**
-   * A state of section 3, which does not say when an instance is in which. Here it is `provisioned` as it was made, `deploying` while a
-   * restart, recreation, update or restore works, `available` afterwards, `failed` when no server runs, and `deleted` for ever. A restore
-   * that failed has changed nothing, so the instance is `available` after it.
+   * A state of section 3, which does not say which is when. Here: `provisioned` as it was made, `deploying` in an
+   * operation or restore, `available` after one, `failed` when no server runs, `deleted` for ever.
    */
   get state(): 'provisioned' | 'available' | 'deploying' | 'failed' | 'deleted' {
     if (this.deleted) return 'deleted';
@@ -307,7 +273,7 @@ export class LabInstance {
     if (!this.deleted) await this.#finish('lost');
   }
 
-  /** Somebody removes the instance: its server and its work under way end, for good. Its backups stay. Safe to call twice. */
+  /** Somebody removes it: its server and its work end, for good. Its backups stay. Safe to call twice. */
   async delete(): Promise<void> {
     if (this.deleted) return;
     this.#updatedAt = this.#clock.now();

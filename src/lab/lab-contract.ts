@@ -14,31 +14,41 @@ export interface LabOptions {
   readonly revision?: Revision;
   /** `orders` with a shop, a key and continuous archiving, and `orders-dr`, empty, by default. */
   readonly instances?: readonly InstanceWish[];
-  /** For tokens, keys and stored backups: empty or new, and removed at the end. Default: a temporary folder. */
+  /**
+   * For tokens, keys and stored backups: empty or new, and removed at the end. Default: a temporary folder.
+   */
   readonly folder?: string;
   readonly faults?: readonly Fault[];
   /** Begins when all of the lab answers; it ends the `faults` above. */
   readonly scenario?: Scenario;
   /** Orders that each shop places in a second, 5 by default; 0 stops it after the first ones. */
   readonly shop?: { readonly rowsPerSecond: number };
-  /** An application platform with applications that talk to the databases; on by default, `false` takes it away. */
+  /**
+   * An application platform with applications that talk to the databases; on by default, `false` takes it
+   * away.
+   */
   readonly platform?: PlatformOptions | false;
   /**
-   * A shell command for an instance of the lab in this folder that prints what `queryShop` gives; it stands in the config then.
-   * None by default.
+   * A shell command for an instance of the lab in this folder that prints what `queryShop` gives; it stands
+   * in the config then. None by default.
    */
   readonly queryCommand?: (instance: string, folder: string) => string;
   /** On by default. Off, databases start and back up faster, and do not survive a crash of the machine. */
   readonly fsync?: boolean;
   /** Tasks that the Backup Manager works on at once; 4 by default. */
   readonly workers?: number;
-  /** Seconds of the lab's clock between scheduled backups of each instance that is not excluded; none by default. */
+  /**
+   * Seconds of the lab's clock between scheduled backups of each instance that is not excluded; none by
+   * default.
+   */
   readonly backupEvery?: number;
   /** Seconds of the lab's clock between maintenance of each instance that allows it; none by default. */
   readonly maintenanceEvery?: number;
   /** Whether the dashboard address has a sign-on that redirects and sets a cookie; on by default. */
   readonly sso?: boolean;
-  /** When the platform's router ends an external request, in milliseconds; 15 minutes by default (section 8). */
+  /**
+   * When the platform's router ends an external request, in milliseconds; 15 minutes by default (section 8).
+   */
   readonly routerMs?: number;
   /** Whether revision 61 lets application developers forbid maintenance updates; on by default. */
   readonly updateBlocking?: boolean;
@@ -60,7 +70,10 @@ export interface Lab {
   readonly folder: string;
   /** The token that may do everything; `token-readonly` beside it may only look. */
   readonly tokenFile: string;
-  /** The key of the first instance that has one, under which its first backup was made; where none has, no file is there. */
+  /**
+   * The key of the first instance that has one, under which its first backup was made; where none has, no
+   * file is there.
+   */
   readonly keyFile: string;
   /** A lifeboat.yaml for all instances; it also stands in the folder. */
   readonly configYaml: string;
@@ -75,18 +88,27 @@ export interface Lab {
   readonly clock: LabClock;
   /** How the applications are; undefined without a platform. */
   readonly platform: Pick<Platform, 'appStates' | 'appsReach'> | undefined;
-  /** Takes an instance away or brings it back, by name or guid; rejects with `lab.instance` when there is none. */
+  /**
+   * Takes an instance away or brings it back, by name or guid; rejects with `lab.instance` when there is
+   * none.
+   */
   disaster(instance: string, lost: boolean): Promise<void>;
   /** Lets something go wrong; throws `lab.fault` for a fault that could never happen. */
   fault(fault: Fault): void;
   clearFaults(): void;
   /** Resolves when no task of the service is at work. */
   atRest(): Promise<void>;
-  /** Begins a scenario in the place of the one before; throws `lab.scenario` or `lab.fault` for one that cannot happen. */
+  /**
+   * Begins a scenario in the place of the one before; throws `lab.scenario` or `lab.fault` for one that
+   * cannot happen.
+   */
   play(scenario: Scenario): void;
   /** Mutating calls that the service carried out, in order: what a crash test counts. */
   calls(): readonly Call[];
-  /** Starts a PostgreSQL on the decrypted and unzipped tar of a backup; rejects with `lab.content` or `lab.postgres`. */
+  /**
+   * Starts a PostgreSQL on the decrypted and unzipped tar of a backup; rejects with `lab.content` or
+   * `lab.postgres`.
+   */
   openScratch(content: Readable, options: { readonly name: string }): Promise<Scratch>;
   /** Ends everything and removes every file. Safe to call twice. */
   close(): Promise<void>;

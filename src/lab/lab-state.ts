@@ -5,7 +5,8 @@ import type { PlatformFace } from './foundry/platform-routes.ts';
 import type { Endpoint, Revision } from './http/endpoint.ts';
 import { makeSessions } from './http/sessions.ts';
 import type { Tokens } from './http/tokens.ts';
-import type { Found, LabInstance } from './instance.ts';
+import type { LabInstance } from './instance.ts';
+import type { Found } from './instance-parts.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -79,8 +80,8 @@ export class LabState {
 
   /**
    * What a `backup_guid` stands for: the newest backup of an instance, asked anew at each call, or, given a
-   * `backup_id`, just that one (domain: fork). Lost instances count: their backups are in the store. Undefined when
-   * nothing is known under it.
+   * `backup_id`, just that one (domain: fork). Lost instances count: their backups are in the store.
+   * Undefined when nothing is known under it.
    */
   backupsBehind(reference: string): (() => Found) | undefined {
     for (const owner of this.instances) {
@@ -91,7 +92,10 @@ export class LabState {
     return undefined;
   }
 
-  /** Lets application developers forbid maintenance updates, or no more: then what they have forbidden is allowed again. */
+  /**
+   * Lets application developers forbid maintenance updates, or no more: then what they have forbidden is
+   * allowed again.
+   */
   setUpdateBlocking(isAllowed: boolean): void {
     this.settings.updateBlocking = isAllowed;
     if (isAllowed) return;

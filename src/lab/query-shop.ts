@@ -9,19 +9,24 @@ const FILE = 'sockets.json';
 /** Instance names, and the folders that the sockets of their servers are in. */
 const Sockets = z.record(z.string(), z.string());
 
-/** Leaves in a lab's folder what another process needs to ask its databases: where they are. No secret is in it. */
+/**
+ * Leaves in a lab's folder what another process needs to ask its databases: where they are. No secret is in
+ * it.
+ */
 export async function writeSockets(folder: string, sockets: z.infer<typeof Sockets>): Promise<void> {
   await writeFile(join(folder, FILE), JSON.stringify(sockets), { mode: 0o600 });
 }
 
 /**
- * Asks the database of a running lab, from any process of the user who started it, for its newest order and the number of orders:
- * `2026-08-20T14:32:00.123Z 124`, or `0` when there are none, as in a database without a shop. It may read and nothing else. Rejects with
- * `lab.folder`, `lab.instance`, and with `lab.down` while the database is down.
+ * Asks the database of a running lab, from any process of the user who started it, for its newest order and
+ * the number of orders: `2026-08-20T14:32:00.123Z 124`, or `0` when there are none, as in a database without
+ * a shop. It may read and nothing else. Rejects with `lab.folder`, `lab.instance`, and with `lab.down` while
+ * the database is down.
  */
 export async function queryShop(folder: string, instance: string): Promise<string> {
   const host = await socketOf(folder, instance);
-  // The server asks the kernel who connects, and needs no password. The role exists in every database, whatever a restore brought, and only reads.
+  // The server asks the kernel who connects, and needs no password. The role exists in every database,
+  // whatever a restore brought, and only reads.
   const limits = { connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS };
   const client = new Client({
     host,

@@ -26,7 +26,10 @@ export interface Endpoint {
   readonly revisions: readonly Revision[];
   /** Below the instance. */
   readonly path: (probe: Probe) => string;
-  /** A body that is right in form. Where it names something, the thing does not exist, so that a probe changes as little as can be. */
+  /**
+   * A body that is right in form. Where it names something, the thing does not exist, so that a probe changes
+   * as little as can be.
+   */
   readonly body?: (probe: Probe) => unknown;
   /** Statuses of success; the rest of the document's tables for this endpoint are errors. */
   readonly success: Partial<Record<Revision, readonly number[]>>;
@@ -294,7 +297,10 @@ export async function call(api: Api, endpoint: Endpoint, probe: Probe, body?: un
 
 export const KEPT_BACK = 'the operator keeps it from application developers';
 
-/** Whether the answer may be that of an endpoint that is inaccessible (4.2 item 6); how that looks is not said. */
+/**
+ * Whether the answer may be that of an endpoint that is inaccessible (4.2 item 6); how that looks is not
+ * said.
+ */
 export function isKeptBack({ mayBeKeptBack }: Endpoint, { status }: Exchange): boolean {
   return mayBeKeptBack === true && [403, 404].includes(status);
 }

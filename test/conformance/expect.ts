@@ -42,7 +42,8 @@ export function expectError(exchange: Exchange, statuses: readonly number[], sty
   if (style === 'v1') expectShape(exchange, V1Error);
   else if (style === 'v0') expectShape(exchange, V0Error);
   else if (style === 'v1 download') expectDownloadError(exchange);
-  // Revision 62 sends V1 callers to the V0 base; whose body holds there, that of 7 (2) or of 7 (3), is not said.
+  // Revision 62 sends V1 callers to the V0 base; whose body holds there, that of 7 (2) or of 7 (3), is not
+  // said.
   else if (!V0Error.safeParse(exchange.json).success) expectDownloadError(exchange);
   else expectShape(exchange, V0Error);
 }

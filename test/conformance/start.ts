@@ -12,9 +12,9 @@ import { makeTrace, type Trace } from './trace.ts';
 const PATIENCE = 60_000;
 
 /**
- * Finds out what the server is: which form of the token it takes, its revision, whether V0 answers, and whether the instance
- * archives continuously. Sends only GETs. Rejects with `CannotStart` when nobody answers, the token is refused, or `all` is
- * asked for without the word of whoever means it.
+ * Finds out what the server is: which form of the token it takes, its revision, whether V0 answers, and
+ * whether the instance archives continuously. Sends only GETs. Rejects with `CannotStart` when nobody
+ * answers, the token is refused, or `all` is asked for without the word of whoever means it.
  */
 export async function start(options: Options): Promise<Subject> {
   const trace = makeTrace();
@@ -67,7 +67,10 @@ interface Knock {
   readonly v0: Exchange | undefined;
 }
 
-/** The document does not say whether a scheme word stands before the token, so the likelier form is tried first. */
+/**
+ * The document does not say whether a scheme word stands before the token, so the likelier form is tried
+ * first.
+ */
 async function knock(first: Api, options: Options, token: string, trace: Trace): Promise<Knock> {
   let last: Exchange | undefined;
   for (const authorization of [...new Set([schemed(options.token), token])]) {
@@ -82,7 +85,10 @@ async function knock(first: Api, options: Options, token: string, trace: Trace):
   throw new CannotStart(`neither V1 nor V0 lets the token look at the instance${seen}`);
 }
 
-/** Field by field: what is not shown in its form is told by a check. A target that does not answer is told by those that need it. */
+/**
+ * Field by field: what is not shown in its form is told by a check. A target that does not answer is told by
+ * those that need it.
+ */
 async function configsOf(api: Api, target: Api | undefined): Promise<Subject['found']> {
   const found = [foundOf('the instance', api, await call(api, ENDPOINTS.getConfig, UNKNOWN))];
   if (target === undefined) return found;

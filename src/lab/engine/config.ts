@@ -9,9 +9,10 @@ export function configFile(folder: string): string {
 }
 
 /**
- * Writes the whole configuration of a server, outside of its data folder: a restored cluster brings the files of its
- * source along, its archive among them, and must not act on them. Only the superuser gets in, and only this process's own
- * user is the superuser: the kernel says who connects (PostgreSQL documentation, "Peer Authentication").
+ * Writes the whole configuration of a server, outside of its data folder: a restored cluster brings the files
+ * of its source along, its archive among them, and must not act on them. Only the superuser gets in, and only
+ * this process's own user is the superuser: the kernel says who connects (PostgreSQL documentation, "Peer
+ * Authentication").
  */
 export async function writeConfig(
   folder: string,
@@ -65,8 +66,8 @@ async function writeReadable(path: string, text: string): Promise<void> {
 const MAP = 'lab';
 
 /*
- * The folder of the socket is closed to others, and that is not all: when root starts the lab, the folder belongs to a user
- * whom other services of the machine may run as, too.
+ * The folder of the socket is closed to others, and that is not all: when root starts the lab, the folder
+ * belongs to a user whom other services of the machine may run as, too.
  */
 const SUPERUSER = `local all postgres peer map=${MAP}\nlocal replication postgres peer map=${MAP}\n`;
 

@@ -11,8 +11,9 @@ export type BackupPart =
 const PROTOCOL_3_0 = 196_608;
 
 /**
- * Sends one `BASE_BACKUP` over a unix socket whose server knows its peer, and gives the parts as they arrive. Reading slowly
- * slows the server down; leaving the loop closes the connection. Rejects with the server's own message.
+ * Sends one `BASE_BACKUP` over a unix socket whose server knows its peer, and gives the parts as they arrive.
+ * Reading slowly slows the server down; leaving the loop closes the connection. Rejects with the server's own
+ * message.
  *
  * Why not a library: `pg` with `pg-copy-streams` expects no row sets before the copy and crashes on them.
  */

@@ -27,8 +27,9 @@ interface Surroundings {
 }
 
 /**
- * As much of Cloud Foundry's v3 API as rebinding needs, with its shapes, texts and traps (cloud_controller_ng, `docs/v3`). Tokens are
- * the lab's: the read-only one may look, and sees no credentials. Without one there is no answer, where the platform would say what it is.
+ * As much of Cloud Foundry's v3 API as rebinding needs, with its shapes, texts and traps
+ * (cloud_controller_ng, `docs/v3`). Tokens are the lab's: the read-only one may look, and sees no
+ * credentials. Without one there is no answer, where the platform would say what it is.
  */
 export function platformFace(surroundings: Surroundings): PlatformFace {
   const app = new Hono<{ Bindings: HttpBindings }>();

@@ -38,9 +38,11 @@ import { readJson } from './read-json.ts';
  * | POST /lab/settings                       | `router`, `updateBlocking`: one or both | the same                         |
  * | POST /lab/tokens                         | `{expire}`: whether the old ones end    | `{file}`: holds the new one      |
  *
- * GET takes any token of the lab, the others the full one. Durations are texts: `30d`, `1h30m`; `skew` may begin with
- * `-`. `router` is when the platform's router ends a request to the service or the platform, and no call of these routes. `:name` is a name or a guid. Of a deleted instance the service still tells all, and changes nothing. Errors have the body of V1: 401, 403, 404 for an unknown instance or binding, 422
- * with what is wrong with the body, 502 for a binding while the server is down.
+ * GET takes any token of the lab, the others the full one. Durations are texts: `30d`, `1h30m`; `skew` may
+ * begin with `-`. `router` is when the platform's router ends a request to the service or the platform, and
+ * no call of these routes. `:name` is a name or a guid. Of a deleted instance the service still tells all,
+ * and changes nothing. Errors have the body of V1: 401, 403, 404 for an unknown instance or binding, 422 with
+ * what is wrong with the body, 502 for a binding while the server is down.
  */
 export function labRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 const NAMES = ['127.0.0.1', 'localhost'] as const;
 
 /**
- * What makes a request none of a person or program on this machine: `host` when it is addressed to another name or port (a name of
- * a stranger that leads to the loopback address: DNS rebinding), `origin` when a web page of another address sends it. Browsers always
- * name both; HTTP/1.0 names no host.
+ * What makes a request none of a person or program on this machine: `host` when it is addressed to another
+ * name or port (a name of a stranger that leads to the loopback address: DNS rebinding), `origin` when a web
+ * page of another address sends it. Browsers always name both; HTTP/1.0 names no host.
  */
 export function strangerIn({ headers, socket }: IncomingMessage): 'host' | 'origin' | undefined {
   const own = ownAddresses(socket.localPort ?? 0);

@@ -1,6 +1,7 @@
 /**
- * The part of `size` bytes that a `Range` field asks for (RFC 9110, 14.1.2): from `start` up to before `end`. `beyond` when there is none such
- * (416); undefined for what a server answers with the whole: no field, another unit, one that is malformed, several ranges at once.
+ * The part of `size` bytes that a `Range` field asks for (RFC 9110, 14.1.2): from `start` up to before `end`.
+ * `beyond` when there is none such (416); undefined for what a server answers with the whole: no field,
+ * another unit, one that is malformed, several ranges at once.
  */
 export function rangeIn(
   field: string | undefined,

@@ -6,8 +6,9 @@ import { strangeReply } from '../faults/strange-reply.ts';
 const LONGEST = 2 ** 31 - 1;
 
 /**
- * Ends a request after so many milliseconds as the platform's router does (section 8): with 504 before the headers of the answer, else in the
- * middle of it. The service behind the router works on, and nobody hears of it.
+ * Ends a request after so many milliseconds as the platform's router does (section 8): with 504 before the
+ * headers of the answer, else in the middle of it. The service behind the router works on, and nobody hears
+ * of it.
  */
 export async function withinLimit(
   ms: number,

@@ -26,8 +26,8 @@ import { requestOf } from './request.ts';
 import { withinLimit } from './router-limit.ts';
 
 /**
- * The service's HTTP face, on 127.0.0.1 only, and for who calls it by that name or as `localhost`. Until `serve` is called every answer
- * is 503.
+ * The service's HTTP face, on 127.0.0.1 only, and for who calls it by that name or as `localhost`. Until
+ * `serve` is called every answer is 503.
  */
 export interface HttpService {
   /** `http://127.0.0.1:PORT` */
@@ -38,8 +38,8 @@ export interface HttpService {
 }
 
 /**
- * How long an idle connection stays open. Clients keep theirs for a few seconds up to a minute; a server that is quicker
- * resets the request that is just on its way.
+ * How long an idle connection stays open. Clients keep theirs for a few seconds up to a minute; a server that
+ * is quicker resets the request that is just on its way.
  */
 const IDLE_MS = 75_000;
 
@@ -85,7 +85,10 @@ function isExternal({ incoming }: HttpBindings): boolean {
   return !/^\/lab(?:[/?]|$)/u.test(incoming.url ?? '');
 }
 
-/** The answer to a request that a foreign web page sends, or that is meant for another host; undefined for all others. */
+/**
+ * The answer to a request that a foreign web page sends, or that is meant for another host; undefined for all
+ * others.
+ */
 function refuseStranger({ incoming }: HttpBindings): Response | undefined {
   const stranger = strangerIn(incoming);
   if (stranger === undefined) return undefined;

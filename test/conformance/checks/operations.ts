@@ -13,7 +13,8 @@ export const OPERATIONS: readonly Check[] = [
     section: '4.2 (6)',
     title:
       'maintenance updates are forbidden and allowed again, with the setting and the id of the instance as the answer',
-    // Before the update, which may be refused while updates are forbidden. The setting cannot be read, so updates are allowed afterwards, whatever they were before.
+    // Before the update, which may be refused while updates are forbidden. The setting cannot be read, so
+    // updates are allowed afterwards, whatever they were before.
     needs: { level: 'all', revisions: [61] },
     run: async (subject) => {
       for (const allowed of [false, true]) {
