@@ -142,7 +142,8 @@ async function isLeftOver(path: string): Promise<boolean> {
   if (facts === undefined || !facts.isDirectory() || facts.uid !== process.getuid?.()) return false;
   const socket = join(path, 'alive');
   if ((await lstat(socket).catch(() => undefined)) === undefined) {
-    return Date.now() - facts.mtimeMs > HALF_MADE_MS;
+    // It gets its socket first, so it is empty; anything else is somebody's folder that is only called so.
+    return Date.now() - facts.mtimeMs > HALF_MADE_MS && (await readdir(path)).length === 0;
   }
   return !(await listens(socket));
 }

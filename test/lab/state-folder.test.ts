@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Home } from '../../src/lab/home.ts';
+import { type Home, sweepHomes } from '../../src/lab/home.ts';
 import { openStateFolder } from '../../src/lab/state-folder.ts';
 import { temporaryFolder } from './helpers.ts';
 
@@ -64,3 +64,23 @@ const HOME: Home = {
   state: '/tmp/lifeboat-lab-none/state',
   release: async () => undefined,
 };
+
+test('a sweep removes an empty home that was never finished, and no folder with something in it', async () => {
+  const root = await temporaryFolder();
+  const [unfinished, precious] = ['lifeboat-lab-abcdef', 'lifeboat-lab-notes'].map((name) =>
+    join(root, name),
+  );
+  const long = new Date(Date.now() - 3_600_000);
+  for (const path of [unfinished, precious]) await mkdir(path ?? '');
+  await writeFile(join(precious ?? '', 'lifeboat.yaml'), '');
+  for (const path of [unfinished, precious]) await utimes(path ?? '', long, long);
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = root;
+  try {
+    await sweepHomes(() => undefined);
+  } finally {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  }
+  expect(await readdir(root)).toEqual(['lifeboat-lab-notes']);
+});
