@@ -68,7 +68,7 @@ export const restoreBackupMachine = recovery.createMachine({
         onError: failOrDoubt('restoreInDoubt', 'restoreFailed'),
       },
     }),
-    ...restoreTask({ again: 'refreshing', next: 'countingAfter' }),
+    ...restoreTask({ again: 'refreshing', next: 'countingAfter', mayBeUnsaid: true }),
     ...lookAfter({ next: 'weighingOwed' }),
     ...owing({ next: 'recording', fresh: 'takingFresh', card: 'renewingCard' }),
     ...rebinding,

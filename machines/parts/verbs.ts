@@ -29,7 +29,8 @@ export const Ground = z.object({
   updatedAt: z.string().optional(),
   /** The maintenance updates that were to be had, each as one text to compare by. */
   updates: z.array(z.string()).optional(),
-  minKeyLength: z.number(),
+  /** Missing where the interface has no call that says it. */
+  minKeyLength: z.number().optional(),
   newestBackup: z.number().optional(),
   runningTasks: z.array(z.number()),
   /** Restores under way, where another one is what is confirmed; missing where nobody looked, or was let look. */
@@ -60,6 +61,8 @@ export const PreflightFacts = z.object({
   keyStore: z.string(),
   tokenExpires: z.string().optional(),
   clockSkewSeconds: z.number().optional(),
+  /** What the instance's interface has no call for, and what that interface is called; missing for V1, which says all of it. */
+  unsaid: z.object({ by: z.string(), what: z.array(z.string()) }).optional(),
   warnings: z.array(z.string()),
   blockers: z.array(Failure),
 });

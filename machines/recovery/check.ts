@@ -9,10 +9,10 @@ export const RESTORES_CALL = {
   what: 'whether a restore is under way',
 } as const;
 
-/** What is read before anything is decided. */
+/** What is read before anything is decided. V0 has the lists alone; what it leaves unsaid stands in the facts. */
 const GETS = [
-  { method: 'GET', path: '', what: 'the instance and its state' },
-  { method: 'GET', path: '/backups-config', what: 'retention, least key length' },
+  { method: 'GET', path: '', what: 'the instance and its state', optional: true },
+  { method: 'GET', path: '/backups-config', what: 'retention, least key length', optional: true },
   { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way' },
 ] as const;
 

@@ -7,8 +7,8 @@ import { recovery } from './setup.ts';
 
 /** What a confirmation rests on is read with these. */
 const GROUND_CALLS = [
-  { method: 'GET', path: '', what: 'the instance and its state, again' },
-  { method: 'GET', path: '/backups-config', what: 'its settings, again' },
+  { method: 'GET', path: '', what: 'the instance and its state, again', optional: true },
+  { method: 'GET', path: '/backups-config', what: 'its settings, again', optional: true },
   { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way, again' },
 ] as const;
 

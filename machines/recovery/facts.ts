@@ -70,6 +70,7 @@ function howFound({ time }: RecoveryContext): string {
 function restoreFacts(context: RecoveryContext): Fact[] {
   const { restore, safety, proof, fresh, ready } = context;
   const facts = restore.restore;
+  const isUnsaid = context.facts?.unsaid !== undefined;
   const elsewhen = restoredElsewhen(context);
   return [
     ...taskFact('safety backup', safety),
@@ -87,6 +88,9 @@ function restoreFacts(context: RecoveryContext): Fact[] {
     ...timeFact('restored from', facts?.restoredFrom),
     ...(elsewhen === undefined ? [] : [{ label: 'deviation', value: elsewhen, tone: 'bad' as const }]),
     ...(ready === undefined ? [] : [{ label: 'instance', value: ready.state, tone: 'good' as const }]),
+    ...(isUnsaid && facts !== undefined ? [toldFact(context, 'restored from')] : []),
+    // It stands where the state of the instance is decided by, not among what is good to know.
+    ...(isUnsaid ? [toldFact(context, 'state')] : []),
     ...taskFact('fresh backup', fresh),
   ];
 }
@@ -188,6 +192,13 @@ function dutyFacts({ duties }: RecoveryContext): Fact[] {
   ];
 }
 
+/** A value, or who leaves it unsaid. */
+function toldFact({ facts }: RecoveryContext, label: string, value?: string): Fact {
+  if (value !== undefined) return { label, value };
+  if (facts?.unsaid === undefined) return { label, value: 'not told' };
+  return { label, value: `${facts.unsaid.by} does not say`, tone: 'warn' };
+}
+
 function updatesWords(context: RecoveryContext): string {
   if (context.updates !== undefined) return 'forbidden for the time of the run';
   if (isOwed(context, 'release-updates')) return 'may be forbidden';
@@ -201,10 +212,19 @@ function instanceFacts(context: RecoveryContext): Fact[] {
   const { newest, backups } = facts;
   return [
     ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
-    { label: 'service name', value: facts.service.name ?? 'not told' },
-    { label: 'state', value: facts.ground.state ?? 'not told' },
+    toldFact(context, 'service name', facts.service.name),
+    ...(facts.unsaid === undefined ? [toldFact(context, 'state', facts.ground.state)] : []),
     { label: 'backups', value: `${backups.total}, of them ${backups.done} done` },
     ...timeFact('newest backup', newest?.finishedAt),
+    ...(facts.unsaid === undefined
+      ? []
+      : [
+          {
+            label: `${facts.unsaid.by} does not say`,
+            value: facts.unsaid.what.join('; '),
+            tone: 'warn' as const,
+          },
+        ]),
     ...(facts.retentionDays === undefined
       ? []
       : [{ label: 'retention', value: facts.retentionDays, unit: 'days' as const }]),

@@ -45,6 +45,7 @@ export function freshCard({ on, next }: Fresh) {
             method: 'POST',
             path: '/disaster-recovery/prepare',
             what: 'the guid, without a key',
+            ...(on === undefined ? { optional: true } : {}),
             ...side,
             needs: 'no key is in the body, so none is changed',
           },

@@ -3,6 +3,7 @@ import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
 import { choice, type OptionEvent, type RecoveryQuestion, stop } from './ask.ts';
 import type { RecoveryContext } from './context.ts';
 import { failOrOver, failure } from './failing.ts';
+import { instanceUnsaid } from './instance-unsaid.ts';
 import { recovery } from './setup.ts';
 
 interface RestoreTask {
@@ -10,15 +11,18 @@ interface RestoreTask {
   readonly again: string;
   readonly on?: 'target' | undefined;
   readonly next: string;
+  /** Whether the interface may have no call that says how the instance is: then a person is asked. */
+  readonly mayBeUnsaid?: boolean;
 }
 
 /** What is lost by a restore, for the plan. */
 export const RESTORE_FOREVER = 'everything that the instance holds now is replaced';
 
 /** What becomes of the one send of a restore. Nothing is sent a second time but after the typed name. */
-export function restoreTask({ again, on, next }: RestoreTask) {
+export function restoreTask({ again, on, next, mayBeUnsaid = false }: RestoreTask) {
   const task = 'restore' as const;
   const side = on === undefined ? {} : { on };
+  const over = mayBeUnsaid ? 'weighingInterface' : 'waitingForInstance';
   return {
     weighingRestore: recovery.createStateConfig({
       meta: { step: 'restore', title: 'weighing the answer' },
@@ -73,7 +77,7 @@ export function restoreTask({ again, on, next }: RestoreTask) {
       on: {
         'operator.retry': 'askingForRestoreAgain',
         'operator.markDone': {
-          target: 'waitingForInstance',
+          target: over,
           actions: { type: 'keepTask', params: ({ event }) => ({ task, outside: event.text }) },
         },
         'operator.stop': 'stopped',
@@ -91,7 +95,7 @@ export function restoreTask({ again, on, next }: RestoreTask) {
       on: {
         'operator.lookAgain': { target: 'waitingForRestore', reenter: true },
         'operator.markDone': {
-          target: 'waitingForInstance',
+          target: over,
           actions: { type: 'keepTask', params: ({ event }) => ({ task, outside: event.text }) },
         },
         'operator.giveUp': {
@@ -104,7 +108,7 @@ export function restoreTask({ again, on, next }: RestoreTask) {
         src: 'waitForRestore',
         input: ({ context }) => ({ id: context.restore.landed?.id ?? 0, ...side }),
         onDone: {
-          target: 'waitingForInstance',
+          target: over,
           actions: { type: 'keepTask', params: ({ event }) => ({ task, restore: event.output }) },
         },
         onError: failOrOver('restoreBroken', 'restoreWaitFailed'),
@@ -129,7 +133,7 @@ export function restoreTask({ again, on, next }: RestoreTask) {
       on: {
         'operator.retry': { target: 'waitingForRestore', actions: 'clearFailure' },
         'operator.markDone': {
-          target: 'waitingForInstance',
+          target: over,
           actions: { type: 'keepTask', params: ({ event }) => ({ task, outside: event.text }) },
         },
       },
@@ -152,22 +156,23 @@ export function restoreTask({ again, on, next }: RestoreTask) {
       on: {
         'operator.retry': 'askingForRestoreAgain',
         'operator.skip': {
-          target: 'waitingForInstance',
+          target: over,
           actions: { type: 'noteSkip', params: ({ event }) => ({ step: 'restore', reason: event.text }) },
         },
         'operator.markDone': {
-          target: 'waitingForInstance',
+          target: over,
           actions: { type: 'keepTask', params: ({ event }) => ({ task, outside: event.text }) },
         },
         'operator.stop': 'stopped',
       },
     }),
-    ...instanceIsBack({ next, on }),
+    ...(mayBeUnsaid ? instanceUnsaid({ next }) : {}),
+    ...instanceIsBack({ next, on, optional: mayBeUnsaid }),
   };
 }
 
 /** The instance after the change: only the service can say that it is available. */
-function instanceIsBack({ next, on }: { readonly next: string; readonly on?: 'target' | undefined }) {
+function instanceIsBack({ next, on, optional }: Pick<RestoreTask, 'next' | 'on'> & { optional: boolean }) {
   const side = on === undefined ? {} : { on };
   return {
     waitingForInstance: recovery.createStateConfig({
@@ -176,7 +181,7 @@ function instanceIsBack({ next, on }: { readonly next: string; readonly on?: 'ta
         step: 'restore',
         title: 'waiting until the instance is available',
         slice: 'execute',
-        calls: [{ method: 'GET', path: '', what: 'its state, until it is available', ...side }],
+        calls: [{ method: 'GET', path: '', what: 'its state, until it is available', optional, ...side }],
         beside: () => besideWaiting(),
       },
       on: {

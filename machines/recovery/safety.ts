@@ -39,14 +39,19 @@ export function safetyBackup({ next }: { readonly next: string }) {
 const USABLE: readonly (string | undefined)[] = ['available', 'provisioned'];
 
 function askForSafety({ facts, instance }: RecoveryContext): RecoveryQuestion {
-  const isUsable = USABLE.includes(facts?.ground.state);
+  const { ground, unsaid } = facts ?? {};
+  const isUsable = USABLE.includes(ground?.state);
+  const state =
+    unsaid === undefined
+      ? `${instance} is ${ground?.state ?? 'in no state that is told'}`
+      : `${unsaid.by} does not say whether ${instance} is available`;
   const backUp: Option = {
     event: { type: 'operator.backUp' },
     label: 'back up the present state first',
     hint: isUsable
       ? 'however wrong it is, it is the only way back from the restore'
-      : `${instance} is ${facts?.ground.state ?? 'in no state that is told'}, so the backup may fail; it does no harm`,
-    recommended: isUsable,
+      : `${state}, so the backup may fail; it does no harm`,
+    recommended: isUsable || unsaid !== undefined,
   };
   return choice(`the restore replaces everything that ${instance} holds now: back it up first?`, [
     backUp,

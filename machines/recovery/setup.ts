@@ -37,6 +37,8 @@ export const recovery = setup({
     isTimeReachable: ({ context }) => weigh.isReachable(context, context.time),
     canBeChosen: ({ context, event }) =>
       event.type === 'operator.chooseTime' && weigh.isReachable(context, event.time),
+    /** The interface of the instance has no call that says how it is. */
+    isUnsaid: ({ context }) => context.facts?.unsaid !== undefined,
     isListed: ({ context, event }) =>
       event.type === 'operator.chooseBackup' &&
       (context.backups?.newest.some(({ id }) => id === event.id) ?? false),

@@ -67,7 +67,7 @@ export function obligationsOf(context: RecoveryContext, state?: string): readonl
 /** From the one send of a restore until what is owed after it is known. */
 const RESTORE_MAY_RUN = [
   ...['restoring', 'restoreInDoubt', 'waitingForRestore', 'restoreWaitFailed', 'restoreBroken'],
-  ...['waitingForInstance', 'instanceFailed', 'countingAfter', 'countingAfterFailed'],
+  ...['waitingForInstance', 'instanceFailed', 'instanceUnsaid', 'countingAfter', 'countingAfterFailed'],
   ...['listingDuties', 'dutiesFailed'],
 ];
 

@@ -143,7 +143,7 @@ function instanceFacts({ facts }: RotateKeyContext): Fact[] {
       label: 'rights',
       value: 'may read; whether it may change shows at the change, and a refusal changes nothing',
     },
-    { label: 'least key length', value: facts.ground.minKeyLength },
+    { label: 'least key length', value: facts.ground.minKeyLength ?? 'not told' },
     { label: 'backups', value: `${backups.total}, of them ${backups.downloadable} downloadable` },
     ...(newest?.finishedAt === undefined
       ? []

@@ -10,20 +10,20 @@ import { updateLines } from './doubt-action.ts';
 const LEAST_KEY_LENGTH = 8;
 
 /**
- * What the service says of an instance in three GETs, one after the other; with `restores` in a fourth. Rejects with the first failure. That the
- * list of restores is not for this token, or that the service has none, is no failure: then it is not known what is under way.
+ * What the service says of an instance in three GETs, one after the other; with `restores` in a fourth. What its interface has no call for is
+ * left out (service-api.md section 4.4: V0 has neither overview nor configuration). Rejects with the first failure. That the list of restores is not for this token, or that the service has none, is no failure: then it is not known what is under way.
  */
 export async function readInstance(
   service: ServiceClient,
   signal: AbortSignal,
   { restores = false }: { readonly restores?: boolean | undefined } = {},
 ) {
-  const overview = await service.overview(signal);
-  const config = await service.backupsConfig(signal);
+  const overview = service.supports('overview') ? await service.overview(signal) : undefined;
+  const config = service.supports('backupsConfig') ? await service.backupsConfig(signal) : undefined;
   const backups = await service.backups(signal);
   return {
-    overview: overview.value,
-    config: config.value,
+    overview: overview?.value,
+    config: config?.value,
     backups: backups.value,
     skew: backups.skew,
     restores: restores ? await restoresOf(service, signal) : undefined,
@@ -48,18 +48,18 @@ async function restoresOf(
 
 /** What a confirmation rests on. */
 export function groundOf(
-  overview: InstanceOverview,
-  config: BackupsConfig,
+  overview: InstanceOverview | undefined,
+  config: BackupsConfig | undefined,
   backups: readonly Backup[],
   restores?: readonly Restore[] | 'not told' | undefined,
 ): Ground {
   const newest = newestOf(backups);
   return {
-    ...(overview.id === undefined ? {} : { serviceId: String(overview.id) }),
-    ...(overview.state === undefined ? {} : { state: overview.state }),
-    ...(overview.updated_at === undefined ? {} : { updatedAt: overview.updated_at }),
-    ...(overview.available_updates === undefined ? {} : { updates: updateLines(overview) ?? [] }),
-    minKeyLength: config.min_encryption_key_length ?? LEAST_KEY_LENGTH,
+    ...(overview?.id === undefined ? {} : { serviceId: String(overview.id) }),
+    ...(overview?.state === undefined ? {} : { state: overview.state }),
+    ...(overview?.updated_at === undefined ? {} : { updatedAt: overview.updated_at }),
+    ...(overview?.available_updates === undefined ? {} : { updates: updateLines(overview) ?? [] }),
+    ...(config === undefined ? {} : { minKeyLength: config.min_encryption_key_length ?? LEAST_KEY_LENGTH }),
     ...(newest === undefined ? {} : { newestBackup: newest.id }),
     runningTasks: backups.filter(isUnderWay).map((backup) => backup.id),
     ...(restores === undefined || restores === 'not told'

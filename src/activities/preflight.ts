@@ -1,6 +1,6 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Ground, PreflightFacts } from '../../machines/parts/verbs.ts';
-import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
+import type { Restore } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { ReadActivity } from './activity.ts';
 import { secondsAhead } from './clocks.ts';
@@ -13,6 +13,8 @@ const BLOCKING_STATES = new Set(['deleted', 'deploying', 'failed']);
 const USUAL_STATES = new Set(['available', 'provisioned']);
 const SKEW_WORTH_A_WORD_S = 60;
 
+type Seen = Awaited<ReturnType<typeof readInstance>>;
+
 interface Input {
   readonly instance: string;
   /** For a restore, which a failed instance may need: neither that state nor a backup under way blocks, they warn. */
@@ -23,33 +25,36 @@ interface Input {
 
 /**
  * Looks at everything a change of an instance rests on: instance, configuration, backups, the key store. Only GETs. The right to change
- * shows only at the change itself: a 403 there changes nothing.
+ * shows only at the change itself: a 403 there changes nothing. What the interface has no call for is named in `unsaid`, never guessed.
  */
 export function preflight(deps: ActivityDeps): ReadActivity<Input, PreflightFacts> {
   return {
     kind: 'read',
     async run({ instance, tolerant = false, restores: wanted }, { signal }) {
       try {
+        const { limits } = deps.service;
         await deps.keyring.store.probe();
         const seen = await readInstance(deps.service, signal, { restores: wanted });
         const { overview, config, backups, restores, skew: measured } = seen;
         const ground = groundOf(overview, config, backups, restores);
         const skew = secondsAhead(measured);
-        const obstacles = [...obstaclesOf(overview, ground), ...restoreObstacles(instance, restores)];
+        const obstacles = [...obstaclesOf(ground), ...restoreObstacles(instance, restores)];
         const isBorne = ({ code, evidence }: Failure) =>
           tolerant && (code === 'service.task-running' || evidence['state'] === 'failed');
         const current = await deps.currentKey();
         const expires = await deps.tokenExpires();
         return ok({
-          ...serviceFacts(overview, config, backups),
+          ...serviceFacts(seen),
           ground,
           keysHeld: [...(await deps.keyring.list(instance))],
           ...(current === undefined ? {} : { currentKey: current }),
           keyStore: deps.keyring.store.description,
+          ...(limits === undefined ? {} : { unsaid: { by: limits.name, what: [...limits.unsaid] } }),
           ...(expires === undefined ? {} : { tokenExpires: expires }),
           ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
           warnings: [
-            ...warningsOf(overview, config, backups, skew),
+            ...(limits === undefined ? [] : [limits.deprecation]),
+            ...warningsOf(seen, skew),
             ...(restores === 'not told'
               ? ['the service does not tell whether a restore is under way: look at its dashboard']
               : []),
@@ -64,23 +69,23 @@ export function preflight(deps: ActivityDeps): ReadActivity<Input, PreflightFact
   };
 }
 
-function serviceFacts(overview: InstanceOverview, config: BackupsConfig, backups: readonly Backup[]) {
+function serviceFacts({ overview, config, backups }: Pick<Seen, 'overview' | 'config' | 'backups'>) {
   const newest = newestOf(backups);
   return {
     service: {
-      ...(overview.id === undefined ? {} : { id: String(overview.id) }),
-      ...(overview.name === undefined ? {} : { name: overview.name }),
-      ...(overview.state === undefined ? {} : { state: overview.state }),
-      ...(overview.plan_id === undefined ? {} : { plan: overview.plan_id }),
-      ...(overview.service_id === undefined ? {} : { offering: overview.service_id }),
-      ...(overview.tenant_name === undefined ? {} : { tenant: overview.tenant_name }),
+      ...(overview?.id === undefined ? {} : { id: String(overview?.id) }),
+      ...(overview?.name === undefined ? {} : { name: overview.name }),
+      ...(overview?.state === undefined ? {} : { state: overview.state }),
+      ...(overview?.plan_id === undefined ? {} : { plan: overview.plan_id }),
+      ...(overview?.service_id === undefined ? {} : { offering: overview.service_id }),
+      ...(overview?.tenant_name === undefined ? {} : { tenant: overview.tenant_name }),
     },
-    ...(config.retention_time === undefined ? {} : { retentionDays: config.retention_time }),
-    ...(config.min_backup_count === undefined ? {} : { minBackupCount: config.min_backup_count }),
-    ...(config.exclude_from_auto_backup === undefined
+    ...(config?.retention_time === undefined ? {} : { retentionDays: config.retention_time }),
+    ...(config?.min_backup_count === undefined ? {} : { minBackupCount: config.min_backup_count }),
+    ...(config?.exclude_from_auto_backup === undefined
       ? {}
       : { excludedFromAutoBackup: config.exclude_from_auto_backup }),
-    ...(config.backup_type === undefined ? {} : { backupType: config.backup_type }),
+    ...(config?.backup_type === undefined ? {} : { backupType: config.backup_type }),
     backups: {
       total: backups.length,
       done: backups.filter((backup) => backup.status === 'done').length,
@@ -90,18 +95,18 @@ function serviceFacts(overview: InstanceOverview, config: BackupsConfig, backups
   };
 }
 
-function obstaclesOf(overview: InstanceOverview, { runningTasks }: Ground): Failure[] {
+function obstaclesOf({ state, runningTasks }: Ground): Failure[] {
   const obstacles: Failure[] = [];
-  if (overview.state !== undefined && BLOCKING_STATES.has(overview.state)) {
+  if (state !== undefined && BLOCKING_STATES.has(state)) {
     obstacles.push({
       code: 'instance.state',
-      shortMessage: `the instance is ${show(overview.state)}`,
+      shortMessage: `the instance is ${show(state)}`,
       hints: [
-        overview.state === 'deleted'
+        state === 'deleted'
           ? 'it does not come back: recover its data into another one, `lifeboat run disaster-recovery`'
           : 'wait until it is available, then try again',
       ],
-      evidence: { state: show(overview.state) },
+      evidence: { state: show(state) },
     });
   }
   if (runningTasks.length > 0) {
@@ -136,20 +141,12 @@ function restoreObstacles(
   return [failure];
 }
 
-function warningsOf(
-  overview: InstanceOverview,
-  config: BackupsConfig,
-  backups: readonly Backup[],
-  skew: number | undefined,
-): string[] {
+function warningsOf({ overview, config, backups }: Seen, skew: number | undefined): string[] {
   const warnings: string[] = [];
-  if (
-    overview.state !== undefined &&
-    !USUAL_STATES.has(overview.state) &&
-    !BLOCKING_STATES.has(overview.state)
-  )
-    warnings.push(`the state "${show(overview.state, 40)}" is not one that lifeboat knows`);
-  if (config.exclude_from_auto_backup === true)
+  const state = overview?.state;
+  if (state !== undefined && !USUAL_STATES.has(state) && !BLOCKING_STATES.has(state))
+    warnings.push(`the state "${show(state, 40)}" is not one that lifeboat knows`);
+  if (config?.exclude_from_auto_backup === true)
     warnings.push('the instance is excluded from scheduled backups');
   if (backups.length > 0 && newestOf(backups) === undefined) warnings.push('none of its backups is done');
   if (skew !== undefined && Math.abs(skew) > SKEW_WORTH_A_WORD_S)

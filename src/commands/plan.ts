@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Runbook } from '../../machines/parts/runbook.ts';
+import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
 import { homeFolder, loadConfig } from '../config/load.ts';
 import { EXIT } from '../errors.ts';
+import { routeAt } from '../service/revisions.ts';
 import { printableJson, show } from '../text.ts';
 import { viewFact } from '../view/build-run-view.ts';
 import { type PlannedStep, plannedSteps } from '../view/plan-view.ts';
@@ -48,7 +49,9 @@ export async function plan(
   const walk = await lookAround(context, runbook, input, sites, keyring);
   const names = { instance: flags.instance, target: flags.target };
   const path = pathOf(runbook, input);
-  const steps = plannedSteps(runbook, names, path);
+  const routeFor = ({ method, path: below, on }: PlannedCall) =>
+    routeAt(method, below, (on === 'target' ? (sites.target ?? sites.instance) : sites.instance).revision);
+  const steps = plannedSteps(runbook, names, path, routeFor);
   const approvals = approvalsOnPath(config, runbook, path, names);
   if (flags.json) printJsonPlan(context, runbook, names, steps, walk, approvals);
   else print(context, runbook, names, steps, walk, approvals);
@@ -136,6 +139,13 @@ function print(
   );
   printWords(
     context,
+    'what its interface has no call for',
+    steps.flatMap(({ title, calls }) =>
+      calls.filter(({ absent }) => absent).map(({ on, what }) => `${title}: ${what} (${on} does not say)`),
+    ),
+  );
+  printWords(
+    context,
     'what a second person has to approve',
     approvals.map(({ title, on }) => `${title}: a change of ${show(on, 80)}`),
   );
@@ -159,7 +169,8 @@ function print(
 
 function rowsOf(step: PlannedStep): string[][] {
   if (step.asks !== undefined) return [['asks you', '', '', step.asks]];
-  const calls = step.calls.map(({ method, path, on, changes, what }) => [
+  const made = step.calls.filter(({ absent }) => !absent);
+  const calls = made.map(({ method, path, on, changes, what }) => [
     `${method} …${path}`,
     on,
     changes ? (step.destructive ? 'DESTROYS' : 'CHANGES') : '',

@@ -1,19 +1,54 @@
+import { runbooks } from '../../machines/index.ts';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
+import { EXIT, failureOf, LifeboatError } from '../errors.ts';
 import { fold } from '../runner/fold.ts';
-import { describeOperation, operationAt } from '../service/revisions.ts';
+import { type Callable, operationAt } from '../service/revisions.ts';
 import { metaAt } from '../view/build-run-view.ts';
 import type { Sites } from './sites.ts';
 
-/** Rejects, with exit 2, a run with a call that the instance's revision does not have: it could be begun and never be ended. */
+/** What is needed of an instance to know what can be run on it. */
+type Site = Pick<Sites['instance'], 'name' | 'service'>;
+
+interface Lacking {
+  readonly site: Site;
+  readonly call: PlannedCall;
+  readonly operation: Callable;
+}
+
+/**
+ * Rejects, with exit 2, a run with a call that the instance's revision does not have: it could be begun and never be ended. Of several such
+ * calls it names the first that changes something, because that is what the run is for.
+ */
 export function refuseUnsupported(
   runbook: Runbook,
-  sites: Pick<Sites, 'instance' | 'target'>,
+  sites: { readonly instance: Site; readonly target: Site | undefined },
   input: unknown,
 ): void {
-  for (const state of pathOf(runbook, input)) {
-    for (const call of metaAt(runbook, state)?.calls ?? []) refuseCall(runbook, sites, call);
-  }
+  const lacking = lackingOn(runbook, sites, pathOf(runbook, input));
+  const found = lacking.find(({ call }) => call.method !== 'GET') ?? lacking[0];
+  if (found === undefined) return;
+  const { site, call, operation } = found;
+  const able = runnableOn(site);
+  throw new LifeboatError(
+    'run.unsupported',
+    `${runbook.id} cannot be run on ${site.name}: ${whyNot(site, operation)} (${call.method} …${call.path})`,
+    {
+      hints: [
+        'nothing was sent',
+        ...(able.length === 0 ? [] : [`what can be run on ${site.name}: ${able.join(', ')}`]),
+        'if the service is another one, set `revision` of the instance',
+      ],
+      evidence: { operation },
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
+/** The runbooks that need no call which the instance's revision lacks. */
+export function runnableOn(site: Site): readonly string[] {
+  return Object.values(runbooks)
+    .filter((one) => lackingOn(one, { instance: site, target: site }, one.mainPath).length === 0)
+    .map(({ id }) => id);
 }
 
 /** The states that a run with this input passes without trouble, in order. */
@@ -22,22 +57,28 @@ export function pathOf(runbook: Runbook, input: unknown): readonly string[] {
   return runbook.pathOf?.(snapshot.context as never) ?? runbook.mainPath;
 }
 
-function refuseCall(
+/** The calls on a path that a run cannot do without and the revision does not have. */
+function lackingOn(
   runbook: Runbook,
-  { instance, target }: Pick<Sites, 'instance' | 'target'>,
-  { method, path, on, optional }: PlannedCall,
-): void {
-  const { name, service } = on === 'target' ? (target ?? instance) : instance;
-  const operation = operationAt(method, path);
-  if (optional === true || operation === undefined || service.supports(operation)) return;
-  const { words } = describeOperation(operation);
-  throw new LifeboatError(
-    'run.unsupported',
-    `${runbook.id} cannot be walked on ${name}: its service cannot ${words}`,
-    {
-      hints: ['nothing was sent', 'if the service is another one, set `revision` of the instance'],
-      evidence: { cannot: words },
-      exitCode: EXIT.usage,
-    },
-  );
+  { instance, target }: { readonly instance: Site; readonly target: Site | undefined },
+  path: readonly string[],
+): Lacking[] {
+  return path
+    .flatMap((state) => metaAt(runbook, state)?.calls ?? [])
+    .flatMap((call) => {
+      const operation = operationAt(call.method, call.path);
+      const site = call.on === 'target' ? (target ?? instance) : instance;
+      if (call.optional === true || operation === undefined || site.service.supports(operation)) return [];
+      return [{ site, call, operation }];
+    });
+}
+
+/** In the words of the refusal of the call itself: `interface v0 of the service cannot restart the instance`. */
+function whyNot({ service }: Site, operation: Callable): string {
+  try {
+    service.require(operation);
+  } catch (thrown) {
+    return failureOf(thrown).shortMessage;
+  }
+  return 'its service does not have the call';
 }

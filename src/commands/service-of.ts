@@ -14,6 +14,8 @@ export interface OpenInstance extends AsyncDisposable {
   readonly name: string;
   readonly config: InstanceConfig;
   readonly service: ServiceClient;
+  /** The one that the config names, or that `revision: auto` has found. */
+  readonly revision: Revision;
   readonly token: TokenReader;
   /** Variables with tokens, which no command of the config needs to see. */
   readonly hideEnv: readonly string[];
@@ -64,7 +66,15 @@ export async function openInstance(
   if (address.insecure)
     options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
   const service = openService(address, { ...network, downloadOrder: instance.downloads });
-  return { name, config: instance, service, token, hideEnv, [Symbol.asyncDispose]: () => service.close() };
+  return {
+    name,
+    config: instance,
+    service,
+    revision,
+    token,
+    hideEnv,
+    [Symbol.asyncDispose]: () => service.close(),
+  };
 }
 
 /** `revision: auto`: asks the instance itself, by GETs. */

@@ -4,7 +4,7 @@ import type { Secret } from '../secret.ts';
 import type { Untrusted } from '../text.ts';
 import type { Skew } from './clock-skew.ts';
 import type { MetricPoint } from './metrics.ts';
-import type { Operation } from './revisions.ts';
+import type { Limits, Operation } from './revisions.ts';
 import type { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
 
 /** A read answer: the parsed value and the service's own clock, for measuring skew. */
@@ -110,6 +110,8 @@ export interface StartedAction {
  * for what the instance's revision does not have: then nothing is sent.
  */
 export interface ServiceClient {
+  /** What the instance's interface leaves unsaid; undefined where it is V1. */
+  readonly limits: Limits | undefined;
   /** Whether the instance's revision has a call; one that it lacks ends with `service.unsupported`. */
   supports(operation: Operation): boolean;
   /** Throws `service.unsupported` for a call that the revision lacks. */

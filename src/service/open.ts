@@ -3,7 +3,7 @@ import type { ServiceClient } from './client.ts';
 import { type ConnectionOptions, openConnection } from './connection.ts';
 import { openDownload } from './downloads.ts';
 import { operationsOf } from './operations.ts';
-import { DOWNLOAD_ORDER, type DownloadRoute } from './revisions.ts';
+import { DOWNLOAD_ORDER, type DownloadRoute, limitsOf } from './revisions.ts';
 import { v0Methods } from './v0.ts';
 import { v1Methods } from './v1.ts';
 
@@ -24,6 +24,7 @@ export function openService(address: RevisionAddress, options: ServiceOptions): 
   const order = options.downloadOrder ?? DOWNLOAD_ORDER[revision];
   return {
     ...(revision === 'v0' ? v0Methods(operations) : v1Methods(operations)),
+    limits: limitsOf(revision),
     supports: operations.supports,
     require: operations.require,
     download: (id, downloadOptions) =>

@@ -4,9 +4,7 @@ import { type InstanceAddress, urlOf } from './address.ts';
 import type { SendBody, SendCall } from './call.ts';
 import type { Answer, SendOutcome } from './client.ts';
 import type { Connection } from './connection.ts';
-import { describeOperation, type Operation, type Revision, routeOf } from './revisions.ts';
-
-type Callable = Exclude<Operation, 'download'>;
+import { type Callable, describeOperation, type Operation, type Revision, routeOf } from './revisions.ts';
 
 export interface ReadRequest {
   readonly id?: number;

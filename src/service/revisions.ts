@@ -26,6 +26,9 @@ export type Operation =
   | 'changeUpdateSetting'
   | 'restoreToTime';
 
+/** Those that a table of one call each describes: a download has several ways. */
+export type Callable = Exclude<Operation, 'download'>;
+
 /** One call of one revision. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH';
@@ -47,6 +50,8 @@ interface Row {
   readonly silent?: boolean;
   /** Follows "cannot". */
   readonly words: string;
+  /** What a run reads with it that no other call says. */
+  readonly says?: readonly string[];
 }
 
 const DONE = [200];
@@ -54,8 +59,14 @@ const BOTH = [200, 202];
 const TAKEN = [202];
 
 /** Sections 4.1 and 4.2, items 2 to 6. */
-const V1: Readonly<Record<Exclude<Operation, 'download'>, Row>> = {
-  overview: { method: 'GET', path: '', success: { 61: BOTH, 62: DONE }, words: 'tell about the instance' },
+const V1: Readonly<Record<Callable, Row>> = {
+  overview: {
+    method: 'GET',
+    path: '',
+    success: { 61: BOTH, 62: DONE },
+    words: 'tell about the instance',
+    says: ['the name, state, service, plan and updates of the instance'],
+  },
   backups: { method: 'GET', path: '/backups', success: { 61: DONE, 62: DONE }, words: 'list backups' },
   backup: { method: 'GET', path: '/backups/:id', success: { 61: BOTH, 62: DONE }, words: 'show a backup' },
   restores: { method: 'GET', path: '/restores', success: { 61: DONE, 62: DONE }, words: 'list restores' },
@@ -65,6 +76,7 @@ const V1: Readonly<Record<Exclude<Operation, 'download'>, Row>> = {
     path: '/backups-config',
     success: { 61: BOTH, 62: DONE },
     words: 'show the configuration of the backups',
+    says: ['the retention of backups and the minimum length of a key'],
   },
   metrics: { method: 'GET', path: '/metrics', success: { 61: BOTH, 62: DONE }, words: 'give metrics' },
   pitrRange: {
@@ -148,6 +160,32 @@ const V0: Readonly<Partial<Record<Operation, Route>>> = {
   restoreBackup: { method: 'POST', base: 'v0', path: '/backups/restore', success: DONE },
 };
 
+/** What the listing of V0 leaves out of backups and restores (section 2.9 beside 2.1 and 2.2). */
+const NOT_LISTED = ['the size of a backup', 'which backup a restore brings back'];
+
+/** What a person has to know who works with an older interface. */
+export interface Limits {
+  /** What the interface is called: `V0`. */
+  readonly name: string;
+  /** That it will go, and what to use instead: a sentence (section 9, rules 1 and 4: there is no date). */
+  readonly deprecation: string;
+  /** What no call of it says of an instance and its tasks, in words. */
+  readonly unsaid: readonly string[];
+}
+
+/** The limits of a revision; undefined for the revisions of V1. */
+export function limitsOf(revision: Revision): Limits | undefined {
+  if (revision !== 'v0') return undefined;
+  const reads = Object.entries(V1) as [Callable, Row][];
+  const lacking = reads.filter(([operation]) => routeOf(operation, revision) === undefined);
+  return {
+    name: 'V0',
+    deprecation:
+      'V0 is deprecated and will be discontinued in a future release; use V1 where the service has it: revision: 62 (or auto)',
+    unsaid: [...lacking.flatMap(([, { says = [] }]) => says), ...NOT_LISTED],
+  };
+}
+
 /** Section 4.3. */
 export const DOWNLOADS: Readonly<Record<DownloadRoute, Route>> = {
   v1: { method: 'GET', base: 'v1', path: '/backups/:id/download', success: DONE },
@@ -172,15 +210,15 @@ export const BACKUP_FIELDS = {
 } as const satisfies Readonly<Record<string, Readonly<Record<'list' | 'one', readonly Revision[]>>>>;
 
 /** How a revision is asked for an operation other than a download; undefined when it does not have it. */
-export function routeOf(operation: Exclude<Operation, 'download'>, revision: Revision): Route | undefined {
+export function routeOf(operation: Callable, revision: Revision): Route | undefined {
   if (revision === 'v0') return V0[operation];
-  const { success, words: _, ...row } = V1[operation];
+  const { success, words: _, says: __, ...row } = V1[operation];
   const expected = success[revision];
   return expected === undefined ? undefined : { ...row, base: 'v1', success: expected };
 }
 
 /** What the service does for an operation, to follow "cannot", and the revisions that can do it. */
-export function describeOperation(operation: Exclude<Operation, 'download'>): {
+export function describeOperation(operation: Callable): {
   readonly words: string;
   readonly revisions: readonly Revision[];
 } {
@@ -191,11 +229,18 @@ export function describeOperation(operation: Exclude<Operation, 'download'>): {
   };
 }
 
-/** The operation behind a call of V1, by its method and its path below the instance; undefined for none that the table knows. */
-export function operationAt(
+/** Whether a revision has what lies behind a call of V1; a path that the table does not know is one that every revision has. */
+export function routeAt(
   method: Route['method'],
   path: string,
-): Exclude<Operation, 'download'> | undefined {
-  const known = Object.entries(V1) as [Exclude<Operation, 'download'>, Row][];
+  revision: Revision,
+): Pick<Route, 'method' | 'path'> | undefined {
+  const operation = operationAt(method, path);
+  return operation === undefined ? { method, path } : routeOf(operation, revision);
+}
+
+/** The operation behind a call of V1, by its method and its path below the instance; undefined for none that the table knows. */
+export function operationAt(method: Route['method'], path: string): Callable | undefined {
+  const known = Object.entries(V1) as [Callable, Row][];
   return known.find(([, row]) => row.method === method && (row.path || '/') === (path || '/'))?.[0];
 }

@@ -7,7 +7,7 @@ import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './s
 import { readCreated, readId, readMessage, readSetting, readText } from './send-answers.ts';
 
 /** What the versions do differently; the rest of a client is the same for all. */
-export type Methods = Omit<ServiceClient, 'supports' | 'require' | 'ready' | 'download' | 'close'>;
+export type Methods = Omit<ServiceClient, 'limits' | 'supports' | 'require' | 'ready' | 'download' | 'close'>;
 
 /** The methods of version 1 (service-api.md sections 4.1 and 4.2). Which of them a revision has is up to `operations`. */
 export function v1Methods(operations: Operations): Methods {

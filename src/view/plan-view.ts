@@ -17,6 +17,8 @@ export interface PlannedCallView {
   readonly path: string;
   readonly what: string;
   readonly changes: boolean;
+  /** The instance's interface does not have it: it is not made, and what it would show stays unsaid. */
+  readonly absent?: true;
   /** What has to hold before it is made. */
   readonly needs?: string;
   /** What cannot be undone once it is made. */
@@ -41,19 +43,23 @@ export interface PlannedStep {
   readonly wayBack?: string;
 }
 
+/** How the interface of an instance has a call of V1; undefined when it does not have it. */
+export type RouteFor = (call: PlannedCall) => Pick<PlannedCall, 'method' | 'path'> | undefined;
+
 /**
  * The states of a run without trouble that ask, call or do anything, in order. `path` are their names; the runbook's main path by default.
- * Pure: nothing is sent.
+ * Calls are those of V1 unless `routeFor` says otherwise. Pure: nothing is sent.
  */
 export function plannedSteps(
   runbook: Runbook,
   names: PlanNames,
   path: readonly string[] = runbook.mainPath,
+  routeFor: RouteFor = (call) => call,
 ): PlannedStep[] {
   return path.flatMap((state): PlannedStep[] => {
     const meta = metaAt(runbook, state);
     if (meta === undefined) return [];
-    const calls = (meta.calls ?? []).map((call) => viewCall(call, names));
+    const calls = (meta.calls ?? []).map((call) => viewCall(call, names, routeFor(call)));
     const does = (meta.does ?? []).map((text) => show(text));
     const asks = meta.question !== undefined;
     if (!asks && calls.length === 0 && does.length === 0) return [];
@@ -74,10 +80,9 @@ export function plannedSteps(
   });
 }
 
-function viewCall(
-  { method, path, what, on, needs, forever }: PlannedCall,
-  names: PlanNames,
-): PlannedCallView {
+function viewCall(call: PlannedCall, names: PlanNames, route: ReturnType<RouteFor>): PlannedCallView {
+  const { what, on, needs, forever } = call;
+  const { method, path } = route ?? call;
   const name = on === 'target' ? (names.target ?? 'the target') : names.instance;
   return {
     method,
@@ -85,6 +90,7 @@ function viewCall(
     path,
     what,
     changes: method !== 'GET',
+    ...(route === undefined ? { absent: true } : {}),
     ...(needs === undefined ? {} : { needs }),
     ...(forever === undefined ? {} : { forever }),
   };

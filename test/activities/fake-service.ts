@@ -106,6 +106,11 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
       throw new LifeboatError('service.unsupported', `the revision of this test cannot ${operation}`);
   };
   const service: Partial<ServiceClient> = {
+    get limits() {
+      return fake.lacks.has('overview')
+        ? { name: 'V0', deprecation: 'V0 will go', unsaid: ['the state'] }
+        : undefined;
+    },
     supports: (operation) => !fake.lacks.has(operation),
     require,
     ready: async () => undefined,

@@ -1,4 +1,4 @@
-import { CASES, type Flow } from '../e2e/flows.ts';
+import { CASES, type Flow, V0_CASES } from '../e2e/flows.ts';
 import { ERRANDS, type Errand } from './errands.ts';
 
 /** How the first process is started: without a terminal, or in one, with a full screen and somebody at the keys. */
@@ -9,7 +9,7 @@ export interface Scene {
   /** `restore-backup/62/headless`: stable, and part of the names of its points. */
   readonly name: string;
   readonly flow: string;
-  readonly revision: 61 | 62;
+  readonly revision: 61 | 62 | 'v0';
   readonly dress: Dress;
   /** Whether a platform is there, with applications that have to be bound anew. */
   readonly hasPlatform: boolean;
@@ -19,6 +19,8 @@ export interface Scene {
   readonly ageMs: number;
   readonly args: Flow['args'];
   readonly confirm: string;
+  /** How it ends when nobody disturbs it; 0 unless said otherwise. */
+  readonly code?: number;
   /** A second person has to approve what is destructive: the walk ends where they are asked, or begins where they have answered. */
   readonly approval?: 'asked' | 'given';
   readonly errand?: Errand;
@@ -38,9 +40,10 @@ const WITH_PLATFORM = ['restore-backup', 'restore-point-in-time', 'disaster-reco
 const PAST_MS = 9_500;
 
 /** Every flow in every revision, headless and on a screen, and where applications are bound again also with a platform. */
-const WALKS: readonly Scene[] = [...ROTATE_KEY, ...CASES].flatMap((flow) => {
+const WALKS: readonly Scene[] = [...ROTATE_KEY, ...CASES, ...V0_CASES].flatMap((flow) => {
   const { name, revision, args, confirm } = flow;
   const before = 'before' in flow ? (flow.before ?? []) : [];
+  const code = 'code' in flow ? flow.code : 0;
   const ageMs = name === 'restore-point-in-time' ? PAST_MS : 0;
   const platforms = WITH_PLATFORM.includes(name) ? [false, true] : [false];
   return platforms.flatMap((hasPlatform) =>
@@ -56,6 +59,7 @@ const WALKS: readonly Scene[] = [...ROTATE_KEY, ...CASES].flatMap((flow) => {
         ageMs,
         args,
         confirm,
+        code,
       };
     }),
   );
@@ -90,6 +94,6 @@ const OTHERS: readonly Scene[] = ERRANDS.map((errand) => ({
 export const SCENES: readonly Scene[] = [...WALKS, ...APPROVED, ...OTHERS];
 
 /** How the command of a scene ends when nobody disturbs it. */
-export function codeOf({ approval, errand }: Scene): number {
-  return errand?.code ?? (approval === 'asked' ? 3 : 0);
+export function codeOf({ approval, errand, code = 0 }: Scene): number {
+  return errand?.code ?? (approval === 'asked' ? 3 : code);
 }

@@ -5,6 +5,8 @@ import type { House } from './house.ts';
 export interface Flow {
   readonly name: string;
   readonly revisions: readonly (61 | 62)[];
+  /** How it ends on V0, where it can be run on it: 1 where V0 does not show what the flow is for. */
+  readonly onV0?: 0 | 1;
   /** What the flow stands on, made before it. */
   readonly before?: readonly (readonly string[])[];
   /** Resolves when the flow can be walked. */
@@ -18,12 +20,14 @@ const FLOWS: readonly Flow[] = [
   {
     name: 'back-up-and-verify',
     revisions: [61, 62],
+    onV0: 0,
     args: () => ['back-up-and-verify', '--instance', 'orders'],
     confirm: 'orders',
   },
   {
     name: 'restore-backup',
     revisions: [61, 62],
+    onV0: 1,
     args: ({ server }) => ['restore-backup', '--instance', 'orders', '--backup', `${server.backups[0]?.id}`],
     confirm: 'orders',
   },
@@ -71,7 +75,14 @@ function inRange(): string {
   return new Date(Date.now() - 3_000).toISOString();
 }
 
-export const CASES = FLOWS.flatMap((flow) => flow.revisions.map((revision) => ({ ...flow, revision })));
+export const CASES = FLOWS.flatMap((flow) =>
+  flow.revisions.map((revision) => ({ ...flow, revision, code: 0 as 0 | 1 })),
+);
+
+/** The flows that a service with nothing but V0 can be taken through. */
+export const V0_CASES = FLOWS.flatMap((flow) =>
+  flow.onV0 === undefined ? [] : [{ ...flow, revision: 'v0' as const, code: flow.onV0 }],
+);
 
 /** What stands before it goes in peace; then the flow itself. */
 export async function walk(house: House, { before = [], ready, args, confirm }: Flow, arm?: () => void) {

@@ -1,17 +1,17 @@
 import { describe, test } from 'vitest';
-import { CASES, walk } from './flows.ts';
+import { CASES, V0_CASES, walk } from './flows.ts';
 import { useHouses } from './scene.ts';
 
 describe.concurrent('a recovery against a service that a stranger wrote', () => {
   const house = useHouses();
 
-  test.for(CASES)(
+  test.for([...CASES, ...V0_CASES])(
     '$name in revision $revision ends as it should, and is on record',
     async (flow, context) => {
       const { expect } = context;
       const opened = await house(context, { revision: flow.revision });
       const { end, sent } = await walk(opened, flow);
-      expect(end.code, end.stderr).toBe(0);
+      expect(end.code, end.stderr).toBe(flow.code);
       expect(sent().every(({ did }) => did)).toBe(true);
       const audit = await opened.run('audit', 'verify');
       expect(audit.code, audit.stdout).toBe(0);

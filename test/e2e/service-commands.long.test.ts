@@ -120,7 +120,9 @@ describe.concurrent('every endpoint from the command line', () => {
       expect(restart.stderr).toContain('v0 of the service cannot restart the instance');
       expect(restart.code).toBe(2);
       const rotation = await home.run('run', 'rotate-key', ...SURE, '--yes');
-      expect(rotation.stderr).toContain('rotate-key cannot be walked on orders');
+      expect(rotation.stderr).toContain(
+        'rotate-key cannot be run on orders: interface v0 of the service cannot change',
+      );
       expect(rotation.code).toBe(2);
       expect((await home.run('runs', '--json')).stdout).toBe('');
       const { code, stderr } = await home.run('instance', 'show', ...ORDERS);

@@ -15,7 +15,13 @@ import type { Product } from './product.ts';
 
 const SIZE = { cols: 100, rows: 30 };
 
-export const KEYS = { enter: '\r', down: '\u001b[B', escape: '\u001b', clear: '\u0015' } as const;
+export const KEYS = {
+  enter: '\r',
+  down: '\u001b[B',
+  up: '\u001b[A',
+  escape: '\u001b',
+  clear: '\u0015',
+} as const;
 
 /** Whether this machine has util-linux `script`. */
 export function hasTerminal(): boolean {

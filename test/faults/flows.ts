@@ -17,7 +17,7 @@ export interface Walkable {
 
 const REVISIONS = [61, 62] as const;
 
-/** Every flow on every revision that it can be walked on. V0 has no overview, and every flow begins with one. */
+/** Every flow on every revision of V1. What the table says of a lost restore rests on lists that name its backup, which that of V0 does not. */
 export const WALKABLE: readonly Walkable[] = [
   ...REVISIONS.map(
     (revision): Walkable => ({

@@ -63,7 +63,7 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
     const token = async () => new Secret(`Bearer ${CANARIES.token}`);
     const service = openService(addressFrom(url, revision), { token, caFile: site.caFile, limits: LIMITS });
     const close = () => service.close();
-    return { name, config, service, token, hideEnv: [], [Symbol.asyncDispose]: close };
+    return { name, config, service, revision, token, hideEnv: [], [Symbol.asyncDispose]: close };
   };
 
   const drive: Stage['drive'] = async ({ runId, runbook, target }, steer) => {

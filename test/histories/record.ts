@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
 import { auditExport } from '../../src/evidence/export.ts';
 import { openForReading } from '../../src/journal/open-for-reading.ts';
-import { CASES, type Flow, walk } from '../e2e/flows.ts';
+import { CASES, type Flow, V0_CASES, walk } from '../e2e/flows.ts';
 import type { Call, Trouble } from '../e2e/foreign/call.ts';
 import { ANSWERED, CANARIES, type House, type HouseOptions, openHouse, ROTATE } from '../e2e/house.ts';
 import { copyProduct, type Product } from '../e2e/product.ts';
@@ -72,13 +72,13 @@ const ROTATIONS: readonly Ending[] = [
   },
 ];
 
-const RECOVERIES: readonly Ending[] = CASES.flatMap((flow): Ending[] => {
-  const name = `${flow.name.replaceAll(/[^a-z]+/g, '-')}-r${flow.revision}`;
+const RECOVERIES: readonly Ending[] = [...CASES, ...V0_CASES].flatMap((flow): Ending[] => {
+  const name = `${flow.name.replaceAll(/[^a-z]+/g, '-')}-${flow.revision === 'v0' ? '' : 'r'}${flow.revision}`;
   const [runbook = ''] = flow.name.split(' ');
   const options = { revision: flow.revision };
   let isArmed = false;
   return [
-    { runbook, name, options, walk: (house) => walked(house, flow, [0]) },
+    { runbook, name, options, walk: (house) => walked(house, flow, [flow.code]) },
     {
       runbook,
       name: `${name}-lost-answer`,
@@ -89,7 +89,7 @@ const RECOVERIES: readonly Ending[] = CASES.flatMap((flow): Ending[] => {
         return LOST_DONE;
       },
       walk: (house) =>
-        walked(house, flow, [0, 5], () => {
+        walked(house, flow, [flow.code, 5], () => {
           isArmed = true;
         }),
     },

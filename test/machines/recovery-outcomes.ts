@@ -99,6 +99,7 @@ const withId = (backupId: string): Outcome => ({
 const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
   preflight: [
     ...rotationOutcomes('preflight'),
+    { output: { ...found, unsaid: { by: 'V0', what: ['the state of the instance'] } } },
     withId(`${GUID}-1`),
     withId('22222222-2222-4222-8222-222222222222-1'),
   ],

@@ -160,10 +160,21 @@ function identity(snapshot: AnyMachineSnapshot): unknown {
       ? [safety, proof].map(({ landed, absences }) => [landed !== undefined, absences])
       : [proof.landed !== undefined];
     const isReached = isReachable(context, time);
-    return [drift.length > 0, tasks, isReached, time, chosen?.id, restore.absences > 0, ...peace(context)];
+    const isUnsaid = context.facts?.unsaid !== undefined;
+    return [
+      isUnsaid,
+      drift.length > 0,
+      tasks,
+      isReached,
+      time,
+      chosen?.id,
+      restore.absences > 0,
+      ...peace(context),
+    ];
   }
   const isTaking = String(snapshot.value).includes('resh');
   return [
+    context.facts?.unsaid !== undefined,
     isTaking ? [fresh.landed !== undefined, fresh.absences] : [],
     [isRestored(context), hasActed(context)],
     stillOwed(obligations)

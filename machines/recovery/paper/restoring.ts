@@ -18,7 +18,10 @@ const ASKING = [
 ];
 /** The call may have left already. */
 const SENT = ['restoring', 'weighingRestore', 'restoreInDoubt', 'restoreFailed'];
-const WAITING = ['waitingForRestore', 'restoreWaitFailed', 'waitingForInstance', 'instanceFailed'];
+const WAITING = [
+  ...['waitingForRestore', 'restoreWaitFailed'],
+  ...['weighingInterface', 'instanceUnsaid', 'waitingForInstance', 'instanceFailed'],
+];
 
 /** How a runbook restores. */
 export interface RestoreOnPaper {

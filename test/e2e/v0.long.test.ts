@@ -1,0 +1,153 @@
+import { describe, type TestContext, test } from 'vitest';
+import { type LabHouse, useLabs } from './lab-house.ts';
+import { statesOf } from './scene.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+
+const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders'] as const;
+const RESTORE = ['run', 'restore-backup', '--instance', 'orders', '--backup', '1'] as const;
+const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
+const RESTORES = 'orders POST /backups/restore';
+const DEPRECATED = /V0 is deprecated and will be discontinued in a future release; use V1/g;
+const UNSHOWN = 'V0 does not say whether orders is available';
+
+describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () => {
+  const labs = useLabs();
+  const house = (context: TestContext) =>
+    labs(context, { config: (yaml) => yaml.replaceAll('revision: 62', 'revision: v0') });
+
+  test('has a backup taken and proven, and what V0 leaves unsaid is named', async (context) => {
+    const { expect } = context;
+    const { run, did, good } = await house(context);
+    const { code, stdout, stderr } = await run(...PROVE, '--yes');
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/backup \d+ is proven/);
+    expect(stdout).toContain('state: V0 does not say');
+    expect(stdout).toMatch(/V0 does not say: .*minimum length of a key.*the size of a backup/);
+    expect(did()).toEqual(['orders POST /backups']);
+    const report = await good('report', await runIdOf(good));
+    expect(report).toMatch(DEPRECATED);
+    expect(report).toContain('V0 does not say');
+  });
+
+  test('is restored without anybody there, and the run claims nothing that V0 does not show', async (context) => {
+    const { expect } = context;
+    const { lab, run, did, good, entries } = await house(context);
+    const { code, stdout, stderr } = await run(...RESTORE, ...ANSWERED);
+    expect(code, stderr).toBe(1);
+    expect(stdout).toContain('closed without proof: orders is not shown to be available');
+    expect(stdout).toContain(`deviation at restore: ${UNSHOWN}, and nobody looked`);
+    expect(stdout).toContain('state: V0 does not say');
+    expect(stdout).toContain('restored from: V0 does not say');
+    expect(stdout).toContain('nothing owed');
+    expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
+    expect(did().filter((call) => call.includes('/v1/') || call.includes('PATCH'))).toEqual([]);
+    const states = statesOf(await entries('runs'));
+    expect(states).toContain('instanceUnsaid');
+    expect(states).not.toContain('waitingForInstance');
+    const apps = await lab.platform?.appsReach((all) => all.every(({ state }) => state === 'ok'));
+    expect(apps?.length).toBeGreaterThan(0);
+    expect(await good('audit', 'verify')).toContain('nothing was changed, removed or reordered');
+    const report = await good('report', await runIdOf(good));
+    expect(report).toContain(UNSHOWN);
+    expect(report).not.toContain('verdict: available');
+  });
+
+  test.skipIf(!hasTerminal())(
+    'is restored on a screen, where the person says what V0 does not',
+    async (context) => {
+      const { expect } = context;
+      const opened = await house(context);
+      const terminal = openTerminal(opened.product, opened, [...RESTORE]);
+      context.onTestFinished(() => terminal.close());
+      const screen = personAt(terminal, expect);
+      await screen.asks('back up the present state first');
+      await screen.shows('V0 does not say whether orders is available, so the backup may fail');
+      screen.type(KEYS.enter);
+      await screen.asks(/type the instance's name to restore backup 1 into orders/);
+      await screen.shows(/state +! V0 does not say/);
+      await screen.confirm();
+      await screen.asks(`the restore is done, but ${UNSHOWN}`);
+      screen.type(KEYS.up);
+      await screen.shows('❯ it is available');
+      screen.type(KEYS.enter);
+      await screen.asks('how do you know that it is available?');
+      screen.type('psql answers');
+      await screen.shows('is available?: psql answers');
+      screen.type(KEYS.enter);
+      await screen.asks('let the platform');
+      screen.type(KEYS.enter);
+      await screen.asks('closed without proof: orders is not shown to be available');
+      screen.type(KEYS.enter);
+      await screen.isGivenBack(1);
+      expect(screen.text()).toContain("available, on the operator's word: psql answers");
+      expect(opened.did().filter((call) => call === RESTORES)).toHaveLength(1);
+    },
+  );
+
+  test('a lost answer to its restore is a question, and it is never sent twice', async (context) => {
+    const { expect } = context;
+    const { lab, run, did, entries } = await house(context);
+    lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'drop', when: 'after' } });
+    const { code, stderr } = await run(...RESTORE, ...ANSWERED);
+    expect(code, stderr).toBe(5);
+    expect(statesOf(await entries('runs')).at(-1)).toBe('restoreInDoubt');
+    const again = await run('resume', ...ANSWERED);
+    expect(again.code, again.stderr).toBe(5);
+    expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
+  });
+
+  test('a killed process is carried on with, and nothing is sent twice', async (context) => {
+    const { expect } = context;
+    const { lab, start, run, did, entries } = await house(context);
+    lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'task', fate: 'queued' } });
+    const first = start(...RESTORE, ...ANSWERED);
+    const states = async () => statesOf(await entries('runs'));
+    await expect.poll(states, { timeout: 60_000 }).toContain('waitingForRestore');
+    first.child.kill('SIGKILL');
+    await first.ended;
+    lab.clearFaults();
+    const again = await run('resume', ...ANSWERED);
+    expect(again.code, again.stderr).toBe(1);
+    expect(await states()).toContain('instanceUnsaid');
+    expect((await states()).at(-1)).toBe('unproven');
+    expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
+  });
+
+  test('a plan names the calls of V0, and what it has no call for', async (context) => {
+    const { expect } = context;
+    const { run, did } = await house(context);
+    const { code, stdout, stderr } = await run('plan', ...RESTORE.slice(1));
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/POST …\/backups\/restore/);
+    expect(stdout).not.toMatch(/backups-config|GET … /);
+    expect(stdout).toMatch(
+      /what its interface has no call for\n(?: {2}.*\n)* {2}waiting until the instance is available: /,
+    );
+    expect(stdout).toContain('state: V0 does not say');
+    expect(did()).toEqual([]);
+  });
+
+  test('is refused the other runbooks, with the call that V0 lacks and what can be run', async (context) => {
+    const { expect } = context;
+    const { run, did } = await house(context);
+    for (const [words, call] of [
+      [['rotate-key'], 'PATCH …/backups-config'],
+      [['change-instance', '--action', 'restart'], 'PATCH …/restart'],
+      [['disaster-recovery', '--prepare'], 'POST …/disaster-recovery/prepare'],
+      [['restore-point-in-time', '--to', '5 seconds ago'], 'POST …/pitr/restore'],
+    ] as const) {
+      const { code, stderr } = await run('run', ...words, '--instance', 'orders');
+      expect(code, stderr).toBe(2);
+      expect(stderr).toContain(`${words[0]} cannot be run on orders: interface v0 of the service cannot`);
+      expect(stderr).toContain(call);
+      expect(stderr).toContain('hint: what can be run on orders: restore-backup, back-up-and-verify');
+    }
+    expect(did()).toEqual([]);
+    expect((await run('runs', '--json')).stdout).toBe('');
+  });
+});
+
+async function runIdOf(good: LabHouse['good']): Promise<string> {
+  const [first = '{}'] = (await good('runs', '--json')).trim().split('\n');
+  return (JSON.parse(first) as { runId: string }).runId;
+}
