@@ -66,6 +66,7 @@ export async function openInstance(
   if (address.insecure)
     options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
   const service = openService(address, { ...network, downloadOrder: instance.downloads });
+  if (service.limits !== undefined) options.warn?.(`warning: ${name}: ${service.limits.deprecation}`);
   return {
     name,
     config: instance,

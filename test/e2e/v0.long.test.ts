@@ -23,6 +23,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     expect(stdout).toMatch(/backup \d+ is proven/);
     expect(stdout).toContain('state: V0 does not say');
     expect(stdout).toMatch(/V0 does not say: .*minimum length of a key.*the size of a backup/);
+    expect(stderr.match(/warning: orders: V0 is deprecated/g)).toHaveLength(1);
     expect(did()).toEqual(['orders POST /backups']);
     const report = await good('report', await runIdOf(good));
     expect(report).toMatch(DEPRECATED);
@@ -144,6 +145,24 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     }
     expect(did()).toEqual([]);
     expect((await run('runs', '--json')).stdout).toBe('');
+  });
+
+  test('says once for each command that V0 will go, and never on the output for programs', async (context) => {
+    const { expect } = context;
+    const { run } = await house(context);
+    for (const words of [
+      ['backups', 'list'],
+      ['restores', 'list'],
+      ['backups', 'create', '--yes', '--wait'],
+    ]) {
+      const { code, stdout, stderr } = await run(...words, '--instance', 'orders', '--json');
+      expect(code, stderr).toBe(0);
+      expect(stderr.match(DEPRECATED)).toHaveLength(1);
+      expect(stdout).not.toMatch(DEPRECATED);
+    }
+    const { stdout } = await run('doctor');
+    expect(stdout.match(DEPRECATED)?.length).toBeGreaterThan(0);
+    expect(stdout).toContain('what can be run on orders: restore-backup, back-up-and-verify');
   });
 });
 

@@ -10,6 +10,7 @@ import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
+import { runnableOn } from '../refuse-unsupported.ts';
 import { type OpenInstance, openInstance } from '../service-of.ts';
 import { expiryOf } from '../token-expiry.ts';
 import { openKeys } from '../workspace.ts';
@@ -138,15 +139,19 @@ async function instanceChecks(
   }
 }
 
-/** V0 has nothing but its listing, and no runbook can be walked on it. */
-async function oldInterface(name: string, { service }: OpenInstance): Promise<Check> {
+/** V0 has only its listing. */
+async function oldInterface(name: string, instance: OpenInstance): Promise<Check> {
+  const { service } = instance;
   const list = await attempt(`${name}: backups`, () => service.backups());
   if ('check' in list) return list.check;
   return {
     what: `${name}: backups`,
     state: 'warn',
-    found: `the list can be read: ${list.value.value.length}; the service speaks V0 alone, which is deprecated`,
-    hints: ['no runbook can be walked on it; `lifeboat backups` lists, creates, downloads and restores'],
+    found: `the list can be read: ${list.value.value.length}; V0 says nothing of the instance itself`,
+    hints: [
+      ...(service.limits === undefined ? [] : [service.limits.deprecation]),
+      `what can be run on ${name}: ${runnableOn(instance).join(', ')}`,
+    ],
   };
 }
 
