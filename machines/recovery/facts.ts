@@ -88,9 +88,9 @@ function restoreFacts(context: RecoveryContext): Fact[] {
     ...timeFact('restored from', facts?.restoredFrom),
     ...(elsewhen === undefined ? [] : [{ label: 'deviation', value: elsewhen, tone: 'bad' as const }]),
     ...(ready === undefined ? [] : [{ label: 'instance', value: ready.state, tone: 'good' as const }]),
-    ...(isUnsaid && facts !== undefined ? [toldFact(context, 'restored from')] : []),
+    ...(isUnsaid && facts !== undefined ? [reportedFact(context, 'restored from')] : []),
     // It stands where the state of the instance is decided by, not among what is good to know.
-    ...(isUnsaid ? [toldFact(context, 'state')] : []),
+    ...(isUnsaid ? [reportedFact(context, 'state')] : []),
     ...taskFact('fresh backup', fresh),
   ];
 }
@@ -193,7 +193,7 @@ function dutyFacts({ duties }: RecoveryContext): Fact[] {
 }
 
 /** A value, or who leaves it unsaid. */
-function toldFact({ facts }: RecoveryContext, label: string, value?: string): Fact {
+function reportedFact({ facts }: RecoveryContext, label: string, value?: string): Fact {
   if (value !== undefined) return { label, value };
   if (facts?.unsaid === undefined) return { label, value: 'not told' };
   return { label, value: `${facts.unsaid.by} does not say`, tone: 'warn' };
@@ -212,8 +212,8 @@ function instanceFacts(context: RecoveryContext): Fact[] {
   const { newest, backups } = facts;
   return [
     ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
-    toldFact(context, 'service name', facts.service.name),
-    ...(facts.unsaid === undefined ? [toldFact(context, 'state', facts.ground.state)] : []),
+    reportedFact(context, 'service name', facts.service.name),
+    ...(facts.unsaid === undefined ? [reportedFact(context, 'state', facts.ground.state)] : []),
     { label: 'backups', value: `${backups.total}, of them ${backups.done} done` },
     ...timeFact('newest backup', newest?.finishedAt),
     ...(facts.unsaid === undefined

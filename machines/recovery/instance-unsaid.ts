@@ -8,7 +8,7 @@ import { recovery } from './setup.ts';
  */
 export function instanceUnsaid({ next }: { readonly next: string }) {
   return {
-    weighingInterface: recovery.createStateConfig({
+    checkingInterface: recovery.createStateConfig({
       meta: { step: 'restore', title: 'whether the service can say that the instance is available' },
       always: [{ guard: 'isUnsaid', target: 'instanceUnsaid' }, { target: 'waitingForInstance' }],
     }),

@@ -22,7 +22,7 @@ export const RESTORE_FOREVER = 'everything that the instance holds now is replac
 export function restoreTask({ again, on, next, mayBeUnsaid = false }: RestoreTask) {
   const task = 'restore' as const;
   const side = on === undefined ? {} : { on };
-  const over = mayBeUnsaid ? 'weighingInterface' : 'waitingForInstance';
+  const over = mayBeUnsaid ? 'checkingInterface' : 'waitingForInstance';
   return {
     weighingRestore: recovery.createStateConfig({
       meta: { step: 'restore', title: 'weighing the answer' },

@@ -65,13 +65,24 @@ async function resume(
     if (resumes >= MOST_RESUMES) return { end, resumes, kills, asked };
     if (isNothingOpen) words = stage.words;
     else if (end.code === null) words = ['resume'];
-    else if (end.code === wanted.code || asked >= MOST_QUESTIONS || end.code < 0 || end.code === 2)
+    else if (
+      (await isWanted(stage, end, wanted)) ||
+      asked >= MOST_QUESTIONS ||
+      end.code < 0 ||
+      end.code === 2
+    )
       return { end, resumes, kills, asked };
     else {
       words = ['resume'];
       asked += 1;
     }
   }
+}
+
+/** A run that waits with a failure ends with the same code as one that is closed without proof. */
+async function isWanted(stage: Stage, { code }: Ended, wanted: Outcome): Promise<boolean> {
+  if (code !== wanted.code) return false;
+  return code !== 1 || (await look(stage)).isClosed;
 }
 
 /** Types the same again, or what its answer asks for. */

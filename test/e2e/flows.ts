@@ -79,7 +79,7 @@ export const CASES = FLOWS.flatMap((flow) =>
   flow.revisions.map((revision) => ({ ...flow, revision, code: 0 as 0 | 1 })),
 );
 
-/** The flows that a service with nothing but V0 can be taken through. */
+/** The flows that run on a service that has only V0. */
 export const V0_CASES = FLOWS.flatMap((flow) =>
   flow.onV0 === undefined ? [] : [{ ...flow, revision: 'v0' as const, code: flow.onV0 }],
 );

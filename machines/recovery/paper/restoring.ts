@@ -20,7 +20,7 @@ const ASKING = [
 const SENT = ['restoring', 'weighingRestore', 'restoreInDoubt', 'restoreFailed'];
 const WAITING = [
   ...['waitingForRestore', 'restoreWaitFailed'],
-  ...['weighingInterface', 'instanceUnsaid', 'waitingForInstance', 'instanceFailed'],
+  ...['checkingInterface', 'instanceUnsaid', 'waitingForInstance', 'instanceFailed'],
 ];
 
 /** How a runbook restores. */
