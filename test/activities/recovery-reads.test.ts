@@ -66,6 +66,26 @@ describe('preflight', () => {
   });
 });
 
+test('what the interface has no call for is neither asked nor guessed', async () => {
+  const service = fakeService();
+  service.overview = { state: 'available' };
+  for (const operation of ['overview', 'backupsConfig']) service.lacks.add(operation);
+  service.backups.push(Backup.parse({ id: 3, status: 'done' }));
+  const looked = await preflight(service.deps).run({ instance: 'orders', restores: true }, context);
+  if (!looked.ok) throw new Error('it looks with the calls that there are');
+  const ground = { newestBackup: 3, runningTasks: [], runningRestores: [] };
+  expect(looked.output).toMatchObject({
+    service: {},
+    unsaid: { by: 'V0', what: ['the state'] },
+    blockers: [],
+  });
+  expect(looked.output.ground).toEqual(ground);
+  expect(looked.output.warnings).toEqual(['V0 will go']);
+  const again = await recheck(service.deps).run({ instance: 'orders', restores: true }, context);
+  expect(again.ok && again.output).toEqual(ground);
+  expect([...new Set(service.calls)]).toEqual(['backups', 'restores']);
+});
+
 describe('preflight of a restore, where another one', () => {
   const look = { instance: 'orders', tolerant: true, restores: true };
 

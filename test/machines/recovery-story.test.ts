@@ -21,6 +21,30 @@ describe('a restore of a backup', () => {
     expect([run.state(), run.closing().proven]).toEqual(['done', true]);
   });
 
+  test.for([
+    [{ type: 'operator.goOn' }, 'V0 does not say whether orders is available, and nobody looked'],
+    [{ type: 'operator.markDone', text: 'psql answers' }, "available, on the operator's word: psql answers"],
+  ] as const)(
+    'on an interface that does not say how the instance is asks, and proves nothing: %o',
+    ([answer, reason]) => {
+      const preflight = outcomesOf('preflight').find((one) => 'output' in one && Object(one.output).unsaid);
+      const run = drive('restore-backup', { backup: 3 }, { preflight: [preflight as Outcome] });
+      run.goOn();
+      run.goOn();
+      expect(run.state()).toBe('instanceUnsaid');
+      run.answer(answer);
+      run.goOn();
+      expect(run.passed).not.toContain('waitingForInstance');
+      const { proven, title, deviations } = run.closing();
+      expect([run.state(), proven, title]).toEqual([
+        'unproven',
+        false,
+        'closed without proof: orders is not shown to be available',
+      ]);
+      expect(deviations).toEqual([{ step: 'restore', reason }]);
+    },
+  );
+
   test('a wrong name moves nothing', () => {
     const run = drive('restore-backup', { backup: 3 });
     run.goOn();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ServiceClient } from '../../src/service/client.ts';
-import type { Operation } from '../../src/service/revisions.ts';
+import { limitsOf, type Operation } from '../../src/service/revisions.ts';
 import { answer, json, type Respond, type WireRequest } from './fault-server.ts';
 import { rejection, serve } from './serve.ts';
 
@@ -158,6 +158,22 @@ for (const [what, bytes, outcome, code] of ENDS) {
     expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
   });
 }
+
+test('V0 tells its limits, and they follow from the calls that it lacks; V1 has none', () => {
+  expect(limitsOf('v0')).toEqual({
+    name: 'V0',
+    deprecation: expect.stringMatching(
+      /^V0 is deprecated and will be discontinued in a future release; use V1/,
+    ),
+    unsaid: [
+      'the name, state, service, plan and updates of the instance',
+      'the retention of backups and the minimum length of a key',
+      'the size of a backup',
+      'which backup a restore brings back',
+    ],
+  });
+  expect([limitsOf(61), limitsOf(62)]).toEqual([undefined, undefined]);
+});
 
 test('a success of V0 that is not as described stays a success', async () => {
   for (const bytes of [answer(201, ''), answer(201, '{"id'), json(200, { id: 'x' })]) {
