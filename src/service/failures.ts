@@ -2,6 +2,7 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import { redact } from '../redact.ts';
 import type { Secret } from '../secret.ts';
 import { show } from '../text.ts';
+import { askedForUncheckedTls, UNCHECKED_TLS } from './tls.ts';
 
 const STILL_THE_SAME = 'nothing was changed: it is safe to try again';
 
@@ -123,6 +124,7 @@ export function redirectError(what: string): LifeboatError {
 function unreachableHints(words: string): string[] {
   if (words.includes('TLS')) {
     return [
+      ...(askedForUncheckedTls ? [`${UNCHECKED_TLS}=0 is not obeyed: certificates are always checked`] : []),
       'set `ca` to the certificate file of your company',
       'check the clock and the host name in the url',
     ];

@@ -1,13 +1,10 @@
-import { X509Certificate } from 'node:crypto';
-import { getCACertificates } from 'node:tls';
 import { Agent, buildConnector, Client, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-import { readPlainFile, UnusableFile } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
 import { isLoopback } from './address.ts';
 import { endEndlessHeads } from './endless-heads.ts';
 import type { Limits } from './limits.ts';
 import type { OneConnection } from './one-connection.ts';
+import { tlsOptions } from './tls.ts';
 
 export interface Network {
   /** Keep-alive connections for reads, HTTP/1.1. */
@@ -26,13 +23,7 @@ const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY
  * Rejects an unusable file with `config.ca` and an unusable proxy with `config.proxy`.
  */
 export function networkFor(origin: string, caFile: string | undefined, limits: Limits): Network {
-  const ca = caFile === undefined ? undefined : [...getCACertificates('default'), readCa(caFile)];
-  // HTTP/2 is left out of reads too: a GOAWAY can leave one hanging until its timeout, and there is nothing to multiplex.
-  const tls = {
-    allowH2: false,
-    timeout: limits.connectMs,
-    ...(ca === undefined ? {} : { ca }),
-  };
+  const tls = tlsOptions(caFile, limits);
   const common = { allowH2: false, connectTimeout: limits.connectMs, connect: tls };
   const proxied = !isLoopback(new URL(origin).hostname) && usesProxy();
 
@@ -66,25 +57,4 @@ function usesProxy(): boolean {
     });
   }
   return set.length > 0;
-}
-
-/** Bytes. All the authorities that browsers trust are a quarter of one MiB. */
-const LARGEST_CA = 4 * 1024 * 1024;
-
-function readCa(path: string): string {
-  try {
-    const pem = readPlainFile(path, LARGEST_CA).toString('utf8');
-    new X509Certificate(pem);
-    return pem;
-  } catch (cause) {
-    const why = cause instanceof UnusableFile ? `: ${cause.message}` : '';
-    throw new LifeboatError(
-      'config.ca',
-      `the ca file ${show(path)} is not a readable PEM certificate${why}`,
-      {
-        hints: ['it begins with -----BEGIN CERTIFICATE-----'],
-        exitCode: EXIT.usage,
-      },
-    );
-  }
 }

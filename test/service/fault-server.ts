@@ -17,6 +17,8 @@ export interface FaultServer {
   readonly port: number;
   readonly requests: WireRequest[];
   connections(): number;
+  /** What has arrived inside of the connections, requests or not. */
+  bytes(): number;
   /** What the clients' TLS connections agreed on by ALPN. */
   readonly protocols: (string | false)[];
   /** Resolves when no connection is open any more. */
@@ -33,6 +35,7 @@ export async function startFaultServer(
   const protocols: (string | false)[] = [];
   const open = new Set<Socket>();
   let connections = 0;
+  let bytes = 0;
   let onQuiet: (() => void) | undefined;
   const onSocket = (socket: Socket) => {
     connections += 1;
@@ -43,6 +46,7 @@ export async function startFaultServer(
       open.delete(socket);
       if (open.size === 0) onQuiet?.();
     });
+    socket.on('data', (chunk) => (bytes += chunk.length));
     readRequests(socket, (request) => {
       requests.push(request);
       respond(request, socket);
@@ -61,6 +65,7 @@ export async function startFaultServer(
     requests,
     protocols,
     connections: () => connections,
+    bytes: () => bytes,
     quiet: () =>
       new Promise((resolve) => {
         if (open.size === 0) resolve();

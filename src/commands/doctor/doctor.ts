@@ -18,6 +18,7 @@ import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good } from './check.ts';
 import { keysHeld } from './keys-held.ts';
 import { surroundings } from './surroundings.ts';
+import { tlsChecks } from './tls.ts';
 
 const LITTLE_ROOM = 1024 ** 3;
 
@@ -30,7 +31,7 @@ export async function doctor(
   _: readonly string[],
   flags: { readonly json?: boolean },
 ): Promise<number> {
-  const checks: Check[] = [node(), await homeRoom(homeFolder(context.env))];
+  const checks: Check[] = [node(), ...tlsChecks(context.env), await homeRoom(homeFolder(context.env))];
   const { check: keyCheck, keyring } = await keyStore(context);
   checks.push(keyCheck, await labEngine());
   const config = await attempt('config', () => loadConfig(context.env, context.configPath));

@@ -1,0 +1,55 @@
+import { X509Certificate } from 'node:crypto';
+import { getCACertificates } from 'node:tls';
+import type { buildConnector } from 'undici';
+import { readPlainFile, UnusableFile } from '../bounded-file.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import type { Limits } from './limits.ts';
+
+/** The variable by which Node is told, with `0`, to take every certificate for good. */
+export const UNCHECKED_TLS = 'NODE_TLS_REJECT_UNAUTHORIZED';
+
+/**
+ * Whether the environment asked for TLS without certificates when this module was loaded. It is not obeyed, and taken out of the
+ * environment: Node would warn that nothing is checked, which is not so, and programs that Lifeboat starts would obey it.
+ */
+export const askedForUncheckedTls = process.env[UNCHECKED_TLS] === '0';
+if (askedForUncheckedTls) delete process.env[UNCHECKED_TLS];
+
+/**
+ * How every TLS connection of this process is made, to a service, a platform or a proxy: HTTP/1.1, TLS 1.2 at least, the certificate
+ * checked whatever the environment says. `caFile` (PEM) is trusted besides the authorities that Node trusts.
+ * Throws `config.ca` for a file that is no certificate.
+ */
+export function tlsOptions(caFile: string | undefined, limits: Limits): buildConnector.BuildOptions {
+  const ca = caFile === undefined ? undefined : [...getCACertificates('default'), readCa(caFile)];
+  return {
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    // HTTP/2 is left out of reads too: a GOAWAY can leave one hanging until its timeout, and there is nothing to multiplex.
+    allowH2: false,
+    timeout: limits.connectMs,
+    ...(ca === undefined ? {} : { ca }),
+  };
+}
+
+/** Bytes. All the authorities that browsers trust are a quarter of one MiB. */
+const LARGEST_CA = 4 * 1024 * 1024;
+
+function readCa(path: string): string {
+  try {
+    const pem = readPlainFile(path, LARGEST_CA).toString('utf8');
+    new X509Certificate(pem);
+    return pem;
+  } catch (cause) {
+    const why = cause instanceof UnusableFile ? `: ${cause.message}` : '';
+    throw new LifeboatError(
+      'config.ca',
+      `the ca file ${show(path)} is not a readable PEM certificate${why}`,
+      {
+        hints: ['it begins with -----BEGIN CERTIFICATE-----'],
+        exitCode: EXIT.usage,
+      },
+    );
+  }
+}

@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import { makeCertificates } from '../faults/certificates.ts';
+import { json, startFaultServer } from '../service/fault-server.ts';
+import { runProduct } from './product.ts';
+import { useHouses } from './scene.ts';
+
+describe.concurrent('an environment that switches certificates off', () => {
+  const house = useHouses();
+
+  /** A service and a platform with a certificate that nobody knows, and a config that names them. */
+  async function impostor(context: Parameters<typeof house>[0], revision: string) {
+    const { product, folder, env } = await house(context);
+    const certificates = makeCertificates();
+    context.onTestFinished(certificates.remove);
+    const server = await startFaultServer(
+      (_, socket) => socket.write(json(200, { id: 5 })),
+      certificates.unknownCa,
+    );
+    context.onTestFinished(server.close);
+    const config = join(folder, 'impostor.yaml');
+    const token = '{ file: ./token }';
+    const url = `${server.origin}/service-instances/i1`;
+    writeFileSync(
+      config,
+      `platform: { api: "${server.origin}", token: ${token} }
+instances: { orders: { url: "${url}", revision: ${revision}, token: ${token} } }
+`,
+    );
+    const run = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+      runProduct(product, args, {
+        ...env,
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+        ...more,
+        LIFEBOAT_CONFIG: config,
+      }).ended;
+    return { server, run, folder };
+  }
+
+  test.for([
+    ['a read', '62', 'backups', 'list'],
+    ['a call that changes something', '62', 'backups', 'create'],
+    ['the old interface', 'v0', 'backups', 'list'],
+    ['what asks for the revision', 'auto', 'backups', 'list'],
+  ])('%s sends no byte to whom no authority vouches for', async ([, revision = '', ...args], context) => {
+    const { expect } = context;
+    const { server, run } = await impostor(context, revision);
+    const { code, stderr } = await run([...args, '--instance', 'orders']);
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('no trusted TLS connection to the service');
+    expect(stderr).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 is not obeyed');
+    expect(stderr).not.toContain('Warning');
+    expect(server.bytes()).toBe(0);
+  });
+
+  test('a download sends no byte either', async (context) => {
+    const { expect } = context;
+    const { server, run, folder } = await impostor(context, '62');
+    const out = join(folder, 'download');
+    const { code } = await run(['backups', 'download', '3', '--instance', 'orders', '--out', out]);
+    expect(code).toBe(1);
+    expect(server.bytes()).toBe(0);
+  });
+
+  test('is named by doctor, which sends nothing to service and platform either', async (context) => {
+    const { expect } = context;
+    const { server, run } = await impostor(context, '62');
+    const { code, stdout } = await run(['doctor', '--json']);
+    const checks = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { what: string; state: string; found: string });
+    const of = (what: string) => checks.filter((check) => check.what === what);
+    expect(code).toBe(1);
+    expect(of('tls')).toMatchObject([
+      {
+        state: 'bad',
+        found:
+          'NODE_TLS_REJECT_UNAUTHORIZED=0 is set; lifeboat does not obey it and checks every certificate',
+      },
+    ]);
+    for (const what of ['orders: service', 'platform']) expect(of(what)).toMatchObject([{ state: 'bad' }]);
+    expect(server.bytes()).toBe(0);
+  });
+
+  test('has what else changes TLS named by doctor', async (context) => {
+    const { expect } = context;
+    const { run } = await impostor(context, '62');
+    const { stdout } = await run(['doctor', '--json'], {
+      NODE_TLS_REJECT_UNAUTHORIZED: '1',
+      NODE_OPTIONS: '--use-openssl-ca --tls-keylog=/dev/null',
+      SSLKEYLOGFILE: '/dev/null',
+      NODE_EXTRA_CA_CERTS: '/dev/null',
+      SSL_CERT_FILE: '/dev/null',
+    });
+    const lines = stdout.split('\n').filter((line) => line.includes('"what":"tls"'));
+    expect(lines.map((line) => JSON.parse(line).state)).toEqual(['warn', 'warn', 'bad', 'warn']);
+    for (const name of ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', '--tls-keylog', 'SSLKEYLOGFILE'])
+      expect(lines.join('\n')).toContain(name);
+  });
+});
