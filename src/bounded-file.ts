@@ -63,11 +63,15 @@ async function readSized(handle: FileHandle, total: number): Promise<Buffer> {
   return bytes.subarray(0, size);
 }
 
-/** The bytes of a plain file of our own. Throws an `UnusableFile` for everything else and for one that is larger. */
-export function readPlainFile(path: string, most: number): Buffer {
+/**
+ * The bytes of a plain file of our own. Throws an `UnusableFile` for everything else and for one that is larger. `check` sees what was opened
+ * before anything is read of it.
+ */
+export function readPlainFile(path: string, most: number, check?: (stats: Stats) => void): Buffer {
   const file = openSync(path, constants.O_RDONLY | NONBLOCK);
   try {
     const stats = fstatSync(file);
+    check?.(stats);
     refuse(stats, most);
     if (!stats.isFile()) throw new UnusableFile('it is not a plain file');
     // It may grow meanwhile: what is there beyond this was not there when it was asked for.

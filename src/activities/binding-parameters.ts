@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { LifeboatError } from '../errors.ts';
-import { ensurePrivateFolder, readPrivateFile, replacePrivateFile } from '../keys/private-file.ts';
+import { readPrivateFile, replacePrivateFile } from '../keys/private-file.ts';
 import type { BindingParameters } from '../platform/platform.ts';
+import { makeFolderInside } from '../trusted-path.ts';
 
 /** Where the parameters of a binding are kept, and how they are known again. */
 export interface KeptParameters {
@@ -15,7 +16,7 @@ const KIND = { name: 'file of binding parameters', mayBeLinkOrPipe: false };
 
 /**
  * Keeps the parameters of an application's binding for the run, in a file that only its owner can read. The same parameters again give
- * the same file. When it resolves they are on disk, so the binding may be removed. Rejects with `keys.io` and `keys.permissions`.
+ * the same file. When it resolves they are on disk, so the binding may be removed. Rejects with `keys.io` and `trust.refused`.
  */
 export async function keepParameters(
   folder: string,
@@ -23,8 +24,8 @@ export async function keepParameters(
   key: string,
   parameters: BindingParameters,
 ): Promise<KeptParameters> {
-  const own = join(folder, '..', 'bindings', fileName(runId));
-  await ensurePrivateFolder(own);
+  const own = join(dirname(folder), 'bindings', fileName(runId));
+  makeFolderInside(dirname(folder), own);
   const bytes = Buffer.from(`${JSON.stringify(parameters)}\n`);
   const parametersFile = join(own, `${fileName(key)}.json`);
   await replacePrivateFile(parametersFile, bytes);

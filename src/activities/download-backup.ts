@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { DownloadedFile } from '../../machines/parts/verbs.ts';
+import { makeFolderInside } from '../trusted-path.ts';
 import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, ok } from './results.ts';
@@ -29,7 +29,7 @@ export function downloadBackup(deps: ActivityDeps): ReadActivity<Input, Download
       const path = join(deps.folder, `backup-${id}-${purpose}-${runId}.tgz.enc`);
       const since = now().getTime();
       try {
-        await mkdir(deps.folder, { recursive: true, mode: 0o700 });
+        makeFolderInside(dirname(deps.folder), deps.folder);
         const { bytes, sha256, checked } = await saveDownload({
           path,
           of: `${instance} ${id}`,

@@ -1,10 +1,10 @@
-import { mkdirSync, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { dropLink, readPlainFile, whyUnread } from '../bounded-file.ts';
 import { LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
+import { makeFolderInside } from '../trusted-path.ts';
 import { MAX_CHALLENGE_BYTES } from './challenge.ts';
 
 /** Where the papers of one challenge are. The journal has the truth about the challenge; these are what people carry around. */
@@ -26,14 +26,19 @@ export function approvalPaths(home: string, run: string, challenge: string): App
 
 /** Writes the challenge for people to carry it away: mode 0600 in a folder of mode 0700. Throws what the disk says. */
 export function writeChallenge(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolderInside(homeOf(path), dirname(path));
   dropLink(path);
   writeFileAtomic.sync(path, text, { mode: 0o600 });
 }
 
+/** The home that a file of `approvalPaths` lies in. */
+function homeOf(path: string): string {
+  return dirname(dirname(dirname(path)));
+}
+
 /** Puts a file beside a challenge, whole or not at all. */
 export async function writeBeside(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolderInside(homeOf(path), dirname(path));
   dropLink(path);
   await writeFileAtomic(path, text, { mode: 0o600 });
 }

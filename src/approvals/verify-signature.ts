@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readBounded, whyUnread } from '../bounded-file.ts';
-import { LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
+import { refuseDistrusted } from '../trusted-path.ts';
 import { lineHash, linesOfKey, namesOfKey } from './allowed-signers.ts';
 import { type SshKeygenEnd, sshKeygen } from './ssh-keygen.ts';
 import { NAMESPACE, signerOf } from './ssh-signature.ts';
@@ -36,6 +37,8 @@ export interface Signers {
 }
 
 const MAX_SIGNERS_BYTES = 1024 * 1024;
+/** Whoever can write the list can make anybody the second person. */
+const FOREIGN = { code: 'approval.unchecked', exitCode: EXIT.failed };
 
 /**
  * Verifies a signature over a text with OpenSSH's own verifier. `at` is the moment for which keys have to be valid; the clock of this
@@ -136,10 +139,9 @@ export async function readSigners(path: string, name: string): Promise<Buffer> {
       cause,
     });
   try {
-    return await readBounded(path, MAX_SIGNERS_BYTES, ({ mode }) => {
-      if (process.platform !== 'win32' && (mode & 0o002) !== 0)
-        throw unchecked('can be written by everybody, so it proves nothing', [`chmod o-w ${show(path)}`]);
-    });
+    return await readBounded(path, MAX_SIGNERS_BYTES, (opened) =>
+      refuseDistrusted(name, path, opened, FOREIGN),
+    );
   } catch (cause) {
     if (cause instanceof LifeboatError) throw cause;
     throw unchecked(`cannot be read: ${whyUnread(cause)}`, ['`approvals` in lifeboat.yaml names it'], cause);

@@ -2,6 +2,7 @@ import { readBounded, whyUnread } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 import { show } from '../text.ts';
+import { refuseDistrusted } from '../trusted-path.ts';
 import type { CommandContext } from './context.ts';
 
 /** Bytes. */
@@ -11,7 +12,8 @@ const BYTE_ORDER_MARK = '\ufeff';
 /**
  * A secret from a file, or from standard input for `-`: all of it but the line end, exactly as it stands there. Whatever would make another
  * secret of it than the one that was meant is refused, exit 2, before anything is stored or sent: more than one line or 64 KiB, bytes that
- * are not UTF-8, a byte order mark, a NUL (`input.not-a-secret`), a file that cannot be read (`input.file`), nothing at all (`input.empty`).
+ * are not UTF-8, a byte order mark, a NUL (`input.not-a-secret`), a file that cannot be read (`input.file`),
+ * one that others could have written (`trust.refused`), nothing at all (`input.empty`).
  */
 export async function readSecretFile(path: string, { stdin }: CommandContext): Promise<Secret> {
   const where = path === '-' ? 'standard input' : show(path);
@@ -21,8 +23,9 @@ export async function readSecretFile(path: string, { stdin }: CommandContext): P
 
 async function fileBytes(path: string): Promise<Buffer> {
   try {
-    return await readBounded(path, LIMIT);
+    return await readBounded(path, LIMIT, (opened) => refuseDistrusted('file', path, opened));
   } catch (cause) {
+    if (cause instanceof LifeboatError) throw cause;
     throw new LifeboatError('input.file', `${show(path)} cannot be read: ${whyUnread(cause)}`, {
       hints: ['nothing was stored or sent'],
       cause,

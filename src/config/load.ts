@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { readBounded, whyUnread } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
+import { refuseDistrusted } from '../trusted-path.ts';
 import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
 
 export interface LoadedConfig extends Config {
@@ -14,7 +15,10 @@ export interface LoadedConfig extends Config {
   readonly sha256: string;
 }
 
-/** Reads lifeboat.yaml: `path` or the first that exists of `searchPath`. Paths inside are made absolute from its folder. */
+/**
+ * Reads lifeboat.yaml: `path` or the first that exists of `searchPath`. Paths inside are made absolute from its folder. It runs commands, so one
+ * that others could have written is refused with `trust.refused`, also when it was named: a name says nothing of what is written in it later.
+ */
 export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise<LoadedConfig> {
   const candidates = path === undefined ? searchPath(env) : [resolve(path)];
   for (const candidate of candidates) {
@@ -35,8 +39,15 @@ function searchPath(env: NodeJS.ProcessEnv): string[] {
   return [resolve('lifeboat.yaml'), join(xdgFolder(env, 'XDG_CONFIG_HOME', '.config'), 'lifeboat.yaml')];
 }
 
-/** The folder of journal, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder. */
+/**
+ * The folder of journal, keys, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder.
+ */
 export function homeFolder(env: NodeJS.ProcessEnv): string {
+  return homePath(env);
+}
+
+/** Where the home is, whoever it belongs to. */
+export function homePath(env: NodeJS.ProcessEnv): string {
   const named = env['LIFEBOAT_HOME'];
   if (named !== undefined && named !== '') return resolve(named);
   return xdgFolder(env, 'XDG_STATE_HOME', join('.local', 'state'));
@@ -140,8 +151,10 @@ function absolutePlatform(platform: Config['platform'], folder: string): Config[
 
 async function read(path: string): Promise<string | undefined> {
   try {
-    return (await readBounded(path, LONGEST)).toString('utf8');
+    const bytes = await readBounded(path, LONGEST, (opened) => refuseDistrusted('config', path, opened));
+    return bytes.toString('utf8');
   } catch (cause) {
+    if (cause instanceof LifeboatError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new LifeboatError('config.unreadable', `${show(path)} cannot be read: ${whyUnread(cause)}`, {
       cause,

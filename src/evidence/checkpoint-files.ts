@@ -3,8 +3,9 @@ import { readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { dropLink, readPlainFile } from '../bounded-file.ts';
-import { makePrivateFolder, syncFolder } from '../journal/folders.ts';
+import { syncFolder } from '../journal/folders.ts';
 import type { StreamName } from '../journal/journal.ts';
+import { makeFolderInside } from '../trusted-path.ts';
 import { installationOf } from './checkpoint.ts';
 import { MAX_NOTE_BYTES } from './signed-note.ts';
 
@@ -41,7 +42,7 @@ export function keptName(seq: number, reason: SealReason): string {
  */
 export function writeLatest(root: string, stream: StreamName, note: string): void {
   const folder = join(root, stream);
-  makePrivateFolder(folder);
+  makeFolderInside(dirname(root), folder);
   dropLink(join(folder, 'latest.note'));
   writeFileAtomic.sync(join(folder, 'latest.note'), note, { mode: 0o600 });
 }
@@ -49,7 +50,7 @@ export function writeLatest(root: string, stream: StreamName, note: string): voi
 /** Writes a file atomically; it survives a power cut when this returns, and so do new folders from `root` down. */
 export function writeDurably(root: string, name: string, text: string): void {
   const path = join(root, name);
-  makePrivateFolder(dirname(path));
+  makeFolderInside(dirname(root), dirname(path));
   dropLink(path);
   writeFileAtomic.sync(path, text, { mode: 0o600 });
   for (let folder = dirname(path); folder.length >= dirname(root).length; folder = dirname(folder)) {

@@ -3,14 +3,16 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readHandle, UnusableFile } from '../bounded-file.ts';
-import { LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
+import { refuseDistrusted } from '../trusted-path.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const POSIX = process.platform !== 'win32';
 const ANYONE_ELSE = 0o077;
 const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
+const FOREIGN = { code: 'keys.permissions', exitCode: EXIT.failed };
 
 /** What a file of secrets is called in messages, and whether it may be a link or a pipe (`/dev/fd/3`). */
 export interface PrivateFileKind {
@@ -20,7 +22,7 @@ export interface PrivateFileKind {
 
 /**
  * Reads a file of secrets whole (at most 4 MiB); `undefined` when there is none. Rejects with `keys.permissions` when others
- * can read or write it (a link is judged by what it leads to), `keys.not-a-file` for a link, folder or pipe where a
+ * can read it, or could have written it (a link is judged by what it leads to, and by where it lies), `keys.not-a-file` for a link, folder or pipe where a
  * plain file is due, `keys.too-large`, and `keys.io` for whatever the disk says.
  */
 export async function readPrivateFile(path: string, kind: PrivateFileKind): Promise<Buffer | undefined> {
@@ -31,6 +33,7 @@ export async function readPrivateFile(path: string, kind: PrivateFileKind): Prom
     const isFile = stats.isFile();
     if (!isFile && !kind.mayBeLinkOrPipe) throw notAFile(path, kind, 'it is not a plain file');
     if (isFile && POSIX && (stats.mode & ANYONE_ELSE) !== 0) throw openToOthers(path, kind, stats.mode);
+    refuseDistrusted(kind.name, path, stats, FOREIGN);
     if (stats.size > MAX_BYTES) throw tooLarge(path, kind);
     return await readHandle(handle, stats, MAX_BYTES);
   } catch (cause) {
@@ -63,8 +66,11 @@ export async function ensurePrivateFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
     const { mode } = await stat(path);
-    if (!POSIX || (mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0) return;
+    // Of one's own group, too: nobody but the owner has anything to do where keys are.
+    if (!POSIX || (mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0)
+      return refuseDistrusted('folder', path, undefined, FOREIGN);
   } catch (cause) {
+    if (cause instanceof LifeboatError) throw cause;
     throw ioError('use the folder', path, cause);
   }
   throw new LifeboatError('keys.permissions', `others can write to the folder ${show(path)}`, {

@@ -4,6 +4,7 @@ import type { buildConnector } from 'undici';
 import { readPlainFile, UnusableFile } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
+import { refuseDistrusted } from '../trusted-path.ts';
 import type { Limits } from './limits.ts';
 
 /** The variable by which Node is told, with `0`, to take every certificate for good. */
@@ -19,7 +20,7 @@ if (askedForUncheckedTls) delete process.env[UNCHECKED_TLS];
 /**
  * How every TLS connection of this process is made, to a service, a platform or a proxy: HTTP/1.1, TLS 1.2 at least, the certificate
  * checked whatever the environment says. `caFile` (PEM) is trusted besides the authorities that Node trusts.
- * Throws `config.ca` for a file that is no certificate.
+ * Throws `config.ca` for a file that is no certificate, and `trust.refused` for one that others could have written.
  */
 export function tlsOptions(caFile: string | undefined, limits: Limits): buildConnector.BuildOptions {
   const ca = caFile === undefined ? undefined : [...getCACertificates('default'), readCa(caFile)];
@@ -38,10 +39,13 @@ const LARGEST_CA = 4 * 1024 * 1024;
 
 function readCa(path: string): string {
   try {
-    const pem = readPlainFile(path, LARGEST_CA).toString('utf8');
+    const pem = readPlainFile(path, LARGEST_CA, (opened) =>
+      refuseDistrusted('ca file', path, opened),
+    ).toString('utf8');
     new X509Certificate(pem);
     return pem;
   } catch (cause) {
+    if (cause instanceof LifeboatError) throw cause;
     const why = cause instanceof UnusableFile ? `: ${cause.message}` : '';
     throw new LifeboatError(
       'config.ca',

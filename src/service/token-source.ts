@@ -2,6 +2,7 @@ import { readBounded, UnusableFile } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 import { show } from '../text.ts';
+import { refuseDistrusted } from '../trusted-path.ts';
 import { runTokenCommand, TOKEN_LIMIT_BYTES } from './token-command.ts';
 
 /** Where the token comes from. `scheme` is put before a token without scheme word; `none` sends it bare. */
@@ -64,10 +65,17 @@ async function readRaw(source: TokenSource, helpers: TokenHelpers): Promise<Secr
   return stored;
 }
 
+/** For a run it is as if there were no token: it waits for another. */
+const FOREIGN = { code: 'credentials.missing', exitCode: EXIT.credentials };
+
 async function readTokenFile(path: string): Promise<Secret> {
   try {
-    return new Secret((await readBounded(path, TOKEN_LIMIT_BYTES)).toString('utf8'));
+    const bytes = await readBounded(path, TOKEN_LIMIT_BYTES, (opened) =>
+      refuseDistrusted('token file', path, opened, FOREIGN),
+    );
+    return new Secret(bytes.toString('utf8'));
   } catch (error) {
+    if (error instanceof LifeboatError) throw error;
     const why = error instanceof UnusableFile ? `: ${error.message}` : '';
     const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not there' : 'cannot be read';
     throw missing(`the token file ${show(path)} ${reason}${why}`);

@@ -17,6 +17,7 @@ const FORMAT = 'src/format.ts';
 const REDACT = 'src/redact.ts';
 const SECRET = 'src/secret.ts';
 const TEXT = 'src/text.ts';
+const TRUSTED = 'src/trusted-path.ts';
 
 /** What every renderer says and asks alike; it needs no snapshot and no parser until a time is typed. */
 const VIEW_WORDS = ['break-glass', 'leaving', 'moment-reader', 'owed', 'question-key', 'zone'].map(
@@ -47,11 +48,11 @@ export const ROOMS: readonly Room[] = [
     why: 'what all rooms share leans on none of them',
   },
   {
-    files: 'src/bounded-file.ts',
+    files: 'src/{bounded-file,trusted-path}.ts',
     packages: [],
-    node: ['fs', 'timers'],
-    rooms: [],
-    why: 'what a person names as a file is read by one hand, which knows nothing of what is in it',
+    node: ['fs', 'path', 'timers'],
+    rooms: [ERRORS, TEXT],
+    why: 'what a person names as a file is read by one hand, which knows whose it is and nothing of what is in it',
   },
   {
     files: 'src/cli.ts',
@@ -71,7 +72,7 @@ export const ROOMS: readonly Room[] = [
     files: 'src/config/**',
     packages: ['yaml', 'zod'],
     node: ['crypto', 'os', 'path'],
-    rooms: [BOUNDED, ERRORS, TEXT],
+    rooms: [BOUNDED, ERRORS, TEXT, TRUSTED],
     why: 'the config says what there is; it opens nothing and calls nobody',
   },
   {
@@ -95,6 +96,7 @@ export const ROOMS: readonly Room[] = [
       REDACT,
       SECRET,
       TEXT,
+      TRUSTED,
     ],
     why: 'the client knows the API and nothing of runs; undici is its only way to the network',
   },
@@ -109,7 +111,7 @@ export const ROOMS: readonly Room[] = [
     files: 'src/keys/**',
     packages: ['age-encryption', 'canonicalize', 'keytar', 'zod'],
     node: ['crypto', 'fs', 'path', 'sqlite', 'timers'],
-    rooms: ['type src/journal', BOUNDED, ERRORS, SECRET, TEXT],
+    rooms: ['type src/journal', BOUNDED, ERRORS, SECRET, TEXT, TRUSTED],
     why: 'keys are kept apart from whoever sends them: the key room never reaches the network',
   },
   {
@@ -137,6 +139,7 @@ export const ROOMS: readonly Room[] = [
       FORMAT,
       REDACT,
       TEXT,
+      TRUSTED,
     ],
     why: 'an activity is one verb on the world; it neither decides the flow nor writes the journal',
   },
@@ -173,6 +176,7 @@ export const ROOMS: readonly Room[] = [
       ERRORS,
       FORMAT,
       TEXT,
+      TRUSTED,
     ],
     why: 'an approval is a text and a signature: it knows neither the service nor the screen',
   },
@@ -189,6 +193,7 @@ export const ROOMS: readonly Room[] = [
       ERRORS,
       FORMAT,
       TEXT,
+      TRUSTED,
     ],
     why: 'evidence is computed from the journal alone, so that an auditor can do it again',
   },

@@ -5,7 +5,6 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { show } from '../../text.ts';
 import { refuseNobody } from '../approvals/required.ts';
 import { attempt, type Check, good } from './check.ts';
-import { openToOthers } from './open-to-others.ts';
 
 /** What the approval of a second person leans on; nothing where the config asks for none. Only looks. */
 export async function approvalChecks(config: LoadedConfig): Promise<Check[]> {
@@ -45,8 +44,7 @@ async function signers(path: string): Promise<Check> {
       found: `${show(path)}: line ${odd.map(({ at }) => at).join(', ')} is not one of ssh-keygen(1)`,
       hints: [EXAMPLE, '`lifeboat approve --print-key NAME` prints one on the machine of the second person'],
     };
-  if (lines.length > 0)
-    return weighed(path, found.value.toString('utf8'), `${show(path)}, ${lines.length} lines`);
+  if (lines.length > 0) return weighed(found.value.toString('utf8'), `${show(path)}, ${lines.length} lines`);
   return {
     what,
     state: 'bad',
@@ -55,30 +53,22 @@ async function signers(path: string): Promise<Check> {
   };
 }
 
-/** Whoever can write the file, or is let in by it without having been meant, is a second person. */
-async function weighed(path: string, text: string, found: string): Promise<Check> {
+/** Whoever is let in by a line without having been meant is a second person. */
+function weighed(text: string, found: string): Check {
   const what = 'approvals: signers';
   const { findings, canApprove } = weighSigners(text, new Date());
-  const looked = await attempt(what, () => openToOthers(path));
-  if ('check' in looked) return looked.check;
   const says = [
-    ...looked.value.map((one) => one.says),
     ...findings.slice(0, MOST_FINDINGS).map(({ line, says: one }) => `line ${line} ${one}`),
     ...(findings.length > MOST_FINDINGS ? [`and ${findings.length - MOST_FINDINGS} more`] : []),
     ...(canApprove ? [] : ['no line could approve now']),
   ];
   if (says.length === 0) return good(what, found);
-  const count = looked.value.length + findings.length + (canApprove ? 0 : 1);
+  const count = findings.length + (canApprove ? 0 : 1);
   return {
     what,
     state: canApprove ? 'warn' : 'bad',
     found: `${found}; ${count} ${count === 1 ? 'thing' : 'things'} to look at`,
-    hints: [
-      ...says,
-      ...(looked.value.length > 0 ? ['whoever can write it can make anybody the second person'] : []),
-      ...looked.value.map((one) => one.mend),
-      ...(findings.length > 0 || !canApprove ? [EXAMPLE] : []),
-    ],
+    hints: [...says, ...(findings.length > 0 || !canApprove ? [EXAMPLE] : [])],
   };
 }
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { freeSpace, KEPT_FREE } from '../../activities/free-space.ts';
-import { homeFolder, type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { homePath, type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { EXIT } from '../../errors.ts';
 import { formatBytes, readable } from '../../format.ts';
 import type { Keyring, KeyStore } from '../../keys/key-store.ts';
@@ -16,6 +16,7 @@ import { expiryOf } from '../token-expiry.ts';
 import { openKeys } from '../workspace.ts';
 import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good } from './check.ts';
+import { fileChecks } from './files.ts';
 import { keysHeld } from './keys-held.ts';
 import { surroundings } from './surroundings.ts';
 import { tlsChecks } from './tls.ts';
@@ -31,7 +32,7 @@ export async function doctor(
   _: readonly string[],
   flags: { readonly json?: boolean },
 ): Promise<number> {
-  const checks: Check[] = [node(), ...tlsChecks(context.env), await homeRoom(homeFolder(context.env))];
+  const checks: Check[] = [node(), ...tlsChecks(context.env), await homeRoom(context.env)];
   const { check: keyCheck, keyring } = await keyStore(context);
   checks.push(keyCheck, await labEngine());
   const config = await attempt('config', () => loadConfig(context.env, context.configPath));
@@ -47,7 +48,8 @@ function node(): Check {
   return good('node', `Node ${process.versions.node}, SQLite ${process.versions['sqlite'] ?? 'missing'}`);
 }
 
-async function homeRoom(home: string): Promise<Check> {
+async function homeRoom(env: NodeJS.ProcessEnv): Promise<Check> {
+  const home = homePath(env);
   const found = await attempt('home', async () => {
     await mkdir(home, { recursive: true, mode: 0o700 });
     await access(home, constants.W_OK);
@@ -90,6 +92,7 @@ async function configChecks(
   const held = keyring === undefined ? [] : await keysHeld(context, names, keyring);
   return [
     head,
+    ...(await fileChecks(context.env, config)),
     ...found.flat(),
     ...held,
     ...(await surroundings(context, config)),

@@ -1,0 +1,89 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { homePath, type LoadedConfig } from '../../config/load.ts';
+import { errorCode } from '../../errors.ts';
+import { show } from '../../text.ts';
+import { type Distrust, distrustOf, judgeFolder } from '../../trusted-path.ts';
+import { type Check, good } from './check.ts';
+
+/** Something on disk that decides what a recovery does. */
+interface Deciding {
+  readonly what: string;
+  readonly path: string;
+  /** Nobody but the owner has anything to read in it. */
+  readonly isSecret?: boolean;
+}
+
+const READ_BY_OTHERS = 0o044;
+
+/** Whether others could have written what decides: config, keys, tokens, authorities, lists of signers, a team's texts, checkpoints. Only looks. */
+export async function fileChecks(env: NodeJS.ProcessEnv, config: LoadedConfig): Promise<Check[]> {
+  const all = deciding(env, config);
+  const found = (await Promise.all(all.map(checkOf))).filter((check) => check !== undefined);
+  const checkpoints = await Promise.all(config.checkpoints.map(checkpointFolder));
+  const bad = [...found, ...checkpoints.filter((check) => check !== undefined)];
+  if (bad.length > 0) return bad;
+  return [good('files', `nobody else can write what decides: ${all.length + checkpoints.length} looked at`)];
+}
+
+function deciding(env: NodeJS.ProcessEnv, config: LoadedConfig): Deciding[] {
+  const { platform, approvals, runbooks } = config;
+  const sources = [...Object.values(config.instances), ...(typeof platform === 'string' ? [] : [platform])];
+  const tokens = sources.flatMap(({ token }) => (token !== undefined && 'file' in token ? [token.file] : []));
+  const named = (what: string, paths: readonly (string | undefined)[], isSecret = false) =>
+    [...new Set(paths)].flatMap((path) => (path ? [{ what, path, isSecret }] : []));
+  return [
+    ...named('config', [config.path]),
+    ...named('vault', [join(homePath(env), 'vault.age')], true),
+    ...named('passphrase file', [env['LIFEBOAT_PASSPHRASE_FILE']], true),
+    ...named('token file', tokens, true),
+    ...named('ca file', [...sources.map(({ ca }) => ca), env['NODE_EXTRA_CA_CERTS']]),
+    ...named('allowed signers', [approvals?.allowedSigners]),
+    ...named('revoked keys', [approvals?.revoked]),
+    ...named('runbooks', [runbooks]),
+  ];
+}
+
+/** Nothing for a file that is as it should be, or that is not there: whatever needs it says so. */
+async function checkOf({ what, path, isSecret }: Deciding): Promise<Check | undefined> {
+  try {
+    const found = distrustOf(path);
+    if (found.length > 0) return checkFrom('bad', what, path, found);
+    const { mode } = await stat(path);
+    if (isSecret !== true || process.platform === 'win32' || (mode & READ_BY_OTHERS) === 0) return undefined;
+    return checkFrom('warn', what, path, [{ says: 'others can read it', mend: `chmod 600 ${show(path)}` }]);
+  } catch (thrown) {
+    if (errorCode(thrown) === 'ENOENT') return undefined;
+    return checkFrom('warn', what, path, [
+      { says: `it cannot be looked at (${errorCode(thrown) ?? 'unknown'})`, mend: 'check the path' },
+    ]);
+  }
+}
+
+/** A folder on a network mount that is dead answers never. Others may share such a folder, so what they could do there is only said. */
+async function checkpointFolder(path: string): Promise<Check | undefined> {
+  const what = 'checkpoints';
+  const stats = await Promise.race([
+    stat(path).catch(() => undefined),
+    pause(PATIENCE_MS, undefined, { ref: false }),
+  ]);
+  if (stats === undefined)
+    return checkFrom('warn', what, path, [
+      { says: 'it cannot be looked at', mend: 'mount it, or make the folder' },
+    ]);
+  const found = judgeFolder(stats, path);
+  return found.length === 0 ? undefined : checkFrom('warn', what, path, found);
+}
+
+const PATIENCE_MS = 5_000;
+
+function checkFrom(state: Check['state'], what: string, path: string, found: readonly Distrust[]): Check {
+  const why = found.map(({ says }) => says).join(', ');
+  return {
+    what: `files: ${what}`,
+    state,
+    found: `${show(path, 200)}: ${why}`,
+    hints: found.map(({ mend }) => mend),
+  };
+}

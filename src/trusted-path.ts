@@ -1,0 +1,204 @@
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { EXIT, type ExitCode, LifeboatError } from './errors.ts';
+import { show } from './text.ts';
+
+/*
+ * Whose files are believed. A file that decides something (a config runs commands, a token is sent, a list of signers approves) counts only when
+ * nobody but the user and root could have written it. The rules are those of OpenSSH for its own files (safe_path of misc.c), with the folder
+ * of each link on the way instead of all folders up to the root:
+ *
+ * - the file, its folder, every link that leads to it, and the folder of each link belong to the user of this process or to root;
+ * - neither the file nor those folders can be written by others; a folder with the sticky bit (/tmp) can, since only the owner of a file may
+ *   exchange it there;
+ * - a group counts as others, unless it is the user's own and has nobody else in it, as where the umask is 002.
+ *
+ * Root believes what root owns, also below sudo: files of the user who called sudo would otherwise run commands as root.
+ */
+
+/** Why a file or folder is not believed, as the end of a sentence, and what ends it. */
+export interface Distrust {
+  readonly says: string;
+  readonly mend: string;
+}
+
+const EVERYBODY = 0o002;
+const GROUP = 0o020;
+const STICKY = 0o1000;
+const MOST_LINKS = 40;
+
+/**
+ * Why the file or folder at `path` is not believed; empty when it is, and on systems without such rights. `opened` is what fstat(2) says of
+ * the file that was opened by this path: then that very file is judged, whatever lies at the path by now. Throws what the system says of a
+ * path at which nothing is.
+ */
+export function distrustOf(path: string, opened?: Stats): Distrust[] {
+  const uid = process.geteuid?.();
+  if (uid === undefined) return [];
+  // A terminal or /dev/null keeps nothing that somebody could have written before.
+  if (opened !== undefined && !opened.isFile() && !opened.isDirectory() && !opened.isFIFO()) return [];
+  const around: Distrust[] = [];
+  const withIt = (stats: Stats, at: string) => unique([...judge(stats, 'it', at, uid), ...around]);
+  let at = resolve(path);
+  for (let links = 0; links < MOST_LINKS; links += 1) {
+    const folder = realpathSync(dirname(at));
+    // An open file of this process: it was handed over by the one who started it.
+    if (opened !== undefined && DESCRIPTORS.test(folder)) return withIt(opened, at);
+    around.push(...judge(lstatSync(folder), 'its folder', folder, uid));
+    const here = lstatSync(at);
+    if (!here.isSymbolicLink()) {
+      if (opened !== undefined && (here.ino !== opened.ino || here.dev !== opened.dev))
+        around.push({ says: 'another file took its place while it was opened', mend: 'try again' });
+      return withIt(opened ?? here, at);
+    }
+    around.push(...judgeOwner(here, 'a link to it', at, uid));
+    at = resolve(folder, readlinkSync(at));
+  }
+  return [{ says: 'it is a chain of links without an end', mend: 'name the file itself' }];
+}
+
+const DESCRIPTORS = /^(?:\/proc\/.*\/fd|\/dev\/fd)$/u;
+
+/** Throws when the file or folder at `path` is not believed, as `distrustOf` finds. `what` names it in the message. */
+export function refuseDistrusted(what: string, path: string, opened?: Stats, how: Refusal = REFUSED): void {
+  refuse(what, path, distrustOf(path, opened), how);
+}
+
+interface Refusal {
+  readonly code: string;
+  readonly exitCode: ExitCode;
+}
+
+const REFUSED: Refusal = { code: 'trust.refused', exitCode: EXIT.usage };
+
+function refuse(what: string, path: string, found: readonly Distrust[], how = REFUSED): void {
+  if (found.length === 0) return;
+  const why = found.map(({ says }) => says).join(', ');
+  throw new LifeboatError(how.code, `the ${what} ${show(path, 200)} is not used: ${why}`, {
+    hints: [
+      ...found.map(({ mend }) => mend),
+      'others may have written to it: look at what it says before you use it again',
+    ],
+    exitCode: how.exitCode,
+  });
+}
+
+/**
+ * Throws `trust.refused` when others could have written into a home, or could from now on: it, what lies in it, or, as long as it is not there,
+ * the folder in which it would be made. The home itself may be a link; what lies in it may not, since files are written there.
+ */
+export function refuseForeignHome(home: string): void {
+  const uid = process.geteuid?.();
+  if (uid === undefined) return;
+  try {
+    const there = nearest(home);
+    if (there === home) refuse('home', home, distrustOf(home));
+    else refuse('home', home, judge(statSync(there), 'the folder above it', there, uid));
+    for (const name of there === home ? readdirSync(home) : []) refuseInside(join(home, name), uid);
+  } catch (thrown) {
+    // What cannot be looked at cannot be used either: the one who tries has better words for it.
+    if (thrown instanceof LifeboatError) throw thrown;
+  }
+}
+
+/** The path itself, or the nearest folder above it that is there. */
+function nearest(path: string): string {
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return isThere || path === dirname(path) ? path : nearest(dirname(path));
+}
+
+/**
+ * Makes a folder for its owner only, with those above it up to `root`. Throws `trust.refused` where one of them is a link or could have been written
+ * by others, and what the system says. `root` itself may be a link.
+ */
+export function makeFolderInside(root: string, path: string): void {
+  const uid = process.geteuid?.();
+  const names = relative(root, path).split(sep);
+  for (const [i] of names.entries()) {
+    const at = join(root, ...names.slice(0, i + 1));
+    if (uid !== undefined) refuseInside(at, uid);
+    mkdirSync(at, { recursive: true, mode: 0o700 });
+  }
+}
+
+/** What has gone meanwhile, such as a temporary file, is nobody's. */
+function refuseInside(path: string, uid: number): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  const what = stats.isDirectory() ? 'folder' : 'file';
+  const mend = `only LIFEBOAT_HOME itself may be a link: put there what ${show(path)} leads to`;
+  const link = { says: 'it is a symbolic link inside the home', mend };
+  refuse(what, path, stats.isSymbolicLink() ? [link] : judge(stats, 'it', path, uid));
+}
+
+/** The same of a folder that was looked at already, and of nothing around it. */
+export function judgeFolder(stats: Stats, path: string): Distrust[] {
+  const uid = process.geteuid?.();
+  return uid === undefined ? [] : judge(stats, 'it', path, uid);
+}
+
+function judge(stats: Stats, what: string, path: string, uid: number): Distrust[] {
+  const isGuarded = stats.isDirectory() && (stats.mode & STICKY) !== 0;
+  const who =
+    (stats.mode & EVERYBODY) !== 0
+      ? 'everybody'
+      : (stats.mode & GROUP) !== 0 && !isOwnGroup(stats.gid, uid)
+        ? 'its group'
+        : undefined;
+  const written =
+    who === undefined || isGuarded
+      ? []
+      : [{ says: `${who} can write ${what}`, mend: `chmod go-w ${show(path)}` }];
+  return [...written, ...judgeOwner(stats, what, path, uid)];
+}
+
+function judgeOwner({ uid: owner }: Stats, what: string, path: string, uid: number): Distrust[] {
+  if (owner === uid || owner === 0) return [];
+  const mend =
+    uid === 0
+      ? `run lifeboat as that user, not as root, or: chown root ${show(path)}`
+      : `use a copy of your own, or have it made yours: chown ${uid} ${show(path)}`;
+  return [{ says: `${what} belongs to another user (${owner})`, mend }];
+}
+
+/** Whether nobody else is in a group, as far as this machine's own lists say; a group that they do not know is one's own if it has one's number. */
+function isOwnGroup(gid: number, uid: number): boolean {
+  return gid === process.getgid?.() && hasNobodyElse(gid, uid, linesOf('/etc/passwd'), linesOf('/etc/group'));
+}
+
+/** The same by the lines of passwd(5) and group(5). */
+export function hasNobodyElse(
+  gid: number,
+  uid: number,
+  passwd: readonly string[],
+  group: readonly string[],
+): boolean {
+  const users = passwd.map((line) => line.split(':'));
+  const mine = users.filter(([, , id]) => id === String(uid) || id === '0').map(([name]) => name);
+  const known = group.map((line) => line.split(':')).find(([, , id]) => id === String(gid));
+  if (known === undefined) return gid === uid;
+  const members = (known[3] ?? '').split(',').filter((name) => name !== '');
+  const primary = users.filter(([, , , id]) => id === String(gid)).map(([name]) => name);
+  return [...members, ...primary].every((name) => mine.includes(name));
+}
+
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+function unique(all: readonly Distrust[]): Distrust[] {
+  return [...new Map(all.map((one) => [one.says + one.mend, one])).values()];
+}
