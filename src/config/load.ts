@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { readBounded, whyUnread } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
-import { refuseDistrusted } from '../trusted-path.ts';
+import { refuseDistrusted, refuseForeignHome } from '../trusted-path.ts';
 import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
 
 export interface LoadedConfig extends Config {
@@ -40,10 +40,13 @@ function searchPath(env: NodeJS.ProcessEnv): string[] {
 }
 
 /**
- * The folder of journal, keys, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder.
+ * The folder of journal, keys, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder. Throws `trust.refused` when others could
+ * have written into it.
  */
 export function homeFolder(env: NodeJS.ProcessEnv): string {
-  return homePath(env);
+  const home = homePath(env);
+  refuseForeignHome(home);
+  return home;
 }
 
 /** Where the home is, whoever it belongs to. */

@@ -126,6 +126,38 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
     expect(hasRun()).toBe(true);
   });
 
+  test.for([
+    [
+      'of another user',
+      (home: string) => chownSync(home, OTHER, OTHER),
+      `it belongs to another user (${OTHER})`,
+    ],
+    ['that everybody can write', (home: string) => chmodSync(home, 0o777), 'everybody can write it'],
+  ] as const)(
+    'a home %s is neither written nor read, and doctor names it',
+    async ([, spoil, says], context) => {
+      const { expect } = context;
+      const { home, run, server, rotate } = await house(context);
+      const before = readdirSync(home);
+      spoil(home);
+      const ended = [
+        await rotate(),
+        await run('runs'),
+        await run('keys', 'list'),
+        await run('audit', 'verify'),
+      ];
+      for (const { code, stderr } of ended) {
+        expect(code, stderr).toBe(2);
+        expect(stderr).toContain(`the home ${home} is not used: ${says}`);
+      }
+      const looked = await run('doctor', '--json');
+      expect(looked.code).toBe(1);
+      expect(checksIn(looked.stdout).find(({ what }) => what === 'home')).toMatchObject({ state: 'bad' });
+      expect(readdirSync(home)).toEqual(before);
+      expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+    },
+  );
+
   test('doctor names each file that decides and that others could have written', async (context) => {
     const { expect } = context;
     const { folder, home, env, run, tokenFile } = await house(context);
@@ -166,6 +198,20 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
       `the token file ${tokenFile} is not used: it belongs to another user (${OTHER})`,
     );
     expect(server.calls).toEqual([]);
+  });
+
+  test('a folder of the home that leads elsewhere is not written to', async (context) => {
+    const { expect } = context;
+    const { home, folder, rotate } = await house(context);
+    expect((await rotate()).code).toBe(0);
+    const before = readdirSync(join(home, 'checkpoints', 'run'));
+    const elsewhere = join(folder, 'elsewhere');
+    renameSync(join(home, 'checkpoints'), elsewhere);
+    symlinkSync(elsewhere, join(home, 'checkpoints'));
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(2);
+    expect(stderr).toContain('it is a symbolic link inside the home');
+    expect(readdirSync(join(elsewhere, 'run'))).toEqual(before);
   });
 });
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { freeSpace, KEPT_FREE } from '../../activities/free-space.ts';
-import { homePath, type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { homeFolder, homePath, type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { EXIT } from '../../errors.ts';
 import { formatBytes, readable } from '../../format.ts';
 import type { Keyring, KeyStore } from '../../keys/key-store.ts';
@@ -51,6 +51,7 @@ function node(): Check {
 async function homeRoom(env: NodeJS.ProcessEnv): Promise<Check> {
   const home = homePath(env);
   const found = await attempt('home', async () => {
+    homeFolder(env);
     await mkdir(home, { recursive: true, mode: 0o700 });
     await access(home, constants.W_OK);
     return { free: await freeSpace(home) };
