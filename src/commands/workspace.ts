@@ -167,5 +167,5 @@ export function loginName(env: NodeJS.ProcessEnv): string {
 
 function askPassphrase(purpose: 'open' | 'create', context: CommandContext) {
   if (purpose === 'open') return askHidden('passphrase of the vault', context);
-  return askHidden('a new passphrase for the vault', context, { twice: true });
+  return askHidden('a new passphrase for the vault, 12 characters or more', context, { twice: true });
 }

@@ -13,7 +13,7 @@ import { openItems, sealItems, WORK_FACTOR } from './vault-format.ts';
 export interface VaultOptions {
   /** The file; it comes into being with the first item. Beside it lies `<path>.lock`, which is always empty. */
   readonly path: string;
-  /** Asked once per process, and again after a wrong answer. With `create` there is no vault yet: ask twice. */
+  /** Asked once per process, and again after a wrong answer. With `create` there is no vault yet: ask twice, for 12 characters or more. */
   readonly passphrase: (purpose: 'open' | 'create') => Promise<Secret>;
   /** Base-2 logarithm of scrypt's N for what is written. Default 17; lower only in tests. */
   readonly workFactor?: number;
@@ -27,7 +27,7 @@ const VAULT_FILE = { name: 'vault file', mayBeLinkOrPipe: false };
  * If the process dies, the old file or the new one is there whole. Unlocking and each write block the thread for
  * about half a second (scrypt).
  *
- * Besides the codes of the port: `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy`, `keys.gone`.
+ * Besides the codes of the port: `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy`, `keys.gone`, `keys.weak-passphrase`.
  */
 export async function openVault(options: VaultOptions): Promise<KeyStore> {
   const vault = new Vault(options);
@@ -131,6 +131,7 @@ class Vault implements KeyStore {
 
   async #ask(purpose: 'open' | 'create'): Promise<Secret> {
     const passphrase = await this.#options.passphrase(purpose);
+    if (purpose === 'create') refuseWeak(passphrase);
     if (passphrase.length > 0) return passphrase;
     throw new LifeboatError('keys.empty-passphrase', 'the passphrase of the vault is empty', {
       hints: ['nothing was changed', 'give a passphrase of several words'],
@@ -155,6 +156,19 @@ class Vault implements KeyStore {
       return true;
     });
   }
+}
+
+/** Characters. What protects every key is guessed at as fast as a thief of the file can; existing vaults open with what they have. */
+const LEAST_PASSPHRASE = 12;
+
+function refuseWeak(passphrase: Secret): void {
+  const { length } = Array.from(passphrase.reveal().trim());
+  if (passphrase.length === 0 || length >= LEAST_PASSPHRASE) return;
+  throw new LifeboatError(
+    'keys.weak-passphrase',
+    `the passphrase of a new vault has to have ${LEAST_PASSPHRASE} characters or more`,
+    { hints: ['nothing was written', 'five words drawn at random are good; it may be as long as you like'] },
+  );
 }
 
 function gone(path: string): LifeboatError {

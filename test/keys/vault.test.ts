@@ -153,6 +153,35 @@ describe('a vault that cannot be used', () => {
     expect(await readFile(path)).toEqual(before);
   });
 
+  it.each(['x', '123 567 901', ' '.repeat(20), `  ${'é'.repeat(11)}  `])(
+    'makes no vault with a passphrase of less than twelve characters: "%s"',
+    async (text) => {
+      const store = await openVault({ path, passphrase: async () => new Secret(text), workFactor: FAST });
+      for (const ended of [store.probe(), store.put(ACCOUNT, new Secret('one'))])
+        await expect(ended).rejects.toMatchObject({
+          code: 'keys.weak-passphrase',
+          shortMessage: 'the passphrase of a new vault has to have 12 characters or more',
+        });
+      await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' });
+    },
+  );
+
+  it('opens an older vault with whatever passphrase it has', async () => {
+    await mkdir(dirname(path), { mode: 0o700 });
+    await writeFile(path, await sealItems(new Map([[ACCOUNT, new Secret('one')]]), new Secret('x'), FAST), {
+      mode: 0o600,
+    });
+    const store = await openVault({ path, passphrase: async () => new Secret('x'), workFactor: FAST });
+    await store.put('orders/bbbbbbbbbbbb', new Secret('two'));
+    expect((await store.get(ACCOUNT))?.reveal()).toBe('one');
+  });
+
+  it('takes a passphrase of a thousand characters and more', async () => {
+    const passphrase = async () => new Secret('lang wie ein Satz '.repeat(100));
+    await (await openVault({ path, passphrase, workFactor: FAST })).put(ACCOUNT, new Secret('one'));
+    expect((await (await openVault({ path, passphrase })).get(ACCOUNT))?.reveal()).toBe('one');
+  });
+
   it('says that the passphrase is empty, and makes no vault with it', async () => {
     const store = await open('');
     await expect(store.put(ACCOUNT, new Secret('one'))).rejects.toMatchObject({
