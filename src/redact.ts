@@ -21,6 +21,15 @@ export function redact(text: string, secrets: Iterable<Secret> = []): string {
 }
 
 /**
+ * An http address as it may be shown: without user, password, query and fragment, where tokens are put. Undefined for every other text, of which
+ * nobody knows where in it a secret stands.
+ */
+export function plainAddress(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url === undefined || !/^https?:$/u.test(url.protocol) ? undefined : `${url.origin}${url.pathname}`;
+}
+
+/**
  * Blanks every occurrence of the given secrets in JSON, and nothing else, so that it stays the JSON that it is. A secret of a few
  * characters stays: it would be found in numbers and in the names of fields.
  */

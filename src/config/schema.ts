@@ -18,6 +18,21 @@ export const Duration = z
     return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0);
   });
 
+/** An address that can be shown wherever it is used; one that cannot is in no message. */
+const Address = z
+  .string()
+  .refine(
+    (text) => !/[?#]/u.test(text) && !hasCredentials(text),
+    'an address has no query, fragment, user or password: a secret in it would be shown; the token has its own setting, `token`',
+  );
+
+function hasCredentials(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // Where no host is understood, nobody knows what stands before the sign.
+  if (url === undefined || !/^https?:$/u.test(url.protocol)) return text.includes('@');
+  return url.username !== '' || url.password !== '';
+}
+
 const scheme = z.string().optional();
 
 const OutsideToken = z.union(
@@ -38,7 +53,7 @@ export type TokenConfig = z.infer<typeof TokenConfig>;
 /** One data-service instance. Times in milliseconds after parsing. */
 export const InstanceConfig = z.strictObject({
   /** As `cf service` prints it; V1 and V0 paths follow from it (service-api.md section 4). */
-  url: z.string(),
+  url: Address,
   /** Interface revision (section 9); `auto` finds it out at every start, by GETs. */
   revision: z
     .union(
@@ -94,7 +109,7 @@ const InstanceName = z
 /** The application platform: Cloud Foundry's v3 API. Without it the tool `cf` is used where it is logged in. */
 const PlatformConfig = z.strictObject({
   /** As `cf api` prints it. */
-  api: z.string(),
+  api: Address,
   /** Default: `cf oauth-token`. */
   token: OutsideToken.optional(),
   ca: z.string().optional(),

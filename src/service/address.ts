@@ -1,5 +1,5 @@
 import { EXIT, LifeboatError } from '../errors.ts';
-import { redact } from '../redact.ts';
+import { plainAddress, redact } from '../redact.ts';
 import { show } from '../text.ts';
 import type { Revision, Route } from './revisions.ts';
 
@@ -59,7 +59,9 @@ export function isLoopback(hostname: string): boolean {
 }
 
 function badUrl(what: string, url: string): LifeboatError {
-  return new LifeboatError('config.url', `the instance url ${what}: ${show(redact(url), 120)}`, {
+  const plain = plainAddress(url);
+  const shown = plain === undefined ? '' : `: ${show(redact(plain), 120)}`;
+  return new LifeboatError('config.url', `the instance url ${what}${shown}`, {
     hints: [
       'copy the dashboard address that `cf service NAME` prints: https://HOST/service-instances/ID',
       'the token has its own setting, `token`',

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { EXIT, LifeboatError } from '../../errors.ts';
-import { redact } from '../../redact.ts';
+import { plainAddress, redact } from '../../redact.ts';
 import type { Secret } from '../../secret.ts';
 import { isLoopback } from '../../service/address.ts';
 import type { CallOptions, Exchange } from '../../service/call.ts';
@@ -269,14 +269,12 @@ async function readCapped(body: Dispatcher.ResponseData['body'], cap: number): P
 function baseOf(api: string): URL {
   const url = URL.canParse(api) ? new URL(api) : undefined;
   const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-  if (url !== undefined && safe && url.username === '' && url.password === '' && url.search === '')
+  if (url !== undefined && safe && url.username === '' && url.password === '' && !/[?#]/u.test(api))
     return url;
-  throw new LifeboatError(
-    'config.platform',
-    `the platform's api is not an https address: ${show(redact(api), 120)}`,
-    {
-      hints: ['copy what `cf api` prints: https://api.HOST', 'the token has its own setting, `token`'],
-      exitCode: EXIT.usage,
-    },
-  );
+  const plain = plainAddress(api);
+  const shown = plain === undefined ? '' : `: ${show(redact(plain), 120)}`;
+  throw new LifeboatError('config.platform', `the platform's api is not a plain https address${shown}`, {
+    hints: ['copy what `cf api` prints: https://api.HOST', 'the token has its own setting, `token`'],
+    exitCode: EXIT.usage,
+  });
 }
