@@ -8,6 +8,11 @@ Runbooks:
   disaster-recovery       a lost instance's data into another one  --target NAME [--prepare | --perform] [--backup BACKUP_ID]
   change-instance         restart, recreate or update              --action WORD`;
 
+/** What `keys` prints after its commands. */
+export const KEYS_HELP = `
+A fingerprint is made with a secret of this key store: another store shows another one for the same key.
+To find out whether two people hold the same key, each runs \`lifeboat keys add INSTANCE --check\` and enters it.`;
+
 /** What `lab` prints after its flags. */
 export const LAB_HELP = `
 While it runs, everything can be turned over HTTP, with the token in the folder that it names:

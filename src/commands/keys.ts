@@ -2,6 +2,8 @@ import { homeFolder, instanceNamed, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { formatTime } from '../format.ts';
 import { foldEpochs } from '../keys/fold-epochs.ts';
+import type { Keyring } from '../keys/key-store.ts';
+import type { Secret } from '../secret.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden } from './hidden-prompt.ts';
 import { printJson } from './print-json.ts';
@@ -43,12 +45,15 @@ export async function keysList(
       }),
     );
     printKeys(context, rows.flat(), flags.json ?? false);
-    context.stderr.write(flags.json ? '' : `kept in: ${keyring.store.description}\n`);
+    context.stderr.write(flags.json ? '' : `kept in: ${keyring.store.description}\n${WITHIN}\n`);
     return EXIT.closed;
   } finally {
     await journal?.close();
   }
 }
+
+const WITHIN =
+  'fingerprints are made with a secret of this key store: compare them within it only (lifeboat keys --help)';
 
 interface KeyRow {
   readonly instance: string;
@@ -91,11 +96,19 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
   printTable(context, columns, cells);
 }
 
-/** `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token instead. */
+/**
+ * `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token instead; with `--check` nothing, and exit 1 when
+ * the key is not held.
+ */
 export async function keysAdd(
   context: CommandContext,
   [instance = '']: readonly string[],
-  flags: { readonly file?: string; readonly note?: string; readonly token?: boolean },
+  flags: {
+    readonly file?: string;
+    readonly note?: string;
+    readonly token?: boolean;
+    readonly check?: boolean;
+  },
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   instanceNamed(config, instance);
@@ -105,6 +118,7 @@ export async function keysAdd(
       exitCode: EXIT.usage,
     });
   }
+  if (flags.check === true) return keyCheck(context, instance, flags.file);
   const what = flags.token ? 'access token' : 'key';
   const workspace = await openWorkspace(context, {
     operator: config.operator.name,
@@ -123,14 +137,41 @@ export async function keysAdd(
       );
       return EXIT.closed;
     }
+    const isHeld = await holds(workspace.keyring, instance, secret);
     const fingerprint = await workspace.keyring.add(instance, secret);
     const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
     await workspace.journal.append([{ stream: `instance/${instance}`, type: 'key.added', body }]);
     context.stdout.write(
-      `key ${fingerprint} of ${instance} is stored in ${workspace.keyring.store.description}\n`,
+      `key ${fingerprint} of ${instance} ${isHeld ? 'was held already: it is' : 'is'} stored in ${workspace.keyring.store.description}\n`,
     );
     return EXIT.closed;
   } finally {
     await workspace.close();
   }
+}
+
+/** Whether the store has a key, found out without making or storing anything. */
+async function keyCheck(
+  context: CommandContext,
+  instance: string,
+  file: string | undefined,
+): Promise<number> {
+  const keyring = await openKeys(context, 'look');
+  const secret =
+    file === undefined ? await askHidden(`key of ${instance}`, context) : await readSecretFile(file, context);
+  const { description } = keyring.store;
+  if (!(await holds(keyring, instance, secret))) {
+    context.stdout.write(`this key of ${instance} is not held in ${description}\n`);
+    return EXIT.failed;
+  }
+  context.stdout.write(
+    `this key of ${instance} is held in ${description}, as ${await keyring.fingerprint(secret)}\n`,
+  );
+  return EXIT.closed;
+}
+
+/** An empty store is not asked for a fingerprint: it would make the secret for it. */
+async function holds(keyring: Keyring, instance: string, secret: Secret): Promise<boolean> {
+  const held = await keyring.list(instance);
+  return held.length > 0 && held.includes(await keyring.fingerprint(secret));
 }

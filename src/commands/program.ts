@@ -3,7 +3,7 @@ import { EXIT } from '../errors.ts';
 import { defineApprovals } from './approvals/define-approvals.ts';
 import type { CommandContext } from './context.ts';
 import { type Define, group, json } from './define.ts';
-import { HELP, LAB_HELP, REPORT_HELP, RUNBOOKS } from './help-texts.ts';
+import { HELP, KEYS_HELP, LAB_HELP, REPORT_HELP, RUNBOOKS } from './help-texts.ts';
 import { about, driving, labOptions, settling } from './run-options.ts';
 import { defineService } from './service/define-service.ts';
 
@@ -218,6 +218,7 @@ function build(version: string, finish: (code: number) => void): Command {
     ],
   ).addHelpText('after', REPORT_HELP);
   const keys = group(program, 'keys', 'encryption keys, by fingerprint; a key itself is never printed');
+  keys.addHelpText('after', KEYS_HELP);
   command(
     keys,
     'list [instance]',
@@ -234,6 +235,9 @@ function build(version: string, finish: (code: number) => void): Command {
       new Option('--file <file>', 'read it from this file (- for standard input)'),
       new Option('--note <text>', 'a note for the ledger'),
       new Option('--token', 'store the access token of the instance instead of a key'),
+      new Option('--check', 'store nothing: only say whether this key is held (exit 0) or not (1)').conflicts(
+        ['token', 'note'],
+      ),
     ],
   );
   program.commandsGroup('The service, endpoint by endpoint:');

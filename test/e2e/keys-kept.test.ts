@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { Trouble } from './foreign/call.ts';
-import { ANSWERED, CANARIES, ROTATE } from './house.ts';
+import { ANSWERED, CANARIES, type House, ROTATE } from './house.ts';
 import { changes, typesOf, useHouses } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
@@ -177,5 +177,33 @@ describe.concurrent('a stored access token', () => {
     writeFileSync(file, `${CANARIES.otherToken}\n`, { mode: 0o600 });
     expect((await add()).code).toBe(0);
     expect((await run('backups', 'list', '--instance', 'orders')).code).toBe(4);
+  });
+
+  test('of two key stores have other names for the same key, and people can compare them all the same', async (context) => {
+    const { expect } = context;
+    const [ada, bob] = await Promise.all([house(context), house(context, { firstDay: true })]);
+    const key = join(ada.folder, 'key');
+    writeFileSync(key, CANARIES.oldKey, { mode: 0o600 });
+    const check = ({ run }: House) => run('keys', 'add', 'orders', '--check', '--file', key);
+    const unknown = await check(bob);
+    expect(unknown.code, unknown.stderr).toBe(1);
+    expect(unknown.stdout).toContain('this key of orders is not held in');
+    expect(existsSync(join(bob.home, 'vault.age'))).toBe(false);
+
+    const added = await bob.run('keys', 'add', 'orders', '--file', key);
+    expect(added.stdout).toMatch(/^key [0-9a-f]{12} of orders is stored in/);
+    const again = await bob.run('keys', 'add', 'orders', '--file', key);
+    expect(again.stdout).toMatch(/^key [0-9a-f]{12} of orders was held already: it is stored in/);
+    const same = await Promise.all([check(ada), check(bob)]);
+    expect(same.map(({ code }) => code)).toEqual([0, 0]);
+    const [one, two] = same.map(({ stdout }) => /held in .*, as ([0-9a-f]{12})$/m.exec(stdout)?.[1]);
+    expect(one).not.toBe(two);
+    const listed = await ada.run('keys', 'list');
+    expect(listed.stderr).toContain('fingerprints are made with a secret of this key store');
+
+    writeFileSync(key, CANARIES.givenKey, { mode: 0o600 });
+    const before = readFileSync(join(ada.home, 'vault.age'));
+    expect((await check(ada)).code).toBe(1);
+    expect(readFileSync(join(ada.home, 'vault.age'))).toEqual(before);
   });
 });

@@ -93,7 +93,7 @@ test('which backup was restored in place is told by all that the service and the
   expect(text).toContain(
     '| Backup | 7 |\n| Its backup\\_id | b-7 |\n| Its size in bytes | 4096 |\n| It was triggered | 2026-02-28 01:00:00 UTC |',
   );
-  expect(text).toContain('| Key (fingerprint) | 0a1b2c3d4e5f |\n| Restore | 4 |');
+  expect(text).toContain('| Key (fingerprint in this key store) | 0a1b2c3d4e5f |\n| Restore | 4 |');
 });
 
 test('the backups of an instance that takes over are not taken for those of the source', () => {

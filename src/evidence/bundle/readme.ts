@@ -17,6 +17,8 @@ export function bundleReadme(runId: string, anchor: string, late: string | undef
   SHA256SUMS         of all of these
   manifest.json      the list of all files with size and SHA-256; manifest.note signs it
 
+A key is named by a fingerprint, which is made with a secret of the key store that it lies in: another store has another one for the same key.
+
 Verify it
 
   node verify.mjs                                     in this folder, unpacked

@@ -31,7 +31,7 @@ export function rotationSections(report: Report): Section[] {
       blocks: [
         {
           kind: 'text',
-          text: 'Keys are named by fingerprint, a keyed hash (HMAC-SHA-256, 12 hex digits); a key itself is in no record.',
+          text: 'Keys are named by fingerprint, a keyed hash (HMAC-SHA-256, 12 hex digits) made with a secret of this key store: within it fingerprints can be compared, and with those of another store they cannot. A key itself is in no record.',
         },
         { kind: 'table', caption: 'The change of the key', head: ['Group', 'Fact', 'Value'], rows },
         ...blanks(report, 'rotation'),

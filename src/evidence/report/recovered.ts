@@ -30,7 +30,7 @@ export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | un
     ['Could be reached from', targetTime === undefined ? undefined : earliest],
     ['Could be reached until', targetTime === undefined ? undefined : latest],
     ['Data of', source],
-    ['Key (fingerprint)', fingerprint ?? file['fingerprint']],
+    ['Key (fingerprint in this key store)', fingerprint ?? file['fingerprint']],
     ['Restore', told['id'] ?? asked.output['id']],
     ['Status', told['status']],
     ['Restored from', told['restoredFrom']],
