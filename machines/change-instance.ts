@@ -14,7 +14,7 @@ export const changeInstanceMachine = recovery.createMachine({
   context: ({ input }) => startingContext(input),
   initial: 'checking',
   states: {
-    ...check({ tolerant: true, next: 'askingUpdates' }),
+    ...check({ tolerant: true, restores: true, next: 'askingUpdates' }),
     ...freezeUpdates({ next: 'refreshing' }),
     ...confirmation({
       order: ({ action, instance }) => `${action} ${instance}`,

@@ -30,7 +30,6 @@ export const restoreBackupMachine = recovery.createMachine({
     ...safetyBackup({ next: 'refreshing' }),
     ...confirmation({
       order: ({ chosen, instance }) => `restore backup ${chosen?.id} into ${instance}`,
-      restores: true,
       next: 'restoring',
     }),
     restoring: recovery.createStateConfig({

@@ -32,7 +32,7 @@ export const restorePointInTimeMachine = recovery.createMachine({
     ...readRecord({ state: 'readingRecord', step: 'before', next: 'countingBefore' }),
     ...keepBefore({ next: 'offeringSafety' }),
     ...safetyBackup({ next: 'refreshing' }),
-    ...confirmation({ order, restores: true, next: 'rereadingRange' }),
+    ...confirmation({ order, next: 'rereadingRange' }),
     ...rereadRange({ next: 'restoring' }),
     restoring: recovery.createStateConfig({
       tags: ['destructive'],

@@ -68,7 +68,7 @@ export const CardOnRecord = z.object({
 });
 export type CardOnRecord = z.infer<typeof CardOnRecord>;
 
-/** By what a target is known. Pinned when it was checked; any difference until the call stops the run (domain N9). */
+/** By what a target is known. Pinned when it was checked; a difference until the call has it confirmed again (domain N9). */
 export const TargetIdentity = z.object({
   instanceId: z.string().optional(),
   name: z.string().optional(),
@@ -77,7 +77,7 @@ export const TargetIdentity = z.object({
   serviceId: z.string().optional(),
   planId: z.string().optional(),
   createdAt: z.string().optional(),
-  /** A restart or another's restore may leave no other trace. */
+  /** For the record: it may move by itself, so that it counts for nothing when two looks are compared. */
   updatedAt: z.string().optional(),
   state: z.string().optional(),
   backups: z.number(),

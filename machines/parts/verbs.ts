@@ -25,7 +25,10 @@ export type BackupFacts = z.infer<typeof BackupFacts>;
 export const Ground = z.object({
   serviceId: z.string().optional(),
   state: z.string().optional(),
-  /** When the service last changed the instance, by its own clock. A sign for `waitForInstance` that an action was begun, and no proof. */
+  /**
+   * When the service last changed the instance, by its own clock. A sign for `waitForInstance` that an action was begun, and no proof; it says
+   * nothing about whether a confirmation still holds.
+   */
   updatedAt: z.string().optional(),
   /** The maintenance updates that were to be had, each as one text to compare by. */
   updates: z.array(z.string()).optional(),
@@ -33,8 +36,10 @@ export const Ground = z.object({
   minKeyLength: z.number().optional(),
   newestBackup: z.number().optional(),
   runningTasks: z.array(z.number()),
-  /** Restores under way, where another one is what is confirmed; missing where nobody looked, or was let look. */
+  /** Restores under way; missing where nobody looked, or was let look. */
   runningRestores: z.array(z.number()).optional(),
+  /** The restore that was triggered last, over or not; missing as above, and where there is none. */
+  newestRestore: z.number().optional(),
 });
 export type Ground = z.infer<typeof Ground>;
 

@@ -1,13 +1,7 @@
 import { assign } from 'xstate';
+import { RESTORES_CALL } from '../parts/ground.ts';
 import { failTo, failure } from './failing.ts';
 import { recovery } from './setup.ts';
-
-/** What is read before a restore beside that. */
-export const RESTORES_CALL = {
-  method: 'GET',
-  path: '/restores',
-  what: 'whether a restore is under way',
-} as const;
 
 /** What is read before anything is decided. V0 has the lists alone; what it leaves unsaid stands in the facts. */
 const GETS = [
@@ -18,7 +12,7 @@ const GETS = [
 
 /**
  * Looks at the instance. With `tolerant` an instance that has failed is no reason to go no further: a restore is what it may need.
- * With `restores` one that is under way is such a reason: the next one would replace what it is about to bring.
+ * With `restores` a restore that is under way is such a reason: it would replace what the change brings, or be disturbed by it.
  */
 export function check({
   tolerant,

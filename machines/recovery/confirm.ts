@@ -1,43 +1,30 @@
+import { GROUND_CALLS } from '../parts/ground.ts';
 import type { Ground } from '../parts/verbs.ts';
 import { type RecoveryQuestion, stop, typedName } from './ask.ts';
-import { RESTORES_CALL } from './check.ts';
 import type { RecoveryContext } from './context.ts';
 import { failTo, failure } from './failing.ts';
 import { recovery } from './setup.ts';
-
-/** What a confirmation rests on is read with these. */
-const GROUND_CALLS = [
-  { method: 'GET', path: '', what: 'the instance and its state, again', optional: true },
-  { method: 'GET', path: '/backups-config', what: 'its settings, again', optional: true },
-  { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way, again' },
-] as const;
 
 interface Confirmation {
   /** What is confirmed, as an order: `restore backup 3 into orders`. */
   readonly order: (context: RecoveryContext) => string;
   readonly next: string;
-  /** Whether it is a restore, which must not meet another one. */
-  readonly restores?: boolean;
   /** Where stopping leads. */
   readonly stopped?: string;
 }
 
 /** The last look: facts, the typed name, and the facts once more. Whatever has changed meanwhile is confirmed again. */
-export function confirmation({ order, next, restores = false, stopped = 'stopped' }: Confirmation) {
-  const calls = [...GROUND_CALLS, ...(restores ? [RESTORES_CALL] : [])];
-  const looking = ({ context }: { context: RecoveryContext }) => ({
-    instance: context.instance,
-    ...(restores ? { restores: true as const } : {}),
-  });
+export function confirmation({ order, next, stopped = 'stopped' }: Confirmation) {
+  const looking = ({ context }: { context: RecoveryContext }) => ({ instance: context.instance });
   return {
     refreshing: recovery.createStateConfig({
-      meta: { step: 'confirm', title: 'looking at the instance again', slice: 'decide', calls },
+      meta: { step: 'confirm', title: 'looking at the instance again', slice: 'decide', calls: GROUND_CALLS },
       invoke: {
         id: 'refresh',
         src: 'recheck',
         input: looking,
         onDone: [
-          ...(restores ? [ifRestoreBegan] : []),
+          ifRestoreBegan,
           {
             target: 'confirming',
             actions: { type: 'keepGround', params: ({ event }) => ({ ground: event.output }) },
@@ -67,7 +54,7 @@ export function confirmation({ order, next, restores = false, stopped = 'stopped
         step: 'confirm',
         title: 'looking whether anything has changed meanwhile',
         slice: 'decide',
-        calls,
+        calls: GROUND_CALLS,
       },
       invoke: {
         id: 'recheck',
@@ -91,22 +78,18 @@ export function confirmation({ order, next, restores = false, stopped = 'stopped
         markDone: { disabled: 'only the service can give these facts' },
       },
     }),
-    ...(restores
-      ? {
-          restoreMeanwhile: failure({
-            step: 'confirm',
-            title: 'a restore has begun meanwhile',
-            retry: 'refreshing',
-            next: 'confirming',
-            stopped,
-            ways: {
-              retry: 'looks again, then asks for the name; nothing has been sent',
-              skip: 'asks for the name although it is under way: this one would replace what it brings',
-              markDone: { disabled: 'wait until it is over, then look again' },
-            },
-          }),
-        }
-      : {}),
+    restoreMeanwhile: failure({
+      step: 'confirm',
+      title: 'a restore has begun meanwhile',
+      retry: 'refreshing',
+      next: 'confirming',
+      stopped,
+      ways: {
+        retry: 'looks again, then asks for the name; nothing has been sent',
+        skip: 'asks for the name although it is under way: one of the two would undo the other',
+        markDone: { disabled: 'wait until it is over, then look again' },
+      },
+    }),
     comparing: recovery.createStateConfig({
       meta: { step: 'confirm', title: 'comparing with what was confirmed' },
       always: [{ guard: 'hasShifted', target: 'confirming' }, { target: next }],

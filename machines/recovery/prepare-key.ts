@@ -1,14 +1,9 @@
 import { assign } from 'xstate';
+import { GROUND_CALLS } from '../parts/ground.ts';
 import { choice, type RecoveryQuestion, stop, typedName } from './ask.ts';
 import type { RecoveryContext } from './context.ts';
 import { failTo, failure } from './failing.ts';
 import { recovery } from './setup.ts';
-
-const GROUND_CALLS = [
-  { method: 'GET', path: '', what: 'the instance and its state, again' },
-  { method: 'GET', path: '/backups-config', what: 'least key length, again' },
-  { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way, again' },
-] as const;
 
 /**
  * A new key for `prepare`, which is a rotation: chosen, stored, read back, confirmed by name, and only then sent. Nothing of it is walked

@@ -1,11 +1,11 @@
 import { assign, setup } from 'xstate';
 import { givenUp } from '../parts/beside-waiting.ts';
 import { type Failure, failureFrom } from '../parts/failure.ts';
+import { groundDifferences, newRestores, targetDifferences } from '../parts/ground.ts';
 import type { PlatformProof, TargetFacts } from '../parts/recovery-verbs.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
 import type * as verbs from '../parts/verbs.ts';
 import type { RecoveryContext, RecoveryInput, TaskState } from './context.ts';
-import { groundDifferences, newRestores, targetDifferences } from './differences.ts';
 import type { RecoveryEvent, TaskName } from './events.ts';
 import { neverDone } from './never-done.ts';
 import { type PaidStep, settled, withDuties, withOldBinding, withReleaseOwed } from './obligations.ts';

@@ -21,7 +21,7 @@ interface Once extends On {
 /** The verbs that the recoveries invoke, with what they take and give. */
 export const recoveryVerbs = {
   preflight: verb<verbs.PreflightFacts, { instance: string; tolerant?: true; restores?: true }>(),
-  recheck: verb<verbs.Ground, { instance: string; restores?: true }>(),
+  recheck: verb<verbs.Ground, { instance: string }>(),
   listBackups: verb<found.RestorableBackups, Record<string, never>>(),
   pitrRange: verb<found.ReachableRange, Record<string, never>>(),
   reconcile: verb<found.Reconciliation, On & { when: 'before' | 'after' }>(),

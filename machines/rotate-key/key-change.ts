@@ -1,14 +1,8 @@
 import { assign } from 'xstate';
+import { GROUND_CALLS } from '../parts/ground.ts';
 import { failTo, failure, held } from './failing.ts';
 import * as ask from './questions.ts';
 import { rotation } from './setup.ts';
-
-/** What a confirmation rests on is read with these. */
-const GROUND_CALLS = [
-  { method: 'GET', path: '', what: 'the instance and its state, again' },
-  { method: 'GET', path: '/backups-config', what: 'least key length, again' },
-  { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way, again' },
-] as const;
 
 /** The new key: chosen, stored, read back, confirmed by name, and only then sent. A lost answer keeps both keys. */
 export const keyChange = {

@@ -1,4 +1,5 @@
 import { assign } from 'xstate';
+import { RESTORES_CALL } from '../parts/ground.ts';
 import { failTo, failure } from './failing.ts';
 import * as ask from './questions.ts';
 import { rotation } from './setup.ts';
@@ -13,12 +14,13 @@ export const preparation = {
         { method: 'GET', path: '', what: 'the instance and its state' },
         { method: 'GET', path: '/backups-config', what: 'least key length, retention' },
         { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way' },
+        RESTORES_CALL,
       ],
     },
     invoke: {
       id: 'preflight',
       src: 'preflight',
-      input: ({ context }) => ({ instance: context.instance }),
+      input: ({ context }) => ({ instance: context.instance, restores: true as const }),
       onDone: {
         target: 'sorting',
         actions: assign({ facts: ({ event }) => event.output, drift: [], failure: undefined }),

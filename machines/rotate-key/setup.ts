@@ -1,6 +1,7 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { givenUp } from '../parts/beside-waiting.ts';
 import { failureFrom } from '../parts/failure.ts';
+import { groundDifferences } from '../parts/ground.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
 import type * as verbs from '../parts/verbs.ts';
 import type { RotateKeyContext, RotateKeyEvent, RotateKeyInput } from './context.ts';
@@ -22,7 +23,7 @@ export const rotation = setup({
     meta: {} as StateMeta<RotateKeyContext, RotateKeyEvent>,
   },
   actors: {
-    preflight: verb<verbs.PreflightFacts, { instance: string }>(),
+    preflight: verb<verbs.PreflightFacts, { instance: string; restores: true }>(),
     recheck: verb<verbs.Ground, { instance: string }>(),
     downloadBackup: verb<
       verbs.DownloadedFile,
@@ -107,21 +108,7 @@ export const rotation = setup({
       facts: ({ context }, params: { ground: verbs.Ground }) =>
         context.facts && { ...context.facts, ground: params.ground },
       drift: ({ context }, params: { ground: verbs.Ground }) =>
-        context.facts === undefined ? [] : differences(context.facts.ground, params.ground),
+        context.facts === undefined ? [] : groundDifferences(context.facts.ground, params.ground),
     }),
   },
 });
-
-/** What differs between the ground that was confirmed and the ground now, as sentences for the operator. */
-function differences(before: verbs.Ground, now: verbs.Ground): string[] {
-  const found: string[] = [];
-  if (before.serviceId !== now.serviceId) found.push('it is another service instance');
-  if (before.minKeyLength !== now.minKeyLength)
-    found.push(`the least key length is ${now.minKeyLength}, it was ${before.minKeyLength}`);
-  if (before.newestBackup !== now.newestBackup)
-    found.push(`the newest backup is ${now.newestBackup ?? 'gone'}, it was ${before.newestBackup ?? 'none'}`);
-  if (before.state !== now.state) found.push('its state has changed');
-  const started = now.runningTasks.filter((id) => !before.runningTasks.includes(id));
-  if (started.length > 0) found.push(`backup ${started.join(', ')} has started`);
-  return found;
-}

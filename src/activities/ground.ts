@@ -62,9 +62,15 @@ export function groundOf(
     ...(config === undefined ? {} : { minKeyLength: config.min_encryption_key_length ?? LEAST_KEY_LENGTH }),
     ...(newest === undefined ? {} : { newestBackup: newest.id }),
     runningTasks: backups.filter(isUnderWay).map((backup) => backup.id),
-    ...(restores === undefined || restores === 'not told'
-      ? {}
-      : { runningRestores: restores.filter(isUnderWay).map((restore) => restore.id) }),
+    ...(restores === undefined || restores === 'not told' ? {} : restoresOn(restores)),
+  };
+}
+
+function restoresOn(restores: readonly Restore[]): Pick<Ground, 'runningRestores' | 'newestRestore'> {
+  const newest = restores.toSorted((a, b) => time(b) - time(a) || b.id - a.id)[0];
+  return {
+    runningRestores: restores.filter(isUnderWay).map(({ id }) => id),
+    ...(newest === undefined ? {} : { newestRestore: newest.id }),
   };
 }
 
@@ -119,6 +125,6 @@ export function factsOfRestore(restore: Restore): RestoreFacts {
   };
 }
 
-function time(backup: Backup): number {
-  return instantOf(backup.triggered_at ?? backup.finished_at) ?? 0;
+function time(task: Backup | Restore): number {
+  return instantOf(task.triggered_at ?? task.finished_at) ?? 0;
 }

@@ -19,7 +19,7 @@ interface Input {
   readonly instance: string;
   /** For a restore, which a failed instance may need: neither that state nor a backup under way blocks, they warn. */
   readonly tolerant?: boolean | undefined;
-  /** For a restore as well: whether another one is under way, which always blocks. */
+  /** Whether to look for a restore that is under way, which always blocks. */
   readonly restores?: boolean | undefined;
 }
 

@@ -5,16 +5,13 @@ import { groundOf, readInstance } from './ground.ts';
 import { because, ok } from './results.ts';
 
 /** Reads again what the operator's confirmation rests on, right before the change. Only GETs. */
-export function recheck(
-  deps: ActivityDeps,
-): ReadActivity<{ instance: string; restores?: boolean | undefined }, Ground> {
+export function recheck(deps: ActivityDeps): ReadActivity<{ instance: string }, Ground> {
   return {
     kind: 'read',
-    async run({ restores: wanted }, { signal }) {
+    async run(_, { signal }) {
       try {
-        const { overview, config, backups, restores } = await readInstance(deps.service, signal, {
-          restores: wanted,
-        });
+        const seen = await readInstance(deps.service, signal, { restores: true });
+        const { overview, config, backups, restores } = seen;
         return ok(groundOf(overview, config, backups, restores));
       } catch (thrown) {
         return because(thrown);

@@ -144,7 +144,7 @@ function answerTo(question: Question, policy: Policy, confirmed: boolean): Answe
     // `--confirm` is for the change, whose facts were found good. That a finding is passed over was on nobody's mind when it was written.
     if (question.event === 'operator.override') return `no flag overrides a finding: ${question.prompt}`;
     if (confirm === undefined) return `it needs the name of the target: --confirm ${question.expected}`;
-    if (confirmed) return 'it was confirmed once, and something has changed since: a person has to look';
+    if (confirmed) return `--confirm counts once, and a person has to look now: ${question.prompt}`;
     return { event: question.event, typed: confirm };
   }
   if (question.kind === 'secret') {

@@ -81,7 +81,7 @@ test('what the interface has no call for is neither asked nor guessed', async ()
   });
   expect(looked.output.ground).toEqual(ground);
   expect(looked.output.warnings).toEqual(['V0 will go']);
-  const again = await recheck(service.deps).run({ instance: 'orders', restores: true }, context);
+  const again = await recheck(service.deps).run({ instance: 'orders' }, context);
   expect(again.ok && again.output).toEqual(ground);
   expect([...new Set(service.calls)]).toEqual(['backups', 'restores']);
 });
@@ -107,8 +107,8 @@ describe('preflight of a restore, where another one', () => {
         ],
       },
     });
-    const again = await recheck(service.deps).run({ instance: 'orders', restores: true }, context);
-    expect(again).toMatchObject({ ok: true, output: { runningRestores: [104] } });
+    const again = await recheck(service.deps).run({ instance: 'orders' }, context);
+    expect(again).toMatchObject({ ok: true, output: { runningRestores: [104], newestRestore: 104 } });
   });
 
   test('is over, goes on', async () => {

@@ -16,6 +16,7 @@ const ground: verbs.Ground = {
   minKeyLength: 16,
   newestBackup: 3,
   runningTasks: [],
+  runningRestores: [],
 };
 
 const facts: verbs.PreflightFacts = {

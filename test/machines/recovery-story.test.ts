@@ -64,14 +64,11 @@ describe('a restore of a backup', () => {
   test('of an instance that was changed between the look and the typed name asks for the name again', () => {
     const [look] = outcomesOf('recheck');
     const ground = (look as { output: object }).output;
-    const now = { output: { ...ground, updatedAt: '2026-03-01T02:30:00Z' } };
+    const now = { output: { ...ground, updatedAt: '2026-03-01T02:30:00Z', newestRestore: 9 } };
     const run = drive('restore-backup', { backup: 3 }, { recheck: [look as Outcome, now] });
     run.goOn();
     run.goOn();
-    expect([run.state(), run.context().drift]).toEqual([
-      'confirming',
-      ['it was changed at 2026-03-01T02:30:00Z'],
-    ]);
+    expect([run.state(), run.context().drift]).toEqual(['confirming', ['restore 9 was made meanwhile']]);
   });
 
   test('in doubt, looking again keeps the intent, and sending again asks for the name', () => {
@@ -159,7 +156,7 @@ describe('a disaster recovery', () => {
     run.goOn();
     expect([run.state(), run.context().drift]).toEqual([
       'confirming',
-      ['backups: 1, was 0', 'newest backup: 1, was not told'],
+      ['backups: 1, was 0', 'newest backup: 1, was not reported'],
     ]);
     run.goOn();
     expect(run.state()).toBe('owing');

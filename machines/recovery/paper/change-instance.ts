@@ -9,7 +9,9 @@ export function changeInstancePaper(context: RecoveryContext, state: string): re
   return paperFrom(PLAN, ['done', 'unproven', 'stopped'], context, state);
 }
 
-const ASKING = ['refreshing', 'confirming', 'rechecking', 'recheckFailed', 'comparing'];
+const ASKING = [
+  ...['refreshing', 'confirming', 'rechecking', 'recheckFailed', 'restoreMeanwhile', 'comparing'],
+];
 const SENT = [
   ...['acting', 'restarting', 'recreating', 'updating', 'weighingAct', 'actInDoubt'],
   ...['askingToActAgain', 'actFailed'],

@@ -1,0 +1,93 @@
+import { describe, test } from 'vitest';
+import { withApprovals } from './approval-house.ts';
+import { CASES, walk } from './flows.ts';
+import type { Answer, Call } from './foreign/call.ts';
+import { ANSWERED, ROTATE } from './house.ts';
+import { changes, useHouses } from './scene.ts';
+
+/** An instance whose time of the last change is another one each time that it is asked for, while nothing else changes. */
+function movingTime() {
+  let minutes = 0;
+  return (_call: Call, answer: Answer): Answer => {
+    if (!('body' in answer) || !isOverview(answer.body)) return answer;
+    minutes += 1;
+    const updated_at = new Date(Date.parse('2026-03-01T00:00:00Z') + minutes * 60_000).toISOString();
+    return { ...answer, body: { ...answer.body, updated_at } };
+  };
+}
+
+function isOverview(body: unknown): body is object {
+  return typeof body === 'object' && body !== null && 'updated_at' in body && 'state' in body;
+}
+
+const CONFIRMED = CASES.filter(({ name }) => !name.endsWith('--prepare') && !name.startsWith('back-up'));
+
+describe.concurrent('where updated_at moves by itself', { timeout: 60_000 }, () => {
+  const house = useHouses();
+
+  test.for(CONFIRMED)('$name in revision $revision is confirmed once and done', async (flow, context) => {
+    const { expect } = context;
+    const opened = await house(context, { revision: flow.revision, twist: movingTime() });
+    const { end } = await walk(opened, flow);
+    expect(end.code, end.stderr).toBe(0);
+  });
+
+  test('rotate-key is confirmed once and done', async (context) => {
+    const { expect } = context;
+    const { rotate } = await house(context, { twist: movingTime() });
+    const end = await rotate();
+    expect(end.code, end.stderr).toBe(0);
+  });
+
+  test('an approval holds until the change, and none holds for another state of the instance', async (context) => {
+    const { expect } = context;
+    const opened = await withApprovals(house, context, { house: { twist: movingTime() } });
+    const { run, server, ada, approve } = opened;
+    expect((await run(...ROTATE, ...ANSWERED)).code).toBe(3);
+    await approve(ada);
+    await server.schedule();
+    await expect.poll(() => server.backups[0]?.status, { timeout: 20_000 }).toBe('done');
+    const stale = await run('resume', ...ANSWERED);
+    expect(stale.code, stale.stderr).toBe(3);
+    expect(stale.stderr).toContain(`the newest backup is ${server.backups[0]?.id}, it was`);
+    expect(changes(server)).toMatchObject({ patches: 0 });
+    await approve(ada);
+    const end = await run('resume', ...ANSWERED);
+    expect(end.code, end.stderr).toBe(0);
+    expect(changes(server)).toMatchObject({ patches: 1 });
+  });
+});
+
+describe.concurrent('a key change beside a restore', () => {
+  const house = useHouses();
+
+  test('is not begun, and names the restore', async (context) => {
+    const { expect } = context;
+    const { server, rotate } = await house(context);
+    const orders = server.instance('orders');
+    const gate = Promise.withResolvers<void>();
+    context.onTestFinished(() => gate.resolve());
+    const [backup] = orders.backups;
+    if (backup === undefined) throw new Error('the house has a backup');
+    const { id } = orders.restore(backup, orders.keys[0] ?? '', { until: gate.promise });
+    const end = await rotate();
+    expect(end.code, end.stderr).toBe(1);
+    expect(end.stderr).toContain(`restore ${id} of orders is`);
+    expect(changes(server)).toMatchObject({ patches: 0 });
+  });
+
+  test('is confirmed again when a restore came and went while the name was asked for', async (context) => {
+    const { expect } = context;
+    const { server, run } = await house(context);
+    const orders = server.instance('orders');
+    expect((await run(...ROTATE, '--yes')).code).toBe(3);
+    const [backup] = orders.backups;
+    if (backup === undefined) throw new Error('the house has a backup');
+    const { id } = orders.restore(backup, orders.keys[0] ?? '');
+    await expect.poll(() => orders.restores[0]?.status, { timeout: 20_000 }).toBe('done');
+    const end = await run('resume', ...ANSWERED);
+    expect(end.code, end.stderr).toBe(3);
+    expect(end.stderr).toContain(`restore ${id} was made meanwhile`);
+    expect(changes(server)).toMatchObject({ patches: 0 });
+  });
+});
