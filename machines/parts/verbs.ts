@@ -130,6 +130,8 @@ export const InstanceReady = z.object({
   pendingUpdates: z.number().optional(),
   /** By what it is known that an action is over, in words; undefined where nothing but the state was asked for. */
   grounds: z.string().optional(),
+  /** Whether it was seen deploying while it was waited for; missing where no action was asked for. */
+  seenDeploying: z.boolean().optional(),
 });
 export type InstanceReady = z.infer<typeof InstanceReady>;
 

@@ -88,6 +88,9 @@ function restoreFacts(context: RecoveryContext): Fact[] {
     ...timeFact('restored from', facts?.restoredFrom),
     ...(elsewhen === undefined ? [] : [{ label: 'deviation', value: elsewhen, tone: 'bad' as const }]),
     ...(ready === undefined ? [] : [{ label: 'instance', value: ready.state, tone: 'good' as const }]),
+    ...(ready?.seenDeploying === false
+      ? [{ label: 'deployment', value: ready.grounds ?? 'it was not seen deploying', tone: 'warn' as const }]
+      : []),
     ...(isUnsaid && facts !== undefined ? [reportedFact(context, 'restored from')] : []),
     // It stands where the state of the instance is decided by, not among what is good to know.
     ...(isUnsaid ? [reportedFact(context, 'state')] : []),

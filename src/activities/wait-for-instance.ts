@@ -21,7 +21,7 @@ interface Input {
 
 /** The states in which an instance can be used (service-api.md section 2.4). */
 const STEADY: ReadonlySet<string> = new Set(['provisioned', 'available']);
-/** An accepted action may take a moment to show; one that shows nothing for so long is not believed. */
+/** An update that is still offered so long after its deployment is not believed to be installed. */
 const PATIENCE_MS = 120_000;
 /** What shows only that something has changed is believed after so long without anything more; the settle time of the instance, if less. */
 const QUIET_MS = 60_000;
@@ -29,11 +29,13 @@ const QUIET_MS = 60_000;
 const DEFAULT_SECONDS = 900;
 
 /**
- * Waits until an action of the instance is over: a steady state after it was seen in another one, and for an update, some of what was
+ * Waits until an action that was accepted is over: a steady state after it was seen in another one, and for an update, some of what was
  * offered no longer being offered. A service may move `updated_at` when it accepts and begin later, so that only begins a quiet time: the
- * action is believed once the instance has been steady and unchanged through it, and `grounds` says so. Fails with `instance.failed` or
- * `instance.deleted` when the service says so, and with `instance.unchanged` when nothing has shown for two minutes that it was done. A state
- * that is not known counts as under way and is shown. If the process dies inside, the next one watches from the beginning.
+ * action is believed once the instance has been steady and unchanged through it. One that was over before the first look, and of which nothing
+ * shows, is believed when the settle time has passed since the run came to wait for it: it cannot begin any more, and `seenDeploying` is false.
+ * `grounds` says which of these it was. Fails with `instance.failed` or `instance.deleted` when the service says so, and with
+ * `instance.unchanged` for an update that is still offered when it should be over. A state that is not known counts as under way and is
+ * shown. If the process dies inside, the next one watches from the beginning, and the settle time goes on.
  */
 export function waitForInstance(
   deps: Pick<ActivityDeps, 'service' | 'objectives' | 'settleMs'>,
@@ -41,7 +43,9 @@ export function waitForInstance(
   return {
     kind: 'read',
     run(input, context) {
-      const quietMs = Math.min(QUIET_MS, deps.settleMs);
+      const { settleMs } = deps;
+      const quietMs = Math.min(QUIET_MS, settleMs);
+      const acceptedMs = instantOf(context.arrivedAt) ?? context.now().getTime();
       const expected = { what: 'actions', rtoMs: deps.objectives.rtoMs, defaultSeconds: DEFAULT_SECONDS };
       const watch = watchdog(expected, context);
       let wasBusy = false;
@@ -52,23 +56,29 @@ export function waitForInstance(
         if (!STEADY.has(state) && state !== 'failed' && state !== 'deleted') {
           wasBusy ||= value.state !== undefined;
           still = undefined;
-          return { status: state, overdue: watch('running', instantOf(context.arrivedAt)) };
+          return { status: state, overdue: watch('running', acceptedMs) };
         }
         // Nothing comes after it, whatever was asked for.
         if (state === 'deleted') return { status: state, result: end(state, value, '') };
         const nowMs = context.now().getTime();
         still = stillSince(still, value, nowMs);
-        const grounds = groundsOf(input, value, { wasBusy, quietForMs: nowMs - still.unchangedMs, quietMs });
-        if (grounds !== undefined) return { status: state, result: end(state, value, grounds) };
-        const isPatient = nowMs - still.unchangedMs <= PATIENCE_MS;
-        return { status: state, result: isPatient ? undefined : unchanged(state, input, value) };
+        const watched = { wasBusy, quietForMs: nowMs - still.unchangedMs, quietMs };
+        const isLate = nowMs - acceptedMs >= settleMs;
+        const late = isLate ? { settledForMs: nowMs - acceptedMs } : {};
+        const known = howKnown(input, value, { ...watched, ...late });
+        if (known !== undefined) return { status: state, result: end(state, value, known) };
+        // Only an update comes here that is still offered, or what may still begin.
+        const steadyForMs = nowMs - still.steadyMs;
+        const isOver = (wasBusy || isLate) && steadyForMs > PATIENCE_MS;
+        return { status: state, result: isOver ? unchanged(state, steadyForMs) : undefined };
       });
     },
   };
 }
 
-/** The instance at rest, and since when nothing of it has changed. Milliseconds since 1970. */
+/** The instance at rest: since when, and since when nothing of it has changed. Milliseconds since 1970. */
 interface Still {
+  readonly steadyMs: number;
   readonly unchangedMs: number;
   readonly looks: string;
 }
@@ -76,7 +86,8 @@ interface Still {
 function stillSince(before: Still | undefined, overview: InstanceOverview, nowMs: number): Still {
   const { state, updated_at } = overview;
   const looks = JSON.stringify([state, updated_at, updateLines(overview)]);
-  return before !== undefined && looks === before.looks ? before : { unchangedMs: nowMs, looks };
+  if (before !== undefined && looks === before.looks) return before;
+  return { steadyMs: before?.steadyMs ?? nowMs, unchangedMs: nowMs, looks };
 }
 
 interface Watched {
@@ -84,26 +95,44 @@ interface Watched {
   readonly wasBusy: boolean;
   readonly quietForMs: number;
   readonly quietMs: number;
+  /** How long the action has been accepted, once that is longer than the settle time. */
+  readonly settledForMs?: number;
 }
 
-/** By what it is known that the action is over; undefined while it is not, `''` where none was asked for. */
-function groundsOf(input: Input, overview: InstanceOverview, watched: Watched): string | undefined {
+type Known = Pick<InstanceReady, 'grounds' | 'seenDeploying'>;
+
+/** By what it is known that the action is over; undefined while it is not, empty where none was asked for. */
+function howKnown(input: Input, overview: InstanceOverview, watched: Watched): Known | undefined {
   const { action, updatedAt } = input;
-  if (action === undefined && updatedAt === undefined) return '';
-  const now = updateLines(overview);
-  const isGone = action === 'update' && areUpdatesGone(input.updates, now);
-  const isStillOffered =
-    action === 'update' && (input.updates ?? []).length > 0 && now !== undefined && !isGone;
-  if (isStillOffered) return undefined;
-  if (watched.wasBusy) return 'it was seen at work, and is no longer';
-  if (watched.quietForMs < watched.quietMs) return undefined;
+  if (action === undefined) return {};
+  if (isStillOffered(input, overview)) return undefined;
+  if (watched.wasBusy) return { grounds: 'it was seen at work, and is no longer', seenDeploying: true };
   const signs = [
     ...(hasMoved(updatedAt, overview.updated_at) ? ['its time of the last change has moved'] : []),
-    ...(isGone ? ['updates are no longer offered'] : []),
+    ...(isInstalled(input, overview) ? ['updates are no longer offered'] : []),
   ];
-  if (signs.length === 0) return undefined;
-  const quiet = formatSeconds(Math.round(watched.quietMs / 1_000));
-  return `it was not seen at work, but ${signs.join(', ')}, and nothing has changed for ${quiet} since`;
+  const unseen = 'it was not seen deploying';
+  if (signs.length > 0 && watched.quietForMs >= watched.quietMs) {
+    const quiet = formatSeconds(Math.round(watched.quietMs / 1_000));
+    const grounds = `${unseen}, but ${signs.join(', ')}, and nothing has changed for ${quiet} since`;
+    return { grounds, seenDeploying: false };
+  }
+  if (watched.settledForMs === undefined) return undefined;
+  const after = formatSeconds(Math.round(watched.settledForMs / 1_000));
+  const also = signs.length === 0 ? '' : `; ${signs.join(', ')}`;
+  const grounds = `${unseen}; it is ${overview.state} ${after} after the ${action} was accepted${also}`;
+  return { grounds, seenDeploying: false };
+}
+
+function isInstalled({ action, updates }: Input, overview: InstanceOverview): boolean {
+  return action === 'update' && areUpdatesGone(updates, updateLines(overview));
+}
+
+/** Whether the updates that were to be installed are all there to be had as before. */
+function isStillOffered(input: Input, overview: InstanceOverview): boolean {
+  const { action, updates = [] } = input;
+  const isTold = overview.available_updates !== undefined;
+  return action === 'update' && updates.length > 0 && isTold && !isInstalled(input, overview);
 }
 
 /** Whether the service's own time of the last change is another than before; both are by one clock. */
@@ -112,7 +141,7 @@ function hasMoved(before: string | undefined, now: string | undefined): boolean 
   return was !== undefined && is !== undefined && was !== is;
 }
 
-function end(state: string, overview: InstanceOverview, grounds: string): Seen<InstanceReady>['result'] {
+function end(state: string, overview: InstanceOverview, known: Known): Seen<InstanceReady>['result'] {
   if (state === 'failed' || state === 'deleted') {
     return no(`instance.${state}`, `the instance is ${state}; the service gives no reason`, {
       hints: ['nothing more is sent to it: look at the dashboard, or ask whoever runs the service'],
@@ -124,22 +153,20 @@ function end(state: string, overview: InstanceOverview, grounds: string): Seen<I
     ...(overview.available_updates === undefined
       ? {}
       : { pendingUpdates: overview.available_updates.length }),
-    ...(grounds === '' ? {} : { grounds }),
+    ...known,
   });
 }
 
-function unchanged(
-  state: string,
-  { action, updates }: Input,
-  overview: InstanceOverview,
-): Seen<InstanceReady>['result'] {
-  const isOffered =
-    action === 'update' && (updates ?? []).length > 0 && overview.available_updates !== undefined;
-  const finding = isOffered
-    ? 'the updates that were to be installed are still offered'
-    : 'nothing shows that anything was done to it';
-  return no('instance.unchanged', `the instance is ${state}, and ${finding}`, {
-    hints: ['wait for it again, or look at the dashboard', 'it may have been too quick to be seen'],
-    evidence: { state: show(state, 40), waitedMs: PATIENCE_MS },
-  });
+function unchanged(state: string, waitedMs: number): Seen<InstanceReady>['result'] {
+  return no(
+    'instance.unchanged',
+    `the instance is ${state}, and the updates that were to be installed are still offered`,
+    {
+      hints: [
+        'wait for it again, or look at the dashboard',
+        'where maintenance updates are forbidden, the service may install none',
+      ],
+      evidence: { state: show(state, 40), waitedMs },
+    },
+  );
 }

@@ -6,6 +6,7 @@ import { formatSeconds } from '../format.ts';
 import { type Answer, questionOf } from '../runner/answer.ts';
 import type { Run } from '../runner/run.ts';
 import type { Secret } from '../secret.ts';
+import { PATIENCE_MS, watchOverdue } from './leave-overdue.ts';
 
 /** What the flags of a run without a terminal determine. */
 export interface Policy {
@@ -25,7 +26,7 @@ export interface Policy {
   readonly settles?: Readonly<Record<string, string>> | undefined;
   /** Leave when nothing has been written for so long. Milliseconds; for ever without it. */
   readonly patienceMs?: number | undefined;
-  /** Leave a wait that is over its limit by so much. Milliseconds; for ever without it. */
+  /** Leave a wait that is over its limit by so much. Milliseconds; half an hour without it. */
   readonly overdueMs?: number | undefined;
 }
 
@@ -79,25 +80,24 @@ export async function autopilot(
     left ??= { exitCode: EXIT.waiting, why };
     void run.detach(why);
   });
-  const leaveOverdue = () => {
-    const overdue = run.state().activity?.progress?.overdue;
-    if (left !== undefined || policy.overdueMs === undefined || overdue === undefined) return;
-    if (overdue.overSeconds * 1_000 < policy.overdueMs) return;
-    const took = formatSeconds(overdue.seconds);
-    left = {
-      exitCode: EXIT.waiting,
-      why: `the step has taken ${took}, which is too long: ${overdue.detail}`,
-    };
-    void run.detach(left.why);
+  const overdue = watchOverdue(policy.overdueMs ?? PATIENCE_MS, (why) => {
+    left ??= { exitCode: EXIT.waiting, why };
+    void run.detach(why);
+  });
+  const lookAtStep = () => {
+    const { activity } = run.state();
+    overdue.look(activity?.since, activity?.progress?.overdue);
   };
   const unsubscribe = run.subscribe(() => {
     watch.look();
-    leaveOverdue();
+    lookAtStep();
     void look();
   });
+  lookAtStep();
   void look();
   const end = await run.ended.finally(() => {
     watch.stop();
+    overdue.stop();
     unsubscribe();
   });
   return { exitCode: left?.exitCode ?? end.exitCode, why: left?.why };

@@ -35,12 +35,17 @@ export function driving(): Option[] {
       'confirm without the approval of a second person; the reason heads the report',
     ),
     new Option('--plain', 'lines instead of the full screen'),
-    new Option(
-      '--patience <time>',
-      'when no one is there: leave a wait that is overdue by so much, resumable; for ever without it',
-    ),
+    patience('when no one is there'),
     json('journal entries on stdout, one a line, as they are written'),
   ];
+}
+
+/** How long a wait is waited for beyond its limit. */
+export function patience(when: string): Option {
+  return new Option(
+    '--patience <time>',
+    `${when}: leave a wait that is over its limit by so much, with exit code 3; nothing is lost (default: 30m)`,
+  );
 }
 
 /** Flags of commands that settle what a run owes. */

@@ -6,7 +6,7 @@ import { refuseNobody } from './approvals/required.ts';
 import type { CommandContext } from './context.ts';
 import { drive } from './drive.ts';
 import { keepSignals } from './early-signals.ts';
-import { durationFrom } from './numbers.ts';
+import { patienceFrom } from './leave-overdue.ts';
 import { readSecretFile } from './read-secret-file.ts';
 import { refuseUnsupported } from './refuse-unsupported.ts';
 import { inputFrom, type RunFlags } from './run-input.ts';
@@ -122,6 +122,6 @@ export async function drivingOptions(context: CommandContext, flags: DrivingFlag
     breakGlass: flags.breakGlass?.trim() === '' ? undefined : flags.breakGlass,
     json: flags.json ?? false,
     plain: flags.plain ?? false,
-    overdueMs: flags.patience === undefined ? undefined : durationFrom(flags.patience, 'patience'),
+    overdueMs: patienceFrom(flags.patience),
   };
 }

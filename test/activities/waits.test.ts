@@ -11,6 +11,7 @@ import { contextOf } from './world.ts';
 
 const BEFORE = '2026-01-01T00:00:00Z';
 const AFTER = '2026-03-01T03:00:00Z';
+const UNSEEN = { seenDeploying: false, grounds: expect.stringContaining('it was not seen deploying') };
 
 describe('waiting for a restore', () => {
   test('ends with what the service says of it once it is done', async () => {
@@ -145,9 +146,9 @@ describe('waiting for the instance', () => {
       () => Object.assign(service.overview, { state: 'deploying' }),
       () => Object.assign(service.overview, { state: 'available', available_updates: [] }),
     );
-    expect(await run({ updatedAt: BEFORE })).toMatchObject({
+    expect(await run({ action: 'restart', updatedAt: BEFORE })).toMatchObject({
       ok: true,
-      output: { state: 'available', updatedAt: BEFORE, pendingUpdates: 0 },
+      output: { state: 'available', updatedAt: BEFORE, pendingUpdates: 0, seenDeploying: true },
     });
     expect(seen.slice(-2)).toEqual(['the instance: deploying', 'the instance: available']);
   });
@@ -196,23 +197,41 @@ describe('waiting for the instance', () => {
   });
 
   test('is not over at once where the service tells no time of a change at all', async () => {
-    const { run, service, clock } = begin(waitForInstance);
+    const { run, service, clock, seen } = begin(waitForInstance);
     service.overview = { state: 'available' };
-    next(service, later(clock, 60_000), later(clock, 60_001));
-    const unchanged = { ok: false, failure: { code: 'instance.unchanged' } };
-    expect(await run({ action: 'restart' })).toMatchObject(unchanged);
+    next(service, later(clock, 1_999), later(clock, 1));
+    expect(await run({ action: 'restart' })).toMatchObject({ ok: true, output: UNSEEN });
+    expect(seen).toHaveLength(3);
   });
 
-  test('is not believed when nothing changes for two minutes', async () => {
+  test('of which nothing shows is over once the settle time has passed since the run came to wait for it', async () => {
+    const { run, service, clock, seen } = begin(waitForInstance);
+    service.overview = { state: 'available', updated_at: BEFORE };
+    next(service, later(clock, 1_999), later(clock, 1));
+    expect(await run({ action: 'recreate', updatedAt: BEFORE })).toMatchObject({
+      ok: true,
+      output: {
+        ...UNSEEN,
+        grounds: 'it was not seen deploying; it is available 2 s after the recreate was accepted',
+      },
+    });
+    expect(seen).toHaveLength(3);
+    // A process that comes later does not count anew.
+    const late = begin(waitForInstance, undefined, new Date(Date.parse(AFTER) - 2_000).toISOString());
+    late.service.overview = { state: 'available', updated_at: BEFORE };
+    expect(await late.run({ action: 'recreate', updatedAt: BEFORE })).toMatchObject({ output: UNSEEN });
+    expect(late.seen).toHaveLength(1);
+  });
+
+  test('is over, although the service moves the time of the last change at every look', async () => {
     const { run, service, clock } = begin(waitForInstance);
     service.overview = { state: 'available', updated_at: BEFORE };
-    next(service, () => {
-      clock.ms += 120_001;
-    });
-    expect(await run({ updatedAt: BEFORE })).toMatchObject({
-      ok: false,
-      failure: { code: 'instance.unchanged', evidence: { state: 'available' } },
-    });
+    const moves = () => {
+      clock.ms += 500;
+      Object.assign(service.overview, { updated_at: new Date(clock.ms).toISOString() });
+    };
+    next(service, moves, moves, moves, moves, moves);
+    expect(await run({ action: 'restart', updatedAt: BEFORE })).toMatchObject({ ok: true, output: UNSEEN });
   });
 
   test('fails at once when the instance is deleted, also when nothing else has changed', async () => {
@@ -232,13 +251,11 @@ describe('waiting for the instance', () => {
       () => Object.assign(service.overview, { state: 'deploying' }),
       () => Object.assign(service.overview, { state: 'available' }),
     );
-    expect(await run({ updatedAt: BEFORE })).toMatchObject({ ok: true, output: { state: 'available' } });
+    const input = { action: 'restart', updatedAt: BEFORE } as const;
+    expect(await run(input)).toMatchObject({ ok: true, output: { state: 'available' } });
     service.overview = { state: 'failed', updated_at: AFTER };
     next(service, later(clock, 2_000));
-    expect(await run({ updatedAt: BEFORE })).toMatchObject({
-      ok: false,
-      failure: { code: 'instance.failed' },
-    });
+    expect(await run(input)).toMatchObject({ ok: false, failure: { code: 'instance.failed' } });
   });
 
   test('goes on through a state that is not known, and shows it', async () => {
@@ -280,6 +297,7 @@ function next(service: FakeService, ...changes: readonly (() => unknown)[]): voi
 function begin<Input, Output>(
   verb: (deps: FakeService['deps']) => ReadActivity<Input, Output>,
   signal = new AbortController().signal,
+  arrivedAt?: string,
 ) {
   const clock = { ms: Date.parse(AFTER) };
   const service = fakeService(() => clock.ms);
@@ -287,6 +305,6 @@ function begin<Input, Output>(
   const report = (progress: Progress) => {
     if (progress.kind === 'task') seen.push(`${progress.what}: ${progress.status}`);
   };
-  const context = contextOf(() => new Date(clock.ms), { signal, report });
+  const context = contextOf(() => new Date(clock.ms), { signal, report, ...(arrivedAt && { arrivedAt }) });
   return { run: (input: Input) => verb(service.deps).run(input, context), service, seen, clock };
 }

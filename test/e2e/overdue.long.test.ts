@@ -29,6 +29,22 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
     expect(changes(server)).toMatchObject({ patches: 1 });
   });
 
+  test.for<readonly [what: string, command: readonly string[]]>([
+    ['a run', [...RESTART, '--yes', '--confirm', 'orders']],
+    ['a single command', ['instance', 'restart', '--instance', 'orders', '--yes', '--wait']],
+  ])('without --patience, %s without a terminal is left by itself', async ([, command], context) => {
+    const { expect } = context;
+    const opened = await house(context, { taskMs: 600_000 });
+    const warp = { NODE_OPTIONS: `--import ${join(import.meta.dirname, '../faults/warp.ts')}` };
+    Object.assign(opened.env, warp, { FAULTS_SPEED: '1000' });
+    const left = await opened.run(...command);
+    expect(left.code, left.stderr).toBe(3);
+    // The limit of an action is a quarter of an hour where nothing tells more; it is left half an hour later.
+    expect(left.stderr).toMatch(/the step has taken 45 min, which is too long: no finished actions tell/u);
+    expect(changes(opened.server)).toMatchObject({ patches: 1 });
+    expect((await opened.run('runs', '--open')).code).toBe(0);
+  });
+
   test('a patience that is no duration begins nothing', async (context) => {
     const { expect } = context;
     const { run, server } = await house(context);

@@ -7,7 +7,7 @@ import { idFrom } from '../numbers.ts';
 import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { changeInstance } from './change.ts';
-import { followReading } from './follow.ts';
+import { followReading, type WaitFlags } from './follow.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
 import { followBackup, followRestore, printBackup, restoreUnderWay, timeOr, took } from './tasks.ts';
@@ -51,11 +51,12 @@ function rowOf(backup: Backup): string[] {
 export async function backupsGet(
   context: CommandContext,
   [id = '']: readonly string[],
-  flags: InstanceFlags & { readonly wait?: boolean },
+  flags: InstanceFlags & WaitFlags,
 ): Promise<number> {
   const wanted = idFrom(id, 'the id of a backup');
   const { value, raw } = await onInstance(context, flags, async (instance) => {
-    if (flags.wait) await followReading(context, instance, followBackup(context, instance), { id: wanted });
+    const wait = followBackup(context, instance);
+    if (flags.wait) await followReading(context, instance, wait, { id: wanted }, flags);
     return instance.service.backup(wanted);
   });
   if (flags.json) printJson(context, raw);

@@ -21,7 +21,7 @@ import { listenTo } from './answers.ts';
 import { type Output, outputOf, taskOf } from './call-outcome.ts';
 import { confirmChange, refuseOtherName } from './confirm-change.ts';
 import { doubtsFirst } from './doubts-first.ts';
-import { follow } from './follow.ts';
+import { follow, waitPatience } from './follow.ts';
 import { tellAnchor } from './ledger-anchor.ts';
 import { chosenInstance } from './on-instance.ts';
 import type { Change, ChangeFlags, Scene, Weight } from './planned-change.ts';
@@ -41,6 +41,7 @@ export async function changeInstance(
   const config = await loadConfig(context.env, context.configPath);
   const name = chosenInstance(config, flags.instance);
   refuseOtherName(flags.confirm, name);
+  const patienceMs = waitPatience(context, flags);
   refuseRaw(config, name, { needs, weight }, flags.breakGlass);
   const options = { operator: config.operator.name, checkpoints: config.checkpoints };
   const workspace = await (weight === 'destroys' ? openWorkspace : openLedger)(context, options);
@@ -87,7 +88,8 @@ export async function changeInstance(
       const next = flags.wait === true ? change.wait?.until(output) : undefined;
       if (next === undefined || change.wait === undefined) return EXIT.closed;
       const command = change.wait.command(output);
-      await follow(next, { activities, instance: name, signal: stop.signal, line, command });
+      const following = { activities, instance: name, signal: stop.signal, line, command, patienceMs };
+      await follow(context, next, following);
       await change.wait.show(output, flags.json ?? false);
       return EXIT.closed;
     } finally {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, json } from '../define.ts';
+import { patience } from '../run-options.ts';
 
 /** The commands for every endpoint of the service (service-api.md section 4), for scripts and for what no runbook covers. */
 export function defineService(program: Command, command: Define): void {
@@ -13,7 +14,7 @@ export function defineService(program: Command, command: Define): void {
   );
   command(backups, 'get <id>', 'one backup', async () => (await import('./backups.ts')).backupsGet, [
     ...asking(),
-    new Option('--wait', 'look until it has ended'),
+    ...waiting('look until it has ended'),
   ]);
   command(
     backups,
@@ -54,7 +55,7 @@ export function defineService(program: Command, command: Define): void {
   );
   command(restores, 'get <id>', 'one restore', async () => (await import('./restores.ts')).restoresGet, [
     ...asking(),
-    new Option('--wait', 'look until it has ended'),
+    ...waiting('look until it has ended'),
   ]);
 
   const config = group(program, 'config', 'backups configuration of an instance: get, set');
@@ -214,12 +215,16 @@ function changing(does: { readonly waits?: boolean; readonly target?: boolean })
     ...naming(does.target),
     new Option('--yes', 'do it without asking, where nothing is destroyed'),
     new Option('--confirm <name>', 'the typed name, when no one is there to type it'),
-    ...(does.waits ? [new Option('--wait', 'follow it to its end')] : []),
+    ...(does.waits ? waiting('follow it to its end') : []),
     new Option('--reason <text>', 'why, for the record'),
     new Option('--anyway <reason>', 'do it although a task of its kind is under way'),
     new Option('--break-glass <reason>', 'do it without the second person who would have to approve it'),
     json("the service's own fields"),
   ];
+}
+
+function waiting(what: string): Option[] {
+  return [new Option('--wait', what), patience('with --wait, when no one is there')];
 }
 
 function naming(target = false): Option[] {

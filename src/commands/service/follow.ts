@@ -1,12 +1,20 @@
 import type { AnyActivity, ReadActivity } from '../../activities/activity.ts';
 import { EXIT, errorFrom, exitOf, LifeboatError } from '../../errors.ts';
 import type { Json } from '../../journal/journal.ts';
+import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
+import { PATIENCE_MS, patienceFrom, watchOverdue } from '../leave-overdue.ts';
 import type { OpenInstance } from '../service-of.ts';
 import type { Output } from './call-outcome.ts';
 import type { Wait } from './planned-change.ts';
 import { type ProgressLine, progressLine } from './progress-line.ts';
+
+/** Flags of a command that can wait. */
+export interface WaitFlags {
+  readonly wait?: boolean;
+  readonly patience?: string;
+}
 
 /** `--wait` of a command that only looks: no ledger is held, and nothing is written. */
 export async function followReading(
@@ -14,7 +22,9 @@ export async function followReading(
   { service, name }: OpenInstance,
   wait: Wait,
   output: Output,
+  flags: WaitFlags,
 ): Promise<void> {
+  const patienceMs = waitPatience(context, flags);
   const next = wait.until(output);
   if (next === undefined) return;
   const { waitForBackup } = await import('../../activities/wait-for-backup.ts');
@@ -27,7 +37,14 @@ export async function followReading(
   const stop = stopSignal();
   try {
     const command = wait.command(output);
-    await follow(next, { activities, instance: name, signal: stop.signal, line, command });
+    await follow(context, next, {
+      activities,
+      instance: name,
+      signal: stop.signal,
+      line,
+      command,
+      patienceMs,
+    });
   } finally {
     line.end();
     stop.release();
@@ -42,27 +59,56 @@ export interface Following {
   readonly line: ProgressLine;
   /** The command that goes on waiting. */
   readonly command: string;
+  /** How long it may be over its limit; for ever without it. Milliseconds. */
+  readonly patienceMs: number | undefined;
+}
+
+/** What `--patience` says; without it, half an hour where nobody looks on, and for ever in a terminal. Throws `usage.patience`. */
+export function waitPatience({ stdin, stderr }: CommandContext, flags: WaitFlags): number | undefined {
+  const isWatched = stdin.isTTY === true && stderr.isTTY === true;
+  return patienceFrom(flags.patience) ?? (isWatched ? undefined : PATIENCE_MS);
 }
 
 /**
- * Performs a verb that waits, to its end. Rejects with exit 130 when it is left, 4 when the credentials are refused (both say how to go
- * on), 1 when what is waited for has failed.
+ * Performs a verb that waits, to its end, and says by what an action is known to be over. Rejects with exit 130 when it is left, 3 when it is
+ * over its limit for too long, 4 when the credentials are refused (all say how to go on), 1 when what is waited for has failed.
  */
 export async function follow(
+  { stderr }: Pick<CommandContext, 'stderr'>,
   { verb, input }: { readonly verb: string; readonly input: Json },
-  { activities, instance, signal, line, command }: Following,
+  { activities, instance, signal, line, command, patienceMs }: Following,
 ): Promise<void> {
   const waiting = activities[verb] as unknown as ReadActivity<Json, unknown>;
-  const result = await waiting.run(input, {
-    runId: 'wait',
-    instance,
-    signal,
-    now: () => new Date(),
-    report: line.report,
-  });
+  const tooLong = new AbortController();
+  const watch =
+    patienceMs === undefined ? undefined : watchOverdue(patienceMs, (why) => tooLong.abort(new Error(why)));
+  watch?.look(verb, undefined);
+  const result = await waiting
+    .run(input, {
+      runId: 'wait',
+      instance,
+      signal: AbortSignal.any([signal, tooLong.signal]),
+      now: () => new Date(),
+      report: (progress) => {
+        line.report(progress);
+        watch?.look(verb, progress.overdue);
+      },
+    })
+    .finally(() => watch?.stop());
   line.end();
-  if (result.ok) return;
+  if (result.ok) {
+    const { grounds } = (result.output ?? {}) as { readonly grounds?: string };
+    if (grounds !== undefined) stderr.write(`${show(grounds)}\n`);
+    return;
+  }
   const onward = `to go on waiting: ${command}`;
+  if (tooLong.signal.aborted) {
+    const { message } = tooLong.signal.reason as Error;
+    throw new LifeboatError('call.overdue', `left while waiting: ${message}`, {
+      hints: ['the service goes on with it', onward],
+      exitCode: EXIT.waiting,
+    });
+  }
   if (signal.aborted) {
     throw new LifeboatError('call.left', 'interrupted while waiting; the service goes on with it', {
       hints: [onward],

@@ -10,6 +10,8 @@ export interface ChangeFlags extends InstanceFlags {
   readonly yes?: boolean;
   readonly confirm?: string;
   readonly wait?: boolean;
+  /** How long the wait may be over its limit. */
+  readonly patience?: string;
   readonly reason?: string;
   /** Why it is to be done although a task of its kind is under way. */
   readonly anyway?: string;

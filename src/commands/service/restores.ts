@@ -3,7 +3,7 @@ import type { CommandContext } from '../context.ts';
 import { idFrom } from '../numbers.ts';
 import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
-import { followReading } from './follow.ts';
+import { followReading, type WaitFlags } from './follow.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import { followRestore, printRestore, timeOr } from './tasks.ts';
 
@@ -45,11 +45,12 @@ const COLUMNS = [
 export async function restoresGet(
   context: CommandContext,
   [id = '']: readonly string[],
-  flags: InstanceFlags & { readonly wait?: boolean },
+  flags: InstanceFlags & WaitFlags,
 ): Promise<number> {
   const wanted = idFrom(id, 'the id of a restore');
   const { value, raw } = await onInstance(context, flags, async (instance) => {
-    if (flags.wait) await followReading(context, instance, followRestore(context, instance), { id: wanted });
+    const wait = followRestore(context, instance);
+    if (flags.wait) await followReading(context, instance, wait, { id: wanted }, flags);
     return instance.service.restore(wanted);
   });
   if (flags.json) printJson(context, raw);

@@ -57,7 +57,11 @@ const CHECKS: Readonly<Record<string, (input: Fields, output: Fields) => Told | 
     what: 'the instance after the change',
     verdict: word(output['state']) || 'not told',
     good: true,
-    details: details(output, { updatedAt: 'changed', pendingUpdates: 'updates still to be had' }),
+    details: details(output, {
+      updatedAt: 'changed',
+      pendingUpdates: 'updates still to be had',
+      grounds: 'known by',
+    }),
   }),
 };
 
