@@ -7,14 +7,14 @@ import { recording } from './recovery/record.ts';
 import { recovery } from './recovery/setup.ts';
 import { freezeUpdates, releaseUpdates } from './recovery/updates.ts';
 
-/** Restart, recreate or update an instance, with maintenance updates held back meanwhile where the service offers it. */
+/** Restart, recreate or update an instance; maintenance updates are held back beside the first two, where a person wants it. */
 export const changeInstanceMachine = recovery.createMachine({
   id: 'change-instance',
   version: '1',
   context: ({ input }) => startingContext(input),
   initial: 'checking',
   states: {
-    ...check({ tolerant: true, restores: true, next: 'askingUpdates' }),
+    ...check({ tolerant: true, restores: true, next: 'weighingHold' }),
     ...freezeUpdates({ next: 'refreshing' }),
     ...confirmation({
       order: ({ action, instance }) => `${action} ${instance}`,

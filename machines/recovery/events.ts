@@ -9,6 +9,7 @@ export type RecoveryEvent =
   | { type: 'operator.prove' }
   | { type: 'operator.goOn' }
   | { type: 'operator.goOnWithout'; text: string }
+  | { type: 'operator.holdBack'; text: string }
   | { type: 'operator.rotate' }
   | { type: 'operator.generate' }
   | { type: 'operator.enterKey' }

@@ -9,7 +9,7 @@ import {
 } from './context.ts';
 import { factsOf } from './facts.ts';
 import { closingOfRestore, obligationsOf, plainClosing } from './story.ts';
-import { hasActed } from './weigh.ts';
+import { hasActed, isOwed } from './weigh.ts';
 
 /** What the recoveries say of themselves in the same way. */
 const TOLD = {
@@ -231,20 +231,25 @@ export const backUpAndVerify: RecoveryRunbook<BackUpAndVerifyInput> = {
 
 const ACTIONS = { restart: 'restarting', recreate: 'recreating', update: 'updating' } as const;
 
-function changePath(acts: readonly string[]): readonly string[] {
+function changePath(acts: readonly string[], holdsBack: boolean): readonly string[] {
   return [
     'checking',
-    'askingUpdates',
-    'freezingUpdates',
+    ...(holdsBack ? ['askingUpdates', 'offeringFreeze', 'freezingUpdates'] : []),
     'refreshing',
     'confirming',
     'rechecking',
     ...acts,
     'waitingForInstance',
-    'releasingUpdates',
+    ...(holdsBack ? ['releasingUpdates'] : []),
     'recording',
     'done',
   ];
+}
+
+/** Whether the run holds updates back, or may still be asked to. */
+function holdsBack(context: RecoveryContext): boolean {
+  const isOpen = context.action !== 'update' && context.updatesChangeable === undefined;
+  return isOpen || isOwed(context, 'release-updates');
 }
 
 export const changeInstance: RecoveryRunbook<ChangeInstanceInput> = {
@@ -262,8 +267,12 @@ export const changeInstance: RecoveryRunbook<ChangeInstanceInput> = {
     { id: 'owe', title: 'what is owed' },
     { id: 'record', title: 'record it' },
   ],
-  mainPath: changePath(Object.values(ACTIONS)),
-  pathOf: ({ action }) => changePath(action === undefined ? Object.values(ACTIONS) : [ACTIONS[action]]),
+  mainPath: changePath(Object.values(ACTIONS), true),
+  pathOf: (context) => {
+    const { action } = context;
+    const acts = action === undefined ? Object.values(ACTIONS) : [ACTIONS[action]];
+    return changePath(acts, holdsBack(context));
+  },
   closing: (context, finalState) => {
     const { instance, action, act, ready } = context;
     const grounds = ready?.grounds === undefined ? '' : `: ${ready.grounds}`;

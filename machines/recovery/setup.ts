@@ -78,6 +78,7 @@ export const recovery = setup({
     mayBeInForce: (_, params: { error: unknown }) =>
       failureFrom(params.error).evidence['mayBeInForce'] === true,
     isStopping: ({ context }) => context.stopping,
+    isUpdate: ({ context }) => context.action === 'update',
     isRestart: ({ context }) => context.action === 'restart',
     isRecreate: ({ context }) => context.action === 'recreate',
     /** The service says that the task failed or is gone; anything else only means that it cannot be seen now. */

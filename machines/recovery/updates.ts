@@ -1,11 +1,16 @@
 import { assign } from 'xstate';
+import { choice, type RecoveryQuestion, stop } from './ask.ts';
 import type { RecoveryContext } from './context.ts';
 import { failTo, failure } from './failing.ts';
 import { recovery } from './setup.ts';
 
 const TYPE = 'general';
 
-/** Maintenance updates are forbidden for the time of the run, where the service offers it. */
+/**
+ * Maintenance updates are forbidden for the time of the run, so that none begins in the middle of a restart or a recreate. No call reads the
+ * setting (service-api.md section 4.2 item 6), so it is touched only where a person says that updates are allowed now: allowing them at the
+ * end would otherwise undo what somebody has forbidden on purpose. Never in a run that is there to install them.
+ */
 export function freezeUpdates({ next }: { readonly next: string }) {
   const skipped = {
     target: next,
@@ -18,6 +23,10 @@ export function freezeUpdates({ next }: { readonly next: string }) {
     },
   };
   return {
+    weighingHold: recovery.createStateConfig({
+      meta: { step: 'freeze', title: 'whether updates are what the run is for' },
+      always: [{ guard: 'isUpdate', target: next }, { target: 'askingUpdates' }],
+    }),
     askingUpdates: recovery.createStateConfig({
       meta: { step: 'freeze', title: 'whether maintenance updates can be held back', slice: 'decide' },
       invoke: {
@@ -39,7 +48,24 @@ export function freezeUpdates({ next }: { readonly next: string }) {
     }),
     weighingUpdates: recovery.createStateConfig({
       meta: { step: 'freeze', title: 'weighing it' },
-      always: [{ guard: 'mayFreeze', target: 'freezingUpdates', actions: 'oweRelease' }, skipped],
+      always: [{ guard: 'mayFreeze', target: 'offeringFreeze' }, skipped],
+    }),
+    offeringFreeze: recovery.createStateConfig({
+      tags: ['question'],
+      meta: {
+        step: 'freeze',
+        title: 'holding maintenance updates back',
+        slice: 'decide',
+        question: askWhetherToFreeze,
+      },
+      on: {
+        'operator.goOn': {
+          target: next,
+          actions: { type: 'noteSkip', params: { step: 'freeze', reason: 'the setting was left as it is' } },
+        },
+        'operator.holdBack': { target: 'freezingUpdates', actions: 'oweRelease' },
+        'operator.stop': 'stopping',
+      },
     }),
     freezingUpdates: recovery.createStateConfig({
       meta: {
@@ -51,7 +77,7 @@ export function freezeUpdates({ next }: { readonly next: string }) {
             method: 'PATCH',
             path: '/broker/edit',
             what: 'maintenance updates forbidden',
-            needs: 'revision 61, and the operator of the platform allows it',
+            needs: 'revision 61, its operator offers it, and a person says that updates are allowed now',
             optional: true,
           },
         ],
@@ -80,8 +106,37 @@ export function freezeUpdates({ next }: { readonly next: string }) {
         ],
       },
     }),
-    freezeFailed: freezeFailed(next),
+    freezeFailed: failure({
+      step: 'freeze',
+      title: 'maintenance updates are not held back',
+      retry: 'askingUpdates',
+      next,
+      stopped: 'stopping',
+      ways: {
+        retry: 'asks again; the same setting twice changes nothing more',
+        skip: 'an update may begin while the instance is being changed',
+        markDone: 'how were they forbidden? who forbade them has to allow them again',
+      },
+    }),
   };
+}
+
+function askWhetherToFreeze({ instance }: RecoveryContext): RecoveryQuestion {
+  return choice(`no call tells whether maintenance updates of ${instance} are allowed: hold them back?`, [
+    {
+      event: { type: 'operator.goOn' },
+      label: 'leave the setting as it is',
+      hint: 'nothing is sent for it; where updates are allowed, one may begin meanwhile',
+      recommended: true,
+    },
+    {
+      event: { type: 'operator.holdBack' },
+      label: 'they are allowed now: forbid them until the end of the run',
+      hint: 'the run allows them again at its end, also when it is stopped',
+      needs: { what: 'evidence', prompt: 'how do you know that they are allowed now?' },
+    },
+    stop,
+  ]);
 }
 
 /** Updates are allowed again, also when the run is stopped. What cannot be put back is owed. */
@@ -134,36 +189,4 @@ export function releaseUpdates({ next }: { readonly next: string }) {
       always: [{ guard: 'isStopping', target: 'stopped' }, { target: next }],
     }),
   };
-}
-
-/** Whether they are forbidden may not be known. Then, and when a person has forbidden them, they are allowed again at the end. */
-function freezeFailed(next: string) {
-  const asked = failure({
-    step: 'freeze',
-    title: 'maintenance updates are not held back',
-    retry: 'askingUpdates',
-    next,
-    stopped: 'stopping',
-    ways: {
-      retry: 'asks again; the same setting twice changes nothing more',
-      skip: 'an update may begin while the instance is being changed',
-      markDone: 'how were they forbidden?',
-    },
-  });
-  return recovery.createStateConfig({
-    ...asked,
-    on: {
-      ...asked.on,
-      'operator.markDone': {
-        target: next,
-        actions: [
-          {
-            type: 'noteSkip',
-            params: ({ event }) => ({ step: 'freeze', reason: `done outside: ${event.text}` }),
-          },
-          'oweRelease',
-        ],
-      },
-    },
-  });
 }

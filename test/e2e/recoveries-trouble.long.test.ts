@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, type TestContext, test } from 'vitest';
 import { type LabHouse, useLabs } from './lab-house.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
 const PERFORM = [
   ...['run', 'disaster-recovery', '--instance', 'orders'],
@@ -85,28 +86,42 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
     lab.clearFaults();
   });
 
-  test('with maintenance updates forbidden leaves it owed to allow them again when it is given up', async (context) => {
-    const { expect } = context;
-    const { lab, run, good, did } = await house(context, { revision: 61 });
-    lab.fault({ method: 'PATCH', path: '/restart', effect: { kind: 'drop', when: 'before' } });
-    const restart = await run(
-      ...['run', 'change-instance', '--instance', 'orders', '--action', 'restart'],
-      ...['--yes', '--confirm', 'orders'],
-    );
-    expect(restart.code, restart.stderr).toBe(5);
-    await good('resume', '--abandon', 'somebody else restarts it');
-    const owed = await run('owe', '--json');
-    expect(owed.code).toBe(3);
-    const { id, commands } = JSON.parse(owed.stdout) as { id: string; commands: string[] };
-    expect(commands).toEqual(['lifeboat instance settings --instance orders --allow-updates true']);
-    // The restart is still in doubt, and stops every other change until somebody has said what became of it.
-    expect((await run(...(commands[0]?.split(' ').slice(1) ?? []), '--yes')).code).toBe(5);
-    await good('calls', 'settle', '--instance', 'orders', '--became', 'nothing', '--reason', 'it did not');
-    await good(...(commands[0]?.split(' ').slice(1) ?? []), '--yes');
-    expect(did().filter((one) => one === 'orders PATCH /broker/edit')).toHaveLength(2);
-    await good('owe', 'settle', id, '--proof', 'allowed by the command');
-    expect((await run('owe')).code).toBe(0);
-  });
+  test.runIf(hasTerminal())(
+    'with maintenance updates forbidden leaves it owed to allow them again when it is given up',
+    async (context) => {
+      const { expect } = context;
+      const opened = await house(context, { revision: 61 });
+      const { lab, run, good, did } = opened;
+      lab.fault({ method: 'PATCH', path: '/restart', effect: { kind: 'drop', when: 'before' } });
+      const terminal = openTerminal(opened.product, opened, [
+        ...['run', 'change-instance', '--instance', 'orders', '--action', 'restart'],
+      ]);
+      context.onTestFinished(() => terminal.close());
+      const { asks, confirm, holdUpdatesBack, isGivenBack, shows, type } = personAt(terminal, expect);
+      await holdUpdatesBack();
+      await asks("type the instance's name");
+      await confirm();
+      await asks('it has begun');
+      type(KEYS.escape);
+      await asks('leave this run?');
+      type(KEYS.down);
+      await shows('❯ leave');
+      type(KEYS.enter);
+      await isGivenBack(130);
+      await good('resume', '--abandon', 'somebody else restarts it');
+      const owed = await run('owe', '--json');
+      expect(owed.code).toBe(3);
+      const { id, commands } = JSON.parse(owed.stdout) as { id: string; commands: string[] };
+      expect(commands).toEqual(['lifeboat instance settings --instance orders --allow-updates true']);
+      // The restart is still in doubt, and stops every other change until somebody has said what became of it.
+      expect((await run(...(commands[0]?.split(' ').slice(1) ?? []), '--yes')).code).toBe(5);
+      await good('calls', 'settle', '--instance', 'orders', '--became', 'nothing', '--reason', 'it did not');
+      await good(...(commands[0]?.split(' ').slice(1) ?? []), '--yes');
+      expect(did().filter((one) => one === 'orders PATCH /broker/edit')).toHaveLength(2);
+      await good('owe', 'settle', id, '--proof', 'allowed by the command');
+      expect((await run('owe')).code).toBe(0);
+    },
+  );
 
   test('of an instance that is lost asks nothing of it, and its data is in the target', async (context) => {
     const { expect } = context;

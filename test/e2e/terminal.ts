@@ -132,6 +132,17 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
       terminal.type(KEYS.enter);
       await asks("type the instance's name");
     },
+    /** Has maintenance updates forbidden for the time of the run. */
+    holdUpdatesBack: async () => {
+      await asks('hold them back?');
+      terminal.type(KEYS.down);
+      await shows(/❯ they are allowed now/u);
+      terminal.type(KEYS.enter);
+      await asks('how do you know that they are allowed now?');
+      terminal.type('the platform team says so');
+      await shows('allowed now?: the platform team says so');
+      terminal.type(KEYS.enter);
+    },
     confirm: async () => {
       terminal.type('orders');
       await shows('❯ orders');

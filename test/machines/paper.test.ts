@@ -36,7 +36,7 @@ function begun({ id }: Runbook): unknown {
   return startingContext({
     instance: 'orders',
     ...(id === 'disaster-recovery' ? { mode: 'both' as const, target: 'orders-dr' } : {}),
-    ...(id === 'change-instance' ? { action: 'update' as const } : {}),
+    ...(id === 'change-instance' ? { action: 'restart' as const } : {}),
   });
 }
 
@@ -46,6 +46,16 @@ function contextWith(
 ) {
   return { ...startingContext(input), ...over };
 }
+
+test('the paper of an update neither forbids nor allows updates, and sends the id of the service', () => {
+  const context = contextWith({}, { instance: 'orders', action: 'update' });
+  for (const state of ['checking', 'confirming', 'waitingForInstance', 'weighingRelease'])
+    expect(changesOf(stepsOf(runbooks['change-instance'] as Runbook, state, context)), state).not.toContain(
+      'instance PATCH /broker/edit',
+    );
+  const calls = callsOf(stepsOf(runbooks['change-instance'] as Runbook, 'confirming', context));
+  expect(Object.keys(calls.find(({ path }) => path === '/updates')?.body ?? {})).toEqual(['service_id']);
+});
 
 test.each(['confirming', 'releasingUpdates', 'owing'])(
   'updates that a run has forbidden are allowed again by its paper, not forbidden once more: %s',

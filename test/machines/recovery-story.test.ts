@@ -205,19 +205,41 @@ describe('a disaster recovery', () => {
 });
 
 describe('a change of an instance', () => {
+  const HELD = { type: 'operator.holdBack', text: 'the operator of the platform says so' };
+
+  /** A restart that holds updates back, as a person who knows that they are allowed has it. */
+  function restart(told: Readonly<Record<string, Outcome[]>> = {}) {
+    const run = drive('change-instance', { action: 'restart' }, told);
+    expect(run.state()).toBe('offeringFreeze');
+    run.answer(HELD);
+    return run;
+  }
+
+  test('leaves the update setting alone where nobody says what it is', () => {
+    const run = drive('change-instance', { action: 'recreate' });
+    run.goOn();
+    expect(run.context().obligations).toEqual([]);
+    run.goOn();
+    expect([run.state(), run.closing().proven]).toEqual(['done', true]);
+    expect(run.sent.filter(({ verb }) => verb === 'changeUpdateSetting')).toEqual([]);
+  });
+
+  test('that installs updates neither forbids nor allows them', () => {
+    const run = drive('change-instance', { action: 'update' });
+    run.goOn();
+    expect([run.state(), run.closing().proven]).toEqual(['done', true]);
+    expect(run.sent.map(({ verb }) => verb)).not.toContain('changeUpdateSetting');
+  });
+
   test('that is stopped puts the update setting back first', () => {
-    const run = drive('change-instance', { action: 'restart' });
+    const run = restart();
     run.answer({ type: 'operator.stop' });
     expect([run.state(), run.passed.includes('releasingUpdates')]).toEqual(['stopped', true]);
   });
 
   test('owes the update setting when it cannot be put back', () => {
     const set = { output: { type: 'general', allowed: false } };
-    const run = drive(
-      'change-instance',
-      { action: 'update' },
-      { changeUpdateSetting: [set, failure('service.forbidden')] },
-    );
+    const run = restart({ changeUpdateSetting: [set, failure('service.forbidden')] });
     run.goOn();
     expect([run.state(), run.context().obligations[0]?.id]).toEqual(['owing', 'release-updates']);
     run.answer({ type: 'operator.pay', id: 'release-updates' });
@@ -229,7 +251,7 @@ describe('a change of an instance', () => {
   test.each(['operator.stop', 'operator.skip'])(
     'whose answer to the update setting was lost allows updates again all the same, after %s',
     (type) => {
-      const run = drive('change-instance', { action: 'restart' }, { changeUpdateSetting: [unsure] });
+      const run = restart({ changeUpdateSetting: [unsure] });
       expect(run.state()).toBe('freezeFailed');
       run.answer({ type, text: 'it cannot wait' });
       if (type === 'operator.skip') run.goOn();
@@ -239,30 +261,22 @@ describe('a change of an instance', () => {
   );
 
   test('whose update setting was refused has none to put back', () => {
-    const run = drive(
-      'change-instance',
-      { action: 'restart' },
-      { changeUpdateSetting: [failure('service.forbidden')] },
-    );
+    const run = restart({ changeUpdateSetting: [failure('service.forbidden')] });
     run.answer({ type: 'operator.skip', text: 'it is not offered' });
     expect(run.context().obligations).toEqual([]);
     run.goOn();
     expect([run.state(), run.passed.includes('releasingUpdates')]).toEqual(['done', false]);
   });
 
-  test('with updates forbidden by hand allows them again', () => {
-    const run = drive(
-      'change-instance',
-      { action: 'restart' },
-      { changeUpdateSetting: [failure('service.forbidden')] },
-    );
+  test('with updates forbidden by hand leaves it to that hand to allow them', () => {
+    const run = restart({ changeUpdateSetting: [failure('service.forbidden')] });
     run.answer({ type: 'operator.markDone', text: 'in the dashboard' });
     run.goOn();
-    expect([run.state(), run.passed.includes('releasingUpdates')]).toEqual(['done', true]);
+    expect([run.state(), run.passed.includes('releasingUpdates')]).toEqual(['done', false]);
   });
 
   test('owes the update setting from before it is changed, so that a run that is given up leaves it owed', () => {
-    const run = drive('change-instance', { action: 'restart' });
+    const run = restart();
     expect(run.state()).toBe('confirming');
     expect(run.context().obligations).toMatchObject([
       {

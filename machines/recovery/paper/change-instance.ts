@@ -1,6 +1,7 @@
 import { type PaperPart, paperFrom } from '../../parts/paper-plan.ts';
 import type { PaperAction, PaperField, PaperStep } from '../../parts/paper-step.ts';
 import type { RecoveryContext } from '../context.ts';
+import { isOwed } from '../weigh.ts';
 import { lookPart, recordPart } from './backing-up.ts';
 import { knownOr } from './known.ts';
 
@@ -24,17 +25,27 @@ const RELEASING = [
 ];
 
 const PLAN: readonly PaperPart<RecoveryContext>[] = [
-  lookPart(['checking', 'checkFailed', 'sorting', 'blocked'], 'instance', ({ instance }) => instance),
+  lookPart(
+    ['checking', 'checkFailed', 'sorting', 'blocked', 'weighingHold'],
+    'instance',
+    ({ instance }) => instance,
+  ),
   {
-    states: ['askingUpdates', 'weighingUpdates', 'freezingUpdates', 'freezeFailed'],
+    states: [
+      ...['askingUpdates', 'weighingUpdates', 'offeringFreeze'],
+      ...['freezingUpdates', 'freezeFailed'],
+    ],
     steps: (context, at) =>
-      context.updatesChangeable?.changeable === false
+      mayNotHold(context)
         ? []
         : [
             {
               state: at ?? 'freezingUpdates',
               title: 'forbid maintenance updates meanwhile',
-              notes: ['Only interfaces of revision 61 offer it: skip it when the service does not know it.'],
+              notes: [
+                'Only interfaces of revision 61 offer it: skip it when the service does not know it.',
+                'Skip it, too, unless you know that updates are allowed now: no call tells.',
+              ],
               actions: [setUpdates(context, false)],
             },
           ],
@@ -62,13 +73,13 @@ const PLAN: readonly PaperPart<RecoveryContext>[] = [
   {
     states: RELEASING,
     steps: (context, at) =>
-      context.updates === undefined && context.updatesChangeable?.changeable !== true
+      mayNotHold(context)
         ? []
         : [
             {
               state: at ?? 'releasingUpdates',
               title: 'allow maintenance updates again',
-              notes: ['Skip it when they were not forbidden before the change, or were forbidden already.'],
+              notes: ['Skip it unless you have forbidden them yourself before the change.'],
               actions: [setUpdates(context, true)],
             },
           ],
@@ -78,6 +89,14 @@ const PLAN: readonly PaperPart<RecoveryContext>[] = [
     'Write down what was done, and when the instance was available again.',
   ),
 ];
+
+/** Whether updates are not to be touched: they are what the run is for, the service does not offer it, or it was decided so. */
+function mayNotHold(context: RecoveryContext): boolean {
+  if (isOwed(context, 'release-updates')) return false;
+  const { action, updatesChangeable, skipped } = context;
+  const isLeft = skipped.some(({ step }) => step === 'freeze');
+  return action === 'update' || updatesChangeable?.changeable === false || isLeft;
+}
 
 function act(context: RecoveryContext, at: string | undefined): PaperStep[] {
   const { instance, action = 'restart', facts } = context;

@@ -75,7 +75,7 @@ export function instanceSettings(
     async ({ instance }) => ({
       title: `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
       warnings: allowed
-        ? []
+        ? ['no call tells what the setting is now: who has forbidden updates on purpose is overruled']
         : ['no update, and no security fix, is installed by itself until they are allowed again'],
       act: (perform) =>
         perform({ verb: 'changeUpdateSetting', input: { setting: { type: flags.type, allowed } } }),
