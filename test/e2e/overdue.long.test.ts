@@ -39,7 +39,6 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
     Object.assign(opened.env, warp, { FAULTS_SPEED: '1000' });
     const left = await opened.run(...command);
     expect(left.code, left.stderr).toBe(3);
-
     expect(left.stderr).toMatch(/the step has taken .*, which is too long: no finished actions tell/u);
     expect(changes(opened.server)).toMatchObject({ patches: 1 });
     expect((await opened.run('runs', '--open')).code).toBe(0);
