@@ -59,7 +59,7 @@ export function waitForInstance(
           return { status: state, overdue: watch('running', acceptedMs) };
         }
         // Nothing comes after it, whatever was asked for.
-        if (state === 'deleted') return { status: state, result: end(state, value, '') };
+        if (state === 'deleted') return { status: state, result: end(state, value, {}) };
         const nowMs = context.now().getTime();
         still = stillSince(still, value, nowMs);
         const watched = { wasBusy, quietForMs: nowMs - still.unchangedMs, quietMs };
