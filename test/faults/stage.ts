@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { optionKey } from '../../machines/parts/question.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 import { activitiesFor } from '../../src/activities/index.ts';
 import { depsFor } from '../../src/commands/activity-deps.ts';
@@ -15,6 +16,7 @@ import { openKeyring } from '../../src/keys/keyring.ts';
 import { memoryStore } from '../../src/keys/memory-store.ts';
 import { openPlatform } from '../../src/platform/open.ts';
 import type { Platform } from '../../src/platform/platform.ts';
+import { type Answer, questionOf } from '../../src/runner/answer.ts';
 import type { Run } from '../../src/runner/run.ts';
 import { startRun } from '../../src/runner/runs.ts';
 import { takeUp } from '../../src/runner/take-up.ts';
@@ -142,9 +144,28 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
   };
 }
 
-/** What the flags of the command line answer. */
+/** What the flags of the command line answer, by somebody who has maintenance updates held back wherever that is offered. */
 export function byFlags({ confirm }: Walkable, { time }: Begun, more: Partial<Policy> = {}) {
-  return (run: Run) => autopilot(run, { yes: true, confirm, time, ...more });
+  return (run: Run) => autopilot(holdingBack(run), { yes: true, confirm, time, ...more });
+}
+
+/** The same run, but for the question that no flag answers like this. */
+function holdingBack(run: Run): Run {
+  const answer = (given: Answer) => {
+    const question = questionOf(run.state().snapshot);
+    const held = question?.options.find(({ event }) => event.type === 'operator.holdBack');
+    return run.answer(
+      held === undefined ? given : { event: optionKey(held.event), text: 'they are allowed' },
+    );
+  };
+  return {
+    ended: run.ended,
+    state: () => run.state(),
+    subscribe: (listener) => run.subscribe(listener),
+    answer,
+    wake: () => run.wake(),
+    detach: (why) => run.detach(why),
+  };
 }
 
 /** What the flows of the end-to-end tests ask a house for. */
