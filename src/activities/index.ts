@@ -95,7 +95,7 @@ function verbsOn(deps: ActivityDeps, { instance, target }: Sites) {
     restageApp: restageApp(deps),
     renewServiceKey: renewServiceKey(deps),
     proveApp: proveApp(deps),
-    inspectTarget: inspectTarget(deps),
+    inspectTarget: inspectTarget(deps, instance),
     listBackups: listBackups(deps),
     pitrRange: pitrRange(deps),
     readCard: readCard(deps),

@@ -24,9 +24,12 @@ const MOST = 50;
 
 /**
  * Looks at the instance that a recovery goes into: who it is, whether it is empty, fits the source and has room. Only GETs. Metrics and
- * the platform are asked as far as they answer; what they do not tell is a warning.
+ * the platform are asked as far as they answer; what they do not tell is a warning. `sourceDeps` is the source of the config.
  */
-export function inspectTarget(deps: ActivityDeps): ReadActivity<Input, TargetFacts> {
+export function inspectTarget(
+  deps: ActivityDeps,
+  sourceDeps?: Pick<ActivityDeps, 'place'>,
+): ReadActivity<Input, TargetFacts> {
   return {
     kind: 'read',
     async run({ source, needBytes, apps }, { instance, signal }) {
@@ -41,6 +44,7 @@ export function inspectTarget(deps: ActivityDeps): ReadActivity<Input, TargetFac
         const seen = {
           name: instance,
           source,
+          isAtSource: source !== undefined && sourceDeps?.place === deps.place,
           identity,
           backups: backups.value,
           restores: restores.value,

@@ -3,16 +3,17 @@ import { LifeboatError } from '../errors.ts';
 import type { SeenTarget } from './target-seen.ts';
 
 /**
- * Whether the target is the source itself. The same name in the config says so, and backups whose ids begin with the source's guid
+ * Whether the target is the source itself. The same name or address in the config says so, and backups whose ids begin with the source's guid
  * (domain 1.2). The same id within the same service need not: instances of another region count from 1 as well. It counts when nothing
  * contradicts it, which the source with its backups would not; else it is a warning.
  */
-export function sourceOrTarget({ name, source, identity, backups }: SeenTarget): {
+export function sourceOrTarget({ name, source, isAtSource, identity, backups }: SeenTarget): {
   readonly blockers: readonly Failure[];
   readonly warnings: readonly string[];
 } {
   if (source === undefined) return { blockers: [], warnings: [] };
   if (source.instance === name) return found(name, 'it has the same name');
+  if (isAtSource) return found(name, `the config gives it the address of ${source.instance}`);
   const guid = source.backupGuid?.replace(/-\d{10,}$/u, '').toLowerCase();
   const ids = backups.flatMap(({ backup_id }) => (backup_id === undefined ? [] : [backup_id.toLowerCase()]));
   if (guid !== undefined && ids.some((id) => id === guid || id.startsWith(`${guid}-`)))

@@ -4,8 +4,8 @@ import type { TargetRoom } from './target-disk.ts';
 
 /** The instance that is lost, as far as it is known without asking it. */
 export interface Source {
-  /** Its name in the config. */
-  readonly instance: string;
+  /** Its name in the config, where it is in it. */
+  readonly instance?: string | undefined;
   readonly instanceId?: string | undefined;
   readonly serviceId?: string | undefined;
   readonly planId?: string | undefined;
@@ -17,6 +17,8 @@ export interface Source {
 export interface SeenTarget {
   readonly name: string;
   readonly source: Source | undefined;
+  /** The config gives both the same address, however it is spelt. */
+  readonly isAtSource: boolean;
   readonly identity: TargetIdentity;
   readonly backups: readonly Backup[];
   readonly restores: readonly Restore[];

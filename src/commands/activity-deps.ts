@@ -4,6 +4,7 @@ import type { JournalReader } from '../journal/journal.ts';
 import { currentKey, foldEpochs } from '../keys/fold-epochs.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { Secret } from '../secret.ts';
+import { placeOf } from '../service/address.ts';
 import type { OpenInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
 
@@ -34,6 +35,7 @@ export function depsFor(instance: OpenInstance, ground: Ground): ActivityDeps {
     ledger,
     apps: config.apps,
     dashboardUrl: config.url,
+    place: placeOf(config.url),
     platform: ground.platform,
     reconcile:
       config.reconcile === undefined

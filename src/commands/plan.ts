@@ -16,7 +16,7 @@ import { stopSignal } from './lab.ts';
 import { printTable } from './print-table.ts';
 import { openJournalIfAny } from './reading.ts';
 import { pathOf, refuseUnsupported } from './refuse-unsupported.ts';
-import { inputFrom, type RunFlags } from './run-input.ts';
+import { changedInstance, inputFrom, type RunFlags } from './run-input.ts';
 import { runbookNamed } from './runbook-files.ts';
 import { openSites, type Sites } from './sites.ts';
 import { openKeys } from './workspace.ts';
@@ -32,6 +32,7 @@ export async function plan(
 ): Promise<number> {
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
+  changedInstance(config, flags);
   const input = await inputFrom(runbook, flags, new Date(), false);
   const keyring = await openKeys(context);
   await using sites = await openSites(

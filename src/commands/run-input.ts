@@ -1,6 +1,8 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { instanceNamed, type LoadedConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Json } from '../journal/journal.ts';
+import { placeOf } from '../service/address.ts';
 import { show } from '../text.ts';
 
 /** Flags that say what a run is about. */
@@ -65,6 +67,28 @@ export async function inputFrom(
   if (dropped !== undefined) throw useless(runbook, dropped);
   const marked = rehearsal ? runbook.input.safeParse({ ...taken, rehearsal: true }) : again;
   return (marked.success ? marked.data : taken) as Readonly<Record<string, Json>>;
+}
+
+/**
+ * The instance that a run changes: a recovery into a target changes that one, and is a rehearsal when that one is for rehearsals. Rejects a target
+ * that is the source, also under another name or another spelling of its address (`usage.target`, exit 2).
+ */
+export function changedInstance(config: LoadedConfig, { instance, target }: RunFlags) {
+  const source = instanceNamed(config, instance);
+  if (target === undefined) return source;
+  const into = instanceNamed(config, target);
+  if (target === instance || placeOf(into.url) === placeOf(source.url)) {
+    const alias = target === instance ? '' : ` under another name: ${target} has the same address`;
+    throw new LifeboatError('usage.target', `the target is ${instance} itself${alias}`, {
+      hints: [
+        'to restore in place: lifeboat run restore-backup, or restore-point-in-time',
+        'nothing was begun',
+      ],
+      exitCode: EXIT.usage,
+    });
+  }
+  // What the recovery is measured against is what the lost instance promised.
+  return { objectives: source.objectives, rehearsal: into.rehearsal };
 }
 
 /** Which halves of a disaster recovery are walked. Without a word: both where there is a target, else what can be done in peace time. */

@@ -1,5 +1,4 @@
-import { instanceNamed, type LoadedConfig, loadConfig } from '../config/load.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
+import { loadConfig } from '../config/load.ts';
 import { startRun } from '../runner/runs.ts';
 import { presentOf, refuseUnread } from './approvals/present.ts';
 import { refuseNobody } from './approvals/required.ts';
@@ -9,7 +8,7 @@ import { keepSignals } from './early-signals.ts';
 import { patienceFrom } from './leave-overdue.ts';
 import { readSecretFile } from './read-secret-file.ts';
 import { refuseUnsupported } from './refuse-unsupported.ts';
-import { inputFrom, type RunFlags } from './run-input.ts';
+import { changedInstance, inputFrom, type RunFlags } from './run-input.ts';
 import { runbookNamed } from './runbook-files.ts';
 import { servicesOfRun } from './services-of-run.ts';
 import { openSites } from './sites.ts';
@@ -80,23 +79,6 @@ export async function run(
   } finally {
     await workspace.close();
   }
-}
-
-/** The instance that a run changes: a recovery into a target changes that one, and is a rehearsal when that one is for rehearsals. */
-function changedInstance(config: LoadedConfig, { instance, target }: RunFlags) {
-  const source = instanceNamed(config, instance);
-  if (target === undefined) return source;
-  if (target === instance) {
-    throw new LifeboatError('usage.target', `the target is ${instance} itself`, {
-      hints: [
-        'to restore in place: lifeboat run restore-backup, or restore-point-in-time',
-        'nothing was begun',
-      ],
-      exitCode: EXIT.usage,
-    });
-  }
-  // What the recovery is measured against is what the lost instance promised.
-  return { objectives: source.objectives, rehearsal: instanceNamed(config, target).rehearsal };
 }
 
 export function inSeconds({

@@ -202,6 +202,7 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
       ledger: async () => fake.ledger,
       apps: [],
       dashboardUrl: 'https://dashboard.example/service-instances/orders',
+      place: 'dashboard.example/orders',
       platform: async () => ({ none: 'there is none in this test' }),
       reconcile: undefined,
       objectives: {},

@@ -158,6 +158,17 @@ describe('a target that is the source itself', () => {
     expect(codes(facts)).toEqual(['target.is-source']);
   });
 
+  test('is told by its address, whatever it is called', async () => {
+    const service = fakeService();
+    const context = contextOf(() => new Date(), { instance: 'orders-dr' });
+    const look = (place: string) =>
+      inspectTarget(service.deps, { place }).run({ source: { instance: 'orders' } }, context);
+    expect(await look(service.deps.place)).toMatchObject({
+      output: { blockers: [{ code: 'target.is-source' }] },
+    });
+    expect(await look('dashboard.example/another')).toMatchObject({ output: { blockers: [] } });
+  });
+
   test('is told by the ids of its backups, whatever else it says, for a guid and for a backup id', async () => {
     for (const backupGuid of [GUID, `${GUID}-1742693407644`, GUID.toUpperCase()]) {
       const { facts } = await inspect({ source: { ...SOURCE, backupGuid } }, (service) => {
