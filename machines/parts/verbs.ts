@@ -8,6 +8,9 @@ import { Failure } from './failure.ts';
 
 export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);
 
+/** Characters of a key that is made here: 32 random bytes as base64url. */
+export const GENERATED_KEY_LENGTH = 43;
+
 /** A backup as the flow needs it (service-api.md section 2.1). Texts are the service's own and untrusted. */
 export const BackupFacts = z.object({
   id: z.number(),

@@ -1,4 +1,4 @@
-import type { CardOnRecord } from '../parts/recovery-verbs.ts';
+import type { CardOnRecord, RecoveryCard } from '../parts/recovery-verbs.ts';
 
 /** The times of the backup that a recovery takes; it may be a newer one where the newest is taken. */
 export interface ExpectedOrigin {
@@ -29,5 +29,23 @@ export function expectedOrigin(
     ...(startedAt && { startedAt }),
     ...(finishedAt && { finishedAt }),
     ...(isCertain ? {} : { orNewer: true }),
+  };
+}
+
+/** What a target is compared with: the lost instance as far as its card knows it, and the size of what is recovered. */
+export function expectedTarget<Name extends string | undefined>(
+  instance: Name,
+  card: Omit<RecoveryCard, 'preparedAt' | 'proven'> | undefined,
+  guid: string | undefined,
+) {
+  return {
+    source: {
+      instance,
+      instanceId: card?.instanceId,
+      serviceId: card?.serviceId,
+      planId: card?.planId,
+      backupGuid: guid ?? card?.backupGuid,
+    },
+    needBytes: card?.newest?.size,
   };
 }

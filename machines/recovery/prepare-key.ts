@@ -1,5 +1,6 @@
 import { assign } from 'xstate';
 import { GROUND_CALLS } from '../parts/ground.ts';
+import { GENERATED_KEY_LENGTH } from '../parts/verbs.ts';
 import { choice, type RecoveryQuestion, stop, typedName } from './ask.ts';
 import type { RecoveryContext } from './context.ts';
 import { failTo, failure } from './failing.ts';
@@ -126,9 +127,9 @@ function askForKeyOrigin({ facts }: RecoveryContext): RecoveryQuestion {
     {
       event: { type: 'operator.generate' },
       label: 'generate it here',
-      hint: '32 random bytes, base64url, 43 characters',
+      hint: `32 random bytes, base64url, ${GENERATED_KEY_LENGTH} characters`,
       recommended: true,
-      ...(least > 43
+      ...(least > GENERATED_KEY_LENGTH
         ? { disabled: `the service asks for ${least} characters, more than a generated key has` }
         : {}),
     },

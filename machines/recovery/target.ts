@@ -2,9 +2,10 @@ import { assign } from 'xstate';
 import { failureQuestion } from '../parts/failure-question.ts';
 import { type RecoveryQuestion, stop, typedName } from './ask.ts';
 import type { RecoveryContext } from './context.ts';
+import { expectedTarget } from './expected-origin.ts';
 import { failTo, failure } from './failing.ts';
 import { recovery } from './setup.ts';
-import { openBlocker } from './weigh.ts';
+import { isNeverPassed, openBlocker } from './weigh.ts';
 
 /** What the target is known by, and whether it can take the data. */
 const TARGET_CALLS = [
@@ -13,9 +14,6 @@ const TARGET_CALLS = [
   { method: 'GET', path: '/restores', what: 'whether anything was restored into it', on: 'target' },
   { method: 'GET', path: '/metrics', what: 'its disk, as far as it is told', on: 'target' },
 ] as const;
-
-/** Never to be overridden: the data would be lost, or could not be read. */
-const NEVER = ['target.is-source', 'target.other-service'];
 
 /** The target is looked at, and what speaks against it is overridden by its name, by a reason, or not at all. */
 export function inspectTarget({ next }: { readonly next: string }) {
@@ -138,25 +136,14 @@ export function confirmTarget({ next }: { readonly next: string }) {
 
 function inspection({ instance, onRecord, card, from, onlyApps }: RecoveryContext) {
   const known = card ?? onRecord?.card;
-  return {
-    on: 'target' as const,
-    source: {
-      instance,
-      instanceId: known?.instanceId,
-      serviceId: known?.serviceId,
-      planId: known?.planId,
-      backupGuid: from?.guid ?? known?.backupGuid,
-    },
-    needBytes: known?.newest?.size,
-    apps: onlyApps,
-  };
+  return { on: 'target' as const, ...expectedTarget(instance, known, from?.guid), apps: onlyApps };
 }
 
 function askAboutTarget(context: RecoveryContext): RecoveryQuestion {
   const { failure: found, target = '' } = context;
   const retry = 'looks at the target again; nothing has been changed';
   const isFull = found?.code === 'target.not-empty';
-  const isNever = NEVER.includes(found?.code ?? '');
+  const isNever = found !== undefined && isNeverPassed(found);
   const disabled = isFull
     ? `type ${target} to overwrite what it holds`
     : 'the data of the source would be lost, or could not be read in it';

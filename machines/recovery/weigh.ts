@@ -77,7 +77,7 @@ export function bindsBeside({ duties }: { readonly duties?: Duties | undefined }
 }
 
 /** Whether a time lies within what can be reached, both edges included. */
-export function isReachable({ range }: RecoveryContext, time: string | undefined): boolean {
+export function isReachable({ range }: Pick<RecoveryContext, 'range'>, time: string | undefined): boolean {
   const [at, earliest, latest] = [time, range?.earliest, range?.latest].map(instantOf);
   if (at === undefined || earliest === undefined || latest === undefined) return false;
   return earliest <= at && at <= latest;
@@ -132,4 +132,9 @@ const GUID_AND_TIME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-\d+$/i;
 /** The first of the target's blockers that nobody has overridden. */
 export function openBlocker({ targetFacts, overridden }: RecoveryContext) {
   return targetFacts?.blockers.find(({ code }) => !overridden.includes(code));
+}
+
+/** Whether nobody may override a blocker: the data of the source would be lost, or could not be read. */
+export function isNeverPassed({ code }: Failure): boolean {
+  return code === 'target.is-source' || code === 'target.other-service';
 }

@@ -1,6 +1,7 @@
 import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
 import { type FailureWays, failureQuestion } from '../parts/failure-question.ts';
 import type { Question, QuestionOption } from '../parts/question.ts';
+import { GENERATED_KEY_LENGTH } from '../parts/verbs.ts';
 import type { RotateKeyContext, RotateKeyEvent } from './context.ts';
 
 type RotateQuestion = Question<RotateKeyEvent>;
@@ -66,9 +67,9 @@ export function askForKeyOrigin({ facts }: RotateKeyContext): RotateQuestion {
       {
         event: { type: 'operator.generate' },
         label: 'generate it here',
-        hint: '32 random bytes, base64url, 43 characters',
+        hint: `32 random bytes, base64url, ${GENERATED_KEY_LENGTH} characters`,
         recommended: true,
-        ...((facts?.ground.minKeyLength ?? 0) > 43
+        ...((facts?.ground.minKeyLength ?? 0) > GENERATED_KEY_LENGTH
           ? {
               disabled: `the service asks for ${facts?.ground.minKeyLength} characters, more than a generated key has`,
             }

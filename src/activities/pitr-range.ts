@@ -16,7 +16,7 @@ const SECOND_MS = 1_000;
  * not restore to one anyway, `pitr.not-available` for an instance without continuous archiving, `pitr.bad-range` for times that cannot
  * be read, `pitr.empty-range` when the margins leave nothing.
  */
-export function pitrRange(deps: ActivityDeps): ReadActivity<object, ReachableRange> {
+export function pitrRange(deps: Pick<ActivityDeps, 'service'>): ReadActivity<object, ReachableRange> {
   return {
     kind: 'read',
     async run(_, { signal, now }) {

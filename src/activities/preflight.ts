@@ -1,5 +1,6 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Ground, PreflightFacts } from '../../machines/parts/verbs.ts';
+import type { ServiceClient } from '../service/client.ts';
 import type { Restore } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { ReadActivity } from './activity.ts';
@@ -30,42 +31,67 @@ interface Input {
 export function preflight(deps: ActivityDeps): ReadActivity<Input, PreflightFacts> {
   return {
     kind: 'read',
-    async run({ instance, tolerant = false, restores: wanted }, { signal }) {
+    async run(input, { signal }) {
       try {
         const { limits } = deps.service;
         await deps.keyring.store.probe();
-        const seen = await readInstance(deps.service, signal, { restores: wanted });
-        const { overview, config, backups, restores, skew: measured } = seen;
-        const ground = groundOf(overview, config, backups, restores);
-        const skew = secondsAhead(measured);
-        const obstacles = [...obstaclesOf(ground), ...restoreObstacles(instance, restores)];
-        const isBorne = ({ code, evidence }: Failure) =>
-          tolerant && (code === 'service.task-running' || evidence['state'] === 'failed');
+        const { seen, ground, skew, warnings, blockers } = await lookAtInstance(deps.service, input, signal);
         const current = await deps.currentKey();
         const expires = await deps.tokenExpires();
         return ok({
           ...serviceFacts(seen),
           ground,
-          keysHeld: [...(await deps.keyring.list(instance))],
+          keysHeld: [...(await deps.keyring.list(input.instance))],
           ...(current === undefined ? {} : { currentKey: current }),
           keyStore: deps.keyring.store.description,
           ...(limits === undefined ? {} : { unsaid: { by: limits.name, what: [...limits.unsaid] } }),
           ...(expires === undefined ? {} : { tokenExpires: expires }),
           ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
-          warnings: [
-            ...(limits === undefined ? [] : [limits.deprecation]),
-            ...warningsOf(seen, skew),
-            ...(restores === 'not told'
-              ? ['the service does not tell whether a restore is under way: look at its dashboard']
-              : []),
-            ...obstacles.filter(isBorne).map(({ shortMessage }) => shortMessage),
-          ],
-          blockers: obstacles.filter((obstacle) => !isBorne(obstacle)),
+          warnings: [...(limits === undefined ? [] : [limits.deprecation]), ...warnings],
+          blockers: [...blockers],
         });
       } catch (thrown) {
         return because(thrown);
       }
     },
+  };
+}
+
+/** What the service says of an instance, and what of it speaks against a change. */
+interface InstanceLook {
+  readonly seen: Seen;
+  readonly ground: Ground;
+  /** By how much the clock of the service is ahead. Seconds. */
+  readonly skew: number | undefined;
+  readonly warnings: readonly string[];
+  /** The worst first. */
+  readonly blockers: readonly Failure[];
+}
+
+/** The part of it that needs no key and no ledger: a run and a single command find the same. Rejects with the first failure of the GETs. */
+export async function lookAtInstance(
+  service: ServiceClient,
+  { instance, tolerant = false, restores: wanted }: Input,
+  signal: AbortSignal,
+): Promise<InstanceLook> {
+  const seen = await readInstance(service, signal, { restores: wanted });
+  const { overview, config, backups, restores } = seen;
+  const ground = groundOf(overview, config, backups, restores);
+  const skew = secondsAhead(seen.skew);
+  const obstacles = [...obstaclesOf(ground), ...restoreObstacles(instance, restores)];
+  const isBorne = ({ code, evidence }: Failure) =>
+    tolerant && (code === 'service.task-running' || evidence['state'] === 'failed');
+  const untold =
+    restores === 'not told'
+      ? ['the service does not tell whether a restore is under way: look at its dashboard']
+      : [];
+  const borne = obstacles.filter(isBorne).map(({ shortMessage }) => shortMessage);
+  return {
+    seen,
+    ground,
+    skew,
+    warnings: [...warningsOf(seen, skew), ...untold, ...borne],
+    blockers: obstacles.filter((obstacle) => !isBorne(obstacle)),
   };
 }
 

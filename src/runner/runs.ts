@@ -46,7 +46,7 @@ export interface Start {
 }
 
 /**
- * Begins a run: its id and first entry, on disk when this resolves. Refuses (`run.open`) while another run of an instance is open,
+ * Begins a run: its id and first entry, on disk when this resolves. Refuses (`run.open`, exit 3) while another run of an instance is open,
  * because two recoveries of one instance would not see each other's changes, and (`call.in-doubt`, exit 5) while it is not known what became of
  * a call that changes one. Of two that begin at once one is refused, or meets the hold of the other (`journal.held`).
  */
@@ -65,18 +65,32 @@ export async function startRun(journal: Journal, start: Start): Promise<string> 
 }
 
 async function refuseWhileOpen(journal: Journal, touched: readonly string[]): Promise<void> {
-  const open = (await listRuns(journal)).find(
-    (run) =>
-      run.status === 'open' && [run.instance, run.target].some((name) => name && touched.includes(name)),
-  );
+  const [open] = await openRunsOn(journal, touched);
   if (open === undefined) return;
   const shared = [open.instance, open.target].find((name) => name && touched.includes(name));
-  throw new LifeboatError('run.open', `run ${open.runId} on ${shared} is still open: ${open.where}`, {
+  throw runIsOpen(open, shared ?? open.instance);
+}
+
+/** Open runs on any of these instances, or into it, oldest first. */
+export async function openRunsOn(
+  journal: JournalReader,
+  instances: readonly string[],
+): Promise<readonly RunSummary[]> {
+  return (await listRuns(journal)).filter(
+    (run) =>
+      run.status === 'open' && [run.instance, run.target].some((name) => name && instances.includes(name)),
+  );
+}
+
+/** That a change of an instance would come between the steps of a run on it. */
+export function runIsOpen(open: RunSummary, instance: string, more: readonly string[] = []): LifeboatError {
+  return new LifeboatError('run.open', `run ${open.runId} on ${instance} is still open: ${open.where}`, {
     hints: [
       `carry on with it: lifeboat resume ${open.runId}`,
       `or give it up: lifeboat resume ${open.runId} --abandon REASON`,
+      ...more,
     ],
-    exitCode: EXIT.usage,
+    exitCode: EXIT.waiting,
   });
 }
 

@@ -65,7 +65,7 @@ describe.concurrent('a run without a terminal', () => {
     const { run } = await house(context);
     expect((await run(...ROTATE)).code).toBe(3);
     const { code, stderr } = await run(...ROTATE);
-    expect(code).toBe(2);
+    expect(code).toBe(3);
     expect(stderr).toMatch(/is still open/);
     expect((await run('resume', '--abandon', 'a test')).code).toBe(0);
     expect((await run(...ROTATE)).code).toBe(3);

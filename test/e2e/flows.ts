@@ -62,7 +62,7 @@ const FLOWS: readonly Flow[] = [
 ];
 
 /** What can be reached begins when the service does, and a run keeps its distance from both edges. */
-async function hasPast({ run }: House): Promise<void> {
+export async function hasPast({ run }: Pick<House, 'run'>): Promise<void> {
   for (;;) {
     const { stdout } = await run('pitr', 'show', '--instance', 'orders', '--json');
     const { start_time, end_time } = JSON.parse(stdout) as { start_time: string; end_time: string };

@@ -56,7 +56,9 @@ describe.each([61, 62] as const)(
       const target = ['--instance', 'orders-dr', '--confirm', 'orders-dr', '--wait'];
       const other = keys.find(({ fingerprint }) => fingerprint !== key).fingerprint;
       await expect(good(...perform, other, ...target)).rejects.toThrow('restore 1 is failed');
-      await good(...perform, key, ...target);
+      // The attempt that failed stands in its list, and what is not fresh is not overwritten unasked.
+      await expect(good(...perform, key, ...target)).rejects.toThrow('is not empty: it holds 1 restore');
+      await good(...perform, key, ...target, '--anyway', 'only the attempt before is in it');
       expect(await count(standby)).toBe(before);
 
       for (const verb of ['restart', 'update']) await good('instance', verb, '--yes', '--wait');

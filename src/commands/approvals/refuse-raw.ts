@@ -5,6 +5,10 @@ import type { Operation } from '../../service/revisions.ts';
 import { needsApproval } from './required.ts';
 
 /** What the call of a command risks; undefined for one that can be taken back. Setting a key is what makes a setting destroy. */
+export function riskOfCall(needs: Operation, weight: 'changes' | 'destroys'): Risk | undefined {
+  return RISKS[needs] ?? (weight === 'destroys' ? 'destructive' : undefined);
+}
+
 const RISKS: Readonly<Partial<Record<Operation, Risk>>> = {
   restoreBackup: 'overwrites',
   performRecovery: 'overwrites',
@@ -24,7 +28,7 @@ export function refuseRaw(
   { needs, weight }: { readonly needs: Operation; readonly weight: 'changes' | 'destroys' },
   breakGlass: string | undefined,
 ): void {
-  const risk = RISKS[needs] ?? (weight === 'destroys' ? 'destructive' : undefined);
+  const risk = riskOfCall(needs, weight);
   if (risk === undefined || !needsApproval(config, name, risk)) return;
   if (breakGlass !== undefined && breakGlass.trim() !== '') return;
   throw new LifeboatError('approval.needed', `a second person has to approve this change of ${name}`, {

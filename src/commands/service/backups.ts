@@ -1,16 +1,18 @@
-import { isUnderWay } from '../../activities/ground.ts';
-import { EXIT } from '../../errors.ts';
+import { doneBackups, isUnderWay } from '../../activities/ground.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatBytes } from '../../format.ts';
 import type { Backup } from '../../service/schemas.ts';
+import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { idFrom } from '../numbers.ts';
 import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { changeInstance } from './change.ts';
 import { followReading, type WaitFlags } from './follow.ts';
+import { lookInPlace } from './look-first.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
-import { followBackup, followRestore, printBackup, restoreUnderWay, timeOr, took } from './tasks.ts';
+import { followBackup, followRestore, printBackup, timeOr, took } from './tasks.ts';
 
 /** `lifeboat backups list`: every backup that the service shows, in its order (endpoint 1). */
 export async function backupsList(
@@ -73,21 +75,14 @@ export function backupsCreate(
   return changeInstance(
     context,
     flags,
-    { weight: 'changes', needs: 'createBackup' },
-    async ({ instance }) => {
-      const { value } = await instance.service.backups();
-      const open = value.filter(isUnderWay).map(({ id, status }) => `${id} is ${status}`);
-      return {
-        title: `ask for a backup of ${instance.name}`,
-        warnings: [
-          'a queued backup cannot be called back, and may push older ones out',
-          ...(open.length === 0 ? [] : [`there is one under way: ${open.join(', ')}`]),
-        ],
-        act: (perform) => perform({ verb: 'createBackup', input: {} }),
-        done: ({ id }) => ({ fields: { id }, text: `backup ${id} is queued` }),
-        wait: followBackup(context, instance),
-      };
-    },
+    { weight: 'changes', needs: 'createBackup', look: lookInPlace({ tolerant: false }) },
+    async ({ instance }) => ({
+      title: `ask for a backup of ${instance.name}`,
+      warnings: ['a queued backup cannot be called back, and may push older ones out'],
+      act: (perform) => perform({ verb: 'createBackup', input: {} }),
+      done: ({ id }) => ({ fields: { id }, text: `backup ${id} is queued` }),
+      wait: followBackup(context, instance),
+    }),
   );
 }
 
@@ -101,21 +96,50 @@ export function backupsRestore(
   return changeInstance(
     context,
     flags,
-    { weight: 'destroys', needs: 'restoreBackup' },
-    async ({ instance }) => {
-      const { value } = await instance.service.backup(backup);
+    {
+      weight: 'destroys',
+      needs: 'restoreBackup',
+      look: async (scene) => {
+        const seen = await lookInPlace({ tolerant: true, restores: true })(scene);
+        return { ...seen, chosen: doneBackup(seen.seen.backups, backup, scene.instance.name) };
+      },
+    },
+    async ({ instance }, { chosen }) => {
       return {
-        title: `restore backup ${backup} of ${timeOr(value.finished_at ?? value.triggered_at)} UTC into ${instance.name}`,
+        title: `restore backup ${backup} of ${timeOr(chosen.finished_at ?? chosen.triggered_at)} UTC into ${instance.name}`,
         warnings: [
           'all data of the instance is replaced; what came after that backup is gone',
           'afterwards every bound application must be unbound, bound again and restaged',
-          ...(value.status === 'done' ? [] : [`the service says that this backup is ${value.status}`]),
         ],
-        underWay: await restoreUnderWay(instance),
         act: (perform) => perform({ verb: 'restoreBackup', input: { backup } }),
         done: ({ id: restore }) => ({ fields: { id: restore }, text: `restore ${restore} is queued` }),
         wait: followRestore(context, instance),
       };
+    },
+  );
+}
+
+/** The backup with this id, as far as a run would offer it: only one that is done can be restored. */
+function doneBackup(backups: readonly Backup[], id: number, instance: string): Backup {
+  const done = doneBackups(backups);
+  const found = done.find((backup) => backup.id === id);
+  if (found !== undefined) return found;
+  const listed = backups.find((backup) => backup.id === id);
+  const [newest] = done;
+  throw new LifeboatError(
+    'usage.backup',
+    listed === undefined
+      ? `the service lists no backup ${id} of ${instance}`
+      : `backup ${id} of ${instance} is ${show(listed.status, 40)}, and only one that is done can be restored`,
+    {
+      hints: [
+        ...(listed !== undefined && isUnderWay(listed)
+          ? [`to wait for it: lifeboat backups get ${id} --wait --instance ${instance}`]
+          : []),
+        newest === undefined ? 'it has no backup that is done' : `the newest that is done: ${newest.id}`,
+        'nothing was sent',
+      ],
+      exitCode: EXIT.usage,
     },
   );
 }

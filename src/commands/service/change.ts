@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AnyActivity, Progress } from '../../activities/activity.ts';
-import { loadConfig } from '../../config/load.ts';
+import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { readable } from '../../format.ts';
 import type { Who } from '../../journal/run-entries.ts';
@@ -10,7 +10,7 @@ import type { Operation } from '../../service/revisions.ts';
 import { show } from '../../text.ts';
 import { depsFor, noPlatform } from '../activity-deps.ts';
 import { whoIs } from '../approvals/present.ts';
-import { refuseRaw } from '../approvals/refuse-raw.ts';
+import { refuseRaw, riskOfCall } from '../approvals/refuse-raw.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
 import { printJson } from '../print-json.ts';
@@ -23,20 +23,32 @@ import { confirmChange, refuseOtherName } from './confirm-change.ts';
 import { doubtsFirst } from './doubts-first.ts';
 import { follow, waitPatience } from './follow.ts';
 import { tellAnchor } from './ledger-anchor.ts';
+import { refuseBlocked, refuseChanged, type Seen } from './look-first.ts';
 import { chosenInstance } from './on-instance.ts';
 import type { Change, ChangeFlags, Scene, Weight } from './planned-change.ts';
 import { progressLine } from './progress-line.ts';
 
+/** How a change is made. */
+export interface Manner<S extends Seen> {
+  readonly weight: Weight;
+  readonly needs: Operation;
+  /** GETs only: what speaks against it. It is looked at once more before a change that destroys, and when a person was asked. */
+  readonly look: (scene: Scene) => Promise<S>;
+}
+
+/** The look of a change that no runbook makes, and that nothing speaks against. */
+export const noLook = async (): Promise<Seen> => ({ blockers: [], warnings: [] });
+
 /**
- * Makes one change of one instance from the command line: plans it (GETs only), says what will happen, asks, and performs it on the
- * instance's ledger under the same rules as a step of a run. A call that was left in doubt, by whomever, comes first, and nothing is
- * sent meanwhile. If the process dies, the ledger knows whether a byte may have left.
+ * Makes one change of one instance from the command line: looks at it as the runbook for it does and refuses what that would stop at, plans it
+ * (GETs only), says what will happen, asks, and performs it on the instance's ledger under the same rules as a step of a run. A call that was left
+ * in doubt, by whomever, comes first, and nothing is sent meanwhile. If the process dies, the ledger knows whether a byte may have left.
  */
-export async function changeInstance(
+export async function changeInstance<S extends Seen>(
   context: CommandContext,
   flags: ChangeFlags,
-  { weight, needs }: { readonly weight: Weight; readonly needs: Operation },
-  plan: (scene: Scene) => Promise<Change>,
+  { weight, needs, look }: Manner<S>,
+  plan: (scene: Scene, seen: S) => Promise<Change>,
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   const name = chosenInstance(config, flags.instance);
@@ -55,7 +67,7 @@ export async function changeInstance(
     instance.service.require(needs);
     const { service, said } = listenTo(instance.service);
     const shelf = new Map<string, Secret>();
-    const scene = sceneOf({ ...instance, service }, workspace, shelf);
+    const scene = sceneOf(config, { ...instance, service }, workspace, shelf, stop.signal);
     const activities = await activitiesOf(scene, shelf);
     let isSealed = false;
     const sealed = () => {
@@ -68,11 +80,22 @@ export async function changeInstance(
       sealed,
     });
     try {
-      await doubtsFirst(context, workspace, caller, name);
-      const change = await plan(scene);
-      refuseCollision(change, flags);
+      const isRisky = riskOfCall(needs, weight) !== undefined;
+      await doubtsFirst(context, workspace, caller, {
+        name,
+        refusesRuns: isRisky && flags.anyway === undefined,
+      });
+      const seen = await look(scene);
+      const passed = refuseBlocked(seen, flags);
+      const planned = await plan(scene, seen);
+      const change = { ...planned, warnings: [...planned.warnings, ...seen.warnings, ...passed] };
       const asked = { name, rehearsal: instance.config.rehearsal, weight, change, flags };
-      await confirmChange(context, asked, stop.signal);
+      const byPerson = await confirmChange(context, asked, stop.signal);
+      if (byPerson || weight === 'destroys') {
+        const now = await look(scene);
+        refuseBlocked(now, flags);
+        refuseChanged(seen, now);
+      }
       isAsked = true;
       const adopted: string[] = [];
       const output = await change.act(async (call) => {
@@ -107,8 +130,16 @@ export async function changeInstance(
   }
 }
 
-function sceneOf(instance: OpenInstance, workspace: Workspace, shelf: Map<string, Secret>): Scene {
+function sceneOf(
+  config: LoadedConfig,
+  instance: OpenInstance,
+  workspace: Workspace,
+  shelf: Map<string, Secret>,
+  signal: AbortSignal,
+): Scene {
   return {
+    config,
+    signal,
     instance,
     workspace,
     take: async (key) => {
@@ -171,15 +202,6 @@ function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefin
   const why = reason ?? anyway;
   if (breakGlass === undefined) return why;
   return `BREAK-GLASS: ${breakGlass}${why === undefined ? '' : `; ${why}`}`;
-}
-
-/** A command that is run again after it was interrupted must not do the same thing twice. */
-function refuseCollision({ underWay }: Change, { anyway }: ChangeFlags): void {
-  if (underWay === undefined || anyway !== undefined) return;
-  throw new LifeboatError('call.busy', `${underWay.what}; nothing was sent`, {
-    hints: [`to wait for it: ${underWay.look}`, 'to do it all the same: add --anyway REASON'],
-    exitCode: EXIT.waiting,
-  });
 }
 
 /** Prints what came of it. With `--wait` the result is what it becomes, so this goes to stderr. */

@@ -5,8 +5,9 @@ import type { CommandContext } from '../context.ts';
 import { wholeNumber } from '../numbers.ts';
 import { printJson } from '../print-json.ts';
 import type { Output } from './call-outcome.ts';
-import { changeInstance } from './change.ts';
-import { isKeyWanted, type KeyFlags, newKeyOf, refuseUncertain, setKey } from './new-key.ts';
+import { changeInstance, noLook } from './change.ts';
+import type { Seen } from './look-first.ts';
+import { isKeyWanted, type KeyFlags, lookForKey, newKeyOf, setKey } from './new-key.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
@@ -60,11 +61,13 @@ export function configSet(
       exitCode: EXIT.usage,
     });
   }
-  const manner = { weight: wantsKey ? 'destroys' : 'changes', needs: 'changeBackupsConfig' } as const;
-  return changeInstance(context, flags, manner, async (scene) => {
-    if (wantsKey) await refuseUncertain(scene);
+  const needs = 'changeBackupsConfig';
+  const manner = wantsKey
+    ? ({ weight: 'destroys', needs, look: lookForKey } as const)
+    : ({ weight: 'changes', needs, look: noLook } as const);
+  return changeInstance<Seen>(context, flags, manner, async (scene, seen) => {
     const now = (await scene.instance.service.backupsConfig()).value;
-    const key = wantsKey ? await newKeyOf(context, flags, scene, now) : undefined;
+    const key = wantsKey ? await newKeyOf(context, flags, scene, seen) : undefined;
     return {
       title: `set ${titleOf(settings, wantsKey)} of ${scene.instance.name}`,
       warnings: [...settingWarnings(settings, now), ...(wantsKey ? KEY_WARNINGS : [])],

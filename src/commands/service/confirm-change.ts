@@ -6,7 +6,8 @@ import type { Change, ChangeFlags, Weight } from './planned-change.ts';
 
 /**
  * Resolves when the operator wants the change: by `--yes`, by `--confirm NAME` for one that destroys, or by an answer in the
- * terminal, where a bare Enter always means no. Rejects with exit 3 where nobody can be asked, 130 when the operator leaves.
+ * terminal, where a bare Enter always means no. Gives whether somebody was asked, which takes time. Rejects with exit 3 where nobody can be asked,
+ * 130 when the operator leaves.
  */
 export async function confirmChange(
   context: CommandContext,
@@ -18,20 +19,21 @@ export async function confirmChange(
     readonly flags: ChangeFlags;
   },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { name, rehearsal, change, flags } = asked;
   const destroys = asked.weight === 'destroys';
   context.stderr.write(`${rehearsal ? 'REHEARSAL' : 'LIVE'}: ${show(change.title)}\n`);
   if (flags.breakGlass !== undefined)
     context.stderr.write(`BREAK-GLASS, without a second person: ${show(flags.breakGlass)}\n`);
   for (const warning of change.warnings) context.stderr.write(`  ${show(warning)}\n`);
-  if (destroys ? flags.confirm !== undefined : flags.yes === true || flags.confirm !== undefined) return;
+  if (destroys ? flags.confirm !== undefined : flags.yes === true || flags.confirm !== undefined)
+    return false;
   if (context.stdin.isTTY !== true || context.stderr.isTTY !== true) throw nobody(destroys, name);
   const asker = openAsking(context, signal);
   try {
     const prompt = destroys ? `type ${name} to go on, anything else leaves: ` : 'go on? y/N ';
     const answer = (await asker.line(prompt))?.trim();
-    if (destroys ? answer === name : /^y(?:es)?$/iu.test(answer ?? '')) return;
+    if (destroys ? answer === name : /^y(?:es)?$/iu.test(answer ?? '')) return true;
   } finally {
     asker.close();
   }

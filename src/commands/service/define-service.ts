@@ -217,7 +217,7 @@ function changing(does: { readonly waits?: boolean; readonly target?: boolean })
     new Option('--confirm <name>', 'the typed name, when no one is there to type it'),
     ...(does.waits ? waiting('follow it to its end') : []),
     new Option('--reason <text>', 'why, for the record'),
-    new Option('--anyway <reason>', 'do it although a task of its kind is under way'),
+    new Option('--anyway <reason>', 'do it although something speaks against it; the reason is recorded'),
     new Option('--break-glass <reason>', 'do it without the second person who would have to approve it'),
     json("the service's own fields"),
   ];

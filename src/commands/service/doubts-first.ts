@@ -1,6 +1,7 @@
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatTime, readable } from '../../format.ts';
 import type { Caller } from '../../runner/call.ts';
+import type { RunSummary } from '../../runner/runs.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import type { Workspace } from '../workspace.ts';
@@ -10,19 +11,23 @@ import { outputOf, taskOf } from './call-outcome.ts';
 /**
  * What comes before any change of an instance. A call of an earlier process, or of a run that is over, is asked about, and ends this command
  * whatever became of it. A call in doubt of a run that is open refuses it (`call.in-doubt`, exit 5): only that run can ask. A run that is merely
- * open is told. Nothing is sent.
+ * open is told; with `refusesRuns` it refuses as it refuses another run (`run.open`, exit 3). Nothing is sent.
  */
 export async function doubtsFirst(
   context: CommandContext,
   { journal }: Workspace,
   caller: Caller,
-  name: string,
+  { name, refusesRuns }: { readonly name: string; readonly refusesRuns: boolean },
 ): Promise<void> {
   await settleEarlier(context, caller, name);
   const { inDoubt, readDoubts } = await import('../../runner/refuse-in-doubt.ts');
   const ofRun = (await readDoubts(journal, name)).find(({ run }) => run?.isOpen);
   if (ofRun !== undefined) throw inDoubt(ofRun);
-  await warnOfOpenRun(context, journal, name);
+  const { openRunsOn, runIsOpen } = await import('../../runner/runs.ts');
+  const [open, ...others] = await openRunsOn(journal, [name]);
+  if (open === undefined) return;
+  if (refusesRuns) throw runIsOpen(open, name, ['to do it all the same: add --anyway REASON']);
+  for (const run of [open, ...others]) warnOfOpenRun(context, run, name);
 }
 
 async function settleEarlier(context: CommandContext, caller: Caller, name: string): Promise<void> {
@@ -45,17 +50,9 @@ async function settleEarlier(context: CommandContext, caller: Caller, name: stri
 }
 
 /** Two people at one instance see each other's changes only if they are told. */
-async function warnOfOpenRun(
-  context: CommandContext,
-  journal: Workspace['journal'],
-  name: string,
-): Promise<void> {
-  const { listRuns } = await import('../../runner/runs.ts');
-  for (const run of await listRuns(journal)) {
-    if (run.status !== 'open' || (run.instance !== name && run.target !== name)) continue;
-    const role = run.instance === name ? `on ${name}` : `into ${name}`;
-    context.stderr.write(
-      `warning: run ${show(run.runId)} of ${show(run.runbook)} ${role} is open, at: ${show(run.where)}\n`,
-    );
-  }
+function warnOfOpenRun({ stderr }: CommandContext, run: RunSummary, name: string): void {
+  const role = run.instance === name ? `on ${name}` : `into ${name}`;
+  stderr.write(
+    `warning: run ${show(run.runId)} of ${show(run.runbook)} ${role} is open, at: ${show(run.where)}\n`,
+  );
 }

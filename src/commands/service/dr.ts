@@ -4,9 +4,11 @@ import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { readSecretFile } from '../read-secret-file.ts';
 import { changeInstance } from './change.ts';
-import { isKeyWanted, type KeyFlags, newKeyOf, refuseUncertain, storeKey } from './new-key.ts';
+import { lookAtTarget } from './look-at-target.ts';
+import { lookInPlace, type Seen } from './look-first.ts';
+import { isKeyWanted, type KeyFlags, lookForKey, newKeyOf, storeKey } from './new-key.ts';
 import type { ChangeFlags, Scene } from './planned-change.ts';
-import { followRestore, restoreUnderWay } from './tasks.ts';
+import { followRestore } from './tasks.ts';
 
 /** `lifeboat dr prepare`: asks for the guid that a recovery needs (endpoint 10). With a key it is a rotation, which asks for the name. */
 export function drPrepare(
@@ -15,12 +17,12 @@ export function drPrepare(
   flags: ChangeFlags & KeyFlags,
 ): Promise<number> {
   const wantsKey = isKeyWanted(flags);
-  const manner = { weight: wantsKey ? 'destroys' : 'changes', needs: 'prepareRecovery' } as const;
-  return changeInstance(context, flags, manner, async (scene) => {
-    if (wantsKey) await refuseUncertain(scene);
-    const key = wantsKey
-      ? await newKeyOf(context, flags, scene, (await scene.instance.service.backupsConfig()).value)
-      : undefined;
+  const needs = 'prepareRecovery';
+  const manner = wantsKey
+    ? ({ weight: 'destroys', needs, look: lookForKey } as const)
+    : ({ weight: 'changes', needs, look: lookInPlace({ tolerant: true }) } as const);
+  return changeInstance<Seen>(context, flags, manner, async (scene, seen) => {
+    const key = wantsKey ? await newKeyOf(context, flags, scene, seen) : undefined;
     return {
       title: `prepare disaster recovery of ${scene.instance.name}${wantsKey ? ', and set a new encryption key' : ''}`,
       warnings: wantsKey
@@ -55,7 +57,12 @@ export function drPerform(
   flags: PerformFlags,
 ): Promise<number> {
   if (flags.backupGuid.trim() === '') throw noGuid();
-  return changeInstance(context, flags, { weight: 'destroys', needs: 'performRecovery' }, async (scene) => {
+  const manner = {
+    weight: 'destroys',
+    needs: 'performRecovery',
+    look: (scene: Scene) => lookAtTarget(context, scene, flags),
+  } as const;
+  return changeInstance(context, flags, manner, async (scene) => {
     const { instance } = scene;
     const { owner, fingerprint } = await keyInHand(context, flags, scene);
     const expectFrom = await expectedFrom(flags.backupGuid, owner, scene);
@@ -66,7 +73,6 @@ export function drPerform(
         `the backup is opened with key ${fingerprint}; with a wrong one the restore fails`,
         'afterwards every bound application must be unbound, bound again and restaged',
       ],
-      underWay: await restoreUnderWay(instance),
       act: (perform) =>
         perform({
           verb: 'performRecovery',

@@ -7,6 +7,7 @@ import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
 import type { OpenInstance } from '../service-of.ts';
 import { changeInstance } from './change.ts';
+import { lookInPlace } from './look-first.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import type { Change, ChangeFlags, Wait } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
@@ -29,8 +30,14 @@ export function instanceRestart(
   _: readonly string[],
   flags: ChangeFlags,
 ): Promise<number> {
-  return changeInstance(context, flags, { weight: 'changes', needs: 'restart' }, async ({ instance }) =>
-    action(context, instance, 'restart', ['the database is away while it restarts; connections are cut']),
+  return changeInstance(
+    context,
+    flags,
+    { weight: 'changes', needs: 'restart', look: LOOK },
+    async ({ instance }, { seen }) =>
+      action(context, instance, 'restart', seen.overview, [
+        'the database is away while it restarts; connections are cut',
+      ]),
   );
 }
 
@@ -40,11 +47,15 @@ export function instanceRecreate(
   _: readonly string[],
   flags: ChangeFlags,
 ): Promise<number> {
-  return changeInstance(context, flags, { weight: 'destroys', needs: 'recreate' }, async ({ instance }) =>
-    action(context, instance, 'recreate', [
-      'the machines of the instance are built anew; the database is away meanwhile',
-      'take a backup first, if there is none that is proven',
-    ]),
+  return changeInstance(
+    context,
+    flags,
+    { weight: 'destroys', needs: 'recreate', look: LOOK },
+    async ({ instance }, { seen }) =>
+      action(context, instance, 'recreate', seen.overview, [
+        'the machines of the instance are built anew; the database is away meanwhile',
+        'take a backup first, if there is none that is proven',
+      ]),
   );
 }
 
@@ -54,10 +65,14 @@ export function instanceUpdate(
   _: readonly string[],
   flags: ChangeFlags,
 ): Promise<number> {
-  return changeInstance(context, flags, { weight: 'changes', needs: 'update' }, async ({ instance }) =>
-    action(context, instance, 'update', [
-      'an update cannot be taken back; the database is away while it runs',
-    ]),
+  return changeInstance(
+    context,
+    flags,
+    { weight: 'changes', needs: 'update', look: LOOK },
+    async ({ instance }, { seen }) =>
+      action(context, instance, 'update', seen.overview, [
+        'an update cannot be taken back; the database is away while it runs',
+      ]),
   );
 }
 
@@ -71,7 +86,7 @@ export function instanceSettings(
   return changeInstance(
     context,
     flags,
-    { weight: 'changes', needs: 'changeUpdateSetting' },
+    { weight: 'changes', needs: 'changeUpdateSetting', look: LOOK },
     async ({ instance }) => ({
       title: `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
       warnings: allowed
@@ -87,28 +102,24 @@ export function instanceSettings(
   );
 }
 
+/** As `change-instance` looks: what speaks against it is a restore under way, or that the instance is deploying, or deleted. */
+const LOOK = lookInPlace({ tolerant: true, restores: true });
+
 /** A restart, recreate or update: all three are accepted first and pass through `deploying`. */
-async function action(
+function action(
   context: CommandContext,
   instance: OpenInstance,
   verb: 'restart' | 'recreate' | 'update',
+  value: InstanceOverview | undefined,
   warnings: readonly string[],
-): Promise<Change> {
-  const { value } = await instance.service.overview();
-  const pending = (value.available_updates ?? []).map(updateLine).join(', ');
+): Change {
+  const pending = (value?.available_updates ?? []).map(updateLine).join(', ');
   return {
     title: `${verb} ${instance.name}`,
     warnings: [
       ...warnings,
       ...(verb === 'update' ? [`pending: ${pending || 'nothing, as far as the service tells'}`] : []),
     ],
-    underWay:
-      value.state === 'deploying'
-        ? {
-            what: `${instance.name} is deploying already`,
-            look: `lifeboat instance show --instance ${instance.name}`,
-          }
-        : undefined,
     act: (perform) => perform({ verb, input: {} }),
     done: () => ({ fields: {}, text: `the service has taken the ${verb}` }),
     wait: followInstance(context, instance, verb, value),
@@ -119,10 +130,10 @@ function followInstance(
   context: CommandContext,
   { service, name }: OpenInstance,
   action: 'restart' | 'recreate' | 'update',
-  before: InstanceOverview,
+  before: InstanceOverview | undefined,
 ): Wait {
-  const { updated_at: updatedAt } = before;
-  const updates = updateLines(before);
+  const updatedAt = before?.updated_at;
+  const updates = before && updateLines(before);
   const input = { action, ...(updatedAt && { updatedAt }), ...(updates && { updates }) };
   return {
     until: () => ({ verb: 'waitForInstance', input }),

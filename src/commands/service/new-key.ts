@@ -1,12 +1,13 @@
+import { GENERATED_KEY_LENGTH } from '../../../machines/parts/verbs.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
 import { foldEpochs } from '../../keys/fold-epochs.ts';
 import { lateKeyUntil } from '../../keys/late-key.ts';
-import type { BackupsConfig } from '../../service/schemas.ts';
 import type { CommandContext } from '../context.ts';
 import { askHidden } from '../hidden-prompt.ts';
 import { readSecretFile } from '../read-secret-file.ts';
 import type { Output } from './call-outcome.ts';
+import { lookInPlace, type Seen } from './look-first.ts';
 import type { Perform, Scene } from './planned-change.ts';
 
 /** Where a new key comes from; at most one of them. */
@@ -33,25 +34,33 @@ export async function newKeyOf(
   context: CommandContext,
   flags: KeyFlags,
   scene: Scene,
-  config: BackupsConfig,
+  { ground }: Pick<Seen, 'ground'>,
 ): Promise<NewKey> {
-  const minLength = config.min_encryption_key_length ?? 1;
-  if (flags.newKey) return { origin: 'generated', minLength };
+  const minLength = ground?.minKeyLength ?? 1;
+  if (flags.newKey) {
+    if (minLength > GENERATED_KEY_LENGTH)
+      throw tooShort(`a generated key has ${GENERATED_KEY_LENGTH} characters`, minLength);
+    return { origin: 'generated', minLength };
+  }
   const key =
     flags.keyFile === undefined
       ? await askHidden(`the new key of ${scene.instance.name}`, context, { twice: true })
       : await readSecretFile(flags.keyFile, context);
-  if (key.length < minLength) {
-    throw new LifeboatError(
-      'key.too-short',
-      `the key has ${key.length} characters, the service asks for ${minLength}`,
-      {
-        hints: ['nothing was sent'],
-        exitCode: EXIT.usage,
-      },
-    );
-  }
+  if (key.length < minLength) throw tooShort(`the key has ${key.length} characters`, minLength);
   return { origin: 'given', given: { fingerprint: await scene.take(key), length: key.length }, minLength };
+}
+
+function tooShort(what: string, minLength: number): LifeboatError {
+  return new LifeboatError('key.too-short', `${what}, the service asks for ${minLength}`, {
+    hints: ['nothing was sent'],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** Looks at an instance whose key is to be changed, as a rotation does. Rejects while an earlier change of it may still arrive. */
+export async function lookForKey(scene: Scene): Promise<Seen> {
+  await refuseUncertain(scene);
+  return lookInPlace({ tolerant: false, restores: true })(scene);
 }
 
 /** Stores the key, reads it back, writes it down, and only then sets it. */
@@ -80,7 +89,7 @@ export async function storeKey(
  * Rejects, with exit 3, while an earlier key change may still arrive: it would win over the new key, and the ledger would believe the
  * wrong one to be in force.
  */
-export async function refuseUncertain({ instance, workspace }: Scene): Promise<void> {
+async function refuseUncertain({ instance, workspace }: Scene): Promise<void> {
   const epochs = foldEpochs(await workspace.journal.read(`instance/${instance.name}`));
   const until = lateKeyUntil(epochs, { settleMs: instance.config.settle, nowMs: Date.now() });
   if (until === undefined) return;

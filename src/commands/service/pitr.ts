@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { ReachableRange } from '../../../machines/parts/recovery-verbs.ts';
+import { isReachable } from '../../../machines/recovery/weigh.ts';
 import { instantOf } from '../../activities/clocks.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
+import { EXIT, errorFrom, exitOf, LifeboatError } from '../../errors.ts';
 import { formatSpan } from '../../format.ts';
 import type { Answer, ServiceClient } from '../../service/client.ts';
 import type { PitrRange } from '../../service/schemas.ts';
@@ -8,10 +10,11 @@ import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
 import { changeInstance } from './change.ts';
+import { lookInPlace } from './look-first.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
-import type { ChangeFlags } from './planned-change.ts';
+import type { ChangeFlags, Scene } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
-import { followRestore, restoreUnderWay } from './tasks.ts';
+import { followRestore } from './tasks.ts';
 
 /** `lifeboat pitr show`: the range that can be restored to (endpoint 17). */
 export async function pitrShow(
@@ -46,19 +49,23 @@ export function pitrRestore(
   return changeInstance(
     context,
     flags,
-    { weight: 'destroys', needs: 'restoreToTime' },
-    async ({ instance }) => {
-      const { value } = await rangeOf(instance.service);
-      const { start, end } = edgesOf(value);
-      if (at < start || at > end) throw outside(flags.to, value);
+    {
+      weight: 'destroys',
+      needs: 'restoreToTime',
+      look: async (scene) => {
+        const seen = await lookInPlace({ tolerant: true, restores: true })(scene);
+        return { ...seen, range: await reachable(scene, flags.to, targetTime) };
+      },
+    },
+    async ({ instance }, { range }) => {
+      const lost = (Date.parse(range.end) - Date.parse(targetTime)) / 1000;
       return {
-        title: `restore ${instance.name} to ${flags.to}, which is ${bothClocks(at)}`,
+        title: `restore ${instance.name} to ${flags.to}, which is ${bothClocks(Date.parse(targetTime))}`,
         warnings: [
-          `everything written in the ${formatSpan((end - at) / 1000)} after it is gone from the instance`,
+          `everything written in the ${formatSpan(lost)} after it is gone from the instance`,
           'afterwards every bound application must be unbound, bound again and restaged',
           'take a backup right after it: a new line of the log begins',
         ],
-        underWay: await restoreUnderWay(instance),
         act: (perform) => perform({ verb: 'restoreToTime', input: { targetTime } }),
         done: ({ id }) => ({
           fields: id === undefined ? {} : { id },
@@ -114,13 +121,17 @@ export function edgesOf({ start_time, end_time }: PitrRange): {
   });
 }
 
-function outside(time: string, { start_time, end_time }: PitrRange): LifeboatError {
-  return new LifeboatError('usage.time', `${time} is outside of what can be restored to`, {
-    hints: [
-      `oldest: ${show(start_time ?? '-', 60)}`,
-      `newest: ${show(end_time ?? '-', 60)}`,
-      'nothing was sent',
-    ],
+/** The range of a run, which keeps its distance from both edges. Rejects where there is none, and for a time outside of it (exit 2). */
+async function reachable({ instance, signal }: Scene, typed: string, time: string): Promise<ReachableRange> {
+  const { pitrRange } = await import('../../activities/pitr-range.ts');
+  const now = () => new Date();
+  const context = { runId: 'look', instance: instance.name, signal, now, report: () => undefined };
+  const read = await pitrRange(instance).run({}, context);
+  if (!read.ok) throw errorFrom(read.failure, exitOf(read.failure));
+  const range = read.output;
+  if (isReachable({ range }, time)) return range;
+  throw new LifeboatError('usage.time', `${show(typed, 60)} is outside of what can be restored to`, {
+    hints: [`oldest: ${range.earliest}`, `newest: ${range.latest}`, 'nothing was sent'],
     exitCode: EXIT.usage,
   });
 }

@@ -1,3 +1,4 @@
+import type { LoadedConfig } from '../../config/load.ts';
 import type { Json } from '../../journal/journal.ts';
 import type { Secret } from '../../secret.ts';
 import type { OpenInstance } from '../service-of.ts';
@@ -13,7 +14,7 @@ export interface ChangeFlags extends InstanceFlags {
   /** How long the wait may be over its limit. */
   readonly patience?: string;
   readonly reason?: string;
-  /** Why it is to be done although a task of its kind is under way. */
+  /** Why it is to be done although something speaks against it. */
   readonly anyway?: string;
   /** Why it is done without the second person who would have to approve it. */
   readonly breakGlass?: string;
@@ -37,8 +38,6 @@ export interface Change {
   readonly title: string;
   /** What is at stake, one line each. */
   readonly warnings: readonly string[];
-  /** What is under way that a second one would collide with; most likely it is the same wish, from a moment ago. */
-  readonly underWay?: { readonly what: string; readonly look: string } | undefined;
   act(perform: Perform): Promise<Output>;
   /** What came of it: under the service's own names of fields, beside what the service itself says, and in words. */
   done(output: Output): { readonly fields: Readonly<Record<string, unknown>>; readonly text: string };
@@ -57,6 +56,8 @@ export interface Wait {
 
 /** What a change is planned with. */
 export interface Scene {
+  readonly config: LoadedConfig;
+  readonly signal: AbortSignal;
   readonly instance: OpenInstance;
   readonly workspace: Workspace;
   /** Puts a secret in hand for `storeKey`, and keeps it out of the journal. Gives its fingerprint. */

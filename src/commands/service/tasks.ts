@@ -1,12 +1,10 @@
 import { instantOf } from '../../activities/clocks.ts';
-import { isUnderWay, restoreWords } from '../../activities/ground.ts';
 import { formatBytes, formatSeconds, formatTime } from '../../format.ts';
-import type { ServiceClient } from '../../service/client.ts';
 import type { Backup, Restore } from '../../service/schemas.ts';
 import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
 import type { OpenInstance } from '../service-of.ts';
-import type { Change, Wait } from './planned-change.ts';
+import type { Wait } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
 
 /** `--wait` of a call that made a backup. */
@@ -32,23 +30,6 @@ export function followRestore(context: CommandContext, { service, name }: OpenIn
       if (json) printJson(context, raw);
       else printRestore(context, value);
     },
-  };
-}
-
-/** A restore that is queued or running: the next one would replace what it is about to bring. */
-export async function restoreUnderWay({
-  service,
-  name,
-}: {
-  readonly service: Pick<ServiceClient, 'restores'>;
-  readonly name: string;
-}): Promise<Change['underWay']> {
-  const { value } = await service.restores();
-  const open = value.find(isUnderWay);
-  if (open === undefined) return undefined;
-  return {
-    what: restoreWords(open, name),
-    look: `lifeboat restores get ${open.id} --wait --instance ${name}`,
   };
 }
 

@@ -1,0 +1,64 @@
+import type { Failure } from '../../../machines/parts/failure.ts';
+import { groundDifferences, targetDifferences } from '../../../machines/parts/ground.ts';
+import type { TargetIdentity } from '../../../machines/parts/recovery-verbs.ts';
+import type { Ground } from '../../../machines/parts/verbs.ts';
+import { isNeverPassed } from '../../../machines/recovery/weigh.ts';
+import { EXIT, errorFrom, LifeboatError } from '../../errors.ts';
+import type { ChangeFlags, Scene } from './planned-change.ts';
+
+/** What was seen of an instance before a change of it, by the same look as that of the runbook for it. */
+export interface Seen {
+  /** What speaks against the change. A person may pass over most of it, with a reason. */
+  readonly blockers: readonly Failure[];
+  readonly warnings: readonly string[];
+  /** What the confirmation rests on; of a recovery from another instance, `target`. */
+  readonly ground?: Ground | undefined;
+  readonly target?: TargetIdentity | undefined;
+}
+
+/** Looks at an instance that is changed in place. With `tolerant` neither a failed instance nor a backup under way speaks against the change. */
+export function lookInPlace(how: { readonly tolerant: boolean; readonly restores?: boolean }) {
+  return async ({ instance, signal }: Pick<Scene, 'instance' | 'signal'>) => {
+    const { lookAtInstance } = await import('../../activities/preflight.ts');
+    return lookAtInstance(instance.service, { instance: instance.name, ...how }, signal);
+  };
+}
+
+/**
+ * Rejects while something speaks against a change: with exit 3 where `--anyway REASON` passes over it, with exit 2 where nothing does. Gives the
+ * lines of what the flags pass over. Nothing was sent.
+ */
+export function refuseBlocked({ blockers }: Seen, { anyway }: ChangeFlags): readonly string[] {
+  const never = blockers.find(isNeverPassed);
+  const [first, ...others] = never === undefined ? blockers : [never];
+  if (first === undefined) return [];
+  if (never === undefined && anyway !== undefined)
+    return blockers.map(({ shortMessage }) => `passed over: ${shortMessage}`);
+  const hints = first.hints.filter((hint) => !/^(?:nothing was sent|to overwrite it on purpose)/u.test(hint));
+  throw errorFrom(
+    {
+      ...first,
+      shortMessage: `${first.shortMessage}; nothing was sent`,
+      hints: [
+        ...others.map(({ shortMessage }) => `also: ${shortMessage}`),
+        ...hints,
+        ...(never === undefined ? ['to do it all the same: add --anyway REASON'] : []),
+      ],
+    },
+    never === undefined ? EXIT.waiting : EXIT.usage,
+  );
+}
+
+/** Rejects, with exit 3, when what was confirmed is not what is there now. Nothing was sent. */
+export function refuseChanged(before: Seen, now: Seen): void {
+  const changed = [
+    ...(before.ground && now.ground ? groundDifferences(before.ground, now.ground) : []),
+    ...(before.target && now.target ? targetDifferences(before.target, now.target) : []),
+  ];
+  if (changed.length === 0) return;
+  throw new LifeboatError(
+    'call.changed',
+    `it has changed meanwhile (${changed.join('; ')}); nothing was sent`,
+    { hints: ['look at it, then run the command again'], exitCode: EXIT.waiting },
+  );
+}
