@@ -1,6 +1,6 @@
 import type { Failure } from '../machines/parts/failure.ts';
 
-/** Exit codes of every command (design: command line). */
+/** Exit codes of every command; what ends with which, `EXIT_CODES` says. */
 export const EXIT = {
   closed: 0,
   failed: 1,
@@ -11,6 +11,67 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/**
+ * What ends with which exit code. The help, the table in the README and the tests are made of it: each situation is tried on the built
+ * product under its name.
+ */
+export const EXIT_CODES = {
+  closed: {
+    means: 'closed',
+    when: {
+      proven: 'the run is closed: the key is proven, the data is back and nothing is owed',
+      done: 'the command has done what it is for',
+    },
+  },
+  failed: {
+    means: 'failed',
+    when: {
+      unproven: 'the run is closed without proof, as when a person stopped it',
+      refused:
+        'the service or the platform refused the command or cannot be reached, or a file cannot be used',
+      bad: 'something was checked and found wrong: a backup, the journal, a plan, by `doctor`',
+    },
+  },
+  usage: {
+    means: 'usage or config',
+    when: {
+      line: 'the command line or the config is wrong',
+      unfit:
+        'what is named does not fit: a time out of range, a backup that is not done, a target that is the source',
+      unsupported: 'the revision of the service does not have what is needed',
+    },
+  },
+  waiting: {
+    means: 'waiting for a person',
+    when: {
+      question: 'the run stands at a question that no flag answers, also after a step has failed',
+      owed: 'something is owed, or an approval is missing',
+      unconfirmed: 'the change was not confirmed, and nobody is here to be asked',
+      overdue: 'a wait was left because it takes too long',
+      held: 'busy: another process has it; wait for it',
+      open: 'busy: a run of the instance is open; resume it',
+      busy: 'busy: the service is at work on the instance, or something else speaks against the change for now',
+    },
+  },
+  credentials: {
+    means: 'credentials refused',
+    when: { token: 'the token is missing or refused; get a new one, then resume or repeat' },
+  },
+  inDoubt: {
+    means: 'in doubt',
+    when: { doubt: 'what the service did is not known; nothing more is sent until it is' },
+  },
+  interrupted: {
+    means: 'interrupted, resumable',
+    when: { left: 'a person or a signal ended it, or the change was declined' },
+  },
+} as const satisfies Readonly<
+  Record<keyof typeof EXIT, { readonly means: string; readonly when: Readonly<Record<string, string>> }>
+>;
+
+/** Codes of errors that say that somebody else is at it. Nothing was sent or written; waiting or resuming helps. */
+const BUSY: ReadonlySet<string> = new Set(['journal.held', 'journal.busy', 'keys.busy', 'run.open']);
 
 export interface LifeboatErrorOptions {
   readonly hints?: readonly string[];
@@ -37,7 +98,7 @@ export class LifeboatError extends Error {
     this.shortMessage = shortMessage;
     this.hints = options.hints ?? [];
     this.evidence = options.evidence ?? {};
-    this.exitCode = options.exitCode ?? EXIT.failed;
+    this.exitCode = options.exitCode ?? exitOf({ code });
   }
 
   /** The same facts as plain data, for a machine or the journal. The cause stays behind. */
@@ -52,7 +113,7 @@ export class LifeboatError extends Error {
 }
 
 /** Turns a failure (data) back into a throwable error, for commands that run outside a machine. */
-export function errorFrom(failure: Failure, exitCode: ExitCode = EXIT.failed): LifeboatError {
+export function errorFrom(failure: Failure, exitCode: ExitCode = exitOf(failure)): LifeboatError {
   return new LifeboatError(failure.code, failure.shortMessage, {
     hints: failure.hints,
     evidence: failure.evidence,
@@ -60,8 +121,9 @@ export function errorFrom(failure: Failure, exitCode: ExitCode = EXIT.failed): L
   });
 }
 
-/** The exit code of a command that a failure has ended (design: command line). */
-export function exitOf({ code }: Failure): ExitCode {
+/** The exit code of a command that a failure has ended, where nothing else is said of it. */
+export function exitOf({ code }: Pick<Failure, 'code'>): ExitCode {
+  if (BUSY.has(code)) return EXIT.waiting;
   if (code === 'service.unsupported') return EXIT.usage;
   return code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed;
 }

@@ -170,6 +170,5 @@ function settlementFor(question: Question, { settles = {} }: Policy): Answer | u
 
 function exitCodeAt(snapshot: ReturnType<Run['state']>['snapshot']): ExitCode {
   if (snapshot.hasTag('in-doubt' as never)) return EXIT.inDoubt;
-  if (snapshot.hasTag('failed' as never)) return EXIT.failed;
   return EXIT.waiting;
 }

@@ -63,7 +63,7 @@ async function look(
   if (result.ok)
     return { type: `xstate.done.actor.${invocation.id}`, output: result.output, actorId: invocation.id };
   const { failure } = result;
-  if (failure.code.startsWith('credentials.')) throw errorFrom(failure, exitOf(failure));
+  if (failure.code.startsWith('credentials.')) throw errorFrom(failure);
   return { type: `xstate.error.actor.${invocation.id}`, error: failure, actorId: invocation.id };
 }
 

@@ -1,3 +1,5 @@
+import { EXIT, EXIT_CODES } from '../errors.ts';
+
 /** What `run` and `plan` print after their flags. */
 export const RUNBOOKS = `
 Runbooks:
@@ -45,7 +47,14 @@ Environment:
   LIFEBOAT_PGBIN            folder of another PostgreSQL for the lab
 
 Exit codes:
-  0 closed · 1 failed · 2 usage or config · 3 waiting for a person · 4 credentials refused
-  5 in doubt · 130 interrupted, resumable
+${exitCodes()}
 
 Try it: lifeboat drill`;
+
+/** The codes in two lines. */
+function exitCodes(): string {
+  const codes = Object.entries(EXIT_CODES).map(
+    ([name, { means }]) => `${EXIT[name as keyof typeof EXIT]} ${means}`,
+  );
+  return [codes.slice(0, 5), codes.slice(5)].map((line) => `  ${line.join(' · ')}`).join('\n');
+}

@@ -90,7 +90,6 @@ export function runIsOpen(open: RunSummary, instance: string, more: readonly str
       `or give it up: lifeboat resume ${open.runId} --abandon REASON`,
       ...more,
     ],
-    exitCode: EXIT.waiting,
   });
 }
 

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
+import { EXIT, EXIT_CODES } from '../../src/errors.ts';
 import { fillBlocks } from './blocks.ts';
 import { diagramOf } from './diagram.ts';
 import { stepTableOf } from './step-table.ts';
@@ -17,7 +18,8 @@ for (const runbook of Object.values(runbooks)) {
   const blocks = { diagram: diagramOf(runbook.machine), steps: stepTableOf(runbook) };
   renew(join('runbooks', `${runbook.id}.md`), blocks, Object.keys(blocks));
 }
-if (existsSync(join(ROOT, 'README.md'))) renew('README.md', { commands: helpOf([]) }, []);
+if (existsSync(join(ROOT, 'README.md')))
+  renew('README.md', { commands: helpOf([]), 'exit-codes': exitCodes() }, ['exit-codes']);
 
 function renew(file: string, blocks: Readonly<Record<string, string>>, required: readonly string[]): void {
   const before = readFileSync(join(ROOT, file), 'utf8');
@@ -34,6 +36,14 @@ function renew(file: string, blocks: Readonly<Record<string, string>>, required:
     writeFileSync(join(ROOT, file), after);
     process.stdout.write(`${file} renewed\n`);
   }
+}
+
+/** What ends with which exit code. */
+function exitCodes(): string {
+  const rows = Object.entries(EXIT_CODES).flatMap(([name, { means, when }]) =>
+    Object.values(when).map((words) => `| ${EXIT[name as keyof typeof EXIT]} ${means} | ${words} |`),
+  );
+  return ['| exit code | when |', '|---|---|', ...rows].join('\n');
 }
 
 /** The help of a command, as its user sees it. */

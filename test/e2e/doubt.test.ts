@@ -44,7 +44,7 @@ describe.concurrent('a lost answer to the change of the key', () => {
       trouble: firstOf('PATCH', { work: false, answer }),
     });
     const { code, stderr } = await rotate();
-    expect(code, stderr).toBe(1);
+    expect(code, stderr).toBe(3);
     expect(stderr).toMatch(/backup \d+ opens with key [0-9a-f]{12}, not with the new one/);
     expect(stderr).toMatch(/hint: resume with: lifeboat resume \w+/);
     const journal = await entries();
@@ -55,7 +55,7 @@ describe.concurrent('a lost answer to the change of the key', () => {
     expect((await vault()).size).toBe(2);
 
     const again = await run('resume', ...ANSWERED);
-    expect(again.code, again.stderr).toBe(1);
+    expect(again.code, again.stderr).toBe(3);
     expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
     const open = await run('runs', '--open', '--json');
     expect(JSON.parse(open.stdout)).toMatchObject({ status: 'open', where: 'the new key is not in force' });

@@ -23,7 +23,7 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
     await good('backups', 'create', '--instance', 'orders-dr', '--wait', '--yes');
     for (const words of [PERFORM, ['resume']]) {
       const { code, stderr } = await run(...words, ...ANSWERED);
-      expect(code, stderr).toBe(1);
+      expect(code, stderr).toBe(3);
       expect(stderr).toContain('target orders-dr is not empty: it holds 1 backup of its own');
       expect(stderr).not.toContain('--confirm orders-dr answers this');
       expect(did()).not.toContain(PERFORMED);

@@ -50,13 +50,13 @@ describe.concurrent('a service that refuses', () => {
       trouble: ({ method }) => (method === 'PATCH' ? { work: false, answer } : undefined),
     });
     const { code, stderr } = await rotate();
-    expect(code, stderr).toBe(1);
+    expect(code, stderr).toBe(3);
     expect(stderr).toContain('not a developer of this space');
     expect(statesOf(await entries()).at(-1)).toBe('setFailed');
     expect(typesOf(await entries(), 'instance')).toEqual(['key.pending', 'key.sent', 'key.refused']);
     expect(server.keys).toEqual([CANARIES.oldKey]);
     const again = await run('resume', ...ANSWERED);
-    expect(again.code, again.stderr).toBe(1);
+    expect(again.code, again.stderr).toBe(3);
     expect(again.stderr).toContain('not a developer of this space');
     expect(changes(server)).toMatchObject({ patches: 1, posts: 0 });
   });
@@ -68,7 +68,7 @@ describe.concurrent('a service that refuses', () => {
     };
     const { server, rotate, entries } = await house(context, { trouble: () => page });
     const { code, stderr } = await rotate();
-    expect(code, stderr).toBe(1);
+    expect(code, stderr).toBe(3);
     expect(stderr).toContain('the answer is a web page, not JSON');
     expect(statesOf(await entries())).toEqual(['checkFailed']);
     expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
@@ -105,7 +105,7 @@ describe.concurrent('a service that refuses', () => {
       },
     });
     const { code, stderr } = await rotate();
-    expect(code, stderr).toBe(1);
+    expect(code, stderr).toBe(3);
     expect(stderr).toContain('none of the 2 keys held here opens backup');
     expect(statesOf(await entries()).at(-1)).toBe('verifyFailed');
     expect(typesOf(await entries(), 'instance')).not.toContain('key.proven');
@@ -118,7 +118,7 @@ describe.concurrent('a service that refuses', () => {
         path.endsWith('/download') && number > 8 ? { cutAfter: 70_000 } : undefined,
     });
     const { code, stderr } = await rotate();
-    expect(code, stderr).toBe(1);
+    expect(code, stderr).toBe(3);
     expect(stderr).toContain('the file ends at byte 70000');
     expect(statesOf(await entries()).at(-1)).toBe('verifyFailed');
     expect(typesOf(await entries(), 'instance')).not.toContain('key.proven');

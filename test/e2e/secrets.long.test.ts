@@ -61,7 +61,7 @@ describe('token, keys and passphrase', () => {
     });
     await writeFile(`${folder}/key`, `${CANARIES.givenKey}\n`, { mode: 0o600 });
     const { code, stdout, stderr } = await run(...ROTATE, ...ANSWERED, '--key-file', `${folder}/key`);
-    expect(code, stderr).toBe(1);
+    expect(code, stderr).toBe(3);
     expect(stderr).toContain('is weak');
     expect(typesOf(await entries(), 'run')).toContain('event');
     const secrets = [CANARIES.givenKey, CANARIES.token];

@@ -88,7 +88,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
       return { work: false, answer: { status: 502, body: 'bad gateway', html: true } };
     };
     const { house, open } = await sitDown(context, { trouble });
-    expect((await house.rotate()).code).toBe(1);
+    expect((await house.rotate()).code).toBe(3);
     const screen = open('resume');
     await screen.asks('set the new key again');
     expect(screen.text()).toContain('the change did not take');

@@ -65,7 +65,9 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
           patienceMs: ENDLESS.has(plan.fault) ? WAITS_MS : STANDS_MS,
         })(run);
         closed = run.state().entries.some(({ type }) => type === 'run.closed');
-        return { ...end, entries: run.state().entries, state: JSON.stringify(run.state().snapshot.value) };
+        const { entries, snapshot } = run.state();
+        const isFailed = snapshot.hasTag('failed' as never);
+        return { ...end, entries, isFailed, state: JSON.stringify(snapshot.value) };
       });
     });
     if (first === 'hung')
@@ -130,15 +132,17 @@ interface Left {
   readonly exitCode: number;
   readonly why: string | undefined;
   readonly entries: readonly Entry[];
+  /** Whether it was left at the question of a step that has failed. */
+  readonly isFailed: boolean;
 }
 
-function verdictOf(one: Case, site: Site, { exitCode, why, entries }: Left): Finding['verdict'] {
+function verdictOf(one: Case, site: Site, { exitCode, why, entries, isFailed }: Left): Finding['verdict'] {
   const { kind } = one;
   if (site.director.hits === 0) return 'missed';
   if (exitCode === 4) return 'token';
   if (exitCode === 5) return 'doubt';
   if (!ASKS.has(kind) && wasInDoubt(entries)) return 'doubt';
-  if (exitCode === 3) return why?.startsWith('nothing has moved') ? 'wait' : 'ask';
+  if (exitCode === 3 && !isFailed) return why?.startsWith('nothing has moved') ? 'wait' : 'ask';
   if (exitCode !== 0) return 'failed';
   if (!wasAskedAgain(one, site)) return 'on';
   return WAITED.has(kind) ? 'wait' : 'retry';

@@ -16,7 +16,8 @@ const EXITS: Readonly<Record<Verdict, readonly number[]>> = {
   token: [EXIT.credentials],
   // The list of the service decides, or a person does.
   doubt: [EXIT.closed, EXIT.inDoubt],
-  failed: [EXIT.failed],
+  // A question as well, or the end of a run without proof.
+  failed: [EXIT.waiting, EXIT.failed],
   'n/a': [],
 };
 

@@ -16,7 +16,7 @@ export function outputOf({ performed, lost }: CallEnd, instance: string, verb = 
     return output;
   }
   const { failure } = performed;
-  if (!failure.code.startsWith('doubt.')) throw errorFrom(failure, exitOf(failure));
+  if (!failure.code.startsWith('doubt.')) throw errorFrom(failure);
   const hints = [
     ...candidateLines(failure, taskOf(verb)).map((line) => `it may be ${line}`),
     'nothing more is sent to it before this is decided; the same command looks again',

@@ -37,7 +37,7 @@ export async function lookAtTarget(
       now,
       report,
     });
-    if (!result.ok) throw errorFrom(result.failure, exitOf(result.failure));
+    if (!result.ok) throw errorFrom(result.failure);
     const { blockers, warnings, identity } = result.output;
     return { blockers, warnings, target: identity };
   } finally {

@@ -127,7 +127,7 @@ async function reachable({ instance, signal }: Scene, typed: string, time: strin
   const now = () => new Date();
   const context = { runId: 'look', instance: instance.name, signal, now, report: () => undefined };
   const read = await pitrRange(instance).run({}, context);
-  if (!read.ok) throw errorFrom(read.failure, exitOf(read.failure));
+  if (!read.ok) throw errorFrom(read.failure);
   const range = read.output;
   if (isReachable({ range }, time)) return range;
   throw new LifeboatError('usage.time', `${show(typed, 60)} is outside of what can be restored to`, {

@@ -1,0 +1,166 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import { EXIT, EXIT_CODES } from '../../src/errors.ts';
+import type { Call, Trouble } from './foreign/call.ts';
+import { type House, type HouseOptions, ROTATE } from './house.ts';
+import type { Ended } from './product.ts';
+import { changes, useHouses } from './scene.ts';
+
+const ORDERS = ['--instance', 'orders'] as const;
+const SURE = [...ORDERS, '--confirm', 'orders'] as const;
+const CREATE = ['backups', 'create', ...ORDERS, '--yes'] as const;
+const RESTART = ['instance', 'restart', ...ORDERS, '--yes'] as const;
+
+type Code = keyof typeof EXIT_CODES;
+type Situations<C extends Code> = keyof (typeof EXIT_CODES)[C]['when'];
+
+/** Brings about what the table calls so. */
+interface Situation {
+  readonly options?: HouseOptions;
+  readonly come: (house: House) => Promise<Ended>;
+}
+
+/** Every row of the table, on the built product. A row without a situation here does not compile. */
+const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situation } } = {
+  closed: {
+    proven: { come: ({ rotate }) => rotate() },
+    done: { come: ({ run }) => run('backups', 'list', ...ORDERS) },
+  },
+  failed: {
+    unproven: {
+      come: async (house) => {
+        await restored(house);
+        const owed = JSON.parse((await house.run('owe', '--json')).stdout.split('\n')[0] ?? '');
+        return house.run('owe', 'skip', owed.id, '--reason', 'it is not used any more', '--yes');
+      },
+    },
+    refused: {
+      options: { trouble: always('POST', { work: false, answer: { status: 403, body: {} } }) },
+      come: ({ run }) => run(...CREATE),
+    },
+    bad: {
+      come: async ({ folder, run }) => {
+        const file = join(folder, 'no-backup');
+        writeFileSync(file, 'these are no bytes of a backup');
+        return run('verify', file, ...ORDERS);
+      },
+    },
+  },
+  usage: {
+    line: { come: ({ run }) => run('backups', 'frobnicate') },
+    unfit: { come: ({ run }) => run('backups', 'restore', '77', ...SURE) },
+    unsupported: { come: ({ run }) => run('instance', 'settings', '--allow-updates', 'true', ...ORDERS) },
+  },
+  waiting: {
+    question: {
+      options: { trouble: always('PATCH', { work: false, answer: { status: 403, body: {} } }) },
+      come: ({ rotate }) => rotate(),
+    },
+    owed: { come: restored },
+    unconfirmed: { come: ({ run }) => run('backups', 'create', ...ORDERS) },
+    overdue: {
+      options: { taskMs: 60_000 },
+      come: async ({ env, run }) => {
+        amend(env, 'objectives: { rto: 2s }');
+        const restart = ['run', 'change-instance', '--action', 'restart', ...SURE, '--yes'];
+        return run(...restart, '--patience', '1s');
+      },
+    },
+    held: {
+      options: { trouble: always('PATCH', { answerAfterMs: 60_000 }) },
+      come: async (house) => {
+        const first = house.start(...ROTATE, '--yes', '--confirm', 'orders');
+        await until(() => changes(house.server).patches === 1);
+        const second = await house.run('resume');
+        first.child.kill('SIGKILL');
+        return second;
+      },
+    },
+    open: {
+      come: async ({ run }) => {
+        await run(...ROTATE);
+        return run(...ROTATE);
+      },
+    },
+    busy: {
+      options: { trouble: always('POST', { task: { ms: 60_000 } }) },
+      come: async ({ run }) => {
+        await run(...CREATE);
+        return run(...CREATE);
+      },
+    },
+  },
+  credentials: {
+    token: {
+      come: ({ run, tokenFile }) => {
+        writeFileSync(tokenFile, 'tok-of-nobody');
+        return run('backups', 'list', ...ORDERS);
+      },
+    },
+  },
+  inDoubt: {
+    doubt: {
+      options: { taskMs: 20, trouble: always('PATCH', { work: false, answer: 'lost' }) },
+      come: ({ run }) => run(...RESTART),
+    },
+  },
+  interrupted: {
+    left: {
+      options: { trouble: always('POST', { task: { ms: 60_000 } }) },
+      come: async ({ start }) => {
+        const { child, ended, stderr } = start(...CREATE, '--wait');
+        await until(() => /queued|running/u.test(stderr()));
+        child.kill('SIGINT');
+        return ended;
+      },
+    },
+  },
+};
+
+const ROWS = Object.entries(SITUATIONS).flatMap(([code, situations]) =>
+  Object.entries(situations as Readonly<Record<string, Situation>>).map(([name, situation]) => {
+    const when = EXIT_CODES[code as Code].when as Readonly<Record<string, string>>;
+    return { exit: EXIT[code as Code], when: when[name] ?? '', situation };
+  }),
+);
+
+describe.concurrent('the exit code', () => {
+  const house = useHouses();
+
+  test.for(ROWS)('is $exit when $when', async ({ exit, situation: { options, come } }, context) => {
+    const home = await house(context, { taskMs: 50, ...options });
+    const { code, stderr } = await come(home);
+    context.expect(code, stderr).toBe(exit);
+  });
+
+  test('is told by the help as the table has it', async (context) => {
+    const { expect } = context;
+    const { stdout } = await (await house(context)).run('--help');
+    for (const [name, { means }] of Object.entries(EXIT_CODES))
+      expect(stdout).toContain(`${EXIT[name as Code]} ${means}`);
+  });
+});
+
+/** A restore that leaves an application to be bound again by hand. */
+async function restored({ env, server, run }: House): Promise<Ended> {
+  amend(env, 'apps: [{ name: shop }]');
+  const backup = `${server.backups[0]?.id}`;
+  return run('run', 'restore-backup', '--backup', backup, ...SURE, '--yes');
+}
+
+/** Adds a line to what the config says of orders. */
+function amend(env: House['env'], line: string): void {
+  const config = env['LIFEBOAT_CONFIG'] ?? '';
+  const text = readFileSync(config, 'utf8');
+  writeFileSync(config, text.replace('  orders:\n', `  orders:\n    ${line}\n`));
+}
+
+function always(method: string, trouble: Trouble) {
+  return (call: Call): Trouble | undefined => (call.method === method ? trouble : undefined);
+}
+
+/** Looks at what other processes do, and so it has to look again and again. */
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
