@@ -5,7 +5,7 @@ import type { Obligation } from './obligation.ts';
 import type { PaperStep } from './paper-step.ts';
 import type { OperatorEvent, Question, QuestionOption } from './question.ts';
 
-/** The view's vocabulary. `in-doubt` and `failed` decide the exit code of a run that stops there without a terminal. */
+/** The view's vocabulary. `in-doubt` decides the exit code of a run that stops there without a terminal. */
 export type StateTag = 'question' | 'destructive' | 'waiting' | 'obligation' | 'in-doubt' | 'failed' | 'done';
 
 /** A call of the service that a state makes, for `lifeboat plan`. Paths as in service-api.md section 4.1. */

@@ -23,6 +23,9 @@ export function group(parent: Command, name: string, description: string): Comma
   return parent.command(name).description(description).exitOverride();
 }
 
+/** What every flag for a point in time takes: `momentFrom` reads them all. */
+export const TIME = 'the point in time: 2026-03-01T02:59:00Z, 14:32, "10 minutes ago"';
+
 /** The flag for machines. */
 export function json(description: string): Option {
   return new Option('--json', description);

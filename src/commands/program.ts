@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../errors.ts';
 import { defineApprovals } from './approvals/define-approvals.ts';
 import type { CommandContext } from './context.ts';
-import { type Define, group, json } from './define.ts';
+import { type Define, group, json, TIME } from './define.ts';
 import { HELP, KEYS_HELP, LAB_HELP, REPORT_HELP, RUNBOOKS } from './help-texts.ts';
 import { about, driving, labOptions, settling } from './run-options.ts';
 import { defineService } from './service/define-service.ts';
@@ -73,7 +73,7 @@ function build(version: string, finish: (code: number) => void): Command {
     async () => (await import('./resume.ts')).resume,
     [
       new Option('--abandon <reason>', 'give the run up instead; its record stays'),
-      new Option('--to <time>', 'the point in time, for a run that asks for one'),
+      new Option('--to <time>', `for a run that asks for one, ${TIME}`),
       ...driving(),
     ],
   );

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { json } from './define.ts';
+import { json, TIME } from './define.ts';
 
 /** Flags that say what a run is about; which of them a runbook takes, `RUNBOOKS` says. */
 export function about(): Option[] {
@@ -9,7 +9,7 @@ export function about(): Option[] {
     new Option('--prepare', 'disaster-recovery: only make the recovery card, in peace time'),
     new Option('--perform', 'disaster-recovery: only recover into the target; the instance is not called'),
     new Option('--backup <id>', 'the backup to restore: its number, or a backup_id for a disaster recovery'),
-    new Option('--to <time>', 'the point in time: 2026-03-01T02:59:00Z, 14:32, "10 minutes ago"'),
+    new Option('--to <time>', TIME),
     new Option('--action <word>', 'change-instance: restart, recreate or update'),
     new Option('--app <name>', 'bind only this application again; again for more').argParser(
       (value: string, all: string[] | undefined) => [...(all ?? []), value],

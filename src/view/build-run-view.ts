@@ -187,10 +187,7 @@ function viewBanner(
     return {
       tone: 'warn',
       text: readable(`paused: ${paused.shortMessage}`),
-      hints: [
-        ...paused.hints.map((hint) => readable(hint)),
-        'get a new token, then press r (or resume the run)',
-      ],
+      hints: [...paused.hints.map((hint) => show(hint)), 'get a new token, then press r (or resume the run)'],
     };
   }
   if (snapshot.status !== 'active') return undefined;
@@ -205,7 +202,7 @@ function viewBanner(
   return {
     tone: inDoubt ? 'warn' : 'bad',
     text: readable(failure?.shortMessage ?? 'IN DOUBT: what the service did is not known'),
-    hints: (failure?.hints ?? []).map((hint) => readable(hint)),
+    hints: (failure?.hints ?? []).map((hint) => show(hint)),
   };
 }
 

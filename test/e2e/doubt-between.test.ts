@@ -98,12 +98,13 @@ describe.concurrent('a restore in doubt', () => {
   });
 });
 
-describe.concurrent('a point in time with an offset', () => {
+describe.concurrent('a point in time', () => {
   const house = useHouses();
+  const archiving = { instances: [{ name: 'orders', archiving: true, backups: 1 }] };
 
-  test('goes to the service in UTC, and stays in the words as it was typed', async (context) => {
+  test('with an offset goes to the service in UTC, and stays in the words as it was typed', async (context) => {
     const { expect } = context;
-    const home = await house(context, { instances: [{ name: 'orders', archiving: true, backups: 1 }] });
+    const home = await house(context, archiving);
     await hasPast(home);
     const then = new Date(Date.now() - 3_000);
     const there = new Date(then.getTime() + 3_600_000).toISOString().replace('Z', '+01:00');
@@ -111,5 +112,31 @@ describe.concurrent('a point in time with an offset', () => {
     expect(stderr).toContain(`restore orders to ${there}, which is `);
     const sent = home.server.calls.find(({ path }) => path.endsWith('/pitr/restore'));
     expect(sent?.body, stderr).toEqual({ target_time: then.toISOString() });
+  });
+
+  test('is taken by the single command in every form that a run takes, and the hint gives them as they are typed', async (context) => {
+    const { expect } = context;
+    const home = await house(context, archiving);
+    await hasPast(home);
+    const { code, stderr } = await home.run('pitr', 'restore', '--to', '3 seconds ago', ...SURE);
+    expect(code, stderr).toBe(0);
+    const sent = home.server.calls.find(({ path }) => path.endsWith('/pitr/restore'));
+    const { target_time: time } = sent?.body as { target_time: string };
+    expect(stderr).toContain(
+      `restore orders to 3 seconds ago, which is ${time.replace('T', ' ').replace('Z', ' UTC')}`,
+    );
+    const hint = /^hint: for instance (?<rfc>\S+), .*"10 minutes ago"$/mu;
+    const wrong = [
+      ['pitr', 'restore', '--to', 'some day', ...SURE],
+      ['run', 'restore-point-in-time', '--to', 'some day', ...ORDERS],
+    ];
+    for (const command of wrong) {
+      const refused = await home.run(...command);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(hint)]);
+      const [, typed = ''] = hint.exec(refused.stderr) ?? [];
+      // What the hint says to type is read: it is only too long ago.
+      const old = await home.run('pitr', 'restore', '--to', typed, ...SURE);
+      expect(old.stderr).toContain('is outside of what can be restored to');
+    }
   });
 });

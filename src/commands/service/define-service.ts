@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Define, group, json } from '../define.ts';
+import { type Define, group, json, TIME } from '../define.ts';
 import { patience } from '../run-options.ts';
 
 /** The commands for every endpoint of the service (service-api.md section 4), for scripts and for what no runbook covers. */
@@ -149,10 +149,7 @@ export function defineService(program: Command, command: Define): void {
     'restore',
     'bring the instance back to a point in time',
     async () => (await import('./pitr.ts')).pitrRestore,
-    [
-      new Option('--to <time>', 'RFC 3339 with a zone: 2026-11-21T03:04:05Z').makeOptionMandatory(),
-      ...changing({ waits: true }),
-    ],
+    [new Option('--to <time>', TIME).makeOptionMandatory(), ...changing({ waits: true })],
   );
 
   const dr = group(program, 'dr', 'disaster recovery: prepare, perform');

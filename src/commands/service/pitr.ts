@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { ReachableRange } from '../../../machines/parts/recovery-verbs.ts';
 import { isReachable } from '../../../machines/recovery/weigh.ts';
 import { instantOf } from '../../activities/clocks.ts';
@@ -9,6 +8,7 @@ import type { PitrRange } from '../../service/schemas.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
+import { momentFrom } from '../run-input.ts';
 import { changeInstance } from './change.ts';
 import { lookInPlace } from './look-first.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
@@ -38,14 +38,13 @@ export async function pitrShow(
 }
 
 /** `lifeboat pitr restore --to TIME`: brings the instance back to a point in time (endpoint 18). */
-export function pitrRestore(
+export async function pitrRestore(
   context: CommandContext,
   _: readonly string[],
   flags: ChangeFlags & { readonly to: string },
 ): Promise<number> {
-  const at = Date.parse(timeFrom(flags.to));
   // The service takes UTC (service-api.md section 2); another offset may be read as one or refused.
-  const targetTime = new Date(at).toISOString();
+  const targetTime = await momentFrom(flags.to, '--to', new Date());
   return changeInstance(
     context,
     flags,
@@ -73,22 +72,6 @@ export function pitrRestore(
         }),
         wait: followRestore(context, instance),
       };
-    },
-  );
-}
-
-/** RFC 3339 with a zone; a time without one means another moment to every reader. Exit 2 for anything else. */
-export function timeFrom(text: string): string {
-  if (z.iso.datetime({ offset: true }).safeParse(text).success) return text;
-  const zoneless = z.iso.datetime({ local: true }).safeParse(text).success;
-  throw new LifeboatError(
-    'usage.time',
-    zoneless
-      ? `the time has no zone: ${show(text, 60)}`
-      : `this is no time that can be read: ${show(text, 60)}`,
-    {
-      hints: ['write it like 2026-11-21T03:04:05Z or 2026-11-21T04:04:05+01:00', 'nothing was sent'],
-      exitCode: EXIT.usage,
     },
   );
 }
