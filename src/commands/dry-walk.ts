@@ -2,7 +2,7 @@ import type { Failure } from '../../machines/parts/failure.ts';
 import { optionKey } from '../../machines/parts/question.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { ActivityContext, AnyActivity } from '../activities/activity.ts';
-import { errorFrom, exitOf, failureOf } from '../errors.ts';
+import { errorFrom, failureOf } from '../errors.ts';
 import { decide, questionOf } from '../runner/answer.ts';
 import { type Folded, fold, type MachineEvent, statePath, step } from '../runner/fold.ts';
 

@@ -30,7 +30,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   const giveScreenBack = await paintEarly(argv, process);
   try {
     const { parse } = await import('./program.ts');
-    return await parse(argv, packageJson.version);
+    return await parse(argv, packageJson.version, giveScreenBack);
   } catch (thrown) {
     giveScreenBack();
     return printError(thrown, process.stderr);

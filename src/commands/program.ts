@@ -7,23 +7,38 @@ import { HELP, KEYS_HELP, LAB_HELP, REPORT_HELP, RUNBOOKS } from './help-texts.t
 import { about, driving, labOptions, settling } from './run-options.ts';
 import { defineService } from './service/define-service.ts';
 
-/** Parses a command line and runs the command. Gives the exit code; usage errors are 2. */
-export async function parse(argv: readonly string[], version: string): Promise<number> {
+/**
+ * Parses a command line and runs the command. Gives the exit code; usage errors are 2, and `beforeError` is called before one of them is printed: they
+ * belong on the ordinary screen.
+ */
+export async function parse(
+  argv: readonly string[],
+  version: string,
+  beforeError: () => void = () => undefined,
+): Promise<number> {
   let exitCode: number = EXIT.closed;
-  const program = build(version, (code) => {
+  const finish = (code: number) => {
     exitCode = code;
-  });
+  };
+  const program = build(version, finish, beforeError);
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
+    const lacksRunbook = thrown.code === 'commander.missingArgument' && thrown.message.includes("'runbook'");
+    if (lacksRunbook) process.stderr.write(`${RUNBOOKS}\n`);
     return thrown.exitCode === 0 ? EXIT.closed : EXIT.usage;
   }
 }
 
-function build(version: string, finish: (code: number) => void): Command {
+function build(version: string, finish: (code: number) => void, beforeError: () => void): Command {
+  const outputError = (text: string, write: (text: string) => void) => {
+    beforeError();
+    write(text);
+  };
   const program = new Command('lifeboat')
+    .configureOutput({ outputError })
     .description('Disaster-recovery runbooks: walked step by step, never sent twice, proven with evidence.')
     .version(version)
     .option(
@@ -37,9 +52,13 @@ function build(version: string, finish: (code: number) => void): Command {
 
   const command: Define = (parent, nameAndArgs, description, load, options = [], { hidden = false } = {}) => {
     const made = parent.command(nameAndArgs, { hidden }).description(description).exitOverride();
-    for (const option of options) made.addOption(option);
+    const needed = options.filter(({ mandatory }) => mandatory);
+    // Commander would ask for a mandatory option before it names a misspelt one, which is that very option more often than not.
+    for (const option of options) made.addOption(option.makeOptionMandatory(false));
     return made.action(async (...given: unknown[]) => {
       const self = given.at(-1) as Command;
+      const missing = needed.find((option) => self.getOptionValue(option.attributeName()) === undefined);
+      if (missing !== undefined) self.error(`error: required option '${missing.flags}' not specified`);
       const args = self.processedArgs.flat().filter((arg): arg is string => typeof arg === 'string');
       const action = await load();
       const globals = program.opts<{ config?: string }>();

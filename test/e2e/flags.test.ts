@@ -137,3 +137,25 @@ describe.concurrent('a run without a terminal', () => {
     expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
   });
 });
+
+describe.concurrent('a command line', () => {
+  const house = useHouses();
+
+  test.for([
+    [
+      ['run', 'rotate-key', '--instnace', 'orders'],
+      "unknown option '--instnace'\n(Did you mean --instance?)",
+    ],
+    [['dr', 'perform', '--backup-gid', 'x'], "unknown option '--backup-gid'\n(Did you mean --backup-guid?)"],
+    [['pitr', 'restore', '--instance', 'orders'], "required option '--to <time>' not specified"],
+    [['run', 'rotate-key'], "required option '--instance <name>' not specified"],
+    [['run'], "missing required argument 'runbook'"],
+    [['plan'], "missing required argument 'runbook'"],
+  ] as const)('%j is told what is wrong with it first', async ([args, words], context) => {
+    const { expect } = context;
+    const { code, stderr } = await (await house(context)).run(...args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+    const lists = /^ {2}rotate-key .*\n(?: {2}[a-z-]+ .*\n)+$/mu.test(stderr);
+    expect(lists).toBe(args.length === 1);
+  });
+});

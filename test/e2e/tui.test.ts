@@ -27,6 +27,13 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     return { house, open };
   }
 
+  test('a command line that is wrong is told so on the ordinary screen', async (context) => {
+    const { open } = await sitDown(context);
+    const screen = open('run');
+    await screen.isGivenBack(2);
+    context.expect(screen.text()).toMatch(/^error: missing required argument 'runbook'$/mu);
+  });
+
   test('key by key to the end: proven, and the screen is given back', async (context) => {
     const { expect } = context;
     const { house, open } = await sitDown(context);

@@ -1,5 +1,5 @@
 import type { Failure } from '../../../machines/parts/failure.ts';
-import { EXIT, errorFrom, exitOf, LifeboatError } from '../../errors.ts';
+import { EXIT, errorFrom, LifeboatError } from '../../errors.ts';
 import type { Json } from '../../journal/journal.ts';
 import type { CallEnd } from '../../runner/call.ts';
 import { candidateLines } from './candidate-lines.ts';

@@ -1,6 +1,6 @@
 import type { RecoveryCard } from '../../../machines/parts/recovery-verbs.ts';
 import { expectedTarget } from '../../../machines/recovery/expected-origin.ts';
-import { errorFrom, exitOf } from '../../errors.ts';
+import { errorFrom } from '../../errors.ts';
 import { placeOf } from '../../service/address.ts';
 import { depsFor } from '../activity-deps.ts';
 import type { CommandContext } from '../context.ts';

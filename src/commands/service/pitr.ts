@@ -1,7 +1,7 @@
 import type { ReachableRange } from '../../../machines/parts/recovery-verbs.ts';
 import { isReachable } from '../../../machines/recovery/weigh.ts';
 import { instantOf } from '../../activities/clocks.ts';
-import { EXIT, errorFrom, exitOf, LifeboatError } from '../../errors.ts';
+import { EXIT, errorFrom, LifeboatError } from '../../errors.ts';
 import { formatSpan } from '../../format.ts';
 import type { Answer, ServiceClient } from '../../service/client.ts';
 import type { PitrRange } from '../../service/schemas.ts';
