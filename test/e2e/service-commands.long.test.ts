@@ -12,7 +12,7 @@ import { typesOf, useHouses } from './scene.ts';
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;
 
-describe.concurrent('every endpoint from the command line', () => {
+describe.concurrent('every endpoint from the command line', { timeout: 120_000 }, () => {
   const house = useHouses();
 
   // One that spells its answers like the document is the lab, which lab-commands.long.test.ts asks for all of this.
