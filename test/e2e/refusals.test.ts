@@ -138,7 +138,7 @@ describe.concurrent('a service that refuses', () => {
           : answer,
     });
     const { code, stderr } = await run(...PROVE);
-    expect(code, stderr).toBe(1);
+    expect(code, stderr).toBe(3);
     expect(stderr).toContain(words);
     expect(statesOf(await entries()).at(-1)).toBe('downloadFailed');
     const files = readdirSync(home, { recursive: true, encoding: 'utf8' });
@@ -154,7 +154,7 @@ describe.concurrent('a service that refuses', () => {
           : answer,
     });
     const { code, stderr } = await run(...PROVE);
-    expect(code, stderr).toBe(1);
+    expect(code, stderr).toBe(3);
     expect(stderr).toContain('the backup is not encrypted: no key is needed, so none is proven');
     expect(statesOf(await entries()).at(-1)).toBe('verifyFailed');
     expect(outputOf(await entries(), 'download')).toMatchObject({ verdict: 'not-encrypted' });
