@@ -57,7 +57,8 @@ export async function drill(
     if (stage.ended !== undefined) {
       if (stage.ended === EXIT.interrupted) return left(say, folder);
       say(`the drill ends here: the run was not proven; ${whatStays(folder)}`);
-      return stage.ended;
+      // Its lab is gone: there is no run left that could wait for anybody.
+      return stage.ended === EXIT.waiting ? EXIT.failed : stage.ended;
     }
     return await conclude(context, stage, proofs, flags.json ?? false);
   } catch (thrown) {
