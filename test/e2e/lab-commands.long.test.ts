@@ -69,7 +69,8 @@ describe.each([61, 62] as const)(
         await good('instance', 'settings', '--allow-updates', 'false', '--yes');
       } else {
         await orders?.query('delete from order_lines; delete from orders');
-        await good('pitr', 'restore', '--to', range.end_time, '--confirm', 'orders', '--wait');
+        const then = new Date(Date.parse(range.end_time) - 2_000).toISOString();
+        await good('pitr', 'restore', '--to', then, '--confirm', 'orders', '--wait');
         expect(await count(orders)).toBe(before);
       }
       await good('audit', 'verify');
