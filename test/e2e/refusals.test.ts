@@ -90,7 +90,7 @@ describe.concurrent('a service that refuses', () => {
     });
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(0);
-    expect(seen.size).toBe(4);
+    expect(seen.size).toBe(5);
     expect(changes(server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
   });
 
