@@ -6,6 +6,7 @@ import { show } from '../text.ts';
 import { BREAK_GLASS } from '../view/break-glass.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
 import { waysOf } from '../view/owed.ts';
+import { QUIET_MS } from '../view/question-key.ts';
 import type { RunAnswer } from '../view/run-port.ts';
 import type { ObligationView, QuestionOption, QuestionView } from '../view/run-view.ts';
 import { formatIn, formatUtc, localZone } from '../view/zone.ts';
@@ -22,8 +23,6 @@ export interface Asker {
   close(): void;
 }
 
-/** What was typed before a prompt could be read belongs to something else and is dropped. */
-const SETTLE_MS = 150;
 /** Asks the terminal to mark where a paste begins and ends, and no longer to. */
 const [PASTES_MARKED, PASTES_PLAIN] = ['\u001b[?2004h', '\u001b[?2004l'];
 
@@ -42,10 +41,12 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
   const reader = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
   let taker: ((line: string | undefined) => void) | undefined;
   let pasting = false;
-  const watchPastes = (_text: unknown, key?: { readonly name?: string }) => {
+  let lastHeard = 0;
+  const hear = (_text: unknown, key?: { readonly name?: string }) => {
+    lastHeard = performance.now();
     if (key?.name === 'paste-start' || key?.name === 'paste-end') pasting = key.name === 'paste-start';
   };
-  stdin.on('keypress', watchPastes);
+  stdin.on('keypress', hear);
   const take = (line: string | undefined) => {
     // A paste never submits: what it ended stands in the line again, and waits for a key that somebody presses.
     if (pasting && line !== undefined) return reader.write(line);
@@ -64,7 +65,7 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
   let closed = signal.aborted;
   reader.on('close', () => {
     closed = true;
-    stdin.off('keypress', watchPastes);
+    stdin.off('keypress', hear);
     if (marksPastes) stderr.write(PASTES_PLAIN);
   });
   if (signal.aborted) close();
@@ -72,7 +73,7 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
   return {
     line: async (prompt, how = 'shown') => {
       hidden = true;
-      await settled();
+      await quiet(() => lastHeard);
       if (closed) return undefined;
       Object.assign(reader, { line: '', cursor: 0 });
       hidden = false;
@@ -93,8 +94,17 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
   };
 }
 
-function settled(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+/**
+ * Resolves when nothing was typed for `QUIET_MS`. What comes before a prompt could be read, from a key that is held down or a paste of
+ * several lines, belongs to something else and is dropped.
+ */
+async function quiet(lastHeard: () => number): Promise<void> {
+  const began = performance.now();
+  for (;;) {
+    const left = Math.max(began, lastHeard()) + QUIET_MS - performance.now();
+    if (left <= 0) return;
+    await new Promise((resolve) => setTimeout(resolve, left));
+  }
 }
 
 /** What a question may need besides its words. */

@@ -1,6 +1,6 @@
 import { useApp, useInput, usePaste, useWindowSize } from 'ink';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { Mode } from './key-binding.ts';
+import type { Intent, Mode } from './key-binding.ts';
 import { intentOf } from './keymap.ts';
 import { keyOf } from './keys.ts';
 import { isTooSmall, layOut } from './layout.ts';
@@ -27,21 +27,22 @@ export function App({ store, look, onReady }: AppProps) {
   const size = useMemo(() => ({ columns, rows }), [columns, rows]);
   const layout = useMemo(() => layOut(state, size, look), [state, size, look]);
 
-  const typeText = (text: string) => {
-    if (!isTooSmall(size)) store.dispatch({ type: 'text', text });
+  const press = (key: string, intent: Intent | undefined, text: string | undefined) => {
+    if (intent !== undefined) store.dispatch({ type: 'intent', intent, key, page: layout.page });
+    else if (text !== undefined && !isTooSmall(size)) store.dispatch({ type: 'text', text, key });
+    else store.dispatch({ type: 'key', key });
   };
   useInput((input, key) => {
     const stroke = keyOf(input, key);
-    if (stroke === undefined) return;
-    if (stroke.kind === 'chunk') return typeText(stroke.text);
+    if (stroke === undefined) return press('unnamed', undefined, undefined);
+    if (stroke.kind === 'chunk') return press('chunk', undefined, stroke.text);
     const mode = modeOf(store.state());
     // What cannot be read cannot be answered, but it can be left.
     const intent = intentOf(isTooSmall(size) && ANSWERS.has(mode) ? 'watch' : mode, stroke.key);
-    if (intent !== undefined) store.dispatch({ type: 'intent', intent, page: layout.page });
-    else if (stroke.text !== undefined) typeText(stroke.text);
+    press(stroke.key, intent, stroke.text);
   });
   // Mounted always: only then does Ink ask the terminal to mark pastes, and a paste is never taken for keys.
-  usePaste(typeText);
+  usePaste((text) => press('paste', undefined, text));
   useEffect(() => onReady?.(suspendTerminal), [onReady, suspendTerminal]);
 
   return <Screen layout={layout} size={size} look={look} />;

@@ -14,8 +14,23 @@ export interface UiState {
   /** First row of the text that is shown. */
   readonly scroll: number;
   readonly question?: QuestionState;
-  /** When the question or the outcome on the screen appeared, on the clock that stamps the actions. */
-  readonly appeared: number;
+  readonly keyboard: Keyboard;
+}
+
+/** One press of a key, on the clock that stamps the actions. */
+export interface Press {
+  readonly key: string;
+  readonly at: number;
+}
+
+/** What came from the keyboard, as far as it tells a key that was meant for what is shown from one that was not. */
+export interface Keyboard {
+  /** The last key of all. */
+  readonly last?: Press;
+  /** Where nothing was answered yet to what is shown: since when it stands there and no key came. */
+  readonly quietSince?: number;
+  /** The last key before it was shown, until another one comes. */
+  readonly before?: Press;
 }
 
 /** How far the text on the screen can be scrolled; known to the one who has laid it out. */
@@ -29,10 +44,14 @@ export type Action =
   | {
       readonly type: 'intent';
       readonly intent: Intent;
+      /** The key that means it, as `keyOf` names it. */
+      readonly key: string;
       readonly page: Page;
       readonly now: number;
     }
-  | { readonly type: 'text'; readonly text: string; readonly now: number }
+  | { readonly type: 'text'; readonly text: string; readonly key: string; readonly now: number }
+  /** A key that means nothing here. It counts as one all the same: it may be held down. */
+  | { readonly type: 'key'; readonly key: string; readonly now: number }
   | { readonly type: 'answered'; readonly now: number }
   | { readonly type: 'paper'; readonly text: string; readonly now: number }
   | {

@@ -2,16 +2,11 @@ import { questionKey } from '../view/question-key.ts';
 import type { RunView } from '../view/run-view.ts';
 import { answerQuestion, typeText } from './answering.ts';
 import type { Intent, Mode } from './key-binding.ts';
+import { isMeant, withKey, withNewToRead } from './keyboard.ts';
 import { LEAVE_CHOICES } from './parts/leave.ts';
 import { withMoment } from './picking.ts';
 import { freshQuestion, inputOf } from './question-state.ts';
 import type { Action, Page, Step, UiState } from './screen-state.ts';
-
-/**
- * How long a question that has just appeared ignores the keyboard: keys pressed before it could be read were meant for
- * something else. Longer than a frame at 15 a second, shorter than anybody reads.
- */
-export const SETTLE_MS = 150;
 
 /** Where text can be typed. */
 const TYPES: ReadonlySet<Mode> = new Set<Mode>(['input', 'reason', 'reading', 'picker']);
@@ -24,7 +19,7 @@ export function firstState(view: RunView, now: number): UiState {
     leaveRow: 0,
     logGrown: false,
     scroll: 0,
-    appeared: now,
+    keyboard: { quietSince: now },
   };
   return view.question === undefined ? state : { ...state, question: freshQuestion(view.question) };
 }
@@ -40,11 +35,19 @@ export function modeOf(state: UiState): Mode {
 
 /** The next state, and what has to be done. Pure: time comes in with the action. */
 export function update(state: UiState, action: Action): Step {
+  const counts = !('key' in action) || isMeant(state.keyboard, action);
+  const pressed = 'key' in action ? { ...state, keyboard: withKey(state.keyboard, action) } : state;
+  const [next, ...effects] = act(pressed, action, counts);
+  if (!isNewToRead(pressed, next)) return [next, ...effects];
+  return [{ ...next, keyboard: withNewToRead(next.keyboard, action.now) }, ...effects];
+}
+
+function act(state: UiState, action: Action, counts: boolean): Step {
   switch (action.type) {
     case 'view':
-      return [withView(state, action.view, action.now)];
+      return [withView(state, action.view)];
     case 'answered':
-      return [withFreshQuestion(state, action.now)];
+      return [withFreshQuestion(state)];
     case 'rejected': {
       if (state.question === undefined) return [state];
       const { first: _, ...kept } = state.question;
@@ -68,29 +71,62 @@ export function update(state: UiState, action: Action): Step {
     case 'moment': {
       const { question } = state;
       if (question === undefined) return [state];
-      const next = { ...state, question: withMoment(question, action.text, action.moment) };
-      // When the picker shows another moment, keys pressed before it could be read do not answer with it.
-      return ['time' in action.moment ? { ...next, appeared: action.now } : next];
+      return [{ ...state, question: withMoment(question, action.text, action.moment) }];
     }
-    case 'text': {
-      const mode = modeOf(state);
-      if (!TYPES.has(mode) || isUnsettled(state, action.now)) return [state];
-      return typeText(state, action.text);
-    }
+    case 'text':
+      return counts && TYPES.has(modeOf(state)) ? typeText(state, action.text) : [state];
+    case 'key':
+      return [state];
     case 'intent':
-      return onIntent(state, action.intent, action.page, action.now);
+      return counts || isLooking(modeOf(state), action.intent)
+        ? onIntent(state, action.intent, action.page)
+        : [state];
   }
 }
 
-function withView(state: UiState, view: RunView, now: number): UiState {
+/** What answers nothing, and so works at once. In watch mode nothing is asked. */
+function isLooking(mode: Mode, intent: Intent): boolean {
+  return mode === 'watch' || LOOKS.has(intent);
+}
+
+const LOOKS: ReadonlySet<Intent> = new Set<Intent>([
+  'help',
+  'close-help',
+  'paper',
+  'close-paper',
+  'line-down',
+  'line-up',
+  'page-down',
+  'page-up',
+  'grow-log',
+  'ask-leave',
+  'suspend',
+]);
+
+/** Whether something stands on the screen that a key could answer and that could not be read there before. */
+function isNewToRead(before: UiState, after: UiState): boolean {
+  const [asked, asks] = [before.question, after.question];
+  return (
+    before.overlay !== after.overlay ||
+    (before.view.outcome === undefined && after.view.outcome !== undefined) ||
+    asked?.key !== asks?.key ||
+    asked?.opened !== asks?.opened ||
+    // The same question once more: it was refused, or its answer led back to it.
+    (asked?.sending === true && asks?.sending === false) ||
+    // A text was read, and the picker shows another moment.
+    (asked?.picker?.reading !== undefined && asks?.picker?.reading === undefined && asks?.text === '')
+  );
+}
+
+function withView(state: UiState, view: RunView): UiState {
   // A text laid over the prose keeps its place, whatever the run does below it.
   const isCovered = state.overlay !== 'none' || view.prose.title === state.view.prose.title;
   const scroll = isCovered ? state.scroll : 0;
   const next = withoutOldProblem({ ...state, view, scroll }, state.view);
   const sameQuestion = questionKey(view.question) === (state.question?.key ?? '');
-  if (!sameQuestion) return withFreshQuestion(next, now);
+  if (!sameQuestion) return withFreshQuestion(next);
   const isNewOutcome = view.outcome !== undefined && state.view.outcome === undefined;
-  return isNewOutcome ? { ...next, scroll: 0, appeared: now } : next;
+  return isNewOutcome ? { ...next, scroll: 0 } : next;
 }
 
 /** What was refused for want of an approval is not wrong any more once the approval stands otherwise. */
@@ -102,23 +138,13 @@ function withoutOldProblem(state: UiState, before: RunView): UiState {
   return { ...state, question };
 }
 
-function withFreshQuestion(state: UiState, now: number): UiState {
+function withFreshQuestion(state: UiState): UiState {
   const { question: _, ...rest } = state;
   const { question } = state.view;
-  return question === undefined
-    ? { ...rest, appeared: now }
-    : { ...rest, appeared: now, question: freshQuestion(question) };
+  return question === undefined ? rest : { ...rest, question: freshQuestion(question) };
 }
 
-function isUnsettled(state: UiState, now: number): boolean {
-  return now - state.appeared < SETTLE_MS;
-}
-
-function onIntent(state: UiState, intent: Intent, page: Page, now: number): Step {
-  const mode = modeOf(state);
-  const asks = mode !== 'watch' && mode !== 'leave' && mode !== 'help' && mode !== 'paper';
-  if (asks && isUnsettled(state, now) && intent !== 'ask-leave' && intent !== 'suspend') return [state];
-
+function onIntent(state: UiState, intent: Intent, page: Page): Step {
   switch (intent) {
     case 'help':
       return [{ ...state, overlay: 'help', scroll: 0 }];
@@ -128,8 +154,7 @@ function onIntent(state: UiState, intent: Intent, page: Page, now: number): Step
       return [{ ...state, overlay: 'paper', scroll: 0 }, { type: 'paper' }];
     case 'close-paper': {
       const { paper: _, ...rest } = state;
-      // What was below it can be read only now.
-      return [{ ...rest, overlay: 'none', scroll: 0, appeared: now }];
+      return [{ ...rest, overlay: 'none', scroll: 0 }];
     }
     case 'line-down':
       return [{ ...state, scroll: Math.min(page.last, state.scroll + 1) }];
@@ -166,7 +191,7 @@ function onIntent(state: UiState, intent: Intent, page: Page, now: number): Step
     case 'up':
     case 'down':
     case 'choose':
-      return mode === 'leave' ? inLeaveDialogue(state, intent) : answerQuestion(state, intent);
+      return modeOf(state) === 'leave' ? inLeaveDialogue(state, intent) : answerQuestion(state, intent);
     default:
       return answerQuestion(state, intent);
   }

@@ -1,6 +1,12 @@
 import type { QuestionView } from './run-view.ts';
 
 /**
+ * Milliseconds without a key that have to go by, once a question is shown, before a key answers it. A key that was pressed before it could be
+ * read, or that is held down, was meant for something else. Longer than keyboards take between two repeats (30 to 100 ms).
+ */
+export const QUIET_MS = 400;
+
+/**
  * Two views ask the same question when everything that is promised and could be answered is the same. Only what the passing of
  * time changes may differ: the sentence why an option is disabled (it may count down), how long something has been owed, and how
  * far the approval by a second person is, which comes while somebody may be typing.

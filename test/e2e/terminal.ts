@@ -4,6 +4,7 @@ import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
 import xterm from '@xterm/headless';
 import type { ExpectStatic } from 'vitest';
+import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
 import type { House } from './house.ts';
 import { isRunning, treeOf } from './process-tree.ts';
 import type { Product } from './product.ts';
@@ -115,15 +116,24 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
   const shows = async (wanted: string | RegExp) => {
     await expect.poll(() => terminal.text(), { timeout: 10_000, interval: 20 }).toMatch(wanted);
   };
-  /** A question takes no key in the first 150 ms: that key was meant for what stood there before. Nobody reads faster. */
+  /** Shows something to answer, long enough for a key to be taken for an answer to it. Nobody reads faster. */
   const asks = async (wanted: string | RegExp) => {
     await shows(wanted);
-    await pause(250);
+    await pause(FIRST_REPEAT_MS);
   };
   return {
     ...terminal,
     shows,
     asks,
+    /** Holds a key down for so many of its repeats, as a terminal sends them: after a delay, then thirty a second. */
+    hold: async (key: string, repeats: number) => {
+      terminal.type(key);
+      await pause(500);
+      for (let at = 0; at < repeats; at += 1) {
+        terminal.type(key);
+        await pause(33);
+      }
+    },
     /** Takes the recommended answers as far as the name that has to be typed. */
     answerToTheChange: async () => {
       await asks('prove the newest first?');

@@ -52,6 +52,20 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     }
   });
 
+  test('a hold of Enter answers one question, and the next stands there still', async (context) => {
+    const { expect } = context;
+    const { house, open } = await sitDown(context);
+    const screen = open(...ROTATE);
+    await screen.asks('prove the newest first?');
+    await screen.hold(KEYS.enter, 60);
+    await screen.asks('where does the new key come from?');
+    const answers = (await house.entries()).filter(({ type }) => type === 'answer');
+    expect(answers).toHaveLength(1);
+    screen.type(KEYS.enter);
+    await screen.shows("type the instance's name");
+    expect(changes(house.server)).toMatchObject({ patches: 0, posts: 0 });
+  });
+
   test('a wrong name is refused on the spot, and the right one still counts', async (context) => {
     const { expect } = context;
     const { house, open } = await sitDown(context);

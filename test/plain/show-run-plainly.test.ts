@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { LifeboatError } from '../../src/errors.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
+import { QUIET_MS } from '../../src/view/question-key.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { createFakeRun } from '../tui/fake-run.ts';
 import { CHOICE, RUN_ID, SECRET, TYPED_NAME, VIEWS } from '../tui/fake-views.ts';
@@ -291,6 +293,23 @@ describe('an operator without the full screen', () => {
     io.stdin.write('q\r');
     expect((await shown).how).toBe('detached');
     expect(run.answers).toEqual([]);
+  });
+
+  it('takes one of the lines that keep coming, and none for the question after it', async () => {
+    const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
+    const run = createFakeRun(VIEWS.choice, (_, { show, answers }) =>
+      show(asking({ ...CHOICE, prompt: `Question ${answers.length}?` })),
+    );
+    const shown = showRunPlainly(run, io.streams, { interactive: true });
+    await expect.poll(io.stderr).toMatch(/> $/u);
+    for (let at = 0; at < 10; at += 1) {
+      io.stdin.write('1\r');
+      await pause(QUIET_MS / 2);
+    }
+    expect(run.answers).toHaveLength(1);
+    await expect.poll(io.stderr).toMatch(/Question 1\?[\s\S]*> $/u);
+    await run.detach();
+    await shown;
   });
 
   it('leaves with q, or from a field with /q', async () => {

@@ -58,7 +58,12 @@ describe('the approval on the screen', () => {
   it('takes back what was refused for want of it, as soon as it stands otherwise', () => {
     const refused = { text: 'a second person has to approve it', hints: [] };
     const now = { page, now: 5_000 };
-    const [typed] = update(firstState(viewWith(), 0), { type: 'text', text: 'orders-dr', ...now });
+    const [typed] = update(firstState(viewWith(), 0), {
+      type: 'text',
+      text: 'orders-dr',
+      key: 'paste',
+      ...now,
+    });
     const [before] = update(typed, { type: 'rejected', ...refused, ...now });
     expect(textOf(before, 100, 40)).toContain(`! ${refused.text}`);
     const [after] = update(before, { type: 'view', view: viewWith({ state: 'given', by: 'ada' }), ...now });
@@ -74,7 +79,7 @@ describe('the approval on the screen', () => {
 
   it('keeps what was typed when it arrives', () => {
     let state = firstState(viewWith(), 0);
-    [state] = update(state, { type: 'text', text: 'orders', now: 1000 });
+    [state] = update(state, { type: 'text', text: 'orders', key: 'paste', now: 1000 });
     [state] = update(state, { type: 'view', view: viewWith({ state: 'given', by: 'ada' }), now: 2000 });
     expect(state.question?.text).toBe('orders');
   });
@@ -83,12 +88,12 @@ describe('the approval on the screen', () => {
     const view = viewWith();
     let state = firstState(view, 0);
     const press = (intent: 'down' | 'choose' | 'submit' | 'back') => {
-      const [next, effect] = update(state, { type: 'intent', intent, page, now: 1000 });
+      const [next, effect] = update(state, { type: 'intent', intent, key: intent, page, now: 1000 });
       state = next;
       return effect;
     };
     const type = (text: string) => {
-      [state] = update(state, { type: 'text', text, now: 1000 });
+      [state] = update(state, { type: 'text', text, key: 'paste', now: 1000 });
     };
     for (const _ of TYPED_NAME.options) press('down');
     press('down');

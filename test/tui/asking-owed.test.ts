@@ -146,7 +146,7 @@ describe('the paper lifeboat', () => {
     ui.show({ ...VIEWS.choice, prose: { title: 'another', markdown: '' } });
     expect(ui.state().scroll).toBe(6);
     ui.press('enter');
-    ui.later();
+    ui.at(100_000);
     ui.press('escape', 'enter');
     expect(ui.answers()).toEqual([]);
     ui.later();

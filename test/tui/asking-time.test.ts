@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { freshQuestion } from '../../src/tui/question-state.ts';
-import { SETTLE_MS, update } from '../../src/tui/ui-state.ts';
+import { update } from '../../src/tui/ui-state.ts';
+import { QUIET_MS } from '../../src/view/question-key.ts';
 import { drive } from './drive.ts';
 import { TIME } from './fake-recovery.ts';
 import { VIEWS } from './fake-views.ts';
@@ -75,7 +76,7 @@ describe('the picker of a moment', () => {
     ui.at(10_000);
     ui.press('4', 'enter');
     ui.read('4', { time: new Date('2026-11-21T02:50:00Z') });
-    ui.at(10_000 + SETTLE_MS - 1);
+    ui.at(10_000 + QUIET_MS - 1);
     ui.press('enter', 'enter');
     expect(ui.answers()).toEqual([]);
   });
@@ -119,10 +120,10 @@ describe('the picker of a moment', () => {
 
   it('ignores what was pressed before it could be read', () => {
     const ui = drive(view);
-    ui.at(SETTLE_MS - 1);
-    const before = ui.state();
+    ui.at(QUIET_MS - 1);
+    const before = ui.shown();
     ui.press('left', '1', 'home', 'enter');
-    expect(ui.state()).toEqual(before);
+    expect(ui.shown()).toEqual(before);
     expect(ui.effects).toEqual([]);
   });
 
@@ -154,6 +155,7 @@ describe('the picker of a moment', () => {
     const [erased] = update(refused, {
       type: 'intent',
       intent: 'erase',
+      key: 'backspace',
       page: { height: 5, last: 20 },
       now: 1_000_001,
     });

@@ -1,47 +1,76 @@
 import type { Intent } from '../../src/tui/key-binding.ts';
 import { intentOf } from '../../src/tui/keymap.ts';
 import type { Effect, UiState } from '../../src/tui/screen-state.ts';
-import { firstState, modeOf, SETTLE_MS, update } from '../../src/tui/ui-state.ts';
+import { firstState, modeOf, update } from '../../src/tui/ui-state.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 
 const PAGE = { height: 5, last: 20 };
 
-/** Presses keys as the keyboard would, long after the question appeared. Printable ones type where nothing is bound to them. */
+/** What a person takes to read what is new on the screen. */
+const READING_MS = 1000;
+
+/**
+ * Presses keys as the keyboard would. Printable ones type where nothing is bound to them. Whoever presses them reads before each; from the
+ * first `at` on, time stands still but for `at` and `later`.
+ */
 export function drive(view: RunView, startAt = 0) {
   let state = firstState(view, startAt);
   const effects: Effect[] = [];
-  let now = startAt + SETTLE_MS;
+  let now = startAt;
+  let reads = true;
   const take = ([next, effect]: readonly [UiState, Effect?]) => {
     state = next;
     if (effect !== undefined) effects.push(effect);
   };
   const press = (...keys: string[]) => {
     for (const key of keys) {
+      if (reads) now += READING_MS;
       const intent: Intent | undefined = intentOf(modeOf(state), key);
-      if (intent !== undefined) take(update(state, { type: 'intent', intent, page: PAGE, now }));
-      else if (key.length === 1) type(key);
+      if (intent !== undefined) take(update(state, { type: 'intent', intent, key, page: PAGE, now }));
+      else if (key.length === 1) take(update(state, { type: 'text', text: key, key, now }));
+      else take(update(state, { type: 'key', key, now }));
     }
   };
-  const type = (text: string) => take(update(state, { type: 'text', text, now }));
+  const type = (text: string) => {
+    if (reads) now += READING_MS;
+    take(update(state, { type: 'text', text, key: 'paste', now }));
+  };
   return {
     press,
     type,
+    /** Holds a key down for so many milliseconds: it comes once, again after the delay of the keyboard, then at its rate. */
+    hold: (
+      key: string,
+      rate: { readonly delay: number; readonly every: number; readonly ms: number },
+      afterEach = () => {},
+    ) => {
+      reads = false;
+      const end = now + rate.ms;
+      for (let wait = rate.delay; now < end; now += wait, wait = rate.every) {
+        press(key);
+        afterEach();
+      }
+    },
     at: (time: number) => {
       now = time;
+      reads = false;
     },
     show: (next: RunView) => take(update(state, { type: 'view', view: next, now })),
     reject: (text: string) => take(update(state, { type: 'rejected', text, hints: [], now })),
     answered: () => take(update(state, { type: 'answered', now })),
-    /** What the reader makes of a text, and time enough to look at it. */
-    read: (text: string, moment: { readonly time: Date } | { readonly problem: string }) => {
-      take(update(state, { type: 'moment', text, moment, now }));
-      now += SETTLE_MS;
-    },
+    /** What the reader makes of a text. */
+    read: (text: string, moment: { readonly time: Date } | { readonly problem: string }) =>
+      take(update(state, { type: 'moment', text, moment, now })),
     paper: (text: string) => take(update(state, { type: 'paper', text, now })),
-    later: () => {
-      now += SETTLE_MS;
+    later: (ms = READING_MS) => {
+      now += ms;
     },
     state: () => state,
+    /** All that is shown: the state but for the keys that it remembers. */
+    shown: () => {
+      const { keyboard: _, ...shown } = state;
+      return shown;
+    },
     mode: () => modeOf(state),
     effects,
     answers: () => effects.flatMap((effect) => (effect.type === 'answer' ? [effect.answer] : [])),

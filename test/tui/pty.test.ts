@@ -3,9 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setTimeout as pause } from 'node:timers/promises';
 import xterm from '@xterm/headless';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
 
 /*
  * The bundle in a real pseudo-terminal. It comes from util-linux `script`, whose options differ elsewhere (macOS), so
@@ -76,6 +78,11 @@ function start(args: string) {
   };
   return {
     until,
+    /** Waits for something to answer as a person does: until a key is taken for an answer to it. */
+    asks: async (wanted: string) => {
+      await until(wanted);
+      await pause(FIRST_REPEAT_MS);
+    },
     text,
     bytes: () => bytes,
     type: (keys: string) => child.stdin.write(keys),
@@ -107,7 +114,7 @@ describe.skipIf(!hasScript)('a real terminal', () => {
     await session.until('Enter choose');
     expect(session.isAlternate()).toBe(true);
     session.type('q');
-    await session.until('leave this run?');
+    await session.asks('leave this run?');
     session.type('\u001b[B');
     await session.until('❯ leave');
     session.type('\r');
@@ -157,7 +164,7 @@ describe.skipIf(!hasScript)('a real terminal', () => {
     await expect.poll(session.isAlternate).toBe(true);
     await session.until('Enter choose');
     session.type('q');
-    await session.until('leave this run?');
+    await session.asks('leave this run?');
     session.type('\u0003');
     await session.expectRestored();
   });

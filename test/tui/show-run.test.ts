@@ -38,11 +38,12 @@ const asking = (question: RunView['question']): RunView => ({
 
 describe('showRun', () => {
   it('takes the whole terminal and gives it back as it was', async () => {
-    const { terminal, run, shown } = await open(VIEWS.task);
+    const { terminal, run, shown, settle } = await open(VIEWS.task);
     expect(terminal.isAlternate()).toBe(true);
     expect(terminal.isRaw()).toBe(true);
     await terminal.type('q');
     await terminal.until('leave this run?');
+    settle();
     await terminal.type(KEYS.down, KEYS.enter);
     expect(await shown).toEqual({ how: 'detached', exitCode: 130 });
     expect(terminal.isAlternate()).toBe(false);
@@ -53,9 +54,10 @@ describe('showRun', () => {
   });
 
   it('says on the normal screen how to go on with a run that was left', async () => {
-    const { terminal, shown } = await open(VIEWS.choice);
+    const { terminal, shown, settle } = await open(VIEWS.choice);
     await terminal.type(KEYS.ctrlC);
     await terminal.until('leave this run?');
+    settle();
     await terminal.type(KEYS.ctrlC);
     await shown;
     await terminal.until(`resume with: lifeboat resume ${RUN_ID}`);
@@ -245,10 +247,11 @@ describe('showRun', () => {
   it('says before and after the leaving that nobody can resume the run, where that is so', async () => {
     const gone =
       'its lab goes with the drill, so nobody can resume it; the journal stays: /var/drill/lifeboat.db';
-    const { terminal, run, shown } = await open({ ...VIEWS.task, gone });
+    const { terminal, run, shown, settle } = await open({ ...VIEWS.task, gone });
     await terminal.type('q');
     await terminal.until('leave this run?');
     await terminal.until('nobody can resume it');
+    settle();
     await terminal.type(KEYS.down, KEYS.enter);
     await shown;
     expect(run.reasons).toEqual(['the operator left']);

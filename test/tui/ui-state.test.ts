@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { modeOf, SETTLE_MS } from '../../src/tui/ui-state.ts';
+import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
+import { modeOf } from '../../src/tui/ui-state.ts';
+import { QUIET_MS } from '../../src/view/question-key.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { CHOICE, SECRET, TYPED_NAME, VIEWS } from './fake-views.ts';
@@ -77,10 +79,10 @@ describe('type-ahead', () => {
     ['an outcome', VIEWS.outcome],
   ])('before %s could be read is ignored', (_, view) => {
     const ui = drive(view);
-    ui.at(SETTLE_MS - 1);
-    const before = ui.state();
+    ui.at(QUIET_MS - 1);
+    const before = ui.shown();
     ui.press('down', 'x', 'enter');
-    expect(ui.state()).toEqual(before);
+    expect(ui.shown()).toEqual(before);
     expect(ui.effects).toEqual([]);
   });
 
@@ -90,9 +92,34 @@ describe('type-ahead', () => {
     ui.show(asking({ ...CHOICE, prompt: 'And now delete it?' }));
     ui.press('enter');
     expect(ui.answers()).toEqual([]);
-    ui.at(10_000 + SETTLE_MS);
+    ui.at(10_000 + QUIET_MS);
     ui.press('enter');
     expect(ui.answers()).toHaveLength(1);
+  });
+
+  it('begins the wait again with each key, and ends with it', () => {
+    const ui = drive(VIEWS.choice);
+    for (const at of [399, 798, 1197, 1596]) {
+      ui.at(at);
+      ui.press('enter');
+      expect(ui.answers()).toEqual([]);
+    }
+    ui.at(1596 + QUIET_MS);
+    ui.press('enter');
+    expect(ui.answers()).toHaveLength(1);
+  });
+
+  it('holds back nothing that only looks', () => {
+    const ui = drive(VIEWS.choice);
+    ui.at(1);
+    ui.press('tab');
+    expect(ui.state().scroll).toBe(5);
+    ui.press('l');
+    expect(ui.state().logGrown).toBe(true);
+    ui.press('?');
+    expect(modeOf(ui.state())).toBe('help');
+    ui.press('?', 'p');
+    expect(modeOf(ui.state())).toBe('paper');
   });
 
   it('does not trap the operator: Ctrl-C works at once', () => {
@@ -242,5 +269,79 @@ describe('Escape', () => {
     const ui = drive(VIEWS.outcome);
     ui.press('escape');
     expect(ui.effects).toEqual([{ type: 'close' }]);
+  });
+});
+
+describe('a key that is held down', () => {
+  const RATES = [30, 100].flatMap((every) => [250, 500, 660].map((delay) => ({ delay, every, ms: 5_000 })));
+
+  it.each(RATES)('answers one question and not the next, whatever the keyboard (%o)', (rate) => {
+    const ui = drive(VIEWS.choice);
+    ui.at(1_000);
+    let answered = 0;
+    // Every answer leads to the next question, a moment later.
+    ui.hold('enter', rate, () => {
+      if (ui.answers().length === answered) return;
+      answered = ui.answers().length;
+      ui.later(20);
+      ui.show(asking({ ...CHOICE, prompt: `Question ${answered}?` }));
+      ui.answered();
+    });
+    expect(ui.answers()).toHaveLength(1);
+    ui.later(QUIET_MS);
+    ui.press('enter');
+    expect(ui.answers()).toHaveLength(2);
+  });
+
+  it.each(RATES)('while nothing was asked answers nothing that is asked then (%o)', (rate) => {
+    for (let after = 0; after < 1_000; after += 70) {
+      const ui = drive(VIEWS.task);
+      ui.at(1_000);
+      let left = after;
+      ui.hold('enter', rate, () => {
+        left -= rate.every;
+        if (left <= 0) ui.show(VIEWS.choice);
+      });
+      expect(ui.answers()).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['help', '?'],
+    ['the leave dialogue', 'q'],
+  ] as const)('closes %s and answers nothing below it', (_, opens) => {
+    const ui = drive(VIEWS.choice);
+    ui.press(opens);
+    ui.later();
+    ui.hold('enter', { delay: 500, every: 30, ms: 5_000 });
+    expect(ui.effects).toEqual([]);
+    expect(modeOf(ui.state())).toBe('choice');
+  });
+
+  it('opens what is owed and chooses no way to settle it', () => {
+    const ui = drive(VIEWS.owed);
+    ui.later();
+    ui.hold('enter', { delay: 500, every: 30, ms: 5_000 });
+    expect(ui.effects).toEqual([]);
+    expect(ui.state().question?.opened).toBeDefined();
+  });
+
+  it('closes no outcome, and Ctrl-C leaves only when it comes a second time', () => {
+    const ui = drive(VIEWS.task);
+    ui.hold('ctrl+c', { delay: 500, every: 30, ms: 2_000 });
+    expect(ui.effects).toEqual([]);
+    ui.show(VIEWS.outcome);
+    ui.hold('enter', { delay: 500, every: 30, ms: 2_000 });
+    expect(ui.effects).toEqual([]);
+  });
+
+  it('is told from the same key pressed again when that comes later than any keyboard repeats', () => {
+    const ui = drive(VIEWS.choice);
+    ui.at(1_000);
+    ui.press('enter');
+    ui.show(asking({ ...CHOICE, prompt: 'And now?' }));
+    ui.at(1_000 + FIRST_REPEAT_MS);
+    ui.press('enter');
+    expect(ui.answers()).toHaveLength(2);
   });
 });

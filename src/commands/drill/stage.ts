@@ -5,6 +5,7 @@ import { EXIT, LifeboatError } from '../../errors.ts';
 import { memoryStore } from '../../keys/memory-store.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab, LabOptions } from '../../lab/lab.ts';
+import { openAsking } from '../../plain/ask.ts';
 import { canDraw } from '../../plain/terminal.ts';
 import { startRun } from '../../runner/runs.ts';
 import { Secret } from '../../secret.ts';
@@ -162,16 +163,11 @@ async function takeLabKeys(lab: Lab, { keyring, journal }: Workspace): Promise<v
   }
 }
 
-async function enterPressed({ stdin, stderr }: CommandContext, signal: AbortSignal): Promise<void> {
-  const { createInterface } = await import('node:readline/promises');
-  const reader = createInterface({ input: stdin, output: stderr });
-  try {
-    await reader.question('press Enter when the team is ready ', { signal });
-  } catch {
-    // Left by Ctrl-C or a closed terminal; whoever asked looks at the signal.
-  } finally {
-    reader.close();
-  }
+/** Left by Ctrl-C or a closed terminal it returns as well: look at the signal. */
+async function enterPressed(context: CommandContext, signal: AbortSignal): Promise<void> {
+  const asker = openAsking(context, signal);
+  await asker.line('press Enter when the team is ready ');
+  asker.close();
 }
 
 /** The database of an instance, as its superuser. */
