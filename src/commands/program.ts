@@ -98,6 +98,7 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   );
   command(program, 'runs', 'runs and where they stand', async () => (await import('./runs.ts')).runs, [
     new Option('--open', 'only those that are not closed'),
+    new Option('--drills', 'those of the drills, each with the folder that keeps it'),
     json('one JSON object a line'),
   ]);
   const owe = command(
@@ -137,7 +138,10 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
     async () => (await import('./drill/drill.ts')).drill,
     [
       new Option('--auto', 'by itself, also in a terminal'),
-      new Option('--report <dir>', 'where report and journal are kept (default: below LIFEBOAT_HOME)'),
+      new Option(
+        '--report <dir>',
+        'folder in which this drill gets one of its own (default: drills, below LIFEBOAT_HOME)',
+      ),
       new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
       new Option('--scenario <name>', 'what goes wrong, as for `lifeboat lab`'),
       json('journal entries on stdout, one a line'),

@@ -7,6 +7,7 @@ import { openForReading } from '../journal/open-for-reading.ts';
 import { findRun } from '../runner/runs.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
+import { whereRunIs } from './drill/drill-homes.ts';
 import { reportOf } from './run-report.ts';
 import { notWritten, writeNewFile } from './write-new-file.ts';
 
@@ -23,13 +24,17 @@ export async function report(
   flags: ReportFlags,
 ): Promise<number> {
   refuseCount(words, flags);
-  const home = homeFolder(context.env);
+  const reports: Report[] = [];
+  for (const word of words) reports.push(await reportOfRun(await whereRunIs(context, word), word));
+  put(context, flags.out, written(reports, flags));
+  return EXIT.closed;
+}
+
+async function reportOfRun({ env }: CommandContext, word: string): Promise<Report> {
+  const home = homeFolder(env);
   const journal = await openForReading({ home });
   try {
-    const reports: Report[] = [];
-    for (const word of words) reports.push(await reportOf(journal, home, await findRun(journal, word)));
-    put(context, flags.out, written(reports, flags));
-    return EXIT.closed;
+    return await reportOf(journal, home, await findRun(journal, word));
   } finally {
     await journal.close();
   }

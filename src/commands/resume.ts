@@ -6,6 +6,7 @@ import { callInWords } from '../runner/refuse-in-doubt.ts';
 import { abandonRun, findRun } from '../runner/runs.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
+import { refuseRunOfDrill } from './drill/drill-homes.ts';
 import { drive } from './drive.ts';
 import { owedBy } from './open-obligations.ts';
 import { type DrivingFlags, drivingOptions } from './run.ts';
@@ -19,6 +20,7 @@ export async function resume(
   [word]: readonly string[],
   flags: DrivingFlags & { readonly abandon?: string; readonly to?: string },
 ): Promise<number> {
+  await refuseRunOfDrill(context, word);
   const config = await loadConfig(context.env, context.configPath);
   const options = {
     ...(await drivingOptions(context, flags)),

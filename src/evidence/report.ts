@@ -15,7 +15,7 @@ import { Report } from './report/model.ts';
 import { measuredOf } from './report/objectives.ts';
 import { dutiesOf, owedBy, type WrittenObligation } from './report/obligations.ts';
 import { approvalsOf, peopleOf, plansAsked } from './report/people.ts';
-import { reconciliationOf, recoveredOf } from './report/recovered.ts';
+import { comparisonOf, reconciliationOf, recoveredOf } from './report/recovered.ts';
 import { rotationOf } from './report/rotation.ts';
 
 export interface ReportOptions extends RecordProof, CourseOptions {
@@ -56,6 +56,7 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
     course: courseOf(entries, options),
     checks,
     reconciliation: reconciliationOf(entries),
+    comparison: comparisonOf(ledger),
     duties,
     cleanup: duties.filter(({ kind }) => CLEANUP.includes(kind)).map(({ id }) => id),
     rotation: rotationOf(entries, options.history ?? ledger, { checks, approvals }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { COMPARED, Compared, comparedSentence } from './compared.ts';
 import type { Json } from './journal.ts';
 import type { Sentence } from './said.ts';
 
@@ -40,6 +41,7 @@ const FACTS: Readonly<Record<string, (body: Json) => Sentence | undefined>> = {
       tone: 'good',
     }),
   ),
+  [COMPARED]: reader(Compared, comparedSentence),
   'obligation.opened': reader(
     z.object({ obligation: z.object({ what: z.string() }) }),
     ({ obligation: { what } }) => ({ text: `owed: ${what}`, tone: 'warn' }),

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -12,9 +13,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { Report } from '../../src/evidence/report/model.ts';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
 import { isRunning, type SeenProcess, watchTree } from './process-tree.ts';
-import { copyProduct, type Ended, type Product, runProduct } from './product.ts';
+import { copyProduct, drillBelow, type Ended, type Product, runProduct } from './product.ts';
 import { hasTerminal, openTerminal, personAt } from './terminal.ts';
 
 const isLinux = existsSync('/proc/self/stat');
@@ -114,9 +116,9 @@ describe.skipIf(!isLinux)('a drill', () => {
   });
 
   test('leaves a report with verdict, rows, RTO and RPO', () => {
-    const report = readFileSync(join(reports, 'report.md'), 'utf8');
+    const report = readFileSync(join(drillBelow(reports), 'report.md'), 'utf8');
     expect(report).toContain('verdict: restored');
-    expect(report).toMatch(/\| orders \| \d+ \| equal \|/);
+    expect(report).toMatch(/\| orders \| \d+ \| \*\*equal\*\* \|/);
     expect(report).not.toMatch(/DIFFERENT|\bNO\b/);
     expect(report).toMatch(/RTO: [\d.]+ (ms|s)/);
     expect(report).toMatch(/RPO: [\d.]+ (ms|s)/);
@@ -141,7 +143,7 @@ describe.skipIf(!isLinux)('a drill', () => {
     expect(end.code, end.stderr).toBe(130);
     expect(processes.filter(({ pid }) => isRunning(pid))).toEqual([]);
     expect(readdirSync(temporary)).toEqual([]);
-    expect(existsSync(join(folder, 'ended/lifeboat.db'))).toBe(true);
+    expect(existsSync(join(drillBelow(join(folder, 'ended')), 'lifeboat.db'))).toBe(true);
   });
 
   test('shows its token and its keys to nobody', () => {
@@ -152,18 +154,56 @@ describe.skipIf(!isLinux)('a drill', () => {
     expect(leaksInProcesses(processes, secrets)).toEqual([]);
   });
 
+  test('is found by its runs, from the home that it was started from', async () => {
+    const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'home') };
+    const run = (...args: string[]) => runProduct(product, args, env).ended;
+    const own = await run('runs');
+    expect(own.stderr).toContain('`lifeboat runs --drills` lists them');
+    const listed = (await run('runs', '--drills', '--json')).stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => Listed.parse(JSON.parse(line)))
+      .filter(({ drill }) => realpathSync(drill) === drillBelow(reports));
+    expect(listed.map(({ status }) => status)).toEqual(['closed', 'closed', 'closed', 'closed']);
+    for (const { runId, drill } of listed) {
+      const report = await run('report', runId, '--format', 'json');
+      expect(report.code, report.stderr).toBe(0);
+      expect(report.stderr).toBe(`${runId} is a run of a drill: ${drill}\n`);
+      const { run: reported, comparison } = Report.parse(JSON.parse(report.stdout));
+      expect(reported.id).toBe(runId);
+      // Of the recovery from a lost region the run that recovers has it, the one that prepares has not.
+      const prepares = reported.runbook === 'disaster-recovery' && reported.target === undefined;
+      expect(comparison?.tables.map(({ equal }) => equal)).toEqual(
+        prepares ? undefined : [true, true, true, true],
+      );
+      expect(comparison?.proven).toBe(prepares ? undefined : true);
+    }
+    const [{ runId } = { runId: '' }] = listed;
+    const html = await run('report', runId, '--format', 'html');
+    expect(html.stdout).toContain('Every row of the restored database against what was expected of it');
+    expect((await run('audit', 'verify', runId)).code).toBe(0);
+    expect((await run('audit', 'show', runId)).stdout).toContain('rotated and proven');
+    const resumed = await run('resume', runId);
+    expect(resumed.code).toBe(2);
+    expect(resumed.stderr).toContain('is a run of a drill, and its lab is gone');
+    expect((await run('report', 'ZZZZ')).stderr).toContain('there is no');
+  });
+
   test('leaves a journal that an audit accepts, until a bit of it is flipped', async () => {
-    const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: reports };
+    const home = drillBelow(reports);
+    const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: home };
     const intact = await runProduct(product, ['audit', 'verify'], env).ended;
     expect(intact.code, intact.stdout + intact.stderr).toBe(0);
 
-    flipBitIn(join(reports, 'lifeboat.db'), '"reason":"drill"');
+    flipBitIn(join(home, 'lifeboat.db'), '"reason":"drill"');
     const damaged = await runProduct(product, ['audit', 'verify'], env).ended;
     expect(damaged.code, damaged.stdout + damaged.stderr).toBe(1);
     expect(damaged.stdout).toMatch(/problem: run\/\w+ entry 1/);
     expect(damaged.stdout).toContain('NOT INTACT');
   });
 });
+
+const Listed = z.object({ runId: z.string(), status: z.string(), drill: z.string() });
 
 const DrillResult = z.object({
   drill: z.object({

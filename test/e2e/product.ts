@@ -58,6 +58,13 @@ function cheapen(folder: string): void {
   if (changed.length !== 1) throw new Error(`the work factor was found in ${changed.length} files`);
 }
 
+/** The home of the one drill that was made with `--report FOLDER`. */
+export function drillBelow(folder: string): string {
+  const [name, ...others] = existsSync(folder) ? readdirSync(folder) : [];
+  if (name === undefined || others.length > 0) throw new Error(`not one drill lies below ${folder}`);
+  return join(folder, name);
+}
+
 /** How a process ended, with all it said. `code` is null when a signal ended it. */
 export interface Ended {
   readonly code: number | null;

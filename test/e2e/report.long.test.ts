@@ -7,13 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Comparison } from '../../src/evidence/comparison.ts';
 import { Report } from '../../src/evidence/report/model.ts';
 import { readHtml } from '../evidence/html-words.ts';
-import { copyProduct, type Ended, type Product, runProduct } from './product.ts';
+import { copyProduct, drillBelow, type Ended, type Product, runProduct } from './product.ts';
 
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
 describe('reports of real runs', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
-  const home = join(folder, 'drill');
+  let home = '';
+  let printed = '';
   let product: Product;
   let ids: readonly string[] = [];
 
@@ -23,8 +24,12 @@ describe('reports of real runs', () => {
     // PostgreSQL, which refuses to run as root, gets a user of its own there; it must be able to walk in.
     for (const path of [folder, temporary]) chmodSync(path, 0o755);
     product = copyProduct({ cheapVault: false });
-    const ended = await lifeboat({ TMPDIR: temporary }, 'drill', '--auto', '--report', home);
+    const reports = join(folder, 'drill');
+    const env = { TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'home') };
+    const ended = await lifeboat(env, 'drill', '--auto', '--report', reports);
     expect(ended.code, ended.stderr).toBe(0);
+    printed = ended.stdout;
+    home = drillBelow(reports);
     const { stdout } = await lifeboat({}, 'runs', '--json');
     ids = stdout
       .trim()
@@ -57,6 +62,19 @@ describe('reports of real runs', () => {
       expect(html).not.toMatch(/url\(|@import/iu);
       expect(readFileSync(join(home, 'report.md'), 'utf8')).toContain(id);
     }
+  });
+
+  test('every command that a drill prints works as it stands there', async () => {
+    const commands = printed.split('\n').filter((line) => line.startsWith('    LIFEBOAT_HOME='));
+    expect(commands).toHaveLength(2 + ids.length);
+    for (const command of commands) {
+      const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+        env: { PATH: process.env['PATH'], HOME: folder },
+      });
+      expect(stdout).toMatch(/closed|proven|nothing was changed/u);
+    }
+    const pages = readFileSync(join(home, 'reports', ids[0] ?? '', 'report.html'), 'utf8');
+    expect(pages).toContain('Every row of the restored database');
   });
 
   test('the report of a real rotation has the record of its keys, and that of a real recovery its slices', async () => {

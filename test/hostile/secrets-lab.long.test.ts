@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'v
 import { leaksIn, leaksInProcesses } from '../e2e/leaks.ts';
 import { openMachine } from '../e2e/machine.ts';
 import { watchTree } from '../e2e/process-tree.ts';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { copyProduct, drillBelow, type Product } from '../e2e/product.ts';
 import { count } from './figures.ts';
 import { piecesIn } from './pieces.ts';
 import { runIdsIn } from './run-ids.ts';
@@ -51,7 +51,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
         const end = await run('drill', 'disaster-recovery', '--auto', '--json', '--report', report);
         expect(end.code, end.stderr).toBe(0);
         // Its journal is told of as any other; the keys of the drill are gone.
-        Object.assign(place.env, { LIFEBOAT_HOME: report, ...desk(place.folder) });
+        Object.assign(place.env, { LIFEBOAT_HOME: drillBelow(report), ...desk(place.folder) });
         const newest =
           runIdsIn((await run('runs', '--json')).stdout)
             .toSorted()

@@ -7,6 +7,7 @@ import { openForReading } from '../../journal/open-for-reading.ts';
 import { findRun } from '../../runner/runs.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
+import { whereRunIs } from '../drill/drill-homes.ts';
 
 /** `lifeboat audit anchor [RUN]`: the head of a run, or with `--instance` of a ledger, in one line for the ticket. */
 export async function auditAnchorCommand(
@@ -14,7 +15,8 @@ export async function auditAnchorCommand(
   [word]: readonly string[],
   { instance }: { readonly instance?: string },
 ): Promise<number> {
-  const journal = await openForReading({ home: homeFolder(context.env) });
+  const { env } = await whereRunIs(context, word);
+  const journal = await openForReading({ home: homeFolder(env) });
   try {
     const run = async () => journal.head(`run/${(await findRun(journal, word)).runId}`);
     const heads = [

@@ -10,6 +10,7 @@ import { findRun, type RunSummary } from '../../runner/runs.ts';
 import { Secret } from '../../secret.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
+import { whereRunIs } from '../drill/drill-homes.ts';
 import { openKeys } from '../workspace.ts';
 import { isTaken, notWritten, writeNewFile } from '../write-new-file.ts';
 import { bundlePapers } from './bundle-papers.ts';
@@ -26,11 +27,12 @@ interface ExportFlags {
  * yet is signed, and the bundle says that it was signed only now.
  */
 export async function auditExportCommand(
-  context: CommandContext,
+  given: CommandContext,
   [word]: readonly string[],
   flags: ExportFlags,
 ): Promise<number> {
   const { createSigner } = await import('../../evidence/signer.ts');
+  const context = await whereRunIs(given, word);
   const home = homeFolder(context.env);
   const journal = await openForReading({ home });
   try {

@@ -6,6 +6,7 @@ import { openForReading } from '../../journal/open-for-reading.ts';
 import { findRun } from '../../runner/runs.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
+import { whereRunIs } from '../drill/drill-homes.ts';
 import { printJson } from '../print-json.ts';
 
 /** `lifeboat audit show [RUN]`: one line an entry of a run or of an instance's ledger; without either, every stream. */
@@ -15,7 +16,8 @@ export async function auditShowCommand(
   flags: { readonly json?: boolean; readonly instance?: string },
 ): Promise<number> {
   const { auditShow } = await import('../../evidence/audit-show.ts');
-  const journal = await openForReading({ home: homeFolder(context.env) });
+  const { env } = await whereRunIs(context, word);
+  const journal = await openForReading({ home: homeFolder(env) });
   try {
     const entries = await wantedEntries(journal, word, flags.instance);
     if (flags.json) {

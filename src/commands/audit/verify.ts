@@ -10,6 +10,7 @@ import { openForReading } from '../../journal/open-for-reading.ts';
 import { findRun } from '../../runner/runs.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
+import { whereRunIs } from '../drill/drill-homes.ts';
 import { checkpointFolders } from './checkpoint-folders.ts';
 import { storedKey } from './stored-key.ts';
 
@@ -44,7 +45,7 @@ export async function auditVerifyCommand(
   const { audited, report } =
     word !== undefined && existsSync(word)
       ? await verifyPath(word, trust)
-      : await verifyHome(context, word, trust);
+      : await verifyHome(await whereRunIs(context, word), word, trust);
   const { printAudit, printAuditJson } = await import('./print-audit.ts');
   const print = flags.json === true ? printAuditJson : printAudit;
   print(context, audited, report, trust.anchors);

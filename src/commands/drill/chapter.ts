@@ -1,3 +1,4 @@
+import type { ComparedTable } from '../../journal/compared.ts';
 import type { Json } from '../../journal/journal.ts';
 import type { Stage } from './stage.ts';
 
@@ -9,7 +10,7 @@ export interface ChapterProof extends Pick<Chapter, 'runbook' | 'title' | 'insta
   readonly verdict: 'restored' | 'readable' | 'unchanged';
   /** What was checked from the outside, by asking the databases themselves. */
   readonly checks: readonly { readonly what: string; readonly holds: boolean }[];
-  readonly tables: readonly { readonly name: string; readonly rows: number; readonly equal: boolean }[];
+  readonly tables: readonly ComparedTable[];
   readonly measures: {
     readonly rtoSeconds?: number;
     readonly rpoSeconds?: number;

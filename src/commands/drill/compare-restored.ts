@@ -1,10 +1,12 @@
 import type { DownloadedFile, Verification } from '../../../machines/parts/verbs.ts';
 import { openContent } from '../../backup/open-content.ts';
 import { LifeboatError } from '../../errors.ts';
+import type { ComparedTable } from '../../journal/compared.ts';
 import type { Entry } from '../../journal/journal.ts';
 import type { Lab, Scratch } from '../../lab/lab.ts';
-import { type ShopTable, shopDigest } from '../../lab/shop/digest.ts';
+import { shopDigest } from '../../lab/shop/digest.ts';
 import type { Workspace } from '../workspace.ts';
+import { compareTables } from './rows.ts';
 
 /** What a drill has shown. Times in seconds. */
 export interface DrillProof {
@@ -13,7 +15,7 @@ export interface DrillProof {
   readonly verdict: 'restored' | 'differs';
   readonly backup: number;
   readonly key: string;
-  readonly tables: readonly { readonly name: ShopTable; readonly rows: number; readonly equal: boolean }[];
+  readonly tables: readonly ComparedTable[];
   readonly rows: number;
   /** Everything committed before the backup was asked for is in it, and nothing from after it was done. */
   readonly withinBackupTime: boolean;
@@ -49,14 +51,7 @@ export async function restoreAndCompare(
     const rtoSeconds = (performance.now() - began) / 1000;
     const restored = await shopDigest(scratch.query);
     const expected = await shopDigest(source.query, restored.tables.orders.maxId);
-    const names = Object.keys(restored.tables) as ShopTable[];
-    const tables = names.map((name) => ({
-      name,
-      rows: restored.tables[name].rows,
-      equal:
-        restored.tables[name].md5 === expected.tables[name].md5 &&
-        restored.tables[name].rows === expected.tables[name].rows,
-    }));
+    const tables = compareTables(restored, expected);
     const withinBackupTime = await isWithin(
       source.query,
       restored.tables.orders.maxId,

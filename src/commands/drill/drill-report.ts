@@ -12,18 +12,9 @@ type Promised = Readonly<
 /** A chapter's part of the report, Markdown. */
 export function drillReport(proof: ChapterProof, instances: Promised): string {
   const objectives = instances[proof.instance]?.objectives ?? {};
-  const tables = proof.tables.map(
-    ({ name, rows, equal }) => `| ${name} | ${rows} | ${equal ? 'equal' : 'DIFFERENT'} |`,
-  );
   return [
-    `## Looked at from the outside: ${proof.title}`,
+    `## The drill: ${proof.title}`,
     '',
-    'What the databases themselves say, asked by the drill and not by the run.',
-    '',
-    ...(tables.length === 0
-      ? []
-      : ['| table | rows | compared with what was expected |', '|---|---|---|', ...tables, '']),
-    ...proof.checks.map(({ what, holds }) => `- ${what}: ${holds ? 'yes' : 'NO'}`),
     ...measureLines(proof, objectives).map((line) => `- ${line}`),
     `- verdict: ${verdictOf(proof)}`,
     '',
@@ -37,7 +28,14 @@ export function drillSummary(
     proven,
     report,
     journal,
-  }: { readonly proven: boolean; readonly report: string; readonly journal: string },
+    commands,
+  }: {
+    readonly proven: boolean;
+    readonly report: string;
+    readonly journal: string;
+    /** What to type to look further. */
+    readonly commands: readonly string[];
+  },
   instances: Promised,
 ): string {
   return [
@@ -45,6 +43,8 @@ export function drillSummary(
     ...proofs.flatMap((proof) => chapterLines(proof, instances)),
     `  report: ${report}`,
     `  journal: ${journal}`,
+    '  to look at it again:',
+    ...commands.map((command) => `    ${command}`),
     '',
   ].join('\n');
 }

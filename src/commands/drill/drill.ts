@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { homeFolder } from '../../config/load.ts';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { EXIT } from '../../errors.ts';
+import { COMPARED, Compared } from '../../journal/compared.ts';
+import type { Journal } from '../../journal/journal.ts';
 import { DEFAULT_INSTANCES, type InstanceWish } from '../../lab/instance-plan.ts';
 import type { LabOptions } from '../../lab/lab.ts';
 import { printableJson } from '../../text.ts';
@@ -11,9 +12,10 @@ import { scenarioFor, stopSignal } from '../lab.ts';
 import { runbookNamed } from '../runbook-files.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 import { chaptersFor } from './chapters.ts';
+import { drillCommand, journalIn, newDrillHome } from './drill-homes.ts';
 import { drillReport, drillSummary } from './drill-report.ts';
 import { runReports } from './run-reports.ts';
-import { journalIn, type Stage, setStage } from './stage.ts';
+import { type Stage, setStage } from './stage.ts';
 
 interface DrillFlags {
   readonly auto?: boolean;
@@ -35,8 +37,7 @@ export async function drill(
   const scenario = flags.scenario === undefined ? undefined : await scenarioFor(flags.scenario);
   const runbook = name === undefined ? undefined : runbookNamed(name).id;
   const chapters = chaptersFor({ runbook, scenario: scenario?.name, revision: flags.revision });
-  const folder = flags.report === undefined ? defaultFolder(context) : resolve(flags.report);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const folder = await newDrillHome(context.env, flags.report);
   const stop = stopSignal();
   const say = (line: string) => context.stderr.write(`${line}\n`);
   say('starting the lab: the service on this machine, on real PostgreSQL');
@@ -53,16 +54,16 @@ export async function drill(
       },
     });
     const proofs = await playAll(stage, chapters);
-    if (stop.signal.aborted) return left(say, folder);
+    if (stop.signal.aborted) return left(context, folder);
     if (stage.ended !== undefined) {
-      if (stage.ended === EXIT.interrupted) return left(say, folder);
-      say(`the drill ends here: the run was not proven; ${whatStays(folder)}`);
+      if (stage.ended === EXIT.interrupted) return left(context, folder);
+      say(`the drill ends here: the run was not proven; ${whatStays(context, folder)}`);
       // Its lab is gone: there is no run left that could wait for anybody.
       return stage.ended === EXIT.waiting ? EXIT.failed : stage.ended;
     }
     return await conclude(context, stage, proofs, flags.json ?? false);
   } catch (thrown) {
-    if (stop.signal.aborted) return left(say, folder);
+    if (stop.signal.aborted) return left(context, folder);
     throw thrown;
   } finally {
     stop.release();
@@ -70,17 +71,18 @@ export async function drill(
 }
 
 /** A drill that somebody has left proves nothing, and has nothing to go on with: its lab is gone. */
-function left(say: (line: string) => void, folder: string): number {
-  say(
-    `the drill was left: its lab and its databases are gone, and it cannot be resumed; ${whatStays(folder)}`,
+function left(context: CommandContext, folder: string): number {
+  const stays = whatStays(context, folder);
+  context.stderr.write(
+    `the drill was left: its lab and its databases are gone, and it cannot be resumed; ${stays}\n`,
   );
   return EXIT.interrupted;
 }
 
-function whatStays(folder: string): string {
+function whatStays(context: CommandContext, folder: string): string {
   const journal = journalIn(folder);
   return existsSync(journal)
-    ? `no report was written; the journal is ${journal}`
+    ? `no report was written; the journal is ${journal}\n  its runs: ${drillCommand(context, folder, 'runs')}`
     : 'nothing was recorded yet';
 }
 
@@ -96,7 +98,7 @@ async function playAll(stage: Stage, chapters: readonly Chapter[]): Promise<Chap
   return proofs;
 }
 
-/** Writes the reports and says what was shown. */
+/** Puts what the databases said on record, writes the reports and says what was shown. */
 async function conclude(
   context: CommandContext,
   stage: Stage,
@@ -107,6 +109,7 @@ async function conclude(
   const path = join(folder, 'report.md');
   const parts: string[] = [];
   for (const proof of proofs) {
+    await recordComparison(workspace.journal, proof);
     parts.push(...(await runReports(workspace.journal, folder, proof)));
     parts.push(drillReport(proof, config.instances));
   }
@@ -116,9 +119,34 @@ async function conclude(
   context.stdout.write(
     json
       ? `${printableJson({ drill: { ...ended, chapters: proofs } })}\n`
-      : drillSummary(proofs, ended, config.instances),
+      : drillSummary(
+          proofs,
+          { ...ended, commands: commandsAfter(context, folder, proofs) },
+          config.instances,
+        ),
   );
   return proven ? EXIT.closed : EXIT.failed;
+}
+
+/** In the ledger of the instance: the record of a run ends with the run. */
+async function recordComparison(journal: Journal, proof: ChapterProof): Promise<void> {
+  const { instance, title, proven, tables, checks, runIds } = proof;
+  const body = { run: runIds.at(-1) ?? '', title, proven, tables, checks };
+  await journal.append([{ stream: `instance/${instance}`, type: COMPARED, body: Compared.parse(body) }]);
+}
+
+/** What can be done with what stays, ready to be copied. */
+function commandsAfter(
+  context: CommandContext,
+  home: string,
+  proofs: readonly ChapterProof[],
+): readonly string[] {
+  const runIds = proofs.flatMap((proof) => proof.runIds);
+  return [
+    drillCommand(context, home, 'runs'),
+    drillCommand(context, home, 'audit', 'verify'),
+    ...runIds.map((runId) => drillCommand(context, home, 'report', runId)),
+  ];
 }
 
 /** The two that every lab has, and those that only a chapter needs. */
@@ -129,9 +157,4 @@ function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptions['ins
     (name): InstanceWish => ({ name, backupType: 'continuous_archiving', shop: true, key: true }),
   );
   return [...DEFAULT_INSTANCES, ...made];
-}
-
-function defaultFolder(context: CommandContext): string {
-  const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
-  return join(homeFolder(context.env), 'drills', stamp);
 }

@@ -1,15 +1,20 @@
+import type { ComparedTable } from '../../journal/compared.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import { type ShopDigest, type ShopTable, shopDigest } from '../../lab/shop/digest.ts';
 
-/** Tables compared with what was expected of them: how many rows, and whether every one is the same. */
-export function compareTables(restored: ShopDigest, expected: ShopDigest) {
-  return (Object.keys(restored.tables) as ShopTable[]).map((name) => ({
-    name,
-    rows: restored.tables[name].rows,
-    equal:
-      restored.tables[name].md5 === expected.tables[name].md5 &&
-      restored.tables[name].rows === expected.tables[name].rows,
-  }));
+/** Tables compared with what was expected of them, row by row: equal digests mean that every row is the same. */
+export function compareTables(restored: ShopDigest, expected: ShopDigest): ComparedTable[] {
+  return (Object.keys(restored.tables) as ShopTable[]).map((name) => {
+    const { rows, md5 } = restored.tables[name];
+    const wanted = expected.tables[name];
+    return {
+      name,
+      rows,
+      md5,
+      expected: { rows: wanted.rows, md5: wanted.md5 },
+      equal: md5 === wanted.md5 && rows === wanted.rows,
+    };
+  });
 }
 
 /** The newest order of a shop, up to and including a moment where one is given; undefined for an empty one. */

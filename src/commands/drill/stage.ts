@@ -20,6 +20,7 @@ import { runbookNamed } from '../runbook-files.ts';
 import { servicesOfRun } from '../services-of-run.ts';
 import { openSites } from '../sites.ts';
 import { openWorkspace, type Workspace } from '../workspace.ts';
+import { journalIn } from './drill-homes.ts';
 
 /** Where a drill takes place: a lab, a journal of its own, and a key store that lives as long as the drill. */
 export interface Stage extends AsyncDisposable {
@@ -144,11 +145,6 @@ export async function setStage(context: CommandContext, options: StageOptions): 
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
-}
-
-/** The journal of a drill. */
-export function journalIn(folder: string): string {
-  return join(folder, 'lifeboat.db');
 }
 
 /** The lab hands out the keys that its first backups were made with, as a team would have them in its key store. */

@@ -36,6 +36,7 @@ export function provenSections(report: Report): Section[] {
       ...factsBlock('The instance that was changed, as it was last checked', changed),
       ...blanks(report, 'instances'),
     ]),
+    ...optional('Rows compared', comparisonBlocks(report.comparison)),
     ...optional('Reconciliation', reconciliationBlocks(reconciliation)),
     { title: 'Integrity checks', blocks: [checkTable(checks), ...blanks(report, 'checks')] },
   ];
@@ -103,6 +104,39 @@ function reconciliationBlocks(rows: Report['reconciliation']): Block[] {
         count,
         said === '' || said.startsWith('failed: ') ? said : { code: said },
       ]),
+    },
+  ];
+}
+
+function comparisonBlocks(comparison: Report['comparison']): Block[] {
+  if (comparison === undefined) return [];
+  const { at, tables, checks, proven } = comparison;
+  const table: Block = {
+    kind: 'table',
+    caption: 'Every row of the restored database against what was expected of it',
+    head: ['Table', 'Rows', 'Compared', 'MD5 of all rows', 'Expected rows', 'Expected MD5'],
+    rows: tables.map(({ name, rows, md5, expected, equal }) => [
+      name,
+      String(rows),
+      equal ? { good: 'equal' } : { bad: 'DIFFERENT' },
+      { code: md5 },
+      String(expected.rows),
+      { code: expected.md5 },
+    ]),
+  };
+  return [
+    {
+      kind: 'text',
+      text: [
+        `After the run, ${time(at)}, the drill asked the databases themselves and not the run: `,
+        proven ? { good: 'all as expected' } : { bad: 'NOT as expected' },
+        '.',
+      ],
+    },
+    ...(tables.length === 0 ? [] : [table]),
+    {
+      kind: 'list',
+      items: checks.map(({ what, holds }) => [`${what}: `, holds ? { good: 'yes' } : { bad: 'NO' }]),
     },
   ];
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Compared } from '../../journal/compared.ts';
 import { Course } from './model-course.ts';
 import { Rotation } from './model-rotation.ts';
 import {
@@ -130,6 +131,8 @@ export const Report = z.object({
   reconciliation: z.array(
     z.object({ when: z.string(), at: z.string(), newest: z.string(), count: z.string(), said: z.string() }),
   ),
+  /** What a drill saw of the databases after the run, by asking them and not the run. */
+  comparison: Compared.omit({ run: true }).extend({ at: z.string() }).optional(),
   duties: z.array(Duty),
   /** Which of the duties take away what a drill or a recovery has left behind. */
   cleanup: z.array(z.string()),

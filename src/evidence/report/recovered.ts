@@ -1,3 +1,4 @@
+import { COMPARED, Compared } from '../../journal/compared.ts';
 import type { Entry } from '../../journal/journal.ts';
 import type { RecoveryPoint } from '../measure/recovery-point.ts';
 import { fieldsOf, timelineOf } from '../measure/timeline.ts';
@@ -74,6 +75,15 @@ export function reconciliationOf(entries: readonly Entry[]): Report['reconciliat
       count: text(output['count']),
       said: said(output),
     }));
+}
+
+/** What a drill saw of the databases after the run; undefined where nobody asked them. `ledger` is what is on record about the run. */
+export function comparisonOf(ledger: readonly Entry[]): Report['comparison'] {
+  const entry = ledger.findLast(({ type }) => type === COMPARED);
+  const read = Compared.safeParse(entry?.body);
+  if (entry === undefined || !read.success) return undefined;
+  const { run: _, ...compared } = read.data;
+  return { ...compared, at: entry.at };
 }
 
 /** The command's words, or why there are none. */

@@ -1,0 +1,121 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, symlink } from 'node:fs/promises';
+import { basename, join, relative, resolve } from 'node:path';
+import { homeFolder } from '../../config/load.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { findRun } from '../../runner/runs.ts';
+import { show } from '../../text.ts';
+import { plain } from '../../view/paper/shell-text.ts';
+import type { CommandContext } from '../context.ts';
+import { openJournalIfAny } from '../reading.ts';
+
+/*
+ * A drill has a home of its own, so that what it did to a lab never stands among what was done to a service. Every drill is found again below
+ * `$LIFEBOAT_HOME/drills`: its home lies there, or a link to it.
+ */
+
+/**
+ * Makes the home of a new drill, named by the time: below `report` where one is given, else below the drills of this home. It is a folder that was not
+ * there before, so that no drill writes over the record of another.
+ */
+export async function newDrillHome(env: NodeJS.ProcessEnv, report: string | undefined): Promise<string> {
+  const drills = drillsFolder(homeFolder(env));
+  const parent = report === undefined ? drills : resolve(report);
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
+  for (let at = 1; ; at += 1) {
+    const home = join(parent, at === 1 ? stamp : `${stamp}-${at}`);
+    try {
+      await mkdir(home, { mode: 0o700 });
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') continue;
+      throw thrown;
+    }
+    if (parent !== drills) await linkBelow(drills, home);
+    return home;
+  }
+}
+
+/** Where it cannot be linked, the drill is found by the commands that it prints. */
+async function linkBelow(drills: string, home: string): Promise<void> {
+  try {
+    await mkdir(drills, { recursive: true, mode: 0o700 });
+    await symlink(home, join(drills, basename(home)));
+  } catch {}
+}
+
+/** The homes of the drills that have left a journal, oldest first. */
+export function drillHomes(env: NodeJS.ProcessEnv): readonly string[] {
+  const drills = drillsFolder(homeFolder(env));
+  const names = existsSync(drills) ? readdirSync(drills).toSorted() : [];
+  return names.map((name) => join(drills, name)).filter((home) => existsSync(journalIn(home)));
+}
+
+/** The journal of a drill. */
+export function journalIn(home: string): string {
+  return join(home, 'lifeboat.db');
+}
+
+/**
+ * The context of the home that knows a run: the own one, or that of a drill when only a drill has a run of this name, which is then told. A word that
+ * names no run anywhere changes nothing; whoever opens the journal says so.
+ */
+export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {
+  const home = await drillOfRun(context.env, word);
+  if (home === undefined) return context;
+  context.stderr.write(`${show(word ?? '', 40)} is a run of a drill: ${show(home, 300)}\n`);
+  return { ...context, env: { ...context.env, LIFEBOAT_HOME: home } };
+}
+
+/** Rejects with exit 2 when the word names a run of a drill and none of this home: the lab that it was made on is gone. */
+export async function refuseRunOfDrill(context: CommandContext, word: string | undefined): Promise<void> {
+  const home = await drillOfRun(context.env, word);
+  if (word === undefined || home === undefined) return;
+  throw new LifeboatError('run.drill', `${show(word, 40)} is a run of a drill, and its lab is gone`, {
+    hints: [`read it with: ${drillCommand(context, home, 'report', word)}`],
+    exitCode: EXIT.usage,
+  });
+}
+
+async function drillOfRun(env: NodeJS.ProcessEnv, word: string | undefined): Promise<string | undefined> {
+  if (word === undefined || (await knows(homeFolder(env), word))) return undefined;
+  for (const home of drillHomes(env)) if (await knows(home, word)) return home;
+  return undefined;
+}
+
+/** A journal that cannot be read knows it too: whoever opens it says what is wrong with it. */
+async function knows(home: string, word: string): Promise<boolean> {
+  try {
+    const journal = await openJournalIfAny(home);
+    try {
+      return journal !== undefined && (await findRun(journal, word)) !== undefined;
+    } finally {
+      await journal?.close();
+    }
+  } catch (thrown) {
+    return !(thrown instanceof LifeboatError && thrown.code === 'run.unknown');
+  }
+}
+
+/** A command about the home of a drill, to be copied: it works from this folder, in every shell. */
+export function drillCommand(context: CommandContext, home: string, ...words: readonly string[]): string {
+  return [`LIFEBOAT_HOME=${plain(home)}`, ownCommand(context.env), ...words.map(plain)].join(' ');
+}
+
+/** How this program was started, to be typed again. */
+function ownCommand(env: NodeJS.ProcessEnv): string {
+  if (env['npm_command'] === 'run-script') return 'npm run --silent lifeboat --';
+  const script = process.argv[1] ?? 'lifeboat';
+  if (basename(script) === 'lifeboat') return 'lifeboat';
+  return [process.execPath, script].map((path) => plain(nearPath(path))).join(' ');
+}
+
+/** A path below this folder from here. */
+function nearPath(path: string): string {
+  const near = relative('', path);
+  return near.startsWith('..') || resolve(near) !== path ? path : `./${near}`;
+}
+
+function drillsFolder(home: string): string {
+  return join(home, 'drills');
+}
