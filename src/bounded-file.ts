@@ -1,6 +1,8 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, rmSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode, FILE_TROUBLE } from './errors.ts';
+import { formatBytes } from './format.ts';
 
 /** A pipe in whose other end nobody is gets this long for somebody to come. */
 const LONELY_MS = 1_000;
@@ -96,11 +98,11 @@ export function dropLink(path: string): void {
 /** Something lies there that is no file of this kind. The message says what, as the end of a sentence. */
 export class UnusableFile extends Error {}
 
-/** Why a file could not be read, for the end of a message: words of ours, or the code that the system gave. */
+/** Why a file could not be read, in words for the end of a message; a code of the system that has no words here stays as it is. */
 export function whyUnread(cause: unknown): string {
   if (cause instanceof UnusableFile) return cause.message;
-  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
-  return 'an unknown error';
+  const code = errorCode(cause);
+  return FILE_TROUBLE[code ?? ''] ?? code ?? 'an unknown error';
 }
 
 /** Windows has no such flag, and no pipes among its files. */
@@ -112,8 +114,7 @@ function refuse(stats: Stats, most: number): void {
 }
 
 function tooLarge(most: number): UnusableFile {
-  const size = most < 1024 ** 2 ? `${Math.floor(most / 1024)} KiB` : `${Math.floor(most / 1024 ** 2)} MiB`;
-  return new UnusableFile(`it is larger than ${size}`);
+  return new UnusableFile(`it is larger than ${formatBytes(most)}`);
 }
 
 /** A pipe that has nothing to read yet says so. */

@@ -1,18 +1,7 @@
+import { counted, formatBytes } from '../machines/parts/quantity.ts';
 import { show } from './text.ts';
 
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
-
-/** Bytes for a person: `0 B`, `999 B`, `1.2 MB`. Decimal units, as disks and networks are sold. */
-export function formatBytes(bytes: number): string {
-  let value = Math.max(0, bytes);
-  let unit = 0;
-  while (value >= 999.5 && unit < UNITS.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  const digits = unit === 0 || value >= 99.95 ? 0 : 1;
-  return `${value.toFixed(digits)} ${UNITS[unit]}`;
-}
+export { counted, formatBytes };
 
 /** A running time as a clock: `0:00:07`, `12:04:59`. */
 export function formatElapsed(seconds: number): string {
@@ -80,7 +69,7 @@ const TYPED_OR_TIME =
 export function formatValue(value: string | number, unit?: string): string {
   if (unit === 'bytes') return formatBytes(Number(value));
   if (unit === 'seconds') return formatSeconds(Number(value));
-  if (unit === 'days') return `${value} days`;
+  if (unit === 'days') return counted(Number(value), 'day');
   if (unit === 'time') return `${formatTime(String(value))} UTC`;
   return String(value);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { counted } from './quantity.ts';
 
 /** How an obligation was met, or why it is not. `text` is the operator's words or the platform's proof in one sentence. */
 export const Settlement = z.object({
@@ -72,15 +73,14 @@ export function unboundWords(unbound: readonly Running[]): string {
   const keys = unbound.filter(({ kind }) => kind === 'service-key').length;
   const unseen = unbound.filter(({ id }) => UNSEEN.test(id)).length;
   return [
-    ...counted(unbound.length - keys - unseen, 'application', 'not bound again'),
+    ...undone(unbound.length - keys - unseen, 'application', 'not bound again'),
     ...(unseen === 0 ? [] : ['applications that cannot be seen from here were not bound again']),
-    ...counted(keys, 'service key', 'not made anew'),
+    ...undone(keys, 'service key', 'not made anew'),
   ].join(', ');
 }
 
 const UNSEEN = /^rebind-(?:unknown$|unseen-)/;
 
-function counted(count: number, what: string, not: string): string[] {
-  if (count === 0) return [];
-  return [count === 1 ? `1 ${what} was ${not}` : `${count} ${what}s were ${not}`];
+function undone(count: number, what: string, not: string): string[] {
+  return count === 0 ? [] : [counted(count, `${what} was ${not}`, `${what}s were ${not}`)];
 }

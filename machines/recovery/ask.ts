@@ -1,5 +1,6 @@
 import type { FailureWays } from '../parts/failure-question.ts';
 import { failureQuestion } from '../parts/failure-question.ts';
+import { formatBytes } from '../parts/quantity.ts';
 import type { Question, QuestionOption } from '../parts/question.ts';
 import type { RecoveryContext } from './context.ts';
 import type { RecoveryEvent } from './events.ts';
@@ -47,11 +48,7 @@ export function askAboutFailure(ways: FailureWays) {
     failureQuestion(failure, ways) as RecoveryQuestion;
 }
 
-/** Bytes as people read them. */
+/** A size that the service may not have told. */
 export function sizeOf(bytes: number | undefined): string {
-  if (bytes === undefined) return 'size not told';
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
-  const value = bytes / 1024 ** power;
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
+  return bytes === undefined ? 'size not told' : formatBytes(bytes);
 }

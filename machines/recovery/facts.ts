@@ -1,5 +1,6 @@
 import { downloadFacts } from '../parts/download-facts.ts';
 import { stillOwed } from '../parts/obligation.ts';
+import { counted } from '../parts/quantity.ts';
 import type { Reconciliation } from '../parts/recovery-verbs.ts';
 import type { Fact } from '../parts/runbook.ts';
 import { sizeOf } from './ask.ts';
@@ -119,7 +120,7 @@ function countFact(label: string, found: Reconciliation | undefined): Fact[] {
     return [{ label, value: `not told: ${found.failure.shortMessage}`, tone: 'warn' }];
   const parts = [
     ...(found.newest === undefined ? [] : [`newest ${found.newest}`]),
-    ...(found.count === undefined ? [] : [`${found.count} records`]),
+    ...(found.count === undefined ? [] : [counted(found.count, 'record')]),
   ];
   return [{ label, value: parts.length === 0 ? 'no time and no number in its output' : parts.join(', ') }];
 }
@@ -168,13 +169,16 @@ function targetFactsOf({ target, targetFacts }: RecoveryContext): Fact[] {
   const { identity, disk, warnings } = targetFacts;
   return [
     ...warnings.map((value): Fact => ({ label: 'note', value, tone: 'warn' })),
-    { label: 'target holds', value: `${identity.backups} backups, ${identity.boundApps.length} bound apps` },
-    { label: 'target state', value: identity.state ?? 'not told' },
+    {
+      label: 'target held before',
+      value: `${counted(identity.backups, 'backup')}, ${counted(identity.boundApps.length, 'bound app')}`,
+    },
+    { label: 'target state before', value: identity.state ?? 'not told' },
     ...(disk === undefined
       ? []
       : [
           {
-            label: 'target disk',
+            label: 'target disk before',
             value: `${Number(disk.usedPercent.toFixed(1))} % used of at most ${disk.threshold} %`,
           },
         ]),
@@ -209,6 +213,7 @@ function updatesWords(context: RecoveryContext): string {
   return wasHeld ? 'were forbidden for the time of the run, and are allowed again' : 'not held back';
 }
 
+/** As the run found it before it changed anything: they stay on the screen, and are told as what was. */
 function instanceFacts(context: RecoveryContext): Fact[] {
   const { facts, updatesChangeable } = context;
   if (facts === undefined) return [];
@@ -216,9 +221,9 @@ function instanceFacts(context: RecoveryContext): Fact[] {
   return [
     ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
     reportedFact(context, 'service name', facts.service.name),
-    ...(facts.unsaid === undefined ? [reportedFact(context, 'state', facts.ground.state)] : []),
-    { label: 'backups', value: `${backups.total}, of them ${backups.done} done` },
-    ...timeFact('newest backup', newest?.finishedAt),
+    ...(facts.unsaid === undefined ? [reportedFact(context, 'state before', facts.ground.state)] : []),
+    { label: 'backups before', value: `${backups.total}, of them ${backups.done} done` },
+    ...timeFact('newest before', newest?.finishedAt),
     ...(facts.unsaid === undefined
       ? []
       : [
@@ -242,6 +247,6 @@ function instanceFacts(context: RecoveryContext): Fact[] {
     ...(facts.clockSkewSeconds === undefined
       ? []
       : [{ label: 'clock skew', value: facts.clockSkewSeconds, unit: 'seconds' as const }]),
-    ...timeFact('token expires', facts.tokenExpires),
+    ...timeFact('token at start ends', facts.tokenExpires),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Failure } from '../parts/failure.ts';
+import { counted } from '../parts/quantity.ts';
 import type { TaskState } from './context.ts';
 
 /** That nothing came of the sends of a task, with what was answered, and what stood in the way, as far as it is known. `what` has its article. */
@@ -26,7 +27,7 @@ export function neverDone({ absences, absence }: TaskState, what: string): Failu
     shortMessage:
       absences === 1
         ? `the request for ${what} never arrived`
-        : `the request for ${what} was sent ${absences} times and never arrived`,
+        : `the request for ${what} was sent ${counted(absences, 'time')} and never arrived`,
     hints: [
       'the service shows that nothing has happened',
       ...(lost === undefined ? [] : [`what came back: ${lost.shortMessage}`]),

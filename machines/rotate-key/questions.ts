@@ -1,5 +1,6 @@
 import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
 import { type FailureWays, failureQuestion } from '../parts/failure-question.ts';
+import { counted } from '../parts/quantity.ts';
 import type { Question, QuestionOption } from '../parts/question.ts';
 import { GENERATED_KEY_LENGTH } from '../parts/verbs.ts';
 import type { RotateKeyContext, RotateKeyEvent } from './context.ts';
@@ -50,13 +51,9 @@ export function askForOldProof({ facts }: RotateKeyContext): RotateQuestion {
   ];
   return {
     kind: 'choice',
-    prompt: `after the rotation ${counted(facts?.backups.downloadable ?? 0)} can no longer be downloaded: prove the newest first?`,
+    prompt: `after the rotation ${counted(facts?.backups.downloadable ?? 0, 'backup')} can no longer be downloaded: prove the newest first?`,
     options,
   };
-}
-
-function counted(backups: number): string {
-  return backups === 1 ? '1 backup' : `${backups} backups`;
 }
 
 export function askForKeyOrigin({ facts }: RotateKeyContext): RotateQuestion {

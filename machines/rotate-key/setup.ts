@@ -2,6 +2,7 @@ import { assign, fromPromise, setup } from 'xstate';
 import { givenUp } from '../parts/beside-waiting.ts';
 import { failureFrom } from '../parts/failure.ts';
 import { groundDifferences } from '../parts/ground.ts';
+import { counted } from '../parts/quantity.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
 import type * as verbs from '../parts/verbs.ts';
 import type { RotateKeyContext, RotateKeyEvent, RotateKeyInput } from './context.ts';
@@ -91,7 +92,7 @@ export const rotation = setup({
     keepAbsence: assign({
       failure: ({ context }) => ({
         code: 'service.never-arrived',
-        shortMessage: `the request for a backup was sent ${context.absences} times and never arrived`,
+        shortMessage: `the request for a backup was sent ${counted(context.absences, 'time')} and never arrived`,
         hints: [
           'each time the service showed that nothing had happened',
           'look at the way to the service, then try again',

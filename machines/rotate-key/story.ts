@@ -132,22 +132,23 @@ function negativeFact({ tested, opened }: NonNullable<RotateKeyContext['negative
   return { label: 'old keys', value: `${tested.join(', ')} refused`, tone: 'good' };
 }
 
+/** As the run found it before it changed anything: they stay on the screen, and are told as what was. */
 function instanceFacts({ facts }: RotateKeyContext): Fact[] {
   if (facts === undefined) return [];
   const { newest, backups } = facts;
   return [
     ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
     { label: 'service name', value: facts.service.name ?? 'not told' },
-    { label: 'state', value: facts.service.state ?? 'not told' },
+    { label: 'state before', value: facts.service.state ?? 'not told' },
     {
       label: 'rights',
       value: 'may read; whether it may change shows at the change, and a refusal changes nothing',
     },
     { label: 'least key length', value: facts.ground.minKeyLength ?? 'not told' },
-    { label: 'backups', value: `${backups.total}, of them ${backups.downloadable} downloadable` },
+    { label: 'backups before', value: `${backups.total}, of them ${backups.downloadable} downloadable` },
     ...(newest?.finishedAt === undefined
       ? []
-      : [{ label: 'newest backup', value: newest.finishedAt, unit: 'time' as const }]),
+      : [{ label: 'newest before', value: newest.finishedAt, unit: 'time' as const }]),
     ...(facts.retentionDays === undefined
       ? []
       : [{ label: 'retention', value: facts.retentionDays, unit: 'days' as const }]),
@@ -157,6 +158,6 @@ function instanceFacts({ facts }: RotateKeyContext): Fact[] {
       : [{ label: 'clock skew', value: facts.clockSkewSeconds, unit: 'seconds' as const }]),
     ...(facts.tokenExpires === undefined
       ? []
-      : [{ label: 'token expires', value: facts.tokenExpires, unit: 'time' as const }]),
+      : [{ label: 'token at start ends', value: facts.tokenExpires, unit: 'time' as const }]),
   ];
 }

@@ -1,5 +1,6 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import { LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
+import { counted, formatBytes } from '../format.ts';
 import { show } from '../text.ts';
 import { isUnderWay, newestOf } from './ground.ts';
 import { sourceOrTarget } from './source-or-target.ts';
@@ -86,12 +87,12 @@ function emptinessBlockers({ name, identity, backups, unseenApps }: SeenTarget):
   const { boundApps, restores } = identity;
   const newest = newestOf(backups);
   const holds = [
-    counted(boundApps.length + unseenApps, 'bound app'),
-    counted(identity.backups, 'backup'),
-    counted(restores, 'restore'),
+    some(boundApps.length + unseenApps, 'bound app'),
+    some(identity.backups, 'backup'),
+    some(restores, 'restore'),
   ].filter((text) => text !== undefined);
   if (holds.length === 0) return [];
-  const size = newest?.size === undefined ? 'a size that is not told' : `${newest.size} bytes`;
+  const size = newest?.size === undefined ? 'a size that is not told' : formatBytes(newest.size);
   return [
     blocker(
       'not-empty',
@@ -124,7 +125,7 @@ function diskBlockers({ name, room: { disk, isOpen } }: SeenTarget): Failure[] {
   const finding =
     isOpen || usedPercent >= threshold
       ? `the disk of target ${name} is ${usedPercent} % full, and its parachute opens at ${threshold} %`
-      : `the data may need ${needBytes} bytes, and target ${name} has ${freeBytes} before its parachute opens`;
+      : `the data may need ${formatBytes(needBytes ?? 0)}, and target ${name} has ${formatBytes(freeBytes ?? 0)} before its parachute opens`;
   const hints = ['choose an instance with a larger disk: an open parachute stops the database in the middle'];
   return [
     blocker('disk', finding, hints, {
@@ -161,9 +162,8 @@ function differs(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }
 
-function counted(count: number, noun: string): string | undefined {
-  if (count === 0) return undefined;
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+function some(count: number, noun: string): string | undefined {
+  return count === 0 ? undefined : counted(count, noun);
 }
 
 function joined(parts: readonly string[]): string {

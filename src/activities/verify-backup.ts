@@ -3,6 +3,7 @@ import type { Verification } from '../../machines/parts/verbs.ts';
 import type { VerifyReport } from '../backup/backup-file.ts';
 import { type Candidate, probeKeys } from '../backup/probe-keys.ts';
 import { verifyFile } from '../backup/verify-file.ts';
+import { counted } from '../format.ts';
 import { heldKeys } from '../keys/held-keys.ts';
 import type { ActivityContext, LedgerFact, ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -72,13 +73,17 @@ function notEncrypted(looksLike: string) {
 }
 
 function noKeyOpens(candidates: readonly Candidate[], backup: number) {
-  return no('backup.wrong-key', `none of the ${candidates.length} keys held here opens backup ${backup}`, {
-    hints: [
-      'if another key was in force, add it: lifeboat keys add INSTANCE',
-      'a backup that was made before a key was set is encrypted with a key of the service',
-    ],
-    evidence: { tried: candidates.map(({ fingerprint }) => fingerprint) },
-  });
+  return no(
+    'backup.wrong-key',
+    `no key held here opens backup ${backup}: ${counted(candidates.length, 'key')} tried`,
+    {
+      hints: [
+        'if another key was in force, add it: lifeboat keys add INSTANCE',
+        'a backup that was made before a key was set is encrypted with a key of the service',
+      ],
+      evidence: { tried: candidates.map(({ fingerprint }) => fingerprint) },
+    },
+  );
 }
 
 function notGood(report: Extract<VerifyReport, { ok: false }>) {

@@ -1,5 +1,6 @@
 import type { HttpCall, ToolCall, TranscribedCall } from '../evidence/transcript/call.ts';
 import type { Transcript } from '../evidence/transcript/transcript.ts';
+import { counted } from '../format.ts';
 import type { Note } from '../runner/performed.ts';
 import { Secret } from '../secret.ts';
 import type { Tap } from '../service/tap.ts';
@@ -109,7 +110,8 @@ export function openTape(): Tape {
       ];
     },
     warnings() {
-      const forgotten = lost === 0 ? [] : [`${lost} requests are missing in the transcript`];
+      const forgotten =
+        lost === 0 ? [] : [`${counted(lost, 'request is', 'requests are')} missing in the transcript`];
       const problem = transcript?.problem;
       return problem === undefined ? forgotten : [problem.shortMessage, ...forgotten];
     },

@@ -5,7 +5,7 @@ import type { VerifyOptions, VerifyReport } from '../backup/backup-file.ts';
 import type { Candidate } from '../backup/probe-keys.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import { formatBytes, formatSeconds } from '../format.ts';
+import { counted, formatBytes, formatSeconds } from '../format.ts';
 import { heldKeys } from '../keys/held-keys.ts';
 import { printableJson, show } from '../text.ts';
 import type { CommandContext } from './context.ts';
@@ -46,7 +46,9 @@ export async function verify(
       `${report.problem}: ${show(report.shortMessage)}`,
     ]);
   const inside =
-    report.entries === undefined ? report.content : `${report.content}, ${report.entries} entries`;
+    report.entries === undefined
+      ? report.content
+      : `${report.content}, ${counted(report.entries, 'entry', 'entries')}`;
   return tell(context, flags.json, { ...report, key: opener.fingerprint, seconds: took }, [
     `${report.verdict}: opened with key ${opener.fingerprint} (${report.profile}) and read to its last byte in ${formatSeconds(took)}`,
     `content: ${formatBytes(report.contentBytes)} (${inside}), sha256 ${report.contentSha256}`,

@@ -1,5 +1,6 @@
 import canonicalize from 'canonicalize';
 import { LifeboatError } from '../errors.ts';
+import { formatBytes } from '../format.ts';
 import { Secret } from '../secret.ts';
 import type { Json } from './journal.ts';
 
@@ -15,7 +16,7 @@ const MAX_BODY_DEPTH = 100;
 export function canonicalBody(body: Json, what: string): string {
   const text = canonicalText(body, what);
   if (text.length > MAX_BODY_BYTES / 3 && Buffer.byteLength(text) > MAX_BODY_BYTES) {
-    throw tooLarge(what, `over ${MAX_BODY_BYTES} bytes`);
+    throw tooLarge(what, `over ${formatBytes(MAX_BODY_BYTES)}`);
   }
   refuseDepth(text, what);
   return text;

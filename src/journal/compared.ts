@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { counted } from '../format.ts';
 import type { Sentence } from './said.ts';
 
 /** One table of a restored database against what was expected of it. The digests are MD5 over all rows in the order of their keys. */
@@ -31,7 +32,9 @@ export function comparedSentence({ proven, tables, checks }: z.infer<typeof Comp
   const differing = tables.filter(({ equal }) => !equal).map(({ name }) => name);
   const broken = checks.filter(({ holds }) => !holds).map(({ what }) => what);
   const parts = [
-    ...(tables.length === 0 ? [] : [`every row compared (${tables.length} tables, ${rows} rows)`]),
+    ...(tables.length === 0
+      ? []
+      : [`every row compared (${counted(tables.length, 'table')}, ${counted(rows, 'row')})`]),
     ...(differing.length === 0 ? [] : [`DIFFERENT: ${differing.join(', ')}`]),
     ...(broken.length === 0 ? [] : [`NOT TRUE: ${broken.join('; ')}`]),
     ...(proven ? ['as expected'] : []),

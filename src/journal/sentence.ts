@@ -1,4 +1,4 @@
-import { formatSeconds, readable } from '../format.ts';
+import { counted, formatSeconds, readable } from '../format.ts';
 import type { Entry } from './journal.ts';
 import { recoverySentence } from './recovery-sentence.ts';
 import { type RunEntry, readRunEntry } from './run-entries.ts';
@@ -79,7 +79,7 @@ function runSentence(entry: RunEntry): Sentence {
       );
     }
     case 'transcript.kept':
-      return say(`the transcript of requests has ${entry.body.lines} lines`, 'dim');
+      return say(`the transcript of requests has ${counted(entry.body.lines, 'line')}`, 'dim');
     case 'activity.overdue': {
       const { verb, seconds, limitSeconds, basis, detail } = entry.body;
       const limit = `${BASES[basis]} ${formatSeconds(limitSeconds)}`;

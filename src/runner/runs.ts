@@ -220,7 +220,20 @@ function summarise(stream: StreamName, entries: readonly Entry[]): RunSummary | 
     startedAt: first.at,
     lastAt: last.at,
     status: end === undefined ? 'open' : closed === undefined ? 'abandoned' : 'closed',
-    where: closed?.title ?? state?.title ?? 'just begun',
+    where: closed?.title ?? standing(state?.title, end === undefined && waitsForCredentials(entries)),
     proven: closed?.proven ?? false,
   };
 }
+
+function standing(title: string | undefined, isWaiting: boolean): string {
+  if (!isWaiting) return title ?? 'just begun';
+  return title === undefined ? 'waits for credentials' : `waits for credentials: ${title}`;
+}
+
+/** Whether a run was paused for them, and nothing has moved it and nobody has taken it up since. */
+function waitsForCredentials(entries: readonly Entry[]): boolean {
+  const moved = entries.findLast(({ type }) => type === 'run.paused' || MOVES.has(type));
+  return moved?.type === 'run.paused';
+}
+
+const MOVES: ReadonlySet<string> = new Set(['event', 'answer', 'activity.begun', 'run.resumed']);

@@ -1,4 +1,5 @@
 import { EXIT, LifeboatError } from '../errors.ts';
+import { formatBytes } from '../format.ts';
 import { redact } from '../redact.ts';
 import type { Secret } from '../secret.ts';
 import { show } from '../text.ts';
@@ -99,7 +100,7 @@ export function timeoutError(ms: number): LifeboatError {
 }
 
 export function tooLargeError(limit: number): LifeboatError {
-  return new LifeboatError('service.too-large', `the answer is larger than ${limit} bytes`, {
+  return new LifeboatError('service.too-large', `the answer is larger than ${formatBytes(limit)}`, {
     hints: ['no answer of the service is that large: check that the url leads to it'],
     evidence: { limitBytes: limit },
   });

@@ -1,3 +1,4 @@
+import { counted } from '../format.ts';
 import { cells, cutText } from '../plain/width.ts';
 import { nowOf } from '../view/moment-reader.ts';
 import { cutWords } from './cut-words.ts';
@@ -240,14 +241,14 @@ function proseOverFacts(
   const factRows = Math.min(facts.length, Math.max(Math.floor((height - 1) / 2), height - 1 - prose.length));
   const isCut = factRows < facts.length;
   const text = scrolled(isCut ? whole : prose, scroll, width, height - factRows - 1, look);
-  return { page: text.page, shown: [...text.shown, BLANK, ...counted(facts, factRows, width, look)] };
+  return { page: text.page, shown: [...text.shown, BLANK, ...roomFor(facts, factRows, width, look)] };
 }
 
 /** As many rows of facts as there is room for; the last says how many are missing. */
-function counted(facts: readonly Line[], room: number, width: number, look: Look): Line[] {
+function roomFor(facts: readonly Line[], room: number, width: number, look: Look): Line[] {
   if (facts.length <= room) return [...facts];
   const shown = facts.slice(0, Math.max(0, room - 1));
-  const note = `${look.glyphs.more} ${facts.length - shown.length} more rows of facts: Tab, at the end`;
+  const note = `${look.glyphs.more} ${counted(facts.length - shown.length, 'more row')} of facts: Tab, at the end`;
   return [...shown, cutLine([span(note, 'text.dim')], width, look)].slice(0, Math.max(0, room));
 }
 
@@ -260,7 +261,7 @@ function side(state: UiState, facts: readonly Line[], width: number, height: num
     .filter((lines) => lines.length > 0)
     .flatMap((lines) => [...lines, BLANK]);
   const room = Math.max(0, (view.log.length === 0 ? height : most) - clocks.length);
-  const shown = [...clocks, ...counted(facts, room, width, look)].slice(0, height);
+  const shown = [...clocks, ...roomFor(facts, room, width, look)].slice(0, height);
   const gap = shown.length > 0 ? [BLANK] : [];
   const log = logLines(view.log, width, height - shown.length - gap.length, look, logGrown);
   return { isCut: facts.length > room, lines: [...shown, ...gap, ...log].slice(0, height) };
@@ -283,9 +284,7 @@ function scrolled(lines: readonly Line[], scroll: number, width: number, height:
   const first = Math.min(scroll, last);
   const below = lines.length - first - text;
   const note =
-    below > 0
-      ? `${look.glyphs.more} ${below} more ${below === 1 ? 'row' : 'rows'}: Tab`
-      : 'the end: Tab shows the beginning';
+    below > 0 ? `${look.glyphs.more} ${counted(below, 'more row')}: Tab` : 'the end: Tab shows the beginning';
   const shown = [...lines.slice(first, first + text), cutLine([span(note, 'text.dim')], width, look)];
   return { shown: shown.slice(0, rows), page: { height: text, last } };
 }

@@ -4,7 +4,7 @@ import { type Measures, measure } from '../evidence/measure/measure.ts';
 import type { RecoveryPoint } from '../evidence/measure/recovery-point.ts';
 import { SLICES } from '../evidence/measure/slices.ts';
 import { slicesOf } from '../evidence/measure/slices-of.ts';
-import { formatSeconds, formatTime } from '../format.ts';
+import { counted, formatSeconds, formatTime } from '../format.ts';
 import type { Entry } from '../journal/journal.ts';
 import type { ObjectiveView, Tone } from './run-view.ts';
 
@@ -65,7 +65,7 @@ function howMeasured({ by, recoveredTo, lostAt, lostBy }: RecoveryPoint): string
 function rows({ rowsBefore, rowsAfter }: RecoveryPoint): string {
   return rowsBefore === undefined || rowsAfter === undefined
     ? ''
-    : `, ${rowsBefore} rows before, ${rowsAfter} after`;
+    : `, ${counted(rowsBefore, 'row')} before, ${rowsAfter} after`;
 }
 
 function toneOf(isMet: boolean | undefined, otherwise: Tone): Tone {

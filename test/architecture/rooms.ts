@@ -14,6 +14,8 @@ export interface Room {
 const BOUNDED = 'src/bounded-file.ts';
 const ERRORS = 'src/errors.ts';
 const FORMAT = 'src/format.ts';
+/** Words for how many and how much: of the machines, because those use nothing else. */
+const QUANTITY = 'machines/parts/quantity.ts';
 const REDACT = 'src/redact.ts';
 const SECRET = 'src/secret.ts';
 const TEXT = 'src/text.ts';
@@ -44,14 +46,14 @@ export const ROOMS: readonly Room[] = [
     files: 'src/*.ts',
     packages: [],
     node: ['util'],
-    rooms: ['type machines/parts/failure.ts'],
+    rooms: ['type machines/parts/failure.ts', QUANTITY],
     why: 'what all rooms share leans on none of them',
   },
   {
     files: 'src/{bounded-file,trusted-path}.ts',
     packages: [],
     node: ['fs', 'path', 'timers'],
-    rooms: [ERRORS, TEXT],
+    rooms: [ERRORS, FORMAT, TEXT],
     why: 'what a person names as a file is read by one hand, which knows whose it is and nothing of what is in it',
   },
   {
@@ -93,6 +95,7 @@ export const ROOMS: readonly Room[] = [
       'src/backup/beginning.ts',
       BOUNDED,
       ERRORS,
+      FORMAT,
       REDACT,
       SECRET,
       TEXT,

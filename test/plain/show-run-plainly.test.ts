@@ -25,7 +25,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr()).toContain('step 1/11: look before the start\n');
     expect(io.stderr()).toContain('step 5/11: set the key\n');
     expect(io.stderr()).toContain('now: downloading backup 41\n');
-    expect(io.stderr()).toContain('  45 %, 1.2 GB of 2.7 GB, 34.0 MB/s\n');
+    expect(io.stderr()).toContain('  45 %, 1.1 GiB of 2.5 GiB, 32.4 MiB/s\n');
     expect(io.stdout()).toBe(
       [
         'done: the key of orders is rotated and proven',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LifeboatError } from '../../src/errors.ts';
+import { listRuns } from '../../src/runner/runs.ts';
 import { Secret } from '../../src/secret.ts';
 import { answerToTheChange, LOST, landed, makeWorld, obedient, reaches, sending } from './world.ts';
 
@@ -219,9 +220,12 @@ describe('refused credentials', () => {
     const run = await world.takeUp();
     expect(await run.ended).toEqual({ how: 'paused', exitCode: 4 });
     expect(run.state().snapshot.value).toBe('checking');
+    const where = async () => (await listRuns(world.journal)).map((one) => one.where);
+    expect(await where()).toEqual(['waits for credentials']);
     const again = await world.takeUp({ activities: obedient() });
     await reaches(again, 'offeringOldProof');
     expect(asked).toBe(1);
+    expect(await where()).not.toEqual(['waits for credentials']);
     await again.detach();
   });
 

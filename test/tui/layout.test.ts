@@ -193,8 +193,8 @@ describe('the screen', () => {
   });
 
   it('shows bytes with their rate and what is left, and the countdown of a wait', () => {
-    expect(screen('bytes', 80, 24)).toContain('45 %  1.2 GB of 2.7 GB  34.0 MB/s  44 s left');
-    expect(screen('bytesOfUnknown', 80, 24)).toContain('1.2 MB');
+    expect(screen('bytes', 80, 24)).toContain('45 %  1.1 GiB of 2.5 GiB  32.4 MiB/s  44 s left');
+    expect(screen('bytesOfUnknown', 80, 24)).toContain('1.2 MiB');
     expect(screen('wait', 80, 24)).toContain('looks again in 14 min 5 s');
     expect(screen('task', 80, 24)).toContain('status running');
   });

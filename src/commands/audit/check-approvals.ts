@@ -9,6 +9,7 @@ import { localTime } from '../../approvals/verify-signature.ts';
 import type { Finding } from '../../evidence/audit-report.ts';
 import { approvalFiles } from '../../evidence/bundle/approvals.ts';
 import type { BundleFiles } from '../../evidence/bundle/tar.ts';
+import { counted } from '../../format.ts';
 import type { Row } from '../../journal/chain.ts';
 import { readRunEntry } from '../../journal/run-entries.ts';
 import { show } from '../../text.ts';
@@ -83,7 +84,7 @@ export function signatureFindings(files: BundleFiles, stream: string): Finding[]
   const left = names.length - some.length;
   if (left === 0) return bad;
   const why = isThere ? 'there are too many' : 'ssh-keygen is not on this machine';
-  const what = left === 1 ? '1 approval signature was' : `${left} approval signatures were`;
+  const what = counted(left, 'approval signature was', 'approval signatures were');
   return [
     ...bad,
     { severity: 'warning', stream, code: 'approval.unchecked', shortMessage: `${what} not checked: ${why}` },

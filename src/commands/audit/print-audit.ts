@@ -1,6 +1,7 @@
 import { type Anchor, anchorOf } from '../../evidence/anchor.ts';
 import type { AuditReport } from '../../evidence/audit-report.ts';
 import { type Audited, believedBy, verdictOf } from '../../evidence/audit-verdict.ts';
+import { counted } from '../../format.ts';
 import { isStreamName } from '../../journal/new-entry.ts';
 import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
@@ -25,12 +26,14 @@ export function printAudit(
   if (more > 0) stdout.write(`${more} more are not shown: see them with --json\n`);
   for (const stream of report.streams)
     stdout.write(
-      `${stream.stream}: ${stream.entries} entries, sealed up to ${stream.sealed}, ${headOf(stream)}\n`,
+      `${stream.stream}: ${counted(stream.entries, 'entry', 'entries')}, sealed up to ${stream.sealed}, ${headOf(stream)}\n`,
     );
   if (!report.findings.some(({ code }) => code.startsWith('anchor.')))
     for (const { seq, stream } of anchors)
       stdout.write(`the anchor holds: entry ${seq} of ${stream} is the one it saw\n`);
-  stdout.write(`${report.entries} entries in ${report.streams.length} streams: ${verdictOf(report)}\n`);
+  stdout.write(
+    `${counted(report.entries, 'entry', 'entries')} in ${counted(report.streams.length, 'stream')}: ${verdictOf(report)}\n`,
+  );
   if (report.streams.length === 0) return;
   for (const line of believedBy(audited, report, anchors)) stdout.write(`believed: ${line}\n`);
 }

@@ -2,6 +2,7 @@ import { sshKeygenWorks } from '../../approvals/ssh-keygen.ts';
 import { readSigners } from '../../approvals/verify-signature.ts';
 import { weighSigners } from '../../approvals/weigh-signers.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { counted } from '../../format.ts';
 import { show } from '../../text.ts';
 import { refuseNobody } from '../approvals/required.ts';
 import { attempt, type Check, good } from './check.ts';
@@ -44,7 +45,8 @@ async function signers(path: string): Promise<Check> {
       found: `${show(path)}: line ${odd.map(({ at }) => at).join(', ')} is not one of ssh-keygen(1)`,
       hints: [EXAMPLE, '`lifeboat approve --print-key NAME` prints one on the machine of the second person'],
     };
-  if (lines.length > 0) return weighed(found.value.toString('utf8'), `${show(path)}, ${lines.length} lines`);
+  if (lines.length > 0)
+    return weighed(found.value.toString('utf8'), `${show(path)}, ${counted(lines.length, 'line')}`);
   return {
     what,
     state: 'bad',
@@ -67,7 +69,7 @@ function weighed(text: string, found: string): Check {
   return {
     what,
     state: canApprove ? 'warn' : 'bad',
-    found: `${found}; ${count} ${count === 1 ? 'thing' : 'things'} to look at`,
+    found: `${found}; ${counted(count, 'thing')} to look at`,
     hints: [...says, ...(findings.length > 0 || !canApprove ? [EXAMPLE] : [])],
   };
 }

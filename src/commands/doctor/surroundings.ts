@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { runbooks } from '../../../machines/index.ts';
 import { reconcile } from '../../activities/reconcile.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { counted } from '../../format.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { lazyPlatform } from '../platform-of.ts';
@@ -39,7 +40,7 @@ async function platform(context: CommandContext, config: LoadedConfig): Promise<
     const { said, apps } = found.value;
     return good(
       what,
-      `${show(said)}${apps === undefined ? '' : `; the first instance has ${apps} bound apps`}`,
+      `${show(said)}${apps === undefined ? '' : `; the first instance has ${counted(apps, 'bound app')}`}`,
     );
   } finally {
     await close();
@@ -79,7 +80,10 @@ async function reconciliation(config: LoadedConfig, name: string): Promise<Check
   const { newest, count } = result.output;
   if (newest === undefined && count === undefined)
     return { what, state: 'warn', found: 'its output names no date and time and no number', hints: [] };
-  return good(what, `newest ${newest ?? 'not told'}, ${count ?? 'no'} records`);
+  return good(
+    what,
+    `newest ${newest ?? 'not told'}, ${count === undefined ? 'number of records not told' : counted(count, 'record')}`,
+  );
 }
 
 /** A folder that the config names and that holds no runbook would leave the phone numbers out without a word. */

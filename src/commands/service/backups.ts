@@ -43,7 +43,7 @@ function rowOf(backup: Backup): string[] {
     backup.status,
     backup.size === undefined ? '-' : formatBytes(backup.size),
     timeOr(backup.triggered_at),
-    took(backup.triggered_at, backup.finished_at) ?? '-',
+    took(backup) ?? '-',
     backup.downloadable === undefined ? '-' : backup.downloadable ? 'yes' : 'no',
     backup.backup_id ?? '-',
   ];

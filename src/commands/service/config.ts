@@ -1,5 +1,6 @@
 import type { BackupSettings } from '../../../machines/parts/verbs.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
+import { counted } from '../../format.ts';
 import type { BackupsConfig } from '../../service/schemas.ts';
 import type { CommandContext } from '../context.ts';
 import { wholeNumber } from '../numbers.ts';
@@ -23,7 +24,10 @@ export async function configGet(
   else
     printFacts(context, [
       ['backups kept at least', value.min_backup_count],
-      ['deleted after', value.retention_time === undefined ? undefined : `${value.retention_time} days`],
+      [
+        'deleted after',
+        value.retention_time === undefined ? undefined : counted(value.retention_time, 'day'),
+      ],
       [
         'scheduled backups',
         value.exclude_from_auto_backup === undefined ? undefined : !value.exclude_from_auto_backup,
@@ -35,7 +39,7 @@ export async function configGet(
 }
 
 function characters(count: number | undefined): string | undefined {
-  return count === undefined ? undefined : `${count} characters`;
+  return count === undefined ? undefined : counted(count, 'character');
 }
 
 interface SettingFlags extends ChangeFlags, KeyFlags {

@@ -42,8 +42,8 @@ export function printBackup(context: CommandContext, backup: Backup): void {
     ['size', backup.size === undefined ? undefined : `${formatBytes(backup.size)} (${backup.size} bytes)`],
     ['asked for', utc(backup.triggered_at)],
     ['started', utc(backup.started_at)],
-    ['finished', utc(backup.finished_at)],
-    ['took', took(backup.triggered_at, backup.finished_at)],
+    [hasEnded(backup) ? 'finished' : 'last changed', utc(backup.finished_at)],
+    ['took', took(backup)],
     ['downloadable', backup.downloadable],
   ]);
 }
@@ -56,8 +56,8 @@ export function printRestore(context: CommandContext, restore: Restore): void {
     ['status', restore.status],
     ['data of', utc(restore.metadata?.restored_from)],
     ['asked for', utc(restore.triggered_at)],
-    ['finished', utc(restore.finished_at)],
-    ['took', took(restore.triggered_at, restore.finished_at)],
+    [hasEnded(restore) ? 'finished' : 'last changed', utc(restore.finished_at)],
+    ['took', took(restore)],
   ]);
 }
 
@@ -70,9 +70,18 @@ function utc(text: string | undefined): string | undefined {
   return text === undefined ? undefined : `${formatTime(text)} UTC`;
 }
 
-/** From the request to the last change of status, the time in the queue included. */
-export function took(from: string | undefined, to: string | undefined): string | undefined {
-  const [begin, end] = [instantOf(from), instantOf(to)];
+type Task = Pick<Backup, 'status' | 'triggered_at' | 'finished_at'>;
+
+/**
+ * From the request to the end, the time in the queue included. Only of a task that is done or has failed: `finished_at` is when the status last
+ * changed, so that of a backup which was deleted later is the time of that.
+ */
+export function took(task: Task): string | undefined {
+  const [begin, end] = hasEnded(task) ? [instantOf(task.triggered_at), instantOf(task.finished_at)] : [];
   if (begin === undefined || end === undefined || end < begin) return undefined;
   return formatSeconds((end - begin) / 1000);
+}
+
+function hasEnded({ status }: Task): boolean {
+  return status === 'done' || status === 'failed';
 }

@@ -1,5 +1,6 @@
 import { leftUnbound, type Obligation, unboundWords } from '../../../machines/parts/obligation.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import { counted } from '../../format.ts';
 import { instantOf } from './instant.ts';
 import type { Landmarks } from './landmarks.ts';
 import { cutSlices, type Slices } from './slices.ts';
@@ -122,7 +123,7 @@ function notesOn(
     ...(unbound.length === 0 ? [] : [`${unboundWords(unbound)}, and nobody waited for that`]),
     ...(apps === 0
       ? []
-      : [`${apps} application${apps === 1 ? ' was' : 's were'} bound again by hand, as somebody said`]),
+      : [`${counted(apps, 'application was', 'applications were')} bound again by hand, as somebody said`]),
     ...timeline.clockMovesMs.map(
       (ms) =>
         `the clock of this machine was moved ${Math.abs(ms) / 1000} s ${ms < 0 ? 'back' : 'ahead'} during the run, which does not count`,

@@ -1,4 +1,4 @@
-import { formatSeconds } from '../../format.ts';
+import { counted, formatSeconds } from '../../format.ts';
 import { SLICES } from '../measure/slices.ts';
 import type { Measured, Report } from '../report/model.ts';
 import type { Course } from '../report/model-course.ts';
@@ -105,7 +105,7 @@ function until({ status, rto }: Measured): string {
 
 function courseBlocks(course: Course): Block[] {
   const { steps, tasks, marks } = course;
-  const caption = `From ${time(course.from)} to ${time(course.until)} UTC: ${steps.length} steps, ${tasks.length} tasks of the service, ${marks.length} moments.`;
+  const caption = `From ${time(course.from)} to ${time(course.until)} UTC: ${counted(steps.length, 'step')}, ${counted(tasks.length, 'task')} of the service, ${counted(marks.length, 'moment')}.`;
   return [
     { kind: 'picture', caption, course },
     ...(steps.length === 0

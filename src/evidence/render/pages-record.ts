@@ -1,3 +1,4 @@
+import { counted } from '../../format.ts';
 import type { Report } from '../report/model.ts';
 import type { Line } from '../report/model-rows.ts';
 import { BLANK, type Block, type Section, type Text } from './document.ts';
@@ -73,7 +74,7 @@ function evidenceBlocks({ run, evidence }: Report): Block[] {
         transcript === undefined
           ? 'No transcript of requests was kept.'
           : [
-              `The transcript of requests has ${transcript.lines} lines, ${transcript.bytes} bytes, SHA-256 `,
+              `The transcript of requests has ${counted(transcript.lines, 'line')}, ${transcript.bytes} bytes, SHA-256 `,
               { code: transcript.sha256 },
               '.',
             ],
@@ -101,7 +102,7 @@ function signedCaption(count: number, signedTo = count): string {
 function headText(count: number, head: string | undefined): Text {
   if (head === undefined) return 'There are no entries.';
   return [
-    `${count} entries, chain head `,
+    `${counted(count, 'entry', 'entries')}, chain head `,
     { code: head },
     ' (write its first digits into the ticket: they pin this record).',
   ];

@@ -1,4 +1,5 @@
 import { leftUnbound, unboundWords } from '../../../machines/parts/obligation.ts';
+import { counted } from '../../format.ts';
 import type { Entry } from '../../journal/journal.ts';
 import type { RunEntryBody } from '../../journal/run-entries.ts';
 import { fieldsOf } from '../measure/timeline.ts';
@@ -124,7 +125,7 @@ function afterTheEnd(entries: readonly Entry[], own: readonly Entry[]): Alarm[] 
   return [
     {
       title: 'WRITTEN BEHIND THE END: the run was over when this was written, and it does not count',
-      text: `${behind.length} ${behind.length === 1 ? 'entry' : 'entries'} from entry ${first.seq} on: ${types}`,
+      text: `${counted(behind.length, 'entry', 'entries')} from entry ${first.seq} on: ${types}`,
       at: first.at,
       by: first.by,
     },

@@ -7,7 +7,7 @@ const PACE = { done: 1_000_000, total: 60_000_000, elapsedMs: 20_000, limitMs: 1
 describe('a download that the router will end first', () => {
   it('is foretold with its speed, the time it takes and what will happen', () => {
     expect(routerWarning(PACE)).toBe(
-      'at 50.0 kB/s this takes 20 min, but the router of the platform ends requests after 15 min; it then goes on from there by itself',
+      'at 48.8 KiB/s this takes 20 min, but the router of the platform ends requests after 15 min; it then goes on from there by itself',
     );
     expect(routerWarning({ ...PACE, resumable: false })).toContain('cannot go on from there');
   });
@@ -20,7 +20,7 @@ describe('a download that the router will end first', () => {
   });
 
   it('tells beforehand which speed is needed, when that is more than a slow line has', () => {
-    expect(leastSpeed(90_000_000_000, 15 * MINUTE)).toBe('it needs 100 MB/s to be done in 15 min');
+    expect(leastSpeed(90_000_000_000, 15 * MINUTE)).toBe('it needs 95.4 MiB/s to be done in 15 min');
     expect(leastSpeed(800_000_000, 15 * MINUTE)).toBeUndefined();
     expect(leastSpeed(undefined, 15 * MINUTE)).toBeUndefined();
   });

@@ -4,6 +4,8 @@ import { edgesOf } from '../../../src/commands/service/pitr.ts';
 import { took } from '../../../src/commands/service/tasks.ts';
 import { Backup, PitrRange } from '../../../src/service/schemas.ts';
 
+const HALF_A_MINUTE = { triggered_at: '2026-03-01T00:00:00', finished_at: '2026-03-01T00:00:30Z' };
+
 // Far from UTC, so that a time that is read as local is hours off.
 beforeEach(() => vi.stubEnv('TZ', 'Asia/Tokyo'));
 afterEach(() => vi.unstubAllEnvs());
@@ -17,7 +19,14 @@ test('a range of points in time without zones is in UTC', () => {
 });
 
 test('what a task took is told across times with and without a zone', () => {
-  expect(took('2026-03-01T00:00:00', '2026-03-01T00:00:30Z')).toBe('30 s');
+  expect(took(Backup.parse({ id: 1, status: 'done', ...HALF_A_MINUTE }))).toBe('30 s');
+});
+
+test('what a task took is told only when it has ended: a status that changed later says nothing of that', () => {
+  const told = ['failed', 'deleted', 'running'].map((status) =>
+    took(Backup.parse({ id: 1, status, ...HALF_A_MINUTE })),
+  );
+  expect(told).toEqual(['30 s', undefined, undefined]);
 });
 
 test('the newest backup is the newest in UTC', () => {
