@@ -1,4 +1,5 @@
 import type { Failure } from '../machines/parts/failure.ts';
+import { show } from './text.ts';
 
 /** Exit codes of every command; what ends with which, `EXIT_CODES` says. */
 export const EXIT = {
@@ -144,14 +145,14 @@ export function failureOf(thrown: unknown): Failure {
 
 /** What the system says of a file, in words; undefined for any other error. */
 function fileTrouble(thrown: unknown): Failure | undefined {
-  const words = FILE_TROUBLE[errorCode(thrown) ?? ''];
-  const path = words === undefined ? undefined : (thrown as NodeJS.ErrnoException).path;
-  if (words === undefined || path === undefined) return undefined;
+  const { path } = thrown as NodeJS.ErrnoException;
+  if (FILE_TROUBLE[errorCode(thrown) ?? ''] === undefined || path === undefined) return undefined;
+  const { why, advice } = troubleWith(path, thrown);
   return {
     code: 'file.failed',
-    shortMessage: `${path} cannot be used: ${words}`,
+    shortMessage: `${show(path, LONGEST_PATH)} cannot be used: ${why}`,
     hints: [
-      'what was written is kept: put that right and try again',
+      `what was written is kept: ${advice}, then try again`,
       '`lifeboat runs` and `lifeboat audit show` tell where things stand',
     ],
     evidence: { error: (thrown as Error).message.slice(0, 300) },
@@ -171,11 +172,63 @@ export const FILE_TROUBLE: Readonly<Record<string, string>> = {
   EACCES: 'it is not allowed',
   EPERM: 'it is not allowed',
   ENOENT: 'it is not there',
-  ENOTDIR: 'its folder is not there',
+  EEXIST: 'something else has this name',
+  ENOTDIR: 'a part of its path is a file and no folder',
   EISDIR: 'it is a folder',
   ELOOP: 'it is a chain of links without an end',
   ENAMETOOLONG: 'its name is too long',
 };
+
+const SHORTER = 'name a shorter path';
+const MAKE_ROOM = 'make room (`df -h` shows what is free)';
+const LOOK_AT_RIGHTS = 'look at owner and rights of the path (`ls -ld` shows them)';
+
+/** What helps, to follow on a colon. */
+const ADVICE: Readonly<Record<string, string>> = {
+  ENOSPC: MAKE_ROOM,
+  EDQUOT: MAKE_ROOM,
+  EROFS: 'name a path on a disk that can be written to',
+  EACCES: LOOK_AT_RIGHTS,
+  EPERM: LOOK_AT_RIGHTS,
+  EEXIST: 'name another path',
+  ENOTDIR: 'name another path',
+  EISDIR: 'name a file',
+  ELOOP: 'mend the link, or name the path that it stands for',
+  ENAMETOOLONG: SHORTER,
+};
+
+/** What SQLite says of the disk below a database, by its primary result codes (sqlite.org/rescode.html). */
+const SQLITE_TROUBLE: Readonly<Record<number, string>> = {
+  3: 'permission is denied',
+  8: 'it is read-only',
+  10: 'the disk reports an error',
+  13: 'the disk is full',
+  14: 'a file of it cannot be opened or made',
+};
+const CANNOT_OPEN = 14;
+/** Bytes. SQLite takes a path of 512 on Unix, and puts up to eight behind that of a database (os_unix.c, MAX_PATHNAME). */
+const LONGEST_DATABASE = 504;
+/** Characters of a path in a message: with a longer one, the reason behind it would be cut off. */
+const LONGEST_PATH = 120;
+
+/** Why a file or database at a path cannot be used, and what helps, both as the end of a sentence. */
+export function troubleWith(path: string, cause: unknown): { readonly why: string; readonly advice: string } {
+  const result = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) & 0xff : undefined;
+  const long = result === CANNOT_OPEN ? tooLongForDatabase(path) : undefined;
+  if (long !== undefined) return { why: long, advice: SHORTER };
+  const code = errorCode(cause);
+  return {
+    why: SQLITE_TROUBLE[result ?? 0] ?? FILE_TROUBLE[code ?? ''] ?? code ?? 'an unknown error',
+    advice: ADVICE[code ?? ''] ?? 'look at the rights of its folder and at the space on its disk',
+  };
+}
+
+/** Why no database can be at a path, whatever the disk says of it; undefined where one can. */
+export function tooLongForDatabase(path: string): string | undefined {
+  const length = Buffer.byteLength(path);
+  if (length <= LONGEST_DATABASE) return undefined;
+  return `its path has ${length} bytes, and that of a database at most ${LONGEST_DATABASE}`;
+}
 
 /** The code of a system error, such as `ENOSPC`; undefined for what has none, and for an error of our own. */
 export function errorCode(thrown: unknown): string | undefined {

@@ -69,7 +69,7 @@ function prepareHome(home: string, file: string): Earlier {
     return earlier;
   } catch (error) {
     if (error instanceof LifeboatError) throw error;
-    throw unusable(home, error);
+    throw notOpened(file, error);
   }
 }
 
@@ -209,8 +209,7 @@ function opened(file: string, open: () => DatabaseSync): DatabaseSync {
   } catch (error) {
     if (error instanceof LifeboatError) throw error;
     if (sqliteCode(error) === SQLITE_BUSY) throw busy(error, dirname(file));
-    const trouble = diskTrouble(error);
-    if (trouble !== undefined) throw notOpened(file, trouble, error);
+    if (diskTrouble(error, file) !== undefined) throw notOpened(file, error);
     throw new LifeboatError('journal.damaged', `${file} cannot be opened as a journal`, {
       hints: [
         'keep the file: `lifeboat audit verify` says what is left of it',
@@ -222,10 +221,4 @@ function opened(file: string, open: () => DatabaseSync): DatabaseSync {
       cause: error,
     });
   }
-}
-
-/** What the system says about the home, before SQLite comes into play. */
-function unusable(home: string, cause: unknown): LifeboatError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
-  return notOpened(join(home, DATABASE_FILE), code, cause);
 }

@@ -1,4 +1,5 @@
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError, troubleWith } from '../errors.ts';
+import { show } from '../text.ts';
 import { holdersIn } from './holders.ts';
 
 /** The primary result code of SQLite (`SQLITE_BUSY` is 5) when this is an error of `node:sqlite`. */
@@ -11,28 +12,23 @@ export const SQLITE_BUSY = 5;
 /** The file holds something else. */
 export const SQLITE_NOTADB = 26;
 
-/** What SQLite says of the disk below it and not of the file, by its primary result codes. */
-const DISK_TROUBLE: Readonly<Record<number, string>> = {
-  3: 'permission is denied',
-  8: 'it is read-only',
-  10: 'the disk reports an error',
-  13: 'the disk is full',
-  14: 'a file of it cannot be opened or made',
-};
+/** What SQLite says of the disk below it and not of the file: no rights, read-only, an error, full, cannot be opened. */
+const DISK_TROUBLE: ReadonlySet<number> = new Set([3, 8, 10, 13, 14]);
 
-/** What is wrong with the disk or the rights, in words; undefined when it is the content that is wrong, or nothing of both. */
-export function diskTrouble(error: unknown): string | undefined {
-  const code = sqliteCode(error);
-  return code === undefined ? undefined : DISK_TROUBLE[code];
+/** What is wrong with the disk, the rights or the path, in words; undefined when it is the content that is wrong, or nothing of both. */
+export function diskTrouble(error: unknown, path = ''): string | undefined {
+  return DISK_TROUBLE.has(sqliteCode(error) ?? 0) ? troubleWith(path, error).why : undefined;
 }
 /** A file beside the database cannot be opened or made. */
 export const SQLITE_CANTOPEN = 14;
 
 /** Nothing is wrong with the journal itself, as far as can be seen. */
-export function notOpened(file: string, trouble: string, cause: unknown): LifeboatError {
-  return new LifeboatError('journal.home', `${file} cannot be opened: ${trouble}`, {
+export function notOpened(file: string, cause: unknown): LifeboatError {
+  const { why, advice } = troubleWith(file, cause);
+  return new LifeboatError('journal.home', `${show(file, 120)} cannot be opened: ${why}`, {
     hints: [
-      'nothing was begun: look at the rights of its folder and at the space on its disk',
+      `nothing was begun: ${advice}`,
+      'LIFEBOAT_HOME names its folder',
       'to read a journal on a read-only disk, copy its folder elsewhere and set LIFEBOAT_HOME to the copy',
     ],
     evidence: { error: cause instanceof Error ? cause.message : String(cause) },

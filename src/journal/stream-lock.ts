@@ -1,13 +1,13 @@
 import { chmodSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError, troubleWith } from '../errors.ts';
 import { show } from '../text.ts';
 import { makePrivateFolder } from './folders.ts';
 import { locksFolder, readHolder, writeHolder } from './holders.ts';
 import type { Hold, StreamName } from './journal.ts';
 import { checkStreamName } from './new-entry.ts';
-import { diskTrouble, SQLITE_BUSY, SQLITE_NOTADB, sqliteCode } from './sqlite-errors.ts';
+import { SQLITE_BUSY, SQLITE_NOTADB, sqliteCode } from './sqlite-errors.ts';
 
 /** A lock whose owner nobody references must not be closed by the garbage collector: that would free it. */
 const held = new Set<DatabaseSync>();
@@ -49,9 +49,9 @@ function lockFile(path: string, stream: StreamName, infoPath: string): DatabaseS
     if (error instanceof LifeboatError) throw error;
     if (sqliteCode(error) === SQLITE_NOTADB) throw notALock(path, error);
     if (sqliteCode(error) === SQLITE_BUSY) throw heldBy(stream, infoPath);
-    const trouble = diskTrouble(error) ?? errnoOf(error);
-    throw new LifeboatError('journal.lost', `the lock of ${stream} cannot be taken: ${trouble}`, {
-      hints: ['look for a full disk or missing rights below LIFEBOAT_HOME'],
+    const { why, advice } = troubleWith(path, error);
+    throw new LifeboatError('journal.lost', `the lock of ${stream} cannot be taken: ${why}`, {
+      hints: [`${advice}: it lies below LIFEBOAT_HOME`],
       evidence: {
         error: error instanceof Error ? error.message : String(error),
       },
@@ -70,10 +70,6 @@ function notALock(path: string, cause?: unknown): LifeboatError {
     hints: ['nothing was written', 'with no lifeboat running, move it away: it is made anew'],
     cause,
   });
-}
-
-function errnoOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'an unknown error';
 }
 
 function heldBy(stream: StreamName, infoPath: string): LifeboatError {

@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError, troubleWith } from '../errors.ts';
 import { show } from '../text.ts';
 
 const PATIENCE_MS = 30_000;
@@ -82,8 +82,9 @@ function notALock(path: string, cause?: unknown): LifeboatError {
 }
 
 function lockError(path: string, cause: unknown): LifeboatError {
-  return new LifeboatError('keys.io', `cannot lock ${show(path)}`, {
-    hints: ['nothing was written', 'check that the folder can be written to and that its disk is not full'],
+  const { why, advice } = troubleWith(path, cause);
+  return new LifeboatError('keys.io', `cannot lock ${show(path, 120)}: ${why}`, {
+    hints: ['nothing was written', advice],
     evidence: {
       error: show(cause instanceof Error ? cause.message : String(cause)),
     },

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readHandle, UnusableFile } from '../bounded-file.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError, troubleWith } from '../errors.ts';
 import { show } from '../text.ts';
 import { refuseDistrusted } from '../trusted-path.ts';
 
@@ -122,8 +122,9 @@ function tooLarge(path: string, kind: PrivateFileKind): LifeboatError {
 }
 
 function ioError(what: string, path: string, cause: unknown): LifeboatError {
-  return new LifeboatError('keys.io', `cannot ${what} ${show(path)}: ${errno(cause) ?? 'unknown error'}`, {
-    hints: ['check the path, its rights and the space on its disk, then try again'],
+  const { why, advice } = troubleWith(path, cause);
+  return new LifeboatError('keys.io', `cannot ${what} ${show(path, 120)}: ${why}`, {
+    hints: [`${advice}, then try again`],
     evidence: {
       error: show(cause instanceof Error ? cause.message : String(cause)),
     },

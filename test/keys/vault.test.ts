@@ -283,7 +283,10 @@ describe('a vault that cannot be used', () => {
   it('says what the disk said, and keeps the old items', async () => {
     await writeFile(join(folder, 'home'), 'a file where the folder should be');
     const store = await open().catch((error: unknown) => error);
-    expect(store).toMatchObject({ code: 'keys.io', shortMessage: `cannot read ${path}: ENOTDIR` });
+    expect(store).toMatchObject({
+      code: 'keys.io',
+      shortMessage: `cannot read ${path}: a part of its path is a file and no folder`,
+    });
   });
 });
 

@@ -1,9 +1,11 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { freeSpace, KEPT_FREE } from '../../activities/free-space.ts';
 import { homeFolder, homePath, type LoadedConfig, loadConfig } from '../../config/load.ts';
-import { EXIT } from '../../errors.ts';
-import { formatBytes, readable } from '../../format.ts';
+import { EXIT, LifeboatError, tooLongForDatabase } from '../../errors.ts';
+import { counted, formatBytes, readable } from '../../format.ts';
+import { DATABASE_FILE } from '../../journal/sqlite-database.ts';
 import type { Keyring, KeyStore } from '../../keys/key-store.ts';
 import type { Skew } from '../../service/clock-skew.ts';
 import { show } from '../../text.ts';
@@ -54,6 +56,9 @@ async function homeRoom(env: NodeJS.ProcessEnv): Promise<Check> {
     homeFolder(env);
     await mkdir(home, { recursive: true, mode: 0o700 });
     await access(home, constants.W_OK);
+    const database = join(home, DATABASE_FILE);
+    const long = tooLongForDatabase(database);
+    if (long !== undefined) throw new LifeboatError('journal.home', `${show(database, 120)}: ${long}`);
     return { free: await freeSpace(home) };
   });
   if ('check' in found) return found.check;
@@ -88,7 +93,7 @@ async function configChecks(
   keyring: Keyring | undefined,
 ): Promise<Check[]> {
   const names = Object.keys(config.instances);
-  const head = good('config', `${config.path}, ${names.length} instances`);
+  const head = good('config', `${config.path}, ${counted(names.length, 'instance')}`);
   const found = await Promise.all(names.map((name) => instanceChecks(config, name, keyring?.store)));
   const held = keyring === undefined ? [] : await keysHeld(context, names, keyring);
   return [
