@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { checkpointRoot } from '../evidence/checkpoint-files.ts';
 import { readKeyFact } from '../keys/epochs.ts';
+import type { KeyStore } from '../keys/key-store.ts';
 import { openAsking } from '../plain/ask.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
@@ -19,6 +20,16 @@ interface Remembered {
 /** What a person types to begin anew all the same. */
 const WORDS = 'begin without the old keys';
 
+/** What the store that was asked for lacks. */
+interface Missing {
+  readonly kind: KeyStore['kind'];
+  /** The store for a person, such as `OS keychain`; of a vault that is not there, its path. */
+  readonly store: string;
+  readonly isThere: boolean;
+  readonly installationSecret: boolean;
+  readonly signingKey: boolean;
+}
+
 /**
  * Rejects with `keys.gone` when `missing` names something that the home remembers: a new key store in its place would look as if there had never been
  * other keys, and no fingerprint and signature of before could be checked any more. A person at a terminal may type that it is to be begun anew;
@@ -27,16 +38,15 @@ const WORDS = 'begin without the old keys';
 export async function refuseGone(
   context: CommandContext,
   home: string,
-  missing: { readonly what: string; readonly installationSecret: boolean; readonly signingKey: boolean },
+  missing: Missing,
   mayAsk: boolean,
 ): Promise<boolean> {
   const { keys, heads } = await rememberedBy(home);
   if (!(missing.installationSecret && keys) && !(missing.signingKey && heads)) return false;
-  const because = keys ? 'its journal names keys' : 'heads of its journal were signed';
-  const gone = new LifeboatError('keys.gone', `${missing.what} is gone: ${because}`, {
+  const gone = new LifeboatError('keys.gone', lackOf(missing, keys), {
     hints: [
-      'nothing was written: put the key store back from a copy, or set LIFEBOAT_KEYCHAIN to the one that was used',
-      'without it the backups made with those keys cannot be opened',
+      `nothing was written: ${whereElse(home, missing)}`,
+      'without them the backups made with those keys cannot be opened',
       'to begin a new one on purpose, run this command in a terminal and type that you want it',
     ],
     exitCode: EXIT.failed,
@@ -54,11 +64,34 @@ export async function refuseGone(
   throw gone;
 }
 
+/** What is known, and no more: nobody can tell a store that was lost from one that was never used. */
+function lackOf({ store, isThere }: Missing, keys: boolean): string {
+  if (!isThere)
+    return `there is no vault ${store}, and the journal ${keys ? 'names keys' : 'was signed with a key'}`;
+  return `the ${store} does not hold the key${keys ? 's that the journal names' : ' that signed the journal'}`;
+}
+
+function whereElse(home: string, { kind, isThere }: Missing): string {
+  const vault = vaultIn(home);
+  if (kind === 'os')
+    return existsSync(vault)
+      ? `they may be in the vault ${show(vault, 200)}: set LIFEBOAT_KEYCHAIN=vault`
+      : 'they may be in a vault (LIFEBOAT_KEYCHAIN=vault), or in the keychain of another user';
+  const copy = isThere
+    ? 'put another vault back from a copy'
+    : 'put the vault back from a copy if there was one';
+  return `they may be in the OS keychain (LIFEBOAT_KEYCHAIN=os); ${copy}`;
+}
+
+function vaultIn(home: string): string {
+  return join(home, 'vault.age');
+}
+
 const PATIENCE_MS = 10 * 60_000;
 
 /** The file of the vault when it is to be used and is not there. */
 export function missingVault(env: NodeJS.ProcessEnv, home: string): string | undefined {
-  const path = join(home, 'vault.age');
+  const path = vaultIn(home);
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !existsSync(path) ? path : undefined;
 }
 

@@ -105,7 +105,13 @@ export async function openKeys(
   const { missingVault, refuseGone } = await import('./keys-gone.ts');
   const home = homeFolder(context.env);
   const vault = how === 'look' ? undefined : missingVault(context.env, home);
-  const missing = { what: `the vault ${show(vault ?? '')}`, installationSecret: true, signingKey: true };
+  const missing = {
+    kind: 'vault' as const,
+    store: show(vault ?? ''),
+    isThere: false,
+    installationSecret: true,
+    signingKey: true,
+  };
   // Before anybody is asked for the passphrase of a new one.
   let isAgreed = vault !== undefined && (await refuseGone(context, home, missing, how === 'change'));
   const store = await chooseStore({
@@ -121,8 +127,8 @@ export async function openKeys(
   if (!isAgreed && vault === undefined) {
     const roots = await rootsIn(store);
     const lost = { installationSecret: !roots.installationSecret, signingKey: !roots.signingKey };
-    const what = `what was kept in the ${store.description}`;
-    isAgreed = await refuseGone(context, home, { what, ...lost }, how === 'change');
+    const here = { kind: store.kind, store: store.description, isThere: true };
+    isAgreed = await refuseGone(context, home, { ...here, ...lost }, how === 'change');
   }
   // Both at once: the next process must not ask again.
   if (isAgreed) await Promise.all([keyring.signingKey(), keyring.fingerprint(new Secret('any'))]);

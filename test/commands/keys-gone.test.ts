@@ -26,7 +26,8 @@ async function homeWith({ keys, heads }: { readonly keys: boolean; readonly head
 
 function refusal(home: string, installationSecret: boolean, signingKey: boolean) {
   const context = { stdin: new PassThrough(), stderr: new PassThrough(), env: {} };
-  const missing = { what: 'what was kept in the OS keychain', installationSecret, signingKey };
+  const store = { kind: 'os' as const, store: 'OS keychain', isThere: true };
+  const missing = { ...store, installationSecret, signingKey };
   return refuseGone(context as unknown as CommandContext, home, missing, true);
 }
 
@@ -34,7 +35,8 @@ test('a keychain without an installation secret is refused where a ledger names 
   const home = await homeWith({ keys: true, heads: false });
   await expect(refusal(home, true, true)).rejects.toMatchObject({
     code: 'keys.gone',
-    shortMessage: 'what was kept in the OS keychain is gone: its journal names keys',
+    shortMessage: 'the OS keychain does not hold the keys that the journal names',
+    hints: expect.arrayContaining([expect.stringContaining('may be in a vault (LIFEBOAT_KEYCHAIN=vault)')]),
   });
   expect(await refusal(home, false, true)).toBe(false);
 });

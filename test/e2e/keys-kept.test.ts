@@ -74,7 +74,7 @@ describe.concurrent('a key change whose process dies while the request is under 
 describe.concurrent('a key store that was there and is gone', () => {
   const house = useHouses();
 
-  test('is never replaced by a new one without a word, and doctor says that it is gone', async (context) => {
+  test('is never replaced by a new one without a word, and doctor says what is missing', async (context) => {
     const { expect } = context;
     const { home, run, entries, rotate, server } = await house(context);
     expect((await rotate()).code).toBe(0);
@@ -84,14 +84,17 @@ describe.concurrent('a key store that was there and is gone', () => {
     for (const command of [NEW_KEY, [...ROTATE, ...ANSWERED]]) {
       const { code, stderr } = await run(...command);
       expect(code, stderr).toBe(1);
-      expect(stderr).toContain('vault.age is gone: its journal names keys');
+      expect(stderr).toMatch(/there is no vault \S+vault\.age, and the journal names keys/u);
+      expect(stderr).toContain('they may be in the OS keychain (LIFEBOAT_KEYCHAIN=os)');
     }
     expect([existsSync(vault), (await entries()).length, changes(server).patches]).toEqual([
       false,
       written,
       1,
     ]);
-    expect((await run('doctor')).stdout).toMatch(/BAD +key store +the vault .* is gone/);
+    expect((await run('doctor')).stdout).toMatch(
+      /BAD +key store +there is no vault .*, and the journal names keys/,
+    );
     renameSync(`${vault}.away`, vault);
     expect((await run('doctor')).stdout).toMatch(/ok +orders: keys/);
   });
