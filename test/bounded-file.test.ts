@@ -64,7 +64,7 @@ describe('a file that somebody names', () => {
     writer.kill();
     expect(await whyNot(pipe())).toBe('nobody writes to it');
     expect(await whyNot(folder)).toBe('it is a folder');
-    expect(await whyNot(join(folder, 'none'))).toBe('ENOENT');
+    expect(await whyNot(join(folder, 'none'))).toBe('it is not there');
   });
 });
 

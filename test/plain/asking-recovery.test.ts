@@ -4,14 +4,14 @@ import type { RunView } from '../../src/view/run-view.ts';
 import { OBLIGATIONS, OWED } from '../tui/fake-recovery.ts';
 import { createFakeRun, PAPER } from '../tui/fake-run.ts';
 import { RUN_ID, VIEWS } from '../tui/fake-views.ts';
-import { createFakeStreams } from './fake-streams.ts';
+import { createFakeStreams, SOON } from './fake-streams.ts';
 
 function open(view: RunView) {
   const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
   const run = createFakeRun(view);
   const shown = showRunPlainly(run, io.streams, { interactive: true });
   const say = async (prompt: string, line: string) => {
-    await expect.poll(io.stderr).toMatch(new RegExp(`${prompt}$`, 'u'));
+    await expect.poll(io.stderr, SOON).toMatch(new RegExp(`${prompt}$`, 'u'));
     io.stdin.write(`${line}\r`);
   };
   const end = async () => {
@@ -39,7 +39,7 @@ describe('a moment, by lines', () => {
     const { io, run, say, end } = open(VIEWS.time);
     await say('> ', '2026-11-21 02:30 UTC');
     await say('y takes it: ', word);
-    await expect.poll(io.stderr).toMatch(/not taken, so nothing happens\n> $/u);
+    await expect.poll(io.stderr, SOON).toMatch(/not taken, so nothing happens\n> $/u);
     expect(run.answers).toEqual([]);
     await end();
   });
@@ -47,9 +47,9 @@ describe('a moment, by lines', () => {
   it('says why a text is no moment of the range', async () => {
     const { io, run, say, end } = open(VIEWS.time);
     await say('> ', 'whenever');
-    await expect.poll(io.stderr).toMatch(/"whenever" is not a time that can be read.*\n> $/u);
+    await expect.poll(io.stderr, SOON).toMatch(/"whenever" is not a time that can be read.*\n> $/u);
     await say('> ', '2026-11-19 02:30 UTC');
-    await expect.poll(io.stderr).toMatch(/before the earliest: choose between .*\n> $/u);
+    await expect.poll(io.stderr, SOON).toMatch(/before the earliest: choose between .*\n> $/u);
     expect(run.answers).toEqual([]);
     await end();
   });
@@ -66,7 +66,7 @@ describe('a word, by lines', () => {
   it('is given when it fits, and told what fits otherwise', async () => {
     const { io, run, say, end } = open(VIEWS.text);
     await say('> ', '4a1f');
-    await expect.poll(io.stderr).toMatch(/\na backup guid has eight digits from 0 to f\n> $/u);
+    await expect.poll(io.stderr, SOON).toMatch(/\na backup guid has eight digits from 0 to f\n> $/u);
     await say('> ', ' 4a1f77e0 ');
     await expect.poll(() => run.answers).toEqual([{ event: 'operator.guid', text: '4a1f77e0' }]);
     await end();
@@ -106,7 +106,7 @@ describe('what is owed, by lines', () => {
 
   it('is not asked anew while only its age goes on', async () => {
     const { io, run, end } = open(VIEWS.owed);
-    await expect.poll(io.stderr).toMatch(/> $/u);
+    await expect.poll(io.stderr, SOON).toMatch(/> $/u);
     const older = OWED.map((owed) => ({ ...owed, age: (owed.age ?? 0) + 60 }));
     run.show({ ...VIEWS.owed, question: { ...OBLIGATIONS, open: older } });
     expect(io.stderr().match(/question: /gu)).toHaveLength(1);
@@ -149,7 +149,7 @@ describe('the paper lifeboat, by lines', () => {
   ] as const)('is printed at %s, and the question stays open', async (_, view, key) => {
     const { io, run, say, end } = open(view);
     await say('> ', key);
-    await expect.poll(io.stderr).toContain(`\n${PAPER.split('\n').slice(1).join('\n')}\n> `);
+    await expect.poll(io.stderr, SOON).toContain(`\n${PAPER.split('\n').slice(1).join('\n')}\n> `);
     expect(run.answers).toEqual([]);
     await end();
   });

@@ -7,7 +7,7 @@ import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { createFakeRun } from '../tui/fake-run.ts';
 import { CHOICE, RUN_ID, SECRET, TYPED_NAME, VIEWS } from '../tui/fake-views.ts';
 import { FORBIDDEN, HOSTILE, HOSTILE_KINDS, hostileView } from '../tui/hostile-views.ts';
-import { createFakeStreams } from './fake-streams.ts';
+import { createFakeStreams, SOON } from './fake-streams.ts';
 
 const asking = (question: QuestionView): RunView => ({ ...VIEWS.choice, question });
 const nobody = { answer: () => undefined };
@@ -225,7 +225,7 @@ describe('an operator without the full screen', () => {
     const run = createFakeRun(view);
     const shown = showRunPlainly(run, io.streams, { interactive: true });
     const say = async (prompt: string, line: string) => {
-      await expect.poll(io.stderr).toMatch(new RegExp(`${prompt}$`, 'u'));
+      await expect.poll(io.stderr, SOON).toMatch(new RegExp(`${prompt}$`, 'u'));
       io.stdin.write(line);
     };
     const end = async () => {
@@ -288,7 +288,7 @@ describe('an operator without the full screen', () => {
     io.stdin.write('1\r');
     const run = createFakeRun(VIEWS.choice);
     const shown = showRunPlainly(run, io.streams, { interactive: true });
-    await expect.poll(io.stderr).toMatch(/> $/u);
+    await expect.poll(io.stderr, SOON).toMatch(/> $/u);
     expect(run.answers).toEqual([]);
     io.stdin.write('q\r');
     expect((await shown).how).toBe('detached');
@@ -301,13 +301,13 @@ describe('an operator without the full screen', () => {
       show(asking({ ...CHOICE, prompt: `Question ${answers.length}?` })),
     );
     const shown = showRunPlainly(run, io.streams, { interactive: true });
-    await expect.poll(io.stderr).toMatch(/> $/u);
+    await expect.poll(io.stderr, SOON).toMatch(/> $/u);
     for (let at = 0; at < 10; at += 1) {
       io.stdin.write('1\r');
       await pause(QUIET_MS / 2);
     }
     expect(run.answers).toHaveLength(1);
-    await expect.poll(io.stderr).toMatch(/Question 1\?[\s\S]*> $/u);
+    await expect.poll(io.stderr, SOON).toMatch(/Question 1\?[\s\S]*> $/u);
     await run.detach();
     await shown;
   });
