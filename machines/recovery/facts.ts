@@ -194,7 +194,7 @@ function dutyFacts({ duties }: RecoveryContext): Fact[] {
       label: 'bound',
       value: `${apps.map(({ key }) => key).join(', ') || 'no application'}${keys.length === 0 ? '' : `; keys: ${keys.map(({ name }) => name).join(', ')}`}`,
     },
-    { label: 'can be rebound', value: hands },
+    { label: 'rebinding', value: hands },
     ...notes.map((value): Fact => ({ label: 'note', value, tone: 'warn' })),
   ];
 }

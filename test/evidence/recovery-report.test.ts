@@ -97,7 +97,7 @@ test('the record of a recovery into another instance names it as it was checked,
   expect(text).toContain(
     '| In the config | orders-dr |\n| Instance id | i-7 |\n| Name at the service | orders-dr |',
   );
-  expect(text).toContain('| Backups of its own | 0 |\n| Bound applications | none |');
+  expect(text).toContain('| Backups of its own before | 0 |\n| Bound applications before | none |');
   expect(text).toContain(
     '| Backup guid | g-1 |\n| Data of | orders |\n| Key (fingerprint in this key store) | 5f4e3d2c1b0a |',
   );

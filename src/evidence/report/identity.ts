@@ -5,7 +5,7 @@ import type { Fact } from './model.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What of an instance's identity is shown, by the names in the entries. */
+/** What of an instance's identity is shown, by the names in the entries. What the change may change is told as what was before it. */
 const LABELS: Readonly<Record<string, string>> = {
   instanceId: 'Instance id',
   name: 'Name at the service',
@@ -14,12 +14,12 @@ const LABELS: Readonly<Record<string, string>> = {
   serviceId: 'Service id',
   planId: 'Plan id',
   createdAt: 'Created',
-  state: 'State',
-  backups: 'Backups of its own',
-  newestBackup: 'Newest backup',
-  restores: 'Restores',
-  newestRestore: 'Newest restore',
-  boundApps: 'Bound applications',
+  state: 'State before',
+  backups: 'Backups of its own before',
+  newestBackup: 'Newest backup before',
+  restores: 'Restores before',
+  newestRestore: 'Newest restore before',
+  boundApps: 'Bound applications before',
 };
 
 /**
