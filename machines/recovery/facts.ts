@@ -222,7 +222,7 @@ function instanceFacts(context: RecoveryContext): Fact[] {
     ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
     reportedFact(context, 'service name', facts.service.name),
     ...(facts.unsaid === undefined ? [reportedFact(context, 'state before', facts.ground.state)] : []),
-    { label: 'backups before', value: `${backups.total}, of them ${backups.done} done` },
+    { label: 'held before', value: `${counted(backups.total, 'backup')}, of them ${backups.done} done` },
     ...timeFact('newest before', newest?.finishedAt),
     ...(facts.unsaid === undefined
       ? []
@@ -247,6 +247,6 @@ function instanceFacts(context: RecoveryContext): Fact[] {
     ...(facts.clockSkewSeconds === undefined
       ? []
       : [{ label: 'clock skew', value: facts.clockSkewSeconds, unit: 'seconds' as const }]),
-    ...timeFact('token at start ends', facts.tokenExpires),
+    ...timeFact('token expires', facts.tokenExpires),
   ];
 }

@@ -1,4 +1,5 @@
 import { downloadFacts } from '../parts/download-facts.ts';
+import { counted } from '../parts/quantity.ts';
 import type { Closing, Fact } from '../parts/runbook.ts';
 import type { RotateKeyContext } from './context.ts';
 
@@ -145,7 +146,10 @@ function instanceFacts({ facts }: RotateKeyContext): Fact[] {
       value: 'may read; whether it may change shows at the change, and a refusal changes nothing',
     },
     { label: 'least key length', value: facts.ground.minKeyLength ?? 'not told' },
-    { label: 'backups before', value: `${backups.total}, of them ${backups.downloadable} downloadable` },
+    {
+      label: 'held before',
+      value: `${counted(backups.total, 'backup')}, of them ${backups.downloadable} downloadable`,
+    },
     ...(newest?.finishedAt === undefined
       ? []
       : [{ label: 'newest before', value: newest.finishedAt, unit: 'time' as const }]),
@@ -158,6 +162,6 @@ function instanceFacts({ facts }: RotateKeyContext): Fact[] {
       : [{ label: 'clock skew', value: facts.clockSkewSeconds, unit: 'seconds' as const }]),
     ...(facts.tokenExpires === undefined
       ? []
-      : [{ label: 'token at start ends', value: facts.tokenExpires, unit: 'time' as const }]),
+      : [{ label: 'token expires', value: facts.tokenExpires, unit: 'time' as const }]),
   ];
 }

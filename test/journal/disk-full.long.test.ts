@@ -76,7 +76,7 @@ describe.runIf(canMount())('on a disk of its own', () => {
     fill(house.home);
     expect(await house.rotate()).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^lifeboat: cannot .*ENOSPC$/mu),
+      stderr: expect.stringMatching(/^lifeboat: cannot .*: the disk is full$/mu),
     });
     expect(house.server.calls).toEqual([]);
   });
