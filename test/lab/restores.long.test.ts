@@ -127,7 +127,7 @@ test('with a wrong key the task fails, and the target is as it was', async () =>
   // Not even its connections were cut.
   expect(pid).toBeGreaterThan(0);
   expect(await target.query('select 1 as n from pg_stat_activity where pid = $1', [pid])).toHaveLength(1);
-  expect((await ask(lab, 'GET', target.v1)).json).toMatchObject({ state: 'provisioned' });
+  expect((await ask(lab, 'GET', target.v1)).json).toMatchObject({ state: 'available' });
 });
 
 test('nobody knows an unknown guid, and a body without a guid or key is 422', async () => {
@@ -216,7 +216,7 @@ test('a restore waits until a restart is over, and restores come one after the o
   const ends = ended.map(({ finished_at }) => Date.parse(finished_at ?? ''));
   expect(ends).toEqual(ends.toSorted((a, b) => a - b));
   await until('the instance is back', async () =>
-    z.object({ state: z.string() }).parse((await curl(lab, 'GET', orders.v1)).json).state === 'provisioned'
+    z.object({ state: z.string() }).parse((await curl(lab, 'GET', orders.v1)).json).state === 'available'
       ? true
       : undefined,
   );
