@@ -36,7 +36,7 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
       path: '/restart',
       method: 'PATCH',
       state: 'available',
-      says: /the target has changed \(.*last changed at/,
+      says: /the target has changed \(state: available, was provisioned\)/,
     },
     {
       change: 'backed up',
