@@ -90,6 +90,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       now: deps.now,
       report: deps.report,
     };
+    const before = entries.length;
     const performed = await perform(activity, { id, verb, input: { ...input, intent: id } }, context, {
       write: async (notes, facts) => {
         deps.signal.throwIfAborted();
@@ -104,8 +105,12 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
     });
     const ended = { type: 'call.ended', body: endOf(id, verb, performed) };
     await append([...performed.notes, ended], performed.ledger);
-    const { lost, evidence } = foldIntents(entries).get(id) ?? {};
-    return { performed, lost, evidence };
+    const intents = foldIntents(entries);
+    // A call that was never armed and is done: an earlier one of the same wish, which was refused, turned out to be.
+    const judged = entries.slice(before).findLast(({ type }) => type === 'intent.judged');
+    const { intent = '' } = (judged?.body ?? {}) as { readonly intent?: string };
+    const known = intents.get(id) ?? intents.get(intent);
+    return { performed, lost: known?.lost, evidence: known?.evidence };
   };
 
   return {

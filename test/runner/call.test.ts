@@ -80,6 +80,36 @@ test('a call that was refused for its credentials is not open', async () => {
   expect(caller.open()).toEqual([]);
 });
 
+test('a call that was refused and shows all the same is adopted by the next of the same wish, which sends nothing', async () => {
+  const journal = await openJournal();
+  const failure = { code: 'service.busy', shortMessage: 'too many requests', hints: [], evidence: {} };
+  let sends = 0;
+  let isShown = false;
+  const evidence = { candidate: { id: 9 } };
+  const refused = sending(
+    async () => {
+      sends += 1;
+      return { sent: 'absent', refused: true, failure };
+    },
+    async () =>
+      isShown
+        ? { verdict: 'landed', output: { landed: true, id: 9, adopted: true }, evidence }
+        : { verdict: 'wait', ms: 1, untilMs: 1, shows: 'nothing' },
+  );
+  const caller = await takeLedger(deps(journal, { createBackup: refused }));
+  expect(await caller.perform(CREATE)).toMatchObject({ performed: { how: 'failed' } });
+  expect(await caller.perform({ ...CREATE, input: { other: 1 } })).toMatchObject({
+    performed: { how: 'failed' },
+  });
+  isShown = true;
+  expect(await caller.perform(CREATE)).toMatchObject({
+    performed: { how: 'done', output: { id: 9 } },
+    lost: { code: 'service.busy' },
+    evidence,
+  });
+  expect([sends, caller.open()]).toEqual([2, []]);
+});
+
 test('one process at a time calls an instance, and the second is told who does', async () => {
   const journal = await openJournal();
   const other = await openSqliteJournal({ home: journal.home, by: 'another' });
