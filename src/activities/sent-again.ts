@@ -26,8 +26,8 @@ export function sentAgain<T>(
 }
 
 /**
- * Sends until it is let in, at most three times: what is turned away with 429 was not looked into. A lost answer is the last one, for whom it
- * matters to know that an answer was lost.
+ * Sends what changes nothing more when it is sent again until it is let in, at most three times. A lost answer is the last one: it matters that
+ * an answer was lost.
  */
 export function sentWhenLetIn<T>(
   send: () => Promise<SendOutcome<T>>,

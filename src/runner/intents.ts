@@ -99,7 +99,7 @@ function verbOf({ verb }: { readonly [key: string]: Json }): { readonly verb?: s
   return typeof verb === 'string' ? { verb } : {};
 }
 
-/** A call that was refused, and that whoever asks for the same again has to look for first. */
+/** A call that was refused. The same is sent again only after a look for it. */
 export interface RefusedCall {
   readonly intent: string;
   readonly input: { readonly [key: string]: Json };
@@ -114,7 +114,7 @@ export const DECISIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Calls of the same wish (verb, purpose and input) that were refused before the intent, the oldest first, as far as nothing has settled
+ * Calls of the same wish (verb, purpose and input) that were refused before the intent, the oldest first, as far as nothing has resolved
  * them since: another one of the verb that landed, or a person's decision. Pure.
  */
 export function refusedBefore(
@@ -122,7 +122,7 @@ export function refusedBefore(
   { intent, verb, input }: Pick<RefusedCall, 'intent' | 'input'> & { readonly verb: string },
 ): readonly RefusedCall[] {
   const begun = new Map<string, RefusedCall['input']>();
-  for (const { type, body } of sinceSettled(entries, verb)) {
+  for (const { type, body } of sinceResolved(entries, verb)) {
     const { key, input: given } = body as { readonly key?: Json; readonly input?: RefusedCall['input'] };
     if (type === 'activity.begun' && typeof key === 'string') begun.set(key, given ?? {});
   }
@@ -137,8 +137,8 @@ export function refusedBefore(
   });
 }
 
-/** The entries behind the last one that settled what was asked for by the verb. */
-function sinceSettled(entries: readonly Entry[], verb: string): readonly Entry[] {
+/** The entries behind the last one that resolved what the verb was asked for. */
+function sinceResolved(entries: readonly Entry[], verb: string): readonly Entry[] {
   const last = entries.findLastIndex(({ type, body }) => {
     const { sent, verdict, verb: its, event } = body as Readonly<Record<string, Json>>;
     if (type === 'event') return DECISIONS.has(String((event as { readonly type?: Json } | undefined)?.type));

@@ -67,7 +67,7 @@ const MOST_SENDS = 3;
  * PREPARE, and one send; where that was turned away unread, another one, a few times. That it was turned away is on disk before the wait: a
  * process that comes later finds it refused. `isFirst` is false where earlier sends of the intent may still be under way: their baseline
  * stays. Nothing is sent again unless the service can be looked at, and shows nothing that is not in the
- * first baseline: whoever turned it away need not be the service.
+ * first baseline: the refusal need not be the service's own.
  */
 async function sendUntilLetIn(attempt: Attempt, isFirst: boolean): Promise<Performed | 'unknown'> {
   const { activity, input, mark, context, port } = attempt;
@@ -82,7 +82,7 @@ async function sendUntilLetIn(attempt: Attempt, isFirst: boolean): Promise<Perfo
     const { failure, againMs } = sent;
     const refusedAt = context.now().toISOString();
     const refused = failed(failure, [outcome(mark, sent)], []);
-    // New credentials are needed before the service can be looked at; whoever comes with them looks before anything is sent.
+    // New credentials are needed before the service can be looked at; the process that comes with them looks before anything is sent.
     if (refused.how === 'paused') return refused;
     const isLast = againMs === undefined || sends >= MOST_SENDS;
     if (!isLast) {

@@ -20,7 +20,7 @@ export interface Answer<T> {
 /**
  * How a mutating call ended. It never rejects for anything that happens on the wire.
  * `accepted`: a documented status, or another 2xx that fits; what its body does not tell is undefined.
- * `refused`: it was not done: 401, 405, 407 or 429, or 400, 403, 404, 412, 422 in the service's own words.
+ * `refused`: an answer says that it was not done: 401, 405, 407 or 429, or 400, 403, 404, 412, 422 in the service's own words.
  * `never-sent`: provably not a byte of the request left (unresolved name, refused connection, no token, a call that the
  * revision lacks, a listing of V0 that could not be read first).
  * `unknown`: everything else (reset, timeout, 409, 5xx, redirect, unreadable answer): in doubt, ask the service.

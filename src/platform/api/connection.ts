@@ -34,8 +34,8 @@ export interface Change {
   readonly secrets?: readonly Secret[];
   readonly signal: AbortSignal;
   /**
-   * What the change makes, where the platform shows it. Asked before a change that was turned away is sent again, since whoever turned it away
-   * need not be the platform. Without it the same again makes nothing more.
+   * What the change makes, where the platform shows it. Asked before a change that was turned away is sent again, since the refusal need not be
+   * the platform's own. Without it the same again makes nothing more.
    */
   readonly made?: () => Promise<unknown>;
 }
