@@ -71,7 +71,7 @@ describe.concurrent('a key change beside a restore', () => {
     if (backup === undefined) throw new Error('the house has a backup');
     const { id } = orders.restore(backup, orders.keys[0] ?? '', { until: gate.promise });
     const end = await rotate();
-    expect(end.code, end.stderr).toBe(1);
+    expect(end.code, end.stderr).toBe(3);
     expect(end.stderr).toContain(`restore ${id} of orders is`);
     expect(changes(server)).toMatchObject({ patches: 0 });
   });

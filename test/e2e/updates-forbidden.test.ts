@@ -43,7 +43,7 @@ describe.concurrent('maintenance updates of revision 61', { timeout: 60_000 }, (
       const orders = opened.server.instance('orders');
       orders.updateSetting = { type: 'general', allowed: false };
       const end = await opened.run(...change(action), ...ANSWERED);
-      expect(end.code, end.stderr).toBe(action === 'update' ? 1 : 0);
+      expect(end.code, end.stderr).toBe(action === 'update' ? 3 : 0);
       expect(orders.updateSetting).toEqual({ type: 'general', allowed: false });
       expect(settingsSent(opened)).toEqual([]);
     },
