@@ -73,15 +73,19 @@ async function record(flow: Walkable, plan?: Plan) {
 
 /** Sent at most once: what came of it may have to be asked for. */
 const SENDS: ReadonlySet<Kind> = new Set<Kind>(['task', 'nameless', 'action']);
+/** Whoever restores needs the list of restores once more, as what was there before. */
+const RESTORING = /\/(?:restore|perform)$/u;
 /** What is asked for more than once for one thing: the second time need not be like the first. */
 const TWICE: ReadonlySet<Kind> = new Set<Kind>(['poll', 'download', 'only-download']);
 
 function endpointsIn(seen: readonly Seen[]): Endpoint[] {
   const counts = new Map<string, number>();
   const waited = new Set<string>();
+  const isRestoring = seen.some(({ method, route }) => method === 'POST' && RESTORING.test(route));
   return seen.flatMap((one): Endpoint[] => {
     if (one.route.endsWith(MEANWHILE)) return [];
-    const kind = kindOf(one);
+    const found = kindOf(one);
+    const kind = found === 'others' && !isRestoring ? 'aside' : found;
     const turn = `${one.at?.verb} ${one.at?.turn}`;
     const key = `${kind} ${turn} ${one.route}`;
     const count = (counts.get(key) ?? 0) + 1;

@@ -5,6 +5,7 @@ export const KINDS = [
   'decision',
   'comfort',
   'others',
+  'aside',
   'poll',
   'task',
   'nameless',
