@@ -7,7 +7,10 @@ import { recording } from './recovery/record.ts';
 import { recovery } from './recovery/setup.ts';
 import { freezeUpdates, releaseUpdates } from './recovery/updates.ts';
 
-/** Restart, recreate or update an instance; maintenance updates are held back beside the first two, where a person wants it. */
+/**
+ * Restart, recreate or update an instance; maintenance updates are held back beside the first two, where a
+ * person wants it.
+ */
 export const changeInstanceMachine = recovery.createMachine({
   id: 'change-instance',
   version: '1',

@@ -66,8 +66,8 @@ async function readSized(handle: FileHandle, total: number): Promise<Buffer> {
 }
 
 /**
- * The bytes of a plain file of our own. Throws an `UnusableFile` for everything else and for one that is larger. `check` sees what was opened
- * before anything is read of it.
+ * The bytes of a plain file of our own. Throws an `UnusableFile` for everything else and for one that is
+ * larger. `check` sees what was opened before anything is read of it.
  */
 export function readPlainFile(path: string, most: number, check?: (stats: Stats) => void): Buffer {
   const file = openSync(path, constants.O_RDONLY | NONBLOCK);
@@ -98,7 +98,10 @@ export function dropLink(path: string): void {
 /** Something lies there that is no file of this kind. The message says what, as the end of a sentence. */
 export class UnusableFile extends Error {}
 
-/** Why a file could not be read, in words for the end of a message; a code of the system that has no words here stays as it is. */
+/**
+ * Why a file could not be read, in words for the end of a message; a code of the system that has no words
+ * here stays as it is.
+ */
 export function whyUnread(cause: unknown): string {
   if (cause instanceof UnusableFile) return cause.message;
   const code = errorCode(cause);

@@ -14,8 +14,8 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /**
- * What ends with which exit code. The help, the table in the README and the tests are made of it: each situation is tried on the built
- * product under its name.
+ * What ends with which exit code. The help, the table in the README and the tests are made of it: each
+ * situation is tried on the built product under its name.
  */
 export const EXIT_CODES = {
   closed: {
@@ -71,7 +71,10 @@ export const EXIT_CODES = {
   Record<keyof typeof EXIT, { readonly means: string; readonly when: Readonly<Record<string, string>> }>
 >;
 
-/** Codes of errors that say that somebody else is at it. Nothing was sent or written; waiting or resuming helps. */
+/**
+ * Codes of errors that say that somebody else is at it. Nothing was sent or written; waiting or resuming
+ * helps.
+ */
 const BUSY: ReadonlySet<string> = new Set(['journal.held', 'journal.busy', 'keys.busy', 'run.open']);
 
 export interface LifeboatErrorOptions {
@@ -206,7 +209,10 @@ const SQLITE_TROUBLE: Readonly<Record<number, string>> = {
   14: 'a file of it cannot be opened or made',
 };
 const CANNOT_OPEN = 14;
-/** Bytes. SQLite takes a path of 512 on Unix, and puts up to eight behind that of a database (os_unix.c, MAX_PATHNAME). */
+/**
+ * Bytes. SQLite takes a path of 512 on Unix, and puts up to eight behind that of a database (os_unix.c,
+ * MAX_PATHNAME).
+ */
 const LONGEST_DATABASE = 504;
 /** Characters of a path in a message: with a longer one, the reason behind it would be cut off. */
 const LONGEST_PATH = 120;

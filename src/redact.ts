@@ -21,8 +21,8 @@ export function redact(text: string, secrets: Iterable<Secret> = []): string {
 }
 
 /**
- * An http address as it may be shown: without user, password, query and fragment, where tokens are put. Undefined for every other text, of which
- * nobody knows where in it a secret stands.
+ * An http address as it may be shown: without user, password, query and fragment, where tokens are put.
+ * Undefined for every other text, of which nobody knows where in it a secret stands.
  */
 export function plainAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -37,9 +37,9 @@ const STICKY = 0o1000;
 const MOST_LINKS = 40;
 
 /**
- * Why the file or folder at `path` is not believed; empty when it is, and on systems without such rights. `opened` is what fstat(2) says of
- * the file that was opened by this path: then that very file is judged, whatever lies at the path by now. Throws what the system says of a
- * path at which nothing is.
+ * Why the file or folder at `path` is not believed; empty when it is, and on systems without such rights.
+ * `opened` is what fstat(2) says of the file that was opened by this path: then that very file is judged,
+ * whatever lies at the path by now. Throws what the system says of a path at which nothing is.
  */
 export function distrustOf(path: string, opened?: Stats): Distrust[] {
   const uid = process.geteuid?.();
@@ -68,7 +68,10 @@ export function distrustOf(path: string, opened?: Stats): Distrust[] {
 
 const DESCRIPTORS = /^(?:\/proc\/.*\/fd|\/dev\/fd)$/u;
 
-/** Throws when the file or folder at `path` is not believed, as `distrustOf` finds. `what` names it in the message. */
+/**
+ * Throws when the file or folder at `path` is not believed, as `distrustOf` finds. `what` names it in the
+ * message.
+ */
 export function refuseDistrusted(what: string, path: string, opened?: Stats, how: Refusal = REFUSED): void {
   refuse(what, path, distrustOf(path, opened), how);
 }
@@ -93,8 +96,9 @@ function refuse(what: string, path: string, found: readonly Distrust[], how = RE
 }
 
 /**
- * Throws `trust.refused` when others could have written into a home, or could from now on: it, what lies in it, or, as long as it is not there,
- * the folder in which it would be made. The home itself may be a link; what lies in it may not, since files are written there.
+ * Throws `trust.refused` when others could have written into a home, or could from now on: it, what lies in
+ * it, or, as long as it is not there, the folder in which it would be made. The home itself may be a link;
+ * what lies in it may not, since files are written there.
  */
 export function refuseForeignHome(home: string): void {
   const uid = process.geteuid?.();
@@ -117,8 +121,8 @@ function nearest(path: string): string {
 }
 
 /**
- * Makes a folder for its owner only, with those above it up to `root`. Throws `trust.refused` where one of them is a link or could have been written
- * by others, and what the system says. `root` itself may be a link.
+ * Makes a folder for its owner only, with those above it up to `root`. Throws `trust.refused` where one of
+ * them is a link or could have been written by others, and what the system says. `root` itself may be a link.
  */
 export function makeFolderInside(root: string, path: string): void {
   const uid = process.geteuid?.();
@@ -170,7 +174,10 @@ function judgeOwner({ uid: owner }: Stats, what: string, path: string, uid: numb
   return [{ says: `${what} belongs to another user (${owner})`, mend }];
 }
 
-/** Whether nobody else is in a group, as far as this machine's own lists say; a group that they do not know is one's own if it has one's number. */
+/**
+ * Whether nobody else is in a group, as far as this machine's own lists say; a group that they do not know is
+ * one's own if it has one's number.
+ */
 function isOwnGroup(gid: number, uid: number): boolean {
   return gid === process.getgid?.() && hasNobodyElse(gid, uid, linesOf('/etc/passwd'), linesOf('/etc/group'));
 }

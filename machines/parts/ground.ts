@@ -1,7 +1,10 @@
 import type { TargetIdentity } from './recovery-verbs.ts';
 import type { Ground } from './verbs.ts';
 
-/** Tells whether a restore is under way: whatever is changed beside one, the restore may undo, or be undone by. */
+/**
+ * Tells whether a restore is under way: whatever is changed beside one, the restore may undo, or be undone
+ * by.
+ */
 export const RESTORES_CALL = {
   method: 'GET',
   path: '/restores',
@@ -17,8 +20,9 @@ export const GROUND_CALLS = [
 ] as const;
 
 /**
- * What differs between the ground that was confirmed and the ground now, as sentences for the operator; the one rule of every run that asks for a
- * name. `updatedAt` is left out: a service may move it by itself, and what moves it for a reason shows in another field as well.
+ * What differs between the ground that was confirmed and the ground now, as sentences for the operator; the
+ * one rule of every run that asks for a name. `updatedAt` is left out: a service may move it by itself, and
+ * what moves it for a reason shows in another field as well.
  */
 export function groundDifferences(before: Ground, now: Ground): string[] {
   const found: string[] = [];
@@ -53,7 +57,10 @@ function restoreDifferences(before: Ground, now: Ground): string[] {
   return wasRead && isOther ? [`restore ${newestRestore} was made meanwhile`] : [];
 }
 
-/** An update that was confirmed is the update of these components; a service that does not report them differs in nothing. */
+/**
+ * An update that was confirmed is the update of these components; a service that does not report them differs
+ * in nothing.
+ */
 function updateDifferences(before: Ground, now: Ground): string[] {
   const [was, on] = [before.updates, now.updates];
   if (was === undefined || on === undefined) return [];

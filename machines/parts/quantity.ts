@@ -9,7 +9,10 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
-/** Bytes for a person: `0 B`, `999 B`, `1.2 MiB`, `123 GiB`; `64 KiB` where it is just that. Binary units, as memory and the limits of services are told. */
+/**
+ * Bytes for a person: `0 B`, `999 B`, `1.2 MiB`, `123 GiB`; `64 KiB` where it is just that. Binary units, as
+ * memory and the limits of services are told.
+ */
 export function formatBytes(bytes: number): string {
   let value = Math.max(0, bytes);
   let unit = 0;

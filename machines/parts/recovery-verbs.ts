@@ -68,7 +68,10 @@ export const CardOnRecord = z.object({
 });
 export type CardOnRecord = z.infer<typeof CardOnRecord>;
 
-/** By what a target is known. Pinned when it was checked; a difference until the call has it confirmed again (domain N9). */
+/**
+ * By what a target is known. Pinned when it was checked; a difference until the call has it confirmed again
+ * (domain N9).
+ */
 export const TargetIdentity = z.object({
   instanceId: z.string().optional(),
   name: z.string().optional(),

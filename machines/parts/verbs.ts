@@ -29,8 +29,8 @@ export const Ground = z.object({
   serviceId: z.string().optional(),
   state: z.string().optional(),
   /**
-   * When the service last changed the instance, by its own clock. A sign for `waitForInstance` that an action was begun, and no proof; it says
-   * nothing about whether a confirmation still holds.
+   * When the service last changed the instance, by its own clock. A sign for `waitForInstance` that an action
+   * was begun, and no proof; it says nothing about whether a confirmation still holds.
    */
   updatedAt: z.string().optional(),
   /** The maintenance updates that were to be had, each as one text to compare by. */
@@ -69,7 +69,10 @@ export const PreflightFacts = z.object({
   keyStore: z.string(),
   tokenExpires: z.string().optional(),
   clockSkewSeconds: z.number().optional(),
-  /** What the instance's interface has no call for, and what that interface is called; missing for V1, which says all of it. */
+  /**
+   * What the instance's interface has no call for, and what that interface is called; missing for V1, which
+   * says all of it.
+   */
   unsaid: z.object({ by: z.string(), what: z.array(z.string()) }).optional(),
   warnings: z.array(z.string()),
   blockers: z.array(Failure),

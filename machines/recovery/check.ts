@@ -3,7 +3,9 @@ import { RESTORES_CALL } from '../parts/ground.ts';
 import { failTo, failure } from './failing.ts';
 import { recovery } from './setup.ts';
 
-/** What is read before anything is decided. V0 has the lists alone; what it leaves unsaid stands in the facts. */
+/**
+ * What is read before anything is decided. V0 has the lists alone; what it leaves unsaid stands in the facts.
+ */
 const GETS = [
   { method: 'GET', path: '', what: 'the instance and its state', optional: true },
   { method: 'GET', path: '/backups-config', what: 'retention, least key length', optional: true },
@@ -11,8 +13,9 @@ const GETS = [
 ] as const;
 
 /**
- * Looks at the instance. With `tolerant` an instance that has failed is no reason to go no further: a restore is what it may need.
- * With `restores` a restore that is under way is such a reason: it would replace what the change brings, or be disturbed by it.
+ * Looks at the instance. With `tolerant` an instance that has failed is no reason to go no further: a restore
+ * is what it may need. With `restores` a restore that is under way is such a reason: it would replace what
+ * the change brings, or be disturbed by it.
  */
 export function check({
   tolerant,

@@ -32,7 +32,10 @@ export function expectedOrigin(
   };
 }
 
-/** What a target is compared with: the lost instance as far as its card knows it, and the size of what is recovered. */
+/**
+ * What a target is compared with: the lost instance as far as its card knows it, and the size of what is
+ * recovered.
+ */
 export function expectedTarget<Name extends string | undefined>(
   instance: Name,
   card: Omit<RecoveryCard, 'preparedAt' | 'proven'> | undefined,

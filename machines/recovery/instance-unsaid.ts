@@ -3,8 +3,9 @@ import type { RecoveryContext } from './context.ts';
 import { recovery } from './setup.ts';
 
 /**
- * Whether the restored instance is available, where no call of its interface says it (service-api.md section 4.4). A person may have seen it;
- * whatever they say, `ready` stays empty, so that the run closes without proof.
+ * Whether the restored instance is available, where no call of its interface says it (service-api.md section
+ * 4.4). A person may have seen it; whatever they say, `ready` stays empty, so that the run closes without
+ * proof.
  */
 export function instanceUnsaid({ next }: { readonly next: string }) {
   return {

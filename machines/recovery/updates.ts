@@ -7,9 +7,10 @@ import { recovery } from './setup.ts';
 const TYPE = 'general';
 
 /**
- * Maintenance updates are forbidden for the time of the run, so that none begins in the middle of a restart or a recreate. No call reads the
- * setting (service-api.md section 4.2 item 6), so it is touched only where a person says that updates are allowed now: allowing them at the
- * end would otherwise undo what somebody has forbidden on purpose. Never in a run that is there to install them.
+ * Maintenance updates are forbidden for the time of the run, so that none begins in the middle of a restart
+ * or a recreate. No call reads the setting (service-api.md section 4.2 item 6), so it is touched only where a
+ * person says that updates are allowed now: allowing them at the end would otherwise undo what somebody has
+ * forbidden on purpose. Never in a run that is there to install them.
  */
 export function freezeUpdates({ next }: { readonly next: string }) {
   const skipped = {

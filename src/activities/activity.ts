@@ -78,9 +78,9 @@ export interface RepeatableActivity<Input, Output> {
 }
 
 /**
- * How the one send of a `once` activity ended. `refused`: an answer says that nothing was done; without it no byte has left. A refusal is
- * somebody's word, and need not be that of the service: the runner looks before it believes it. `againMs`: the call was turned away unread,
- * and may be sent again after so long.
+ * How the one send of a `once` activity ended. `refused`: an answer says that nothing was done; without it no
+ * byte has left. A refusal is somebody's word, and need not be that of the service: the runner looks before
+ * it believes it. `againMs`: the call was turned away unread, and may be sent again after so long.
  */
 export type Sent<Output> =
   | { readonly sent: 'landed'; readonly output: Output }
@@ -93,8 +93,9 @@ export type Sent<Output> =
   | { readonly sent: 'unknown'; readonly failure: Failure };
 
 /**
- * What the service shows after a call whose outcome is not certain. `wait` means: look again after `ms`; `shows` says whether there already is
- * something that the call may have become, `unknown` while the service cannot be asked.
+ * What the service shows after a call whose outcome is not certain. `wait` means: look again after `ms`;
+ * `shows` says whether there already is something that the call may have become, `unknown` while the service
+ * cannot be asked.
  */
 export type Judgement<Output> =
   | { readonly verdict: 'landed'; readonly output: Output; readonly evidence: Json }
@@ -113,16 +114,22 @@ export interface InDoubt {
   readonly baseline: Json;
   /** From then on a byte may have left, by this machine's clock. RFC 3339. */
   readonly armedAt: string;
-  /** When it was armed for the first time, where it was sent again after a refusal: what either send became counts. RFC 3339. */
+  /**
+   * When it was armed for the first time, where it was sent again after a refusal: what either send became
+   * counts. RFC 3339.
+   */
   readonly firstArmedAt?: string | undefined;
   /**
-   * Set where an answer says that nothing was done: `unchecked` while nobody has looked since, `doubtful` once the service has shown something
-   * that the call may have become.
+   * Set where an answer says that nothing was done: `unchecked` while nobody has looked since, `doubtful`
+   * once the service has shown something that the call may have become.
    */
   readonly refusal?: 'unchecked' | 'doubtful' | undefined;
   /** How often this process has looked before. */
   readonly looks: number;
-  /** What `send` said, when the process lived to write it down: `service.no-id` and `service.old-id` are acceptances that name no new task. */
+  /**
+   * What `send` said, when the process lived to write it down: `service.no-id` and `service.old-id` are
+   * acceptances that name no new task.
+   */
   readonly lost?: Failure | undefined;
   /**
    * From when on nobody was sending it any more, at the latest: the answer was lost, or the process that armed it was gone. What is under

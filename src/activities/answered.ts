@@ -6,8 +6,8 @@ export function wasAccepted(lost: InDoubt['lost']): boolean {
 }
 
 /**
- * Whether it took the request and said nothing that speaks against a new task's being ours. An answer with an old id may be the copy of an
- * earlier one, kept by somebody in between.
+ * Whether it took the request and said nothing that speaks against a new task's being ours. An answer with an
+ * old id may be the copy of an earlier one, kept by somebody in between.
  */
 export function wasPlainlyAccepted(lost: InDoubt['lost']): boolean {
   return lost?.code === 'service.no-id';

@@ -15,8 +15,9 @@ export interface KeptParameters {
 const KIND = { name: 'file of binding parameters', mayBeLinkOrPipe: false };
 
 /**
- * Keeps the parameters of an application's binding for the run, in a file that only its owner can read. The same parameters again give
- * the same file. When it resolves they are on disk, so the binding may be removed. Rejects with `keys.io` and `trust.refused`.
+ * Keeps the parameters of an application's binding for the run, in a file that only its owner can read. The
+ * same parameters again give the same file. When it resolves they are on disk, so the binding may be removed.
+ * Rejects with `keys.io` and `trust.refused`.
  */
 export async function keepParameters(
   folder: string,

@@ -8,7 +8,10 @@ export interface Arrived {
   /** Its first bytes, `PROBE_BYTES` of them where it has so many. */
   readonly head: Uint8Array;
   readonly bytes: number;
-  /** The `size` that the service lists for the backup (service-api.md section 2.1). Undefined or 0: it lists none. */
+  /**
+   * The `size` that the service lists for the backup (service-api.md section 2.1). Undefined or 0: it lists
+   * none.
+   */
   readonly listed: number | undefined;
   /** The length that the answers announced. */
   readonly announced: number | undefined;
@@ -17,9 +20,10 @@ export interface Arrived {
 }
 
 /**
- * What a look from outside says of a download. `whole`: it is encrypted and as long as listed; where no size is listed, as long as announced.
- * `other-size`: it is shaped like a whole one and has another length than listed, of which the document does not say what it counts.
- * `size-unknown`: nothing says how long it has to be. `not-encrypted`: it is gzip. None of them proves that a key opens it.
+ * What a look from outside says of a download. `whole`: it is encrypted and as long as listed; where no size
+ * is listed, as long as announced. `other-size`: it is shaped like a whole one and has another length than
+ * listed, of which the document does not say what it counts. `size-unknown`: nothing says how long it has to
+ * be. `not-encrypted`: it is gzip. None of them proves that a key opens it.
  */
 export type Verdict = 'whole' | 'other-size' | 'size-unknown' | 'not-encrypted';
 
@@ -33,9 +37,9 @@ export interface Checked {
 }
 
 /**
- * Looks at a download from outside. Throws `backup.empty` for what has no content, `backup.not-a-backup` for what begins otherwise,
- * `backup.truncated` for what may come whole at another try, and `backup.misshapen` for what is announced and listed as it came, and cannot
- * be decrypted.
+ * Looks at a download from outside. Throws `backup.empty` for what has no content, `backup.not-a-backup` for
+ * what begins otherwise, `backup.truncated` for what may come whole at another try, and `backup.misshapen`
+ * for what is announced and listed as it came, and cannot be decrypted.
  */
 export function checkDownload({ head, bytes, listed: size, announced, framed }: Arrived): Checked {
   const listed = size !== undefined && size > 0 ? size : undefined;
@@ -92,8 +96,8 @@ export function warningsOf({ beginning, listed, announced }: Checked, bytes: num
 }
 
 /**
- * How many bytes of a backup are taken where no answer announces a length: twice its listed size and 64 MiB, because the document does not
- * say what `size` counts. Without a listed size, as many as the disk takes.
+ * How many bytes of a backup are taken where no answer announces a length: twice its listed size and 64 MiB,
+ * because the document does not say what `size` counts. Without a listed size, as many as the disk takes.
  */
 export function mostBytes(listed: number | undefined): number {
   return listed === undefined || listed <= 0 ? Number.POSITIVE_INFINITY : listed * 2 + 64 * 1024 * 1024;

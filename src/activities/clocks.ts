@@ -8,7 +8,10 @@ export type Skew = z.infer<typeof Skew>;
 /** What is known of the two clocks around a request whose answer was lost. Times by this machine's clock. */
 export interface Clocks {
   readonly armedAtMs: number;
-  /** When it was armed for the first time, where a refusal came between: a task of the first send is no older than the request. */
+  /**
+   * When it was armed for the first time, where a refusal came between: a task of the first send is no older
+   * than the request.
+   */
   readonly firstArmedAtMs?: number | undefined;
   /** When the answer was lost: from then on a request that was sent may still arrive for a while. As `armedAtMs` when it is not known. */
   readonly lostAtMs?: number | undefined;

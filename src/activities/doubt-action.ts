@@ -34,12 +34,13 @@ export interface ActionLook {
 }
 
 /**
- * Decides what became of a lost request for an action, from the instance's overview alone. An update landed when one that was offered no
- * longer is; a restart when the instance deploys and did not before, whoever began that, since each deployment restarts it. A deployment is
- * no sign of a recreate or an update: a colleague's restart looks the same, and what was asked for would never be done. A newer
- * `updated_at` is a sign of nothing: a change of a setting moves it too. Nothing lists actions, and a quick one leaves no other trace, so
- * it is never absent: a person decides. A refused one that is looked for the first time when it can no longer be under way is absent: what
- * the instance does by then is another's work. Pure.
+ * Decides what became of a lost request for an action, from the instance's overview alone. An update landed
+ * when one that was offered no longer is; a restart when the instance deploys and did not before, whoever
+ * began that, since each deployment restarts it. A deployment is no sign of a recreate or an update: a
+ * colleague's restart looks the same, and what was asked for would never be done. A newer `updated_at` is a
+ * sign of nothing: a change of a setting moves it too. Nothing lists actions, and a quick one leaves no other
+ * trace, so it is never absent: a person decides. A refused one that is looked for the first time when it can
+ * no longer be under way is absent: what the instance does by then is another's work. Pure.
  */
 export function judgeAction(look: ActionLook): Judgement<Started> {
   const { action, baseline, overview, armedAtMs, firstArmedAtMs, lostAtMs, nowMs, settleMs, skew } = look;

@@ -31,10 +31,12 @@ export function judgeBackup(look: Look<Backup>): Judgement<Triggered> {
 }
 
 /**
- * Decides what became of a lost request for a task, from the service's list alone. Exactly one new task, and it fits: it landed. None:
- * wait until a request can no longer be under way, then it is absent; where the service itself has refused it for a task that was under
- * way before, waiting tells nothing that a person would not like to know at once. After a refusal a task is adopted only when it was triggered
- * about then: somebody else's, of later, looks the same. Everything else is for a person, with every candidate and the reasons in hand. Pure.
+ * Decides what became of a lost request for a task, from the service's list alone. Exactly one new task, and
+ * it fits: it landed. None: wait until a request can no longer be under way, then it is absent; where the
+ * service itself has refused it for a task that was under way before, waiting tells nothing that a person
+ * would not like to know at once. After a refusal a task is adopted only when it was triggered about then:
+ * somebody else's, of later, looks the same. Everything else is for a person, with every candidate and the
+ * reasons in hand. Pure.
  */
 export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
   const clocks = clocksOf(look);

@@ -16,9 +16,10 @@ interface Input {
 const STILL = { seconds: 60, basis: 'default', detail: 'no byte has come meanwhile' } as const;
 
 /**
- * Downloads a backup as it is, encrypted, into the instance's folder. It stands under its final name only when complete and on
- * disk; before that it is a `.part` file, which is gone on with after a crash where the service offers ranges. What is no backup, or ends
- * inside a block of the cipher, fails; a file of another size than listed is a result, with that verdict: only reading it proves it.
+ * Downloads a backup as it is, encrypted, into the instance's folder. It stands under its final name only
+ * when complete and on disk; before that it is a `.part` file, which is gone on with after a crash where the
+ * service offers ranges. What is no backup, or ends inside a block of the cipher, fails; a file of another
+ * size than listed is a result, with that verdict: only reading it proves it.
  */
 export function downloadBackup(deps: ActivityDeps): ReadActivity<Input, DownloadedFile> {
   return {

@@ -9,8 +9,8 @@ export const FRUITLESS = 4;
 export const FIRST_PAUSE_MS = 500;
 
 /**
- * What comes of a stream, and then its failure. A stream that fails by itself drops what nobody has read yet, so that a service that
- * always breaks off soon would bring nothing at all.
+ * What comes of a stream, and then its failure. A stream that fails by itself drops what nobody has read yet,
+ * so that a service that always breaks off soon would bring nothing at all.
  */
 export function holdOn(stream: Readable): AsyncIterable<Buffer> {
   const held = new PassThrough();

@@ -6,7 +6,10 @@ import { show } from '../text.ts';
 /** What a download leaves free: a journal that finds its disk full cannot say what a run has done. Bytes. */
 export const KEPT_FREE = 64 * 1024 * 1024;
 
-/** Bytes that this user can still write below a folder; undefined where the file system does not say. Rejects when there is no folder. */
+/**
+ * Bytes that this user can still write below a folder; undefined where the file system does not say. Rejects
+ * when there is no folder.
+ */
 export async function freeSpace(folder: string): Promise<number | undefined> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return blocks === 0 ? undefined : bavail * bsize;

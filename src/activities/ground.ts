@@ -10,8 +10,10 @@ import { updateLines } from './doubt-action.ts';
 const LEAST_KEY_LENGTH = 8;
 
 /**
- * What the service says of an instance in three GETs, one after the other; with `restores` in a fourth. What its interface has no call for is
- * left out (service-api.md section 4.4: V0 has neither overview nor configuration). Rejects with the first failure. That the list of restores is not for this token, or that the service has none, is no failure: then it is not known what is under way.
+ * What the service says of an instance in three GETs, one after the other; with `restores` in a fourth. What
+ * its interface has no call for is left out (service-api.md section 4.4: V0 has neither overview nor
+ * configuration). Rejects with the first failure. That the list of restores is not for this token, or that
+ * the service has none, is no failure: then it is not known what is under way.
  */
 export async function readInstance(
   service: ServiceClient,

@@ -23,8 +23,9 @@ const SKEW_WORTH_A_WORD_S = 60;
 const MOST = 50;
 
 /**
- * Looks at the instance that a recovery goes into: who it is, whether it is empty, fits the source and has room. Only GETs. Metrics and
- * the platform are asked as far as they answer; what they do not tell is a warning. `sourceDeps` is the source of the config.
+ * Looks at the instance that a recovery goes into: who it is, whether it is empty, fits the source and has
+ * room. Only GETs. Metrics and the platform are asked as far as they answer; what they do not tell is a
+ * warning. `sourceDeps` is the source of the config.
  */
 export function inspectTarget(
   deps: ActivityDeps,

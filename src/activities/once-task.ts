@@ -31,8 +31,9 @@ export async function baselineOf(
 }
 
 /**
- * How the send of a task ended. One that was accepted without naming a new task is not over, and the list decides: `service.no-id` where no id
- * came, `service.old-id` where it is one that `baseline` lists already and so says nothing about this request.
+ * How the send of a task ended. One that was accepted without naming a new task is not over, and the list
+ * decides: `service.no-id` where no id came, `service.old-id` where it is one that `baseline` lists already
+ * and so says nothing about this request.
  */
 export function sentTask(
   sent: SendOutcome<{ readonly id?: number | undefined }>,
@@ -89,7 +90,10 @@ export async function lookAt<Row extends Task>(
   };
 }
 
-/** When it was armed, first and last, and when it was lost, in milliseconds. Throws when the arming is no time: everything is counted from it. */
+/**
+ * When it was armed, first and last, and when it was lost, in milliseconds. Throws when the arming is no
+ * time: everything is counted from it.
+ */
 export function timesOf({
   armedAt,
   firstArmedAt = armedAt,

@@ -25,8 +25,9 @@ interface Input {
 }
 
 /**
- * Looks at everything a change of an instance rests on: instance, configuration, backups, the key store. Only GETs. The right to change
- * shows only at the change itself: a 403 there changes nothing. What the interface has no call for is named in `unsaid`, never guessed.
+ * Looks at everything a change of an instance rests on: instance, configuration, backups, the key store. Only
+ * GETs. The right to change shows only at the change itself: a 403 there changes nothing. What the interface
+ * has no call for is named in `unsaid`, never guessed.
  */
 export function preflight(deps: ActivityDeps): ReadActivity<Input, PreflightFacts> {
   return {
@@ -68,7 +69,10 @@ interface InstanceLook {
   readonly blockers: readonly Failure[];
 }
 
-/** The part of it that needs no key and no ledger: a run and a single command find the same. Rejects with the first failure of the GETs. */
+/**
+ * The part of it that needs no key and no ledger: a run and a single command find the same. Rejects with the
+ * first failure of the GETs.
+ */
 export async function lookAtInstance(
   service: ServiceClient,
   { instance, tolerant = false, restores: wanted }: Input,

@@ -28,7 +28,8 @@ export interface SaveOptions {
   /** The size that the service lists for the backup; undefined where it lists none. Bytes. */
   readonly listed: number | undefined;
   /**
-   * Where a download is kept that came to its end and cannot be a whole backup: it is not useless to a person. Default: it is deleted.
+   * Where a download is kept that came to its end and cannot be a whole backup: it is not useless to a
+   * person. Default: it is deleted.
    */
   readonly aside?: string;
   open(from: { readonly offset: number; readonly ifRange?: string }): Promise<Download>;
@@ -64,12 +65,14 @@ const IN_VAIN: readonly string[] = [
 ];
 
 /**
- * Saves a download. Where the service offers ranges, it goes on by itself after a request that broke off (the platform's router ends
- * them after 15 minutes, service-api.md section 8), and after a process that died, from the last byte that is known to be on disk.
- * Without ranges, or where they are promised and then refused, a download that broke off soon is begun anew, a few times; after that,
- * and at once when it broke off late, it rejects with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot be
- * written rejects with `download.write`, one that does not fit with `disk.full`, and what has arrived is kept. What has come to its end
- * gets its name only when `checkDownload` finds nothing wrong with it. Without an announced length it stops at `mostBytes`.
+ * Saves a download. Where the service offers ranges, it goes on by itself after a request that broke off (the
+ * platform's router ends them after 15 minutes, service-api.md section 8), and after a process that died,
+ * from the last byte that is known to be on disk. Without ranges, or where they are promised and then
+ * refused, a download that broke off soon is begun anew, a few times; after that, and at once when it broke
+ * off late, it rejects with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot
+ * be written rejects with `download.write`, one that does not fit with `disk.full`, and what has arrived is
+ * kept. What has come to its end gets its name only when `checkDownload` finds nothing wrong with it. Without
+ * an announced length it stops at `mostBytes`.
  */
 export async function saveDownload(options: SaveOptions): Promise<Saved> {
   const part = `${options.path}.part`;

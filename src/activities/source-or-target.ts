@@ -3,9 +3,10 @@ import { LifeboatError } from '../errors.ts';
 import type { SeenTarget } from './target-seen.ts';
 
 /**
- * Whether the target is the source itself. The same name or address in the config says so, and backups whose ids begin with the source's guid
- * (domain 1.2). The same id within the same service need not: instances of another region count from 1 as well. It counts when nothing
- * contradicts it, which the source with its backups would not; else it is a warning.
+ * Whether the target is the source itself. The same name or address in the config says so, and backups whose
+ * ids begin with the source's guid (domain 1.2). The same id within the same service need not: instances of
+ * another region count from 1 as well. It counts when nothing contradicts it, which the source with its
+ * backups would not; else it is a warning.
  */
 export function sourceOrTarget({ name, source, isAtSource, identity, backups }: SeenTarget): {
   readonly blockers: readonly Failure[];

@@ -13,9 +13,10 @@ interface StreamOptions extends Pick<SaveOptions, 'open' | 'listed' | 'report' |
 }
 
 /**
- * Writes a download to a stream. The first byte is written when the service has answered with what begins as a backup. It goes on after a
- * request that broke off only under a strong ETag, because nothing can be taken back. Rejects, with the words that what was written is not
- * whole, when it breaks off for good, when the reader goes away, and with what `checkDownload` finds.
+ * Writes a download to a stream. The first byte is written when the service has answered with what begins as
+ * a backup. It goes on after a request that broke off only under a strong ETag, because nothing can be taken
+ * back. Rejects, with the words that what was written is not whole, when it breaks off for good, when the
+ * reader goes away, and with what `checkDownload` finds.
  */
 export async function streamDownload(options: StreamOptions): Promise<Saved> {
   const { listed, signal, firstPauseMs = FIRST_PAUSE_MS } = options;

@@ -29,13 +29,15 @@ const QUIET_MS = 60_000;
 const DEFAULT_SECONDS = 900;
 
 /**
- * Waits until an action that was accepted is over: a steady state after it was seen in another one, and for an update, some of what was
- * offered no longer being offered. A service may move `updated_at` when it accepts and begin later, so that only begins a quiet time: the
- * action is believed once the instance has been steady and unchanged through it. One that was over before the first look, and of which nothing
- * shows, is believed when the settle time has passed since the run came to wait for it: it cannot begin any more, and `seenDeploying` is false.
- * `grounds` says which of these it was. Fails with `instance.failed` or `instance.deleted` when the service says so, and with
- * `instance.unchanged` for an update that is still offered when it should be over. A state that is not known counts as under way and is
- * shown. If the process dies inside, the next one watches from the beginning, and the settle time goes on.
+ * Waits until an action that was accepted is over: a steady state after it was seen in another one, and for
+ * an update, some of what was offered no longer being offered. A service may move `updated_at` when it
+ * accepts and begin later, so that only begins a quiet time: the action is believed once the instance has
+ * been steady and unchanged through it. One that was over before the first look, and of which nothing shows,
+ * is believed when the settle time has passed since the run came to wait for it: it cannot begin any more,
+ * and `seenDeploying` is false. `grounds` says which of these it was. Fails with `instance.failed` or
+ * `instance.deleted` when the service says so, and with `instance.unchanged` for an update that is still
+ * offered when it should be over. A state that is not known counts as under way and is shown. If the process
+ * dies inside, the next one watches from the beginning, and the settle time goes on.
  */
 export function waitForInstance(
   deps: Pick<ActivityDeps, 'service' | 'objectives' | 'settleMs'>,

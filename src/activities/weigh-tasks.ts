@@ -119,7 +119,10 @@ const TOO_LATE: Fit = {
   why: 'it was triggered when the refused request could no longer be under way',
 };
 
-/** A refused request is over at its answer: what somebody has sent on nevertheless arrives within the time in which a lost one would. */
+/**
+ * A refused request is over at its answer: what somebody has sent on nevertheless arrives within the time in
+ * which a lost one would.
+ */
 function isTooLate(at: number | undefined, look: Look<Task>, clocks: Clocks): boolean {
   if (at === undefined || look.refusal === undefined) return false;
   const late = afterRefusalMs(sinceArming(at, clocks), look);

@@ -14,7 +14,10 @@ export interface Present {
 
 /** What the record of a run knows of approvals apart from the requests themselves. */
 export interface Begun {
-  /** As of the beginning, or of the first entry that knows it; undefined in a record of an earlier version alone. */
+  /**
+   * As of the beginning, or of the first entry that knows it; undefined in a record of an earlier version
+   * alone.
+   */
   readonly approvals: ApprovalPolicy | undefined;
   /** The newest of each. */
   readonly latest: Partial<Present>;
@@ -45,9 +48,9 @@ const DRIVEN: readonly string[] = ['run.started', 'run.resumed'];
 type Driven = Partial<RunEntryBody<'run.started'>> & Partial<RunEntryBody<'run.resumed'>>;
 
 /**
- * What the record is to say of whoever takes a run up. Throws `approval.weaker` (exit 3) where less is asked of a second person than when the run
- * began, unless `breakGlass` says why it is to go on all the same: then that is on record. Either way the run goes on asking for what it
- * asked for at the beginning. Pure.
+ * What the record is to say of whoever takes a run up. Throws `approval.weaker` (exit 3) where less is asked
+ * of a second person than when the run began, unless `breakGlass` says why it is to go on all the same: then
+ * that is on record. Either way the run goes on asking for what it asked for at the beginning. Pure.
  */
 export function admitted(
   entries: readonly Entry[],

@@ -31,8 +31,9 @@ export async function keptSigners(path: string): Promise<Kept<'signers'>> {
 }
 
 /**
- * The same of a file of revoked keys: the lines of a text, or those that `ssh-keygen -Q -l` shows of a key revocation list. Of a list that it cannot
- * show, the one line is the file itself, so that every other file lacks it.
+ * The same of a file of revoked keys: the lines of a text, or those that `ssh-keygen -Q -l` shows of a key
+ * revocation list. Of a list that it cannot show, the one line is the file itself, so that every other file
+ * lacks it.
  */
 export async function keptRevoked(path: string): Promise<Kept<'revoked'>> {
   try {

@@ -17,10 +17,11 @@ export function asksFor(level: ApprovalLevel | undefined, risk: Risk): boolean {
 }
 
 /**
- * What `now` asks less of than `begun` did; empty where it asks for as much or more. Less is: an instance with a lower level, approvals or a list of
- * revoked keys that are gone, a revoked key that is no longer on the list, and requests that hold longer. More or other people in the file of
- * allowed signers are none of it: only who was in the file at the beginning can approve (`verifySignature`). Where nothing was required, nothing
- * is less. Pure.
+ * What `now` asks less of than `begun` did; empty where it asks for as much or more. Less is: an instance
+ * with a lower level, approvals or a list of revoked keys that are gone, a revoked key that is no longer on
+ * the list, and requests that hold longer. More or other people in the file of allowed signers are none of
+ * it: only who was in the file at the beginning can approve (`verifySignature`). Where nothing was required,
+ * nothing is less. Pure.
  */
 export function weakenings(begun: ApprovalPolicy, now: ApprovalPolicy): Weakening[] {
   const required = Object.entries(begun.required).filter(([, level]) => level !== 'none');

@@ -43,9 +43,9 @@ export async function approvalOnDisk(
 }
 
 /**
- * Whether a signature approves what is asked: it is good, of somebody who could when the run began and still can, and of nobody who
- * has driven the run. Rejects with
- * `approval.refused`, `approval.same-person` or `approval.unchecked`. Expiry and withdrawal are the caller's concern.
+ * Whether a signature approves what is asked: it is good, of somebody who could when the run began and still
+ * can, and of nobody who has driven the run. Rejects with `approval.refused`, `approval.same-person` or
+ * `approval.unchecked`. Expiry and withdrawal are the caller's concern.
  */
 export async function verifyApproval(
   { signers, operator, ownKey, now }: ApprovalRules,

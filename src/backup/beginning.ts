@@ -7,7 +7,9 @@ export const BEGINNING_BYTES = 200;
 /** What a file is, by its first bytes. `gzip` is a backup that nobody has encrypted, if it is a backup. */
 export type Beginning = 'encrypted' | 'gzip' | 'html' | 'json' | 'empty' | 'unknown';
 
-/** Says what a file seems to be. What ends inside `Salted__` counts as encrypted: it is the beginning of one. */
+/**
+ * Says what a file seems to be. What ends inside `Salted__` counts as encrypted: it is the beginning of one.
+ */
 export function beginningOf(head: Uint8Array): Beginning {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   if (bytes.length === 0) return 'empty';

@@ -97,8 +97,8 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
 }
 
 /**
- * `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token instead; with `--check` nothing, and exit 1 when
- * the key is not held.
+ * `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token
+ * instead; with `--check` nothing, and exit 1 when the key is not held.
  */
 export async function keysAdd(
   context: CommandContext,

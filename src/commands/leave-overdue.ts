@@ -4,7 +4,10 @@ import { durationFrom } from './numbers.ts';
 
 /** So long over its limit a wait is left where nobody looks on, without `--patience`. Milliseconds. */
 export const PATIENCE_MS = 30 * 60_000;
-/** No single step goes on for longer there, whatever it reports; twice the largest limit of a wait. Milliseconds. */
+/**
+ * No single step goes on for longer there, whatever it reports; twice the largest limit of a wait.
+ * Milliseconds.
+ */
 const LONGEST_MS = 48 * 3_600_000;
 
 export interface OverdueWatch {
@@ -14,8 +17,8 @@ export interface OverdueWatch {
 }
 
 /**
- * Calls `leave` once, with the reason, when a step has been over its limit for `patienceMs`, or has gone on for two days. Until `stop` a
- * timer keeps the process alive.
+ * Calls `leave` once, with the reason, when a step has been over its limit for `patienceMs`, or has gone on
+ * for two days. Until `stop` a timer keeps the process alive.
  */
 export function watchOverdue(patienceMs: number, leave: (why: string) => void): OverdueWatch {
   let current: unknown;

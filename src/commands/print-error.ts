@@ -3,8 +3,8 @@ import { readable } from '../format.ts';
 import { show } from '../text.ts';
 
 /**
- * Prints an error the way a person in trouble reads it: what happened, then what is safe to do next. Hints hold what is to be typed, so they stay as
- * they were written. Gives the exit code.
+ * Prints an error the way a person in trouble reads it: what happened, then what is safe to do next. Hints
+ * hold what is to be typed, so they stay as they were written. Gives the exit code.
  */
 export function printError(thrown: unknown, stream: { write(text: string): unknown }): number {
   const failure = failureOf(thrown);

@@ -8,8 +8,8 @@ import { about, driving, labOptions, settling } from './run-options.ts';
 import { defineService } from './service/define-service.ts';
 
 /**
- * Parses a command line and runs the command. Gives the exit code; usage errors are 2, and `beforeError` is called before one of them is printed: they
- * belong on the ordinary screen.
+ * Parses a command line and runs the command. Gives the exit code; usage errors are 2, and `beforeError` is
+ * called before one of them is printed: they belong on the ordinary screen.
  */
 export async function parse(
   argv: readonly string[],
@@ -53,7 +53,8 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   const command: Define = (parent, nameAndArgs, description, load, options = [], { hidden = false } = {}) => {
     const made = parent.command(nameAndArgs, { hidden }).description(description).exitOverride();
     const needed = options.filter(({ mandatory }) => mandatory);
-    // Commander would ask for a mandatory option before it names a misspelt one, which is that very option more often than not.
+    // Commander would ask for a mandatory option before it names a misspelt one, which is that very option
+    // more often than not.
     for (const option of options) made.addOption(option.makeOptionMandatory(false));
     return made.action(async (...given: unknown[]) => {
       const self = given.at(-1) as Command;

@@ -16,8 +16,9 @@ interface Lacking {
 }
 
 /**
- * Rejects, with exit 2, a run with a call that the instance's revision does not have: it could be begun and never be ended. Of several such
- * calls it names the first that changes something, because that is what the run is for.
+ * Rejects, with exit 2, a run with a call that the instance's revision does not have: it could be begun and
+ * never be ended. Of several such calls it names the first that changes something, because that is what the
+ * run is for.
  */
 export function refuseUnsupported(
   runbook: Runbook,
@@ -73,7 +74,9 @@ function lackingOn(
     });
 }
 
-/** In the words of the refusal of the call itself: `interface v0 of the service cannot restart the instance`. */
+/**
+ * In the words of the refusal of the call itself: `interface v0 of the service cannot restart the instance`.
+ */
 function whyNot({ service }: Site, operation: Callable): string {
   try {
     service.require(operation);

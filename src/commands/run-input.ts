@@ -70,8 +70,9 @@ export async function inputFrom(
 }
 
 /**
- * The instance that a run changes: a recovery into a target changes that one, and is a rehearsal when that one is for rehearsals. Rejects a target
- * that is the source, also under another name or another spelling of its address (`usage.target`, exit 2).
+ * The instance that a run changes: a recovery into a target changes that one, and is a rehearsal when that
+ * one is for rehearsals. Rejects a target that is the source, also under another name or another spelling of
+ * its address (`usage.target`, exit 2).
  */
 export function changedInstance(config: LoadedConfig, { instance, target }: RunFlags) {
   const source = instanceNamed(config, instance);

@@ -18,7 +18,10 @@ interface Listed extends RunSummary {
   readonly drill?: string;
 }
 
-/** `lifeboat runs`: every run of this home, oldest first; with `--drills` those of the drills that were made from it. */
+/**
+ * `lifeboat runs`: every run of this home, oldest first; with `--drills` those of the drills that were made
+ * from it.
+ */
 export async function runs(
   context: CommandContext,
   _: readonly string[],

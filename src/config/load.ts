@@ -16,8 +16,9 @@ export interface LoadedConfig extends Config {
 }
 
 /**
- * Reads lifeboat.yaml: `path` or the first that exists of `searchPath`. Paths inside are made absolute from its folder. It runs commands, so one
- * that others could have written is refused with `trust.refused`, also when it was named: a name says nothing of what is written in it later.
+ * Reads lifeboat.yaml: `path` or the first that exists of `searchPath`. Paths inside are made absolute from
+ * its folder. It runs commands, so one that others could have written is refused with `trust.refused`, also
+ * when it was named: a name says nothing of what is written in it later.
  */
 export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise<LoadedConfig> {
   const candidates = path === undefined ? searchPath(env) : [resolve(path)];
@@ -40,8 +41,8 @@ function searchPath(env: NodeJS.ProcessEnv): string[] {
 }
 
 /**
- * The folder of journal, keys, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder. Throws `trust.refused` when others could
- * have written into it.
+ * The folder of journal, keys, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder. Throws
+ * `trust.refused` when others could have written into it.
  */
 export function homeFolder(env: NodeJS.ProcessEnv): string {
   const home = homePath(env);

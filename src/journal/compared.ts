@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { counted } from '../format.ts';
 import type { Sentence } from './said.ts';
 
-/** One table of a restored database against what was expected of it. The digests are MD5 over all rows in the order of their keys. */
+/**
+ * One table of a restored database against what was expected of it. The digests are MD5 over all rows in the
+ * order of their keys.
+ */
 const ComparedTable = z.object({
   name: z.string(),
   rows: z.int().nonnegative(),
@@ -13,8 +16,8 @@ const ComparedTable = z.object({
 export type ComparedTable = z.infer<typeof ComparedTable>;
 
 /**
- * The body of `drill.compared`, an entry in the ledger of the instance: what a drill saw of the databases after a run, by asking them and
- * not the run. Readers tolerate fields that they do not know.
+ * The body of `drill.compared`, an entry in the ledger of the instance: what a drill saw of the databases
+ * after a run, by asking them and not the run. Readers tolerate fields that they do not know.
  */
 export const Compared = z.object({
   run: z.string(),

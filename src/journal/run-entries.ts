@@ -53,7 +53,10 @@ export const Who = z.object({
 });
 export type Who = z.output<typeof Who>;
 
-/** Which changes of an instance need a second person: none, those that replace its data, or all that cannot be taken back. */
+/**
+ * Which changes of an instance need a second person: none, those that replace its data, or all that cannot be
+ * taken back.
+ */
 const ApprovalLevel = z.enum(['none', 'overwrites', 'destructive']);
 export type ApprovalLevel = z.output<typeof ApprovalLevel>;
 
@@ -71,7 +74,10 @@ const KeptFile = z.object({
 const ApprovalPolicy = z.object({
   /** By the name of each instance of the run. */
   required: z.record(z.string(), ApprovalLevel),
-  /** How long a request may be signed and used. Undefined, as the files are, where the config has no approvals. */
+  /**
+   * How long a request may be signed and used. Undefined, as the files are, where the config has no
+   * approvals.
+   */
   expiresSeconds: z.number().optional(),
   signers: KeptFile.extend({
     /** Whom the first lines name, and with which key (`SHA256:...`). */
@@ -147,7 +153,10 @@ export const RUN_ENTRIES = {
     sent: z.enum(['landed', 'absent', 'unknown']),
     failure: WrittenFailure.optional(),
     output: z.json().optional(),
-    /** An answer said that nothing was done. With `unknown`: and the service shows something that speaks against it. */
+    /**
+     * An answer said that nothing was done. With `unknown`: and the service shows something that speaks
+     * against it.
+     */
     refused: z.literal(true).optional(),
     /** When the answer was lost, or the refusal came, where that was before this entry. RFC 3339. */
     lostAt: z.string().optional(),

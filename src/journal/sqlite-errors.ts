@@ -12,10 +12,16 @@ export const SQLITE_BUSY = 5;
 /** The file holds something else. */
 export const SQLITE_NOTADB = 26;
 
-/** What SQLite says of the disk below it and not of the file: no rights, read-only, an error, full, cannot be opened. */
+/**
+ * What SQLite says of the disk below it and not of the file: no rights, read-only, an error, full, cannot be
+ * opened.
+ */
 const DISK_TROUBLE: ReadonlySet<number> = new Set([3, 8, 10, 13, 14]);
 
-/** What is wrong with the disk, the rights or the path, in words; undefined when it is the content that is wrong, or nothing of both. */
+/**
+ * What is wrong with the disk, the rights or the path, in words; undefined when it is the content that is
+ * wrong, or nothing of both.
+ */
 export function diskTrouble(error: unknown, path = ''): string | undefined {
   return DISK_TROUBLE.has(sqliteCode(error) ?? 0) ? troubleWith(path, error).why : undefined;
 }

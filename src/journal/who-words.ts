@@ -1,7 +1,10 @@
 import { formatSeconds } from '../format.ts';
 import { type ApprovalPolicy, Who } from './run-entries.ts';
 
-/** `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty where an entry of an earlier version does not tell. */
+/**
+ * `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty where an entry of an earlier version does
+ * not tell.
+ */
 export function whoWords(value: unknown): string {
   const { data: who } = Who.safeParse(value);
   if (who === undefined) return '';

@@ -21,9 +21,10 @@ export interface PrivateFileKind {
 }
 
 /**
- * Reads a file of secrets whole (at most 4 MiB); `undefined` when there is none. Rejects with `keys.permissions` when others
- * can read it, or could have written it (a link is judged by what it leads to, and by where it lies), `keys.not-a-file` for a link, folder or pipe where a
- * plain file is due, `keys.too-large`, and `keys.io` for whatever the disk says.
+ * Reads a file of secrets whole (at most 4 MiB); `undefined` when there is none. Rejects with
+ * `keys.permissions` when others can read it, or could have written it (a link is judged by what it leads to,
+ * and by where it lies), `keys.not-a-file` for a link, folder or pipe where a plain file is due,
+ * `keys.too-large`, and `keys.io` for whatever the disk says.
  */
 export async function readPrivateFile(path: string, kind: PrivateFileKind): Promise<Buffer | undefined> {
   const handle = await openToRead(path, kind);

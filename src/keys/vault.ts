@@ -13,7 +13,10 @@ import { openItems, sealItems, WORK_FACTOR } from './vault-format.ts';
 export interface VaultOptions {
   /** The file; it comes into being with the first item. Beside it lies `<path>.lock`, which is always empty. */
   readonly path: string;
-  /** Asked once per process, and again after a wrong answer. With `create` there is no vault yet: ask twice, for 12 characters or more. */
+  /**
+   * Asked once per process, and again after a wrong answer. With `create` there is no vault yet: ask twice,
+   * for 12 characters or more.
+   */
   readonly passphrase: (purpose: 'open' | 'create') => Promise<Secret>;
   /** Base-2 logarithm of scrypt's N for what is written. Default 17; lower only in tests. */
   readonly workFactor?: number;
@@ -22,12 +25,13 @@ export interface VaultOptions {
 const VAULT_FILE = { name: 'vault file', mayBeLinkOrPipe: false };
 
 /**
- * The vault file as a key store. It is unlocked at the first use and kept open in memory; the file is looked at again before every
- * answer and, under a lock between processes, before every write, so two processes never lose each other's items.
- * If the process dies, the old file or the new one is there whole. Unlocking and each write block the thread for
- * about half a second (scrypt).
+ * The vault file as a key store. It is unlocked at the first use and kept open in memory; the file is looked
+ * at again before every answer and, under a lock between processes, before every write, so two processes
+ * never lose each other's items. If the process dies, the old file or the new one is there whole. Unlocking
+ * and each write block the thread for about half a second (scrypt).
  *
- * Besides the codes of the port: `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy`, `keys.gone`, `keys.weak-passphrase`.
+ * Besides the codes of the port: `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy`, `keys.gone`,
+ * `keys.weak-passphrase`.
  */
 export async function openVault(options: VaultOptions): Promise<KeyStore> {
   const vault = new Vault(options);
@@ -158,7 +162,10 @@ class Vault implements KeyStore {
   }
 }
 
-/** Characters. What protects every key is guessed at as fast as a thief of the file can; existing vaults open with what they have. */
+/**
+ * Characters. What protects every key is guessed at as fast as a thief of the file can; existing vaults open
+ * with what they have.
+ */
 const LEAST_PASSPHRASE = 12;
 
 function refuseWeak(passphrase: Secret): void {

@@ -97,8 +97,8 @@ export class LabInstance {
   }
 
   /**
-   * A state of section 3, which does not say which is when. Here: `provisioned` as it was made, `deploying` in an
-   * operation or restore, `available` after one, `failed` when no server runs, `deleted` for ever.
+   * A state of section 3, which does not say which is when. Here: `provisioned` as it was made, `deploying`
+   * in an operation or restore, `available` after one, `failed` when no server runs, `deleted` for ever.
    */
   get state(): 'provisioned' | 'available' | 'deploying' | 'failed' | 'deleted' {
     if (this.deleted) return 'deleted';

@@ -95,8 +95,8 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
 }
 
 /**
- * Resolves when nothing was typed for `QUIET_MS`. What comes before a prompt could be read, from a key that is held down or a paste of
- * several lines, belongs to something else and is dropped.
+ * Resolves when nothing was typed for `QUIET_MS`. What comes before a prompt could be read, from a key that
+ * is held down or a paste of several lines, belongs to something else and is dropped.
  */
 async function quiet(lastHeard: () => number): Promise<void> {
   const began = performance.now();

@@ -106,7 +106,8 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
     const ended = { type: 'call.ended', body: endOf(id, verb, performed) };
     await append([...performed.notes, ended], performed.ledger);
     const intents = foldIntents(entries);
-    // A call that was never armed and is done: an earlier one of the same wish, which was refused, turned out to be.
+    // A call that was never armed and is done: an earlier one of the same wish, which was refused, turned out
+    // to be.
     const judged = entries.slice(before).findLast(({ type }) => type === 'intent.judged');
     const { intent = '' } = (judged?.body ?? {}) as { readonly intent?: string };
     const known = intents.get(id) ?? intents.get(intent);

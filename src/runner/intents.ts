@@ -6,11 +6,17 @@ export interface IntentMemory {
   readonly baseline: Json;
   /** The verb that is performed, where the entry tells it. */
   readonly verb?: string;
-  /** Set as soon as a byte may have left. An armed intent is never sent again unless it was refused, and nothing shows that it was done. */
+  /**
+   * Set as soon as a byte may have left. An armed intent is never sent again unless it was refused, and
+   * nothing shows that it was done.
+   */
   readonly armedAt?: string;
   /** When it was armed for the first time, where it was sent again after a refusal. */
   readonly firstArmedAt?: string;
-  /** The last answer, where it says that nothing was done. That is somebody's word: before anything is sent again, the service is looked at. */
+  /**
+   * The last answer, where it says that nothing was done. That is somebody's word: before anything is sent
+   * again, the service is looked at.
+   */
   readonly refused?: Failure;
   readonly landed?: Json;
   /** By what it was told that it landed, where its answer was lost. */
@@ -84,7 +90,10 @@ function isCredentials(failure: Failure | undefined): boolean {
   return failure?.code.startsWith('credentials.') === true;
 }
 
-/** Whether a call was armed, and it is not known what became of it. One that was refused is not in doubt until something speaks against that. */
+/**
+ * Whether a call was armed, and it is not known what became of it. One that was refused is not in doubt until
+ * something speaks against that.
+ */
 export function isUnsettled(memory: IntentMemory): memory is IntentMemory & { readonly armedAt: string } {
   const { armedAt, landed, absent, refused, lost } = memory;
   return armedAt !== undefined && landed === undefined && absent === undefined && !(refused && !lost);
@@ -114,8 +123,8 @@ export const DECISIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Calls of the same wish (verb, purpose and input) that were refused before the intent, the oldest first, as far as nothing has resolved
- * them since: another one of the verb that landed, or a person's decision. Pure.
+ * Calls of the same wish (verb, purpose and input) that were refused before the intent, the oldest first, as
+ * far as nothing has resolved them since: another one of the verb that landed, or a person's decision. Pure.
  */
 export function refusedBefore(
   entries: readonly Entry[],
@@ -148,7 +157,10 @@ function sinceResolved(entries: readonly Entry[], verb: string): readonly Entry[
   return entries.slice(last + 1);
 }
 
-/** What a call is for: intents of one purpose differ in the number at their end only, and those of single commands in all of it. */
+/**
+ * What a call is for: intents of one purpose differ in the number at their end only, and those of single
+ * commands in all of it.
+ */
 function wishOf(intent: string, { intent: _, ...input }: RefusedCall['input']): string {
   return JSON.stringify([intent.replace(/-[^-]*$/u, ''), Object.entries(input).sort()]);
 }

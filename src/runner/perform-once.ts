@@ -10,8 +10,9 @@ import { failed, type Note, type Performed, type PerformPort } from './performed
 export type Once = OnceActivity<{ readonly intent: string }, unknown>;
 
 /**
- * Performs a verb that must not happen twice: PREPARE, ARM, one send, OUTCOME, and where that is not certain, the service is asked. If the
- * process dies inside, what was armed is never sent again, unless it was refused and nothing shows that it was done.
+ * Performs a verb that must not happen twice: PREPARE, ARM, one send, OUTCOME, and where that is not certain,
+ * the service is asked. If the process dies inside, what was armed is never sent again, unless it was refused
+ * and nothing shows that it was done.
  */
 export async function performOnce(
   activity: Once,
@@ -42,7 +43,10 @@ export async function performOnce(
   return sent === 'unknown' ? judge(attempt) : sent;
 }
 
-/** What was refused and would be sent once more: this very intent, after new credentials, and earlier ones of the same wish. */
+/**
+ * What was refused and would be sent once more: this very intent, after new credentials, and earlier ones of
+ * the same wish.
+ */
 function refusedUntilNow(
   { input, mark, port }: Attempt,
   known: IntentMemory | undefined,
@@ -64,10 +68,11 @@ interface Attempt {
 const MOST_SENDS = 3;
 
 /**
- * PREPARE, and one send; where that was turned away unread, another one, a few times. That it was turned away is on disk before the wait: a
- * process that comes later finds it refused. `isFirst` is false where earlier sends of the intent may still be under way: their baseline
- * stays. Nothing is sent again unless the service can be looked at, and shows nothing that is not in the
- * first baseline: the refusal need not be the service's own.
+ * PREPARE, and one send; where that was turned away unread, another one, a few times. That it was turned away
+ * is on disk before the wait: a process that comes later finds it refused. `isFirst` is false where earlier
+ * sends of the intent may still be under way: their baseline stays. Nothing is sent again unless the service
+ * can be looked at, and shows nothing that is not in the first baseline: the refusal need not be the
+ * service's own.
  */
 async function sendUntilLetIn(attempt: Attempt, isFirst: boolean): Promise<Performed | 'unknown'> {
   const { activity, input, mark, context, port } = attempt;
@@ -82,7 +87,8 @@ async function sendUntilLetIn(attempt: Attempt, isFirst: boolean): Promise<Perfo
     const { failure, againMs } = sent;
     const refusedAt = context.now().toISOString();
     const refused = failed(failure, [outcome(mark, sent)], []);
-    // New credentials are needed before the service can be looked at; the process that comes with them looks before anything is sent.
+    // New credentials are needed before the service can be looked at; the process that comes with them looks
+    // before anything is sent.
     if (refused.how === 'paused') return refused;
     const isLast = againMs === undefined || sends >= MOST_SENDS;
     if (!isLast) {
@@ -102,7 +108,10 @@ async function sendUntilLetIn(attempt: Attempt, isFirst: boolean): Promise<Perfo
 
 type Refused = Extract<Sent<unknown>, { sent: 'absent' }>;
 
-/** ARM, one send, OUTCOME. Everything that is not certain comes back as `unknown`, already on disk; a refusal as it was said. */
+/**
+ * ARM, one send, OUTCOME. Everything that is not certain comes back as `unknown`, already on disk; a refusal
+ * as it was said.
+ */
 async function sendOnce({
   activity,
   input,
@@ -139,8 +148,8 @@ function refusedNow({ mark, port }: Attempt, failure: Failure, lostAt: string): 
 }
 
 /**
- * Whether the service shows something that a refused call may have become; `absent` when it shows nothing and nothing can be under way any
- * more. The failure where the service cannot be looked at.
+ * Whether the service shows something that a refused call may have become; `absent` when it shows nothing and
+ * nothing can be under way any more. The failure where the service cannot be looked at.
  */
 async function look(
   { activity, input, context, port }: Attempt,
@@ -209,7 +218,10 @@ function unreadable(failure: Failure): Failure {
   };
 }
 
-/** Proven not to have happened: by an answer (a failure to show) or by the service's list (the machine decides what next). */
+/**
+ * Proven not to have happened: by an answer (a failure to show) or by the service's list (the machine decides
+ * what next).
+ */
 function absent(
   reason: Failure | true,
   notes: readonly Note[],

@@ -63,8 +63,9 @@ export interface RunDeps {
   /** How long a call that is under way may take to answer when the operator leaves. Milliseconds. */
   readonly leaveGraceMs?: number;
   /**
-   * What the record is to say of whoever takes the run up, where that is news to it: in the body of `run.resumed`, and as notes after it. Throws where
-   * they may not carry it on as things are. Called while the run is held.
+   * What the record is to say of whoever takes the run up, where that is news to it: in the body of
+   * `run.resumed`, and as notes after it. Throws where they may not carry it on as things are. Called while
+   * the run is held.
    */
   readonly admit?: (entries: readonly Entry[]) => {
     readonly resumed: Readonly<Record<string, Json>>;

@@ -46,9 +46,10 @@ export interface Start {
 }
 
 /**
- * Begins a run: its id and first entry, on disk when this resolves. Refuses (`run.open`, exit 3) while another run of an instance is open,
- * because two recoveries of one instance would not see each other's changes, and (`call.in-doubt`, exit 5) while it is not known what became of
- * a call that changes one. Of two that begin at once one is refused, or meets the hold of the other (`journal.held`).
+ * Begins a run: its id and first entry, on disk when this resolves. Refuses (`run.open`, exit 3) while
+ * another run of an instance is open, because two recoveries of one instance would not see each other's
+ * changes, and (`call.in-doubt`, exit 5) while it is not known what became of a call that changes one. Of two
+ * that begin at once one is refused, or meets the hold of the other (`journal.held`).
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
   const touched = [...new Set([start.instance, start.target ?? start.instance])].sort();

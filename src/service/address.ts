@@ -49,9 +49,9 @@ export function addressFrom(url: string, revision?: Revision): InstanceAddress |
 }
 
 /**
- * One text for every spelling of an instance's URL: scheme, default port, letter case, a dot behind the host and the choice
- * between dashboard address and V1 form make no difference. Two names in a config with the same text are one instance. Throws
- * as `addressFrom` does.
+ * One text for every spelling of an instance's URL: scheme, default port, letter case, a dot behind the host
+ * and the choice between dashboard address and V1 form make no difference. Two names in a config with the
+ * same text are one instance. Throws as `addressFrom` does.
  */
 export function placeOf(url: string): string {
   const { id, origin, v0 } = addressFrom(url);

@@ -18,12 +18,12 @@ export interface Answer<T> {
 }
 
 /**
- * How a mutating call ended. It never rejects for anything that happens on the wire.
- * `accepted`: a documented status, or another 2xx that fits; what its body does not tell is undefined.
- * `refused`: an answer says that it was not done: 401, 405, 407 or 429, or 400, 403, 404, 412, 422 in the service's own words.
- * `never-sent`: provably not a byte of the request left (unresolved name, refused connection, no token, a call that the
- * revision lacks, a listing of V0 that could not be read first).
- * `unknown`: everything else (reset, timeout, 409, 5xx, redirect, unreadable answer): in doubt, ask the service.
+ * How a mutating call ended. It never rejects for anything that happens on the wire. `accepted`: a documented
+ * status, or another 2xx that fits; what its body does not tell is undefined. `refused`: an answer says that
+ * it was not done: 401, 405, 407 or 429, or 400, 403, 404, 412, 422 in the service's own words. `never-sent`:
+ * provably not a byte of the request left (unresolved name, refused connection, no token, a call that the
+ * revision lacks, a listing of V0 that could not be read first). `unknown`: everything else (reset, timeout,
+ * 409, 5xx, redirect, unreadable answer): in doubt, ask the service.
  */
 export type SendOutcome<T> =
   | {
@@ -60,15 +60,18 @@ export interface Download {
   /** Bytes of the whole file, when the service tells. */
   readonly total: number | undefined;
   /**
-   * Whether the answer itself says where it ends, by a length or in chunks (RFC 9112 section 6.3). Without, a connection that breaks looks
-   * like the end.
+   * Whether the answer itself says where it ends, by a length or in chunks (RFC 9112 section 6.3). Without, a
+   * connection that breaks looks like the end.
    */
   readonly framed: boolean;
   /** Whether the service says that it can go on from an offset. */
   readonly acceptsRanges: boolean;
   /** What `ifRange` takes. Undefined without one that promises the same bytes (RFC 9110 section 8.8.1: a strong one). */
   readonly etag: Untrusted | undefined;
-  /** The weaker marks of the file: `ETag` and `Last-Modified` as they came. Where they differ, so may the bytes. */
+  /**
+   * The weaker marks of the file: `ETag` and `Last-Modified` as they came. Where they differ, so may the
+   * bytes.
+   */
   readonly marks: { readonly etag?: Untrusted; readonly modified?: Untrusted };
   readonly serverDate: Date | undefined;
 }
@@ -135,10 +138,11 @@ export interface ServiceClient {
   /** Rejects with `service.not-found` where there is no continuous archiving (section 4.1 rule 4). */
   pitrRange(signal?: AbortSignal): Promise<Answer<PitrRange>>;
   /**
-   * The encrypted bytes, from `offset` when given. A service that does not go on from there sends the whole file: then
-   * `Download.offset` is 0 and what was there is to be thrown away. Another range than the asked one rejects. So does, with
-   * `service.bad-answer`, what begins neither as an encrypted backup nor as gzip, and what is encoded although that was not asked for:
-   * of that nothing is handed out. An empty file is handed out.
+   * The encrypted bytes, from `offset` when given. A service that does not go on from there sends the whole
+   * file: then `Download.offset` is 0 and what was there is to be thrown away. Another range than the asked
+   * one rejects. So does, with `service.bad-answer`, what begins neither as an encrypted backup nor as gzip,
+   * and what is encoded although that was not asked for: of that nothing is handed out. An empty file is
+   * handed out.
    */
   download(id: number, options?: DownloadOptions): Promise<Download>;
   createBackup(signal?: AbortSignal): Promise<SendOutcome<CreatedBackup>>;

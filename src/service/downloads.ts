@@ -158,7 +158,10 @@ function strongEtag(headers: IncomingHttpHeaders): string | undefined {
   return typeof etag === 'string' && STRONG_ETAG.test(etag) ? etag : undefined;
 }
 
-/** `identity` is asked for. Stores of objects leave `aws-chunked` behind, which is not an encoding of what they send. */
+/**
+ * `identity` is asked for. Stores of objects leave `aws-chunked` behind, which is not an encoding of what
+ * they send.
+ */
 function refuseEncoding({ status, headers }: ReadResponse): void {
   const encodings = String(headers['content-encoding'] ?? '')
     .split(',')
@@ -190,7 +193,10 @@ async function refuseStranger(stream: Readable, { status, headers }: ReadRespons
   });
 }
 
-/** The first bytes of a stream, which stay in it: `BEGINNING_BYTES` or more, fewer where it ends before, undefined where it is empty. */
+/**
+ * The first bytes of a stream, which stay in it: `BEGINNING_BYTES` or more, fewer where it ends before,
+ * undefined where it is empty.
+ */
 function firstBytes(stream: Readable): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     // A stream that broke off before anybody listened tells nobody any more.

@@ -229,7 +229,10 @@ export function describeOperation(operation: Callable): {
   };
 }
 
-/** Whether a revision has what lies behind a call of V1; a path that the table does not know is one that every revision has. */
+/**
+ * Whether a revision has what lies behind a call of V1; a path that the table does not know is one that every
+ * revision has.
+ */
 export function routeAt(
   method: Route['method'],
   path: string,
@@ -239,7 +242,10 @@ export function routeAt(
   return operation === undefined ? { method, path } : routeOf(operation, revision);
 }
 
-/** The operation behind a call of V1, by its method and its path below the instance; undefined for none that the table knows. */
+/**
+ * The operation behind a call of V1, by its method and its path below the instance; undefined for none that
+ * the table knows.
+ */
 export function operationAt(method: Route['method'], path: string): Callable | undefined {
   const known = Object.entries(V1) as [Callable, Row][];
   return known.find(([, row]) => row.method === method && (row.path || '/') === (path || '/'))?.[0];

@@ -22,7 +22,10 @@ export const id = z.int().nonnegative();
 export const maybe = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** Bytes. A service that does not know a size may say so with a negative one: that is no reason to refuse a whole list. */
+/**
+ * Bytes. A service that does not know a size may say so with a negative one: that is no reason to refuse a
+ * whole list.
+ */
 const size = maybe(z.number()).transform((value) => (value !== undefined && value < 0 ? undefined : value));
 
 /** Section 2.1. */

@@ -11,23 +11,26 @@ import type { Limits } from './limits.ts';
 export const UNCHECKED_TLS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /**
- * Whether the environment asked for TLS without certificates when this module was loaded. It is not obeyed, and taken out of the
- * environment: Node would warn that nothing is checked, which is not so, and programs that Lifeboat starts would obey it.
+ * Whether the environment asked for TLS without certificates when this module was loaded. It is not obeyed,
+ * and taken out of the environment: Node would warn that nothing is checked, which is not so, and programs
+ * that Lifeboat starts would obey it.
  */
 export const askedForUncheckedTls = process.env[UNCHECKED_TLS] === '0';
 if (askedForUncheckedTls) delete process.env[UNCHECKED_TLS];
 
 /**
- * How every TLS connection of this process is made, to a service, a platform or a proxy: HTTP/1.1, TLS 1.2 at least, the certificate
- * checked whatever the environment says. `caFile` (PEM) is trusted besides the authorities that Node trusts.
- * Throws `config.ca` for a file that is no certificate, and `trust.refused` for one that others could have written.
+ * How every TLS connection of this process is made, to a service, a platform or a proxy: HTTP/1.1, TLS 1.2 at
+ * least, the certificate checked whatever the environment says. `caFile` (PEM) is trusted besides the
+ * authorities that Node trusts. Throws `config.ca` for a file that is no certificate, and `trust.refused` for
+ * one that others could have written.
  */
 export function tlsOptions(caFile: string | undefined, limits: Limits): buildConnector.BuildOptions {
   const ca = caFile === undefined ? undefined : [...getCACertificates('default'), readCa(caFile)];
   return {
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
-    // HTTP/2 is left out of reads too: a GOAWAY can leave one hanging until its timeout, and there is nothing to multiplex.
+    // HTTP/2 is left out of reads too: a GOAWAY can leave one hanging until its timeout, and there is nothing
+    // to multiplex.
     allowH2: false,
     timeout: limits.connectMs,
     ...(ca === undefined ? {} : { ca }),

@@ -23,7 +23,10 @@ export interface Press {
   readonly at: number;
 }
 
-/** What came from the keyboard, as far as it tells a key that was meant for what is shown from one that was not. */
+/**
+ * What came from the keyboard, as far as it tells a key that was meant for what is shown from one that was
+ * not.
+ */
 export interface Keyboard {
   /** The last key of all. */
   readonly last?: Press;

@@ -1,8 +1,9 @@
 import type { QuestionView } from './run-view.ts';
 
 /**
- * Milliseconds without a key that have to go by, once a question is shown, before a key answers it. A key that was pressed before it could be
- * read, or that is held down, was meant for something else. Longer than keyboards take between two repeats (30 to 100 ms).
+ * Milliseconds without a key that have to go by, once a question is shown, before a key answers it. A key
+ * that was pressed before it could be read, or that is held down, was meant for something else. Longer than
+ * keyboards take between two repeats (30 to 100 ms).
  */
 export const QUIET_MS = 400;
 

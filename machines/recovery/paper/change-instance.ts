@@ -90,7 +90,10 @@ const PLAN: readonly PaperPart<RecoveryContext>[] = [
   ),
 ];
 
-/** Whether updates are not to be touched: they are what the run is for, the service does not offer it, or it was decided so. */
+/**
+ * Whether updates are not to be touched: they are what the run is for, the service does not offer it, or it
+ * was decided so.
+ */
 function mayNotHold(context: RecoveryContext): boolean {
   if (isOwed(context, 'release-updates')) return false;
   const { action, updatesChangeable, skipped } = context;

@@ -13,8 +13,9 @@ import type { DrivenRun } from '../sites.ts';
 import { needsApproval, riskOf } from './required.ts';
 
 /**
- * What a second person has to approve in a state of a run; undefined where nobody has to. The record has the last word: what was to be approved when
- * the run began, and what was asked once, is asked until the run ends, also when the config has come to ask for less. Pure.
+ * What a second person has to approve in a state of a run; undefined where nobody has to. The record has the
+ * last word: what was to be approved when the run began, and what was asked once, is asked until the run
+ * ends, also when the config has come to ask for less. Pure.
  */
 export function planOfState(
   config: LoadedConfig,

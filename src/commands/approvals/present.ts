@@ -41,7 +41,10 @@ export async function presentOf(
   return { who, approvals: { required, expiresSeconds: expires / 1000, ...files } };
 }
 
-/** What lets this process take a run up, or refuses it; see `admitted`. Says loudly where less is asked than at the beginning. */
+/**
+ * What lets this process take a run up, or refuses it; see `admitted`. Says loudly where less is asked than
+ * at the beginning.
+ */
 export async function admission(
   context: CommandContext,
   config: LoadedConfig,
@@ -61,8 +64,9 @@ export async function admission(
 }
 
 /**
- * Rejects, with exit 2, a run that would need a second person and could have none, because the files that name them cannot be read: who could not
- * approve at the beginning cannot approve it later. Nothing is rejected when the glass is broken.
+ * Rejects, with exit 2, a run that would need a second person and could have none, because the files that
+ * name them cannot be read: who could not approve at the beginning cannot approve it later. Nothing is
+ * rejected when the glass is broken.
  */
 export function refuseUnread({ approvals }: Present, breakGlass: string | undefined): void {
   const { required, signers, revoked } = approvals;

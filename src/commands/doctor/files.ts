@@ -17,7 +17,10 @@ interface Deciding {
 
 const READ_BY_OTHERS = 0o044;
 
-/** Whether others could have written what decides: config, keys, tokens, authorities, lists of signers, a team's texts, checkpoints. Only looks. */
+/**
+ * Whether others could have written what decides: config, keys, tokens, authorities, lists of signers, a
+ * team's texts, checkpoints. Only looks.
+ */
 export async function fileChecks(env: NodeJS.ProcessEnv, config: LoadedConfig): Promise<Check[]> {
   const all = deciding(env, config);
   const found = (await Promise.all(all.map(checkOf))).filter((check) => check !== undefined);
@@ -61,7 +64,10 @@ async function checkOf({ what, path, isSecret }: Deciding): Promise<Check | unde
   }
 }
 
-/** A folder on a network mount that is dead answers never. Others may share such a folder, so what they could do there is only said. */
+/**
+ * A folder on a network mount that is dead answers never. Others may share such a folder, so what they could
+ * do there is only said.
+ */
 async function checkpointFolder(path: string): Promise<Check | undefined> {
   const what = 'checkpoints';
   const stats = await Promise.race([

@@ -4,7 +4,10 @@ import { type Check, good } from './check.ts';
 
 const TLS = 'tls';
 
-/** What the environment changes about TLS connections, of this process and of the programs that it starts. Only looks. */
+/**
+ * What the environment changes about TLS connections, of this process and of the programs that it starts.
+ * Only looks.
+ */
 export function tlsChecks(env: NodeJS.ProcessEnv, execArgv: readonly string[] = process.execArgv): Check[] {
   const flags = [...(env['NODE_OPTIONS'] ?? '').split(/\s+/u), ...execArgv];
   const found = [unchecked(), ...authorities(env, flags), ...keyLogs(env, flags)].filter(

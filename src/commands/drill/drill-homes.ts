@@ -15,8 +15,8 @@ import { openJournalIfAny } from '../reading.ts';
  */
 
 /**
- * Makes the home of a new drill, named by the time: below `report` where one is given, else below the drills of this home. It is a folder that was not
- * there before, so that no drill writes over the record of another.
+ * Makes the home of a new drill, named by the time: below `report` where one is given, else below the drills
+ * of this home. It is a folder that was not there before, so that no drill writes over the record of another.
  */
 export async function newDrillHome(env: NodeJS.ProcessEnv, report: string | undefined): Promise<string> {
   const drills = drillsFolder(homeFolder(env));
@@ -57,8 +57,9 @@ export function journalIn(home: string): string {
 }
 
 /**
- * The context of the home that knows a run: the own one, or that of a drill when only a drill has a run of this name, which is then told. A word that
- * names no run anywhere changes nothing; whoever opens the journal says so.
+ * The context of the home that knows a run: the own one, or that of a drill when only a drill has a run of
+ * this name, which is then told. A word that names no run anywhere changes nothing; whoever opens the journal
+ * says so.
  */
 export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {
   const home = await drillOfRun(context.env, word);
@@ -67,7 +68,10 @@ export async function whereRunIs(context: CommandContext, word: string | undefin
   return { ...context, env: { ...context.env, LIFEBOAT_HOME: home } };
 }
 
-/** Rejects with exit 2 when the word names a run of a drill and none of this home: the lab that it was made on is gone. */
+/**
+ * Rejects with exit 2 when the word names a run of a drill and none of this home: the lab that it was made on
+ * is gone.
+ */
 export async function refuseRunOfDrill(context: CommandContext, word: string | undefined): Promise<void> {
   const home = await drillOfRun(context.env, word);
   if (word === undefined || home === undefined) return;

@@ -2,7 +2,9 @@ import type { ComparedTable } from '../../journal/compared.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import { type ShopDigest, type ShopTable, shopDigest } from '../../lab/shop/digest.ts';
 
-/** Tables compared with what was expected of them, row by row: equal digests mean that every row is the same. */
+/**
+ * Tables compared with what was expected of them, row by row: equal digests mean that every row is the same.
+ */
 export function compareTables(restored: ShopDigest, expected: ShopDigest): ComparedTable[] {
   return (Object.keys(restored.tables) as ShopTable[]).map((name) => {
     const { rows, md5 } = restored.tables[name];

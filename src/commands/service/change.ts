@@ -32,7 +32,10 @@ import { progressLine } from './progress-line.ts';
 export interface Manner<S extends Seen> {
   readonly weight: Weight;
   readonly needs: Operation;
-  /** GETs only: what speaks against it. It is looked at once more before a change that destroys, and when a person was asked. */
+  /**
+   * GETs only: what speaks against it. It is looked at once more before a change that destroys, and when a
+   * person was asked.
+   */
   readonly look: (scene: Scene) => Promise<S>;
 }
 
@@ -40,9 +43,11 @@ export interface Manner<S extends Seen> {
 export const noLook = async (): Promise<Seen> => ({ blockers: [], warnings: [] });
 
 /**
- * Makes one change of one instance from the command line: looks at it as the runbook for it does and refuses what that would stop at, plans it
- * (GETs only), says what will happen, asks, and performs it on the instance's ledger under the same rules as a step of a run. A call that was left
- * in doubt, by whomever, comes first, and nothing is sent meanwhile. If the process dies, the ledger knows whether a byte may have left.
+ * Makes one change of one instance from the command line: looks at it as the runbook for it does and refuses
+ * what that would stop at, plans it (GETs only), says what will happen, asks, and performs it on the
+ * instance's ledger under the same rules as a step of a run. A call that was left in doubt, by whomever,
+ * comes first, and nothing is sent meanwhile. If the process dies, the ledger knows whether a byte may have
+ * left.
  */
 export async function changeInstance<S extends Seen>(
   context: CommandContext,

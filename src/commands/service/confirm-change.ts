@@ -5,9 +5,9 @@ import type { CommandContext } from '../context.ts';
 import type { Change, ChangeFlags, Weight } from './planned-change.ts';
 
 /**
- * Resolves when the operator wants the change: by `--yes`, by `--confirm NAME` for one that destroys, or by an answer in the
- * terminal, where a bare Enter always means no. Gives whether somebody was asked, which takes time. Rejects with exit 3 where nobody can be asked,
- * 130 when the operator leaves.
+ * Resolves when the operator wants the change: by `--yes`, by `--confirm NAME` for one that destroys, or by
+ * an answer in the terminal, where a bare Enter always means no. Gives whether somebody was asked, which
+ * takes time. Rejects with exit 3 where nobody can be asked, 130 when the operator leaves.
  */
 export async function confirmChange(
   context: CommandContext,

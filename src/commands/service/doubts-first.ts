@@ -9,9 +9,10 @@ import { adoptedLine } from './adopted.ts';
 import { outputOf, taskOf } from './call-outcome.ts';
 
 /**
- * What comes before any change of an instance. A call of an earlier process, or of a run that is over, is asked about, and ends this command
- * whatever became of it. A call in doubt of a run that is open refuses it (`call.in-doubt`, exit 5): only that run can ask. A run that is merely
- * open is told; with `refusesRuns` it refuses as it refuses another run (`run.open`, exit 3). Nothing is sent.
+ * What comes before any change of an instance. A call of an earlier process, or of a run that is over, is
+ * asked about, and ends this command whatever became of it. A call in doubt of a run that is open refuses it
+ * (`call.in-doubt`, exit 5): only that run can ask. A run that is merely open is told; with `refusesRuns` it
+ * refuses as it refuses another run (`run.open`, exit 3). Nothing is sent.
  */
 export async function doubtsFirst(
   context: CommandContext,

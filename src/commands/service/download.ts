@@ -20,7 +20,10 @@ interface DownloadFlags extends InstanceFlags {
   readonly force?: boolean;
 }
 
-/** `lifeboat backups download ID`: saves the encrypted bytes of a backup (section 4.3), or writes them to standard output. */
+/**
+ * `lifeboat backups download ID`: saves the encrypted bytes of a backup (section 4.3), or writes them to
+ * standard output.
+ */
 export async function backupsDownload(
   context: CommandContext,
   [given = '']: readonly string[],
@@ -89,8 +92,8 @@ async function save(
 }
 
 /**
- * The `size` of the backup; undefined where the service lists none, or does not list the backup at all: whether it gives it out, the download
- * shows. A refused token ends it here.
+ * The `size` of the backup; undefined where the service lists none, or does not list the backup at all:
+ * whether it gives it out, the download shows. A refused token ends it here.
  */
 async function listedSize(
   { stderr }: CommandContext,

@@ -63,15 +63,19 @@ export interface Following {
   readonly patienceMs: number | undefined;
 }
 
-/** What `--patience` says; without it, half an hour where nobody looks on, and for ever in a terminal. Throws `usage.patience`. */
+/**
+ * What `--patience` says; without it, half an hour where nobody looks on, and for ever in a terminal. Throws
+ * `usage.patience`.
+ */
 export function waitPatience({ stdin, stderr }: CommandContext, flags: WaitFlags): number | undefined {
   const isWatched = stdin.isTTY === true && stderr.isTTY === true;
   return patienceFrom(flags.patience) ?? (isWatched ? undefined : PATIENCE_MS);
 }
 
 /**
- * Performs a verb that waits, to its end, and says by what an action is known to be over. Rejects with exit 130 when it is left, 3 when it is
- * over its limit for too long, 4 when the credentials are refused (all say how to go on), 1 when what is waited for has failed.
+ * Performs a verb that waits, to its end, and says by what an action is known to be over. Rejects with exit
+ * 130 when it is left, 3 when it is over its limit for too long, 4 when the credentials are refused (all say
+ * how to go on), 1 when what is waited for has failed.
  */
 export async function follow(
   { stderr }: Pick<CommandContext, 'stderr'>,

@@ -102,7 +102,10 @@ export function instanceSettings(
   );
 }
 
-/** As `change-instance` looks: what speaks against it is a restore under way, or that the instance is deploying, or deleted. */
+/**
+ * As `change-instance` looks: what speaks against it is a restore under way, or that the instance is
+ * deploying, or deleted.
+ */
 const LOOK = lookInPlace({ tolerant: true, restores: true });
 
 /** A restart, recreate or update: all three are accepted first and pass through `deploying`. */

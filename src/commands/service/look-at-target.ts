@@ -9,8 +9,9 @@ import type { Seen } from './look-first.ts';
 import type { Scene } from './planned-change.ts';
 
 /**
- * Looks at the instance that a recovery goes into, as the runbook for it does: whether it is the source itself, fits it, is free and empty and has
- * room. The source is the one that is named, or the one whose card has this guid. Rejects when the target cannot be read.
+ * Looks at the instance that a recovery goes into, as the runbook for it does: whether it is the source
+ * itself, fits it, is free and empty and has room. The source is the one that is named, or the one whose card
+ * has this guid. Rejects when the target cannot be read.
  */
 export async function lookAtTarget(
   context: CommandContext,
@@ -45,7 +46,9 @@ export async function lookAtTarget(
   }
 }
 
-/** What the ledgers know of the source: of the one that is named, or of the one whose backups have this guid. */
+/**
+ * What the ledgers know of the source: of the one that is named, or of the one whose backups have this guid.
+ */
 async function sourceOnRecord(
   journal: Scene['workspace']['journal'],
   guid: string,

@@ -16,7 +16,10 @@ export interface Seen {
   readonly target?: TargetIdentity | undefined;
 }
 
-/** Looks at an instance that is changed in place. With `tolerant` neither a failed instance nor a backup under way speaks against the change. */
+/**
+ * Looks at an instance that is changed in place. With `tolerant` neither a failed instance nor a backup under
+ * way speaks against the change.
+ */
 export function lookInPlace(how: { readonly tolerant: boolean; readonly restores?: boolean }) {
   return async ({ instance, signal }: Pick<Scene, 'instance' | 'signal'>) => {
     const { lookAtInstance } = await import('../../activities/preflight.ts');
@@ -25,8 +28,8 @@ export function lookInPlace(how: { readonly tolerant: boolean; readonly restores
 }
 
 /**
- * Rejects while something speaks against a change: with exit 3 where `--anyway REASON` passes over it, with exit 2 where nothing does. Gives the
- * lines of what the flags pass over. Nothing was sent.
+ * Rejects while something speaks against a change: with exit 3 where `--anyway REASON` passes over it, with
+ * exit 2 where nothing does. Gives the lines of what the flags pass over. Nothing was sent.
  */
 export function refuseBlocked({ blockers }: Seen, { anyway }: ChangeFlags): readonly string[] {
   const never = blockers.find(isNeverPassed);

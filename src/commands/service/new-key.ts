@@ -57,7 +57,10 @@ function tooShort(what: string, minLength: number): LifeboatError {
   });
 }
 
-/** Looks at an instance whose key is to be changed, as a rotation does. Rejects while an earlier change of it may still arrive. */
+/**
+ * Looks at an instance whose key is to be changed, as a rotation does. Rejects while an earlier change of it
+ * may still arrive.
+ */
 export async function lookForKey(scene: Scene): Promise<Seen> {
   await refuseUncertain(scene);
   return lookInPlace({ tolerant: false, restores: true })(scene);

@@ -104,7 +104,10 @@ export function edgesOf({ start_time, end_time }: PitrRange): {
   });
 }
 
-/** The range of a run, which keeps its distance from both edges. Rejects where there is none, and for a time outside of it (exit 2). */
+/**
+ * The range of a run, which keeps its distance from both edges. Rejects where there is none, and for a time
+ * outside of it (exit 2).
+ */
 async function reachable({ instance, signal }: Scene, typed: string, time: string): Promise<ReachableRange> {
   const { pitrRange } = await import('../../activities/pitr-range.ts');
   const now = () => new Date();

@@ -73,8 +73,9 @@ function utc(text: string | undefined): string | undefined {
 type Task = Pick<Backup, 'status' | 'triggered_at' | 'finished_at'>;
 
 /**
- * From the request to the end, the time in the queue included. Only of a task that is done or has failed: `finished_at` is when the status last
- * changed, so that of a backup which was deleted later is the time of that.
+ * From the request to the end, the time in the queue included. Only of a task that is done or has failed:
+ * `finished_at` is when the status last changed, so that of a backup which was deleted later is the time of
+ * that.
  */
 export function took(task: Task): string | undefined {
   const [begin, end] = hasEnded(task) ? [instantOf(task.triggered_at), instantOf(task.finished_at)] : [];

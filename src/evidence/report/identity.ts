@@ -5,7 +5,10 @@ import type { Fact } from './model.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What of an instance's identity is shown, by the names in the entries. What the change may change is told as what was before it. */
+/**
+ * What of an instance's identity is shown, by the names in the entries. What the change may change is told as
+ * what was before it.
+ */
 const LABELS: Readonly<Record<string, string>> = {
   instanceId: 'Instance id',
   name: 'Name at the service',

@@ -4,7 +4,10 @@ import { policyFacts } from '../../journal/who-words.ts';
 import { findAll } from './found.ts';
 import type { MayApprove } from './model-rows.ts';
 
-/** Who could approve a run, as of its beginning, and what has changed since: config, files, and who has driven it. */
+/**
+ * Who could approve a run, as of its beginning, and what has changed since: config, files, and who has driven
+ * it.
+ */
 export function mayApproveOf(entries: readonly Entry[]): MayApprove {
   const driven = [...findAll(entries, 'run.started'), ...findAll(entries, 'run.resumed')];
   const policies = driven.flatMap(({ entry, body: { approvals } }) =>

@@ -77,7 +77,10 @@ export function reconciliationOf(entries: readonly Entry[]): Report['reconciliat
     }));
 }
 
-/** What a drill saw of the databases after the run; undefined where nobody asked them. `ledger` is what is on record about the run. */
+/**
+ * What a drill saw of the databases after the run; undefined where nobody asked them. `ledger` is what is on
+ * record about the run.
+ */
 export function comparisonOf(ledger: readonly Entry[]): Report['comparison'] {
   const entry = ledger.findLast(({ type }) => type === COMPARED);
   const read = Compared.safeParse(entry?.body);

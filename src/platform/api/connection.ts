@@ -34,8 +34,8 @@ export interface Change {
   readonly secrets?: readonly Secret[];
   readonly signal: AbortSignal;
   /**
-   * What the change makes, where the platform shows it. Asked before a change that was turned away is sent again, since the refusal need not be
-   * the platform's own. Without it the same again makes nothing more.
+   * What the change makes, where the platform shows it. Asked before a change that was turned away is sent
+   * again, since the refusal need not be the platform's own. Without it the same again makes nothing more.
    */
   readonly made?: () => Promise<unknown>;
 }
@@ -49,9 +49,10 @@ export type Changed =
 export interface ApiConnection extends Capi {
   readonly origin: string;
   /**
-   * Sends once, on a connection of its own; after a 401 once more with a new token, and after a 429 when the platform wants it to, unless
-   * what it makes is there already. A connection that cannot be made is tried again as well. Rejects with a refusal (`platform.refused`,
-   * `platform.forbidden`, …) and with what has never been sent.
+   * Sends once, on a connection of its own; after a 401 once more with a new token, and after a 429 when the
+   * platform wants it to, unless what it makes is there already. A connection that cannot be made is tried
+   * again as well. Rejects with a refusal (`platform.refused`, `platform.forbidden`, …) and with what has
+   * never been sent.
    */
   send(change: Change): Promise<Changed>;
   close(): Promise<void>;
