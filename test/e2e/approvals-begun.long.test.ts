@@ -30,13 +30,7 @@ describe.concurrent('what was asked when a run began', () => {
     expect(started).toMatchObject({
       type: 'run.started',
       body: {
-        who: {
-          name: 'Robin',
-          login: userInfo().username,
-          uid: userInfo().uid,
-          host: hostname(),
-          config: sha256(join(folder, 'lifeboat.yaml')),
-        },
+        who: whoAsks(folder),
         approvals: {
           required: { orders: 'destructive' },
           expiresSeconds: 3600,
@@ -194,15 +188,15 @@ describe.concurrent('what was asked when a run began', () => {
     const begun = (await entries()).findLast(({ type }) => type === 'call.begun');
     expect(begun?.body).toMatchObject({
       reason: 'BREAK-GLASS: alone',
-      who: {
-        name: 'Robin',
-        login: userInfo().username,
-        uid: userInfo().uid,
-        host: hostname(),
-        config: sha256(join(folder, 'lifeboat.yaml')),
-      },
+      who: whoAsks(folder),
     });
     const shown = await run('audit', 'show', '--instance', 'orders');
     expect(shown.stdout).toContain(`login ${userInfo().username} (uid`);
   });
 });
+
+/** Who asks in these houses, as the record has it. */
+function whoAsks(folder: string) {
+  const { username: login, uid } = userInfo();
+  return { name: 'Robin', login, uid, host: hostname(), config: sha256(join(folder, 'lifeboat.yaml')) };
+}

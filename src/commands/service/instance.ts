@@ -1,4 +1,4 @@
-import { updateLines } from '../../activities/doubt-action.ts';
+import { type Action, updateLines } from '../../activities/doubt-action.ts';
 import { EXIT } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
 import type { InstanceOverview } from '../../service/schemas.ts';
@@ -9,7 +9,7 @@ import type { OpenInstance } from '../service-of.ts';
 import { changeInstance } from './change.ts';
 import { lookInPlace } from './look-first.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
-import type { Change, ChangeFlags, Wait } from './planned-change.ts';
+import type { Change, ChangeFlags, Wait, Weight } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
 
 /** `lifeboat instance show`: the overview (endpoint 12). */
@@ -25,55 +25,27 @@ export async function instanceShow(
 }
 
 /** `lifeboat instance restart` (endpoint 14). */
-export function instanceRestart(
-  context: CommandContext,
-  _: readonly string[],
-  flags: ChangeFlags,
-): Promise<number> {
-  return changeInstance(
-    context,
-    flags,
-    { weight: 'changes', needs: 'restart', look: LOOK },
-    async ({ instance }, { seen }) =>
-      action(context, instance, 'restart', seen.overview, [
-        'the database is away while it restarts; connections are cut',
-      ]),
-  );
-}
+export const instanceRestart = acting('restart', 'changes', [
+  'the database is away while it restarts; connections are cut',
+]);
 
 /** `lifeboat instance recreate` (endpoint 13). It rebuilds the instance's machines, so it asks for the name. */
-export function instanceRecreate(
-  context: CommandContext,
-  _: readonly string[],
-  flags: ChangeFlags,
-): Promise<number> {
-  return changeInstance(
-    context,
-    flags,
-    { weight: 'destroys', needs: 'recreate', look: LOOK },
-    async ({ instance }, { seen }) =>
-      action(context, instance, 'recreate', seen.overview, [
-        'the machines of the instance are built anew; the database is away meanwhile',
-        'take a backup first, if there is none that is proven',
-      ]),
-  );
-}
+export const instanceRecreate = acting('recreate', 'destroys', [
+  'the machines of the instance are built anew; the database is away meanwhile',
+  'take a backup first, if there is none that is proven',
+]);
 
 /** `lifeboat instance update` (endpoint 15): starts the pending maintenance updates. */
-export function instanceUpdate(
-  context: CommandContext,
-  _: readonly string[],
-  flags: ChangeFlags,
-): Promise<number> {
-  return changeInstance(
-    context,
-    flags,
-    { weight: 'changes', needs: 'update', look: LOOK },
-    async ({ instance }, { seen }) =>
-      action(context, instance, 'update', seen.overview, [
-        'an update cannot be taken back; the database is away while it runs',
-      ]),
-  );
+export const instanceUpdate = acting('update', 'changes', [
+  'an update cannot be taken back; the database is away while it runs',
+]);
+
+/** A command that asks for one action of the instance. */
+function acting(verb: Action, weight: Weight, warnings: readonly string[]) {
+  return (context: CommandContext, _: readonly string[], flags: ChangeFlags): Promise<number> =>
+    changeInstance(context, flags, { weight, needs: verb, look: LOOK }, async ({ instance }, { seen }) =>
+      action(context, instance, verb, seen.overview, warnings),
+    );
 }
 
 /** `lifeboat instance settings`: allows or forbids maintenance updates (`broker/edit`, revision 61). */
@@ -112,7 +84,7 @@ const LOOK = lookInPlace({ tolerant: true, restores: true });
 function action(
   context: CommandContext,
   instance: OpenInstance,
-  verb: 'restart' | 'recreate' | 'update',
+  verb: Action,
   value: InstanceOverview | undefined,
   warnings: readonly string[],
 ): Change {
@@ -132,7 +104,7 @@ function action(
 function followInstance(
   context: CommandContext,
   { service, name }: OpenInstance,
-  action: 'restart' | 'recreate' | 'update',
+  action: Action,
   before: InstanceOverview | undefined,
 ): Wait {
   const updatedAt = before?.updated_at;
