@@ -13,16 +13,20 @@ import { EXIT, type ExitCode, LifeboatError } from './errors.ts';
 import { show } from './text.ts';
 
 /*
- * Whose files are believed. A file that decides something (a config runs commands, a token is sent, a list of signers approves) counts only when
- * nobody but the user and root could have written it. The rules are those of OpenSSH for its own files (safe_path of misc.c), with the folder
- * of each link on the way instead of all folders up to the root:
+ * Whose files are believed. A file that decides something (a config runs commands, a token is sent, a list of
+ * signers approves) counts only when nobody but the user and root could have written it. The rules are those
+ * of OpenSSH for its own files (safe_path of misc.c), with the folder of each link on the way instead of all
+ * folders up to the root:
  *
- * - the file, its folder, every link that leads to it, and the folder of each link belong to the user of this process or to root;
- * - neither the file nor those folders can be written by others; a folder with the sticky bit (/tmp) can, since only the owner of a file may
- *   exchange it there;
- * - a group counts as others, unless it is the user's own and has nobody else in it, as where the umask is 002.
+ * - the file, its folder, every link that leads to it, and the folder of each link belong to the user of this
+ *   process or to root;
+ * - neither the file nor those folders can be written by others; a folder with the sticky bit (/tmp) can,
+ *   since only the owner of a file may exchange it there;
+ * - a group counts as others, unless it is the user's own and has nobody else in it, as where the umask is
+ *   002.
  *
- * Root believes what root owns, also below sudo: files of the user who called sudo would otherwise run commands as root.
+ * Root believes what root owns, also below sudo: files of the user who called sudo would otherwise run
+ * commands as root.
  */
 
 /** Why a file or folder is not believed, as the end of a sentence, and what ends it. */

@@ -1,5 +1,6 @@
 /*
- * How many and how much, in words. It stands here because machines import only themselves; everything else has it from src/format.ts.
+ * How many and how much, in words. It stands here because machines import only themselves; everything else
+ * has it from src/format.ts.
  */
 
 /** A count with its noun: `1 backup`, `3 backups`. `many` is for nouns whose plural is no `s` more. */

@@ -1,4 +1,4 @@
-import { formatSeconds } from '../format.ts';
+import { counted, formatSeconds } from '../format.ts';
 import type { ApprovalLevel, ApprovalPolicy } from '../journal/run-entries.ts';
 
 /** What a confirmation leads to: data that is replaced, or another change that cannot be taken back. */
@@ -52,14 +52,14 @@ function longer(begun: ApprovalPolicy, now: ApprovalPolicy): Weakening[] {
 
 function unrevoked(begun: ApprovalPolicy, now: ApprovalPolicy): Weakening[] {
   if (begun.revoked === undefined) return [];
-  const count = ({ lines }: NonNullable<ApprovalPolicy['revoked']>) => `${lines.length} lines`;
+  const count = ({ lines }: NonNullable<ApprovalPolicy['revoked']>) => counted(lines.length, 'line');
   const was = count(begun.revoked);
   if (now.revoked === undefined)
     return [{ what: 'the list of revoked keys is gone', begun: was, now: NO_LIST }];
   const present = new Set(now.revoked.lines);
   const left = begun.revoked.lines.filter((line) => !present.has(line)).length;
   if (left === 0) return [];
-  const what = `${left} ${left === 1 ? 'line' : 'lines'} of the list of revoked keys ${left === 1 ? 'is' : 'are'} gone`;
+  const what = `${counted(left, 'line')} of the list of revoked keys ${left === 1 ? 'is' : 'are'} gone`;
   return [{ what, begun: was, now: count(now.revoked) }];
 }
 

@@ -1,4 +1,4 @@
-import { formatSeconds } from '../format.ts';
+import { counted, formatSeconds } from '../format.ts';
 import { type ApprovalPolicy, Who } from './run-entries.ts';
 
 /**
@@ -42,5 +42,5 @@ const LEVELS = {
 
 function fileWords({ sha256, lines, problem }: NonNullable<ApprovalPolicy['revoked']>): string {
   if (problem !== undefined) return `not read: ${problem}`;
-  return `${lines.length} ${lines.length === 1 ? 'line' : 'lines'}, SHA-256 ${sha256}`;
+  return `${counted(lines.length, 'line')}, SHA-256 ${sha256}`;
 }

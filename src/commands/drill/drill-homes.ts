@@ -10,8 +10,8 @@ import type { CommandContext } from '../context.ts';
 import { openJournalIfAny } from '../reading.ts';
 
 /*
- * A drill has a home of its own, so that what it did to a lab never stands among what was done to a service. Every drill is found again below
- * `$LIFEBOAT_HOME/drills`: its home lies there, or a link to it.
+ * A drill has a home of its own, so that what it did to a lab never stands among what was done to a service.
+ * Every drill is found again below `$LIFEBOAT_HOME/drills`: its home lies there, or a link to it.
  */
 
 /**
