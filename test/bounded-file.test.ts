@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { writeChallenge } from '../src/approvals/approval-files.ts';
+import { writeLatest, writePublicKey } from '../src/audit/checkpoint-files.ts';
 import { dropLink, readBounded, readPlainFile, whyUnread } from '../src/bounded-file.ts';
-import { writeLatest, writePublicKey } from '../src/evidence/checkpoint-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lifeboat-files-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
-import type { Entry } from '../journal/journal.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { NoPlatform, Platform } from '../platform/platform.ts';
 import type { Secret } from '../secret.ts';
 import type { ServiceClient } from '../service/client.ts';
+import type { Entry } from '../store/journal.ts';
 
 /** What the verbs of one run act on. Built by the composition root, one set for each run. */
 export interface ActivityDeps {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Triggered } from '../../machines/parts/verbs.ts';
 import { LifeboatError } from '../errors.ts';
-import type { Json } from '../journal/journal.ts';
 import type { Answer, SendOutcome } from '../service/client.ts';
+import type { Json } from '../store/journal.ts';
 import type { ActivityContext, ActivityResult, InDoubt, Sent } from './activity.ts';
 import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';

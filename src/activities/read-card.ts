@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type CardOnRecord, type ProvenBackup, RecoveryCard } from '../../machines/parts/recovery-verbs.ts';
-import type { Entry } from '../journal/journal.ts';
 import { readKeyFact } from '../keys/epochs.ts';
+import type { Entry } from '../store/journal.ts';
 import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, ok } from './results.ts';

@@ -1,6 +1,6 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import { failureOf, LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
-import type { Json } from '../journal/journal.ts';
+import type { Json } from '../store/journal.ts';
 import type { ActivityResult, LedgerFact } from './activity.ts';
 
 /** The verb did what it is for. */

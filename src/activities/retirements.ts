@@ -1,7 +1,7 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { RotationRecord } from '../../machines/parts/verbs.ts';
-import type { Entry } from '../journal/journal.ts';
 import { foldEpochs } from '../keys/fold-epochs.ts';
+import type { Entry } from '../store/journal.ts';
 import type { ActivityContext, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { asJson } from './results.ts';

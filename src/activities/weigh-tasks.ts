@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatSeconds } from '../format.ts';
-import type { Json } from '../journal/journal.ts';
 import type { Backup } from '../service/schemas.ts';
+import type { Json } from '../store/journal.ts';
 import { show } from '../text.ts';
 import type { InDoubt } from './activity.ts';
 import { type Clocks, instantOf, isSameInstant, Skew, side, sinceArming } from './clocks.ts';

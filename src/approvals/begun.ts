@@ -1,8 +1,8 @@
 import canonicalize from 'canonicalize';
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Entry, Json } from '../journal/journal.ts';
-import { type ApprovalPolicy, type RunEntryBody, readRunEntry, type Who } from '../journal/run-entries.ts';
 import type { RunDeps } from '../runner/run.ts';
+import type { Entry, Json } from '../store/journal.ts';
+import { type ApprovalPolicy, type RunEntryBody, readRunEntry, type Who } from '../store/run-entries.ts';
 import { show } from '../text.ts';
 import { type Weakening, weakenings } from './policy.ts';
 

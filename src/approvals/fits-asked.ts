@@ -1,5 +1,5 @@
 import { failureOf } from '../errors.ts';
-import type { RunEntryBody } from '../journal/run-entries.ts';
+import type { RunEntryBody } from '../store/run-entries.ts';
 import { type Challenge, challengeId, challengeText, parseChallenge } from './challenge.ts';
 
 /**

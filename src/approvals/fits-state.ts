@@ -1,5 +1,5 @@
-import type { Entry } from '../journal/journal.ts';
-import { readRunEntry } from '../journal/run-entries.ts';
+import type { Entry } from '../store/journal.ts';
+import { readRunEntry } from '../store/run-entries.ts';
 import { type Challenge, challengeText, parseChallenge } from './challenge.ts';
 import { fitsAsked } from './fits-asked.ts';
 import { type Plan, planHash } from './plan.ts';

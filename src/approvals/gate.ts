@@ -1,7 +1,7 @@
 import { LifeboatError } from '../errors.ts';
-import type { Json } from '../journal/journal.ts';
 import type { Answer } from '../runner/answer.ts';
 import type { Gate, RunState } from '../runner/run.ts';
+import type { Json } from '../store/journal.ts';
 import { approvalPaths, readPaper, writeChallenge } from './approval-files.ts';
 import { begunOf } from './begun.ts';
 import { challengeId, challengeText } from './challenge.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { failureOf, LifeboatError } from '../errors.ts';
-import type { ApprovalPolicy } from '../journal/run-entries.ts';
+import type { ApprovalPolicy } from '../store/run-entries.ts';
 import { show } from '../text.ts';
 import { lineHash, namesIn, signerLines } from './allowed-signers.ts';
 import { sshKeygen } from './ssh-keygen.ts';

@@ -1,5 +1,5 @@
-import type { Entry } from '../journal/journal.ts';
-import { type RunEntryBody, readRunEntry } from '../journal/run-entries.ts';
+import type { Entry } from '../store/journal.ts';
+import { type RunEntryBody, readRunEntry } from '../store/run-entries.ts';
 import { parseChallenge } from './challenge.ts';
 
 /** Clocks of one machine are set forth and back by less than this without anybody's ill will. */

@@ -1,4 +1,4 @@
-import type { Entry } from '../journal/journal.ts';
+import type { Entry } from '../store/journal.ts';
 import { show } from '../text.ts';
 import { approvalPaths, readPaper } from './approval-files.ts';
 import { begunOf } from './begun.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { ActivityDeps } from '../activities/deps.ts';
-import type { JournalReader } from '../journal/journal.ts';
 import { currentKey, foldEpochs } from '../keys/fold-epochs.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { Secret } from '../secret.ts';
 import { placeOf } from '../service/address.ts';
+import type { JournalReader } from '../store/journal.ts';
 import type { OpenInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
 

@@ -1,9 +1,9 @@
 import { EXIT, LifeboatError } from '../errors.ts';
 import { readable } from '../format.ts';
-import type { Entry } from '../journal/journal.ts';
 import { canDraw } from '../plain/terminal.ts';
 import type { Run, RunDeps } from '../runner/run.ts';
 import type { Secret } from '../secret.ts';
+import type { Entry } from '../store/journal.ts';
 import { afterLeaving, leftBySignal } from '../view/leaving.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { depsFor } from './activity-deps.ts';
@@ -113,7 +113,7 @@ async function takeUpRun(
 ): Promise<Run> {
   const { takeUp } = await import('../runner/take-up.ts');
   const { activitiesFor } = await import('../activities/index.ts');
-  const { refuseCutTail } = await import('../evidence/tail.ts');
+  const { refuseCutTail } = await import('../audit/tail.ts');
   const { journal, keyring, sealer, home } = workspace;
   const shelf = new Map<string, Secret>();
   const ground = { home, keyring, journal, platform: sites.platform, shelf };

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JournalReader, StreamName } from '../journal/journal.ts';
-import { isStreamName } from '../journal/new-entry.ts';
+import type { JournalReader, StreamName } from '../store/journal.ts';
+import { isStreamName } from '../store/new-entry.ts';
 
 /**
  * Removes what the bindings of closed runs were made with: until a run is closed its applications may have to be bound again with it, afterwards nobody

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkpointRoot } from '../audit/checkpoint-files.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import { checkpointRoot } from '../evidence/checkpoint-files.ts';
 import { readKeyFact } from '../keys/epochs.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { openAsking } from '../plain/ask.ts';

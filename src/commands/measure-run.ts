@@ -3,8 +3,8 @@ import { SLICES } from '../evidence/measure/slices.ts';
 import { slicesOf } from '../evidence/measure/slices-of.ts';
 import { untilEnd } from '../evidence/report/found.ts';
 import { formatSeconds } from '../format.ts';
-import type { Entry } from '../journal/journal.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
+import type { Entry } from '../store/journal.ts';
 import { runbookNamed } from './runbook-files.ts';
 
 /** What a run's journal tells of its times; undefined for a runbook that recovers nothing. */

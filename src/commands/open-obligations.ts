@@ -3,10 +3,10 @@ import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { foldObligations } from '../evidence/obligations.ts';
-import type { Entry, JournalReader } from '../journal/journal.ts';
-import { promisedBy } from '../journal/promised.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
 import { listRuns, type RunSummary } from '../runner/runs.ts';
+import type { Entry, JournalReader } from '../store/journal.ts';
+import { promisedBy } from '../store/promised.ts';
 import { show } from '../text.ts';
 
 /** Something owed, and where it is written: in an open run, or in the ledger of an instance once its run is over. */

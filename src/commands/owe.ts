@@ -1,6 +1,6 @@
 import { homeFolder, loadConfig } from '../config/load.ts';
 import { EXIT } from '../errors.ts';
-import type { Json } from '../journal/journal.ts';
+import type { Json } from '../store/journal.ts';
 import { show } from '../text.ts';
 import { oweLines, oweRow } from '../view/owe.ts';
 import type { CommandContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { LifeboatError } from '../errors.ts';
-import type { JournalReader } from '../journal/journal.ts';
-import { openForReading } from '../journal/open-for-reading.ts';
+import type { JournalReader } from '../store/journal.ts';
+import { openForReading } from '../store/open-for-reading.ts';
 
 /** The journal of a home for looking, or undefined when there is none yet. */
 export async function openJournalIfAny(home: string): Promise<JournalReader | undefined> {

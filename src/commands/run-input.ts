@@ -1,8 +1,8 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { instanceNamed, type LoadedConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Json } from '../journal/journal.ts';
 import { placeOf } from '../service/address.ts';
+import type { Json } from '../store/journal.ts';
 import { show } from '../text.ts';
 
 /** Flags that say what a run is about. */

@@ -1,6 +1,6 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { anchorOf } from '../evidence/anchor.ts';
 import type { Run, RunState } from '../runner/run.ts';
+import { anchorOf } from '../store/log/anchor.ts';
 import { buildRunView } from '../view/build-run-view.ts';
 import type { ProseSection } from '../view/prose.ts';
 import type { RunPort } from '../view/run-port.ts';

@@ -1,12 +1,12 @@
 import { runbooks } from '../../machines/index.ts';
+import { signedHeadOf } from '../audit/signed-head.ts';
 import { LifeboatError } from '../errors.ts';
 import { slicesOf } from '../evidence/measure/slices-of.ts';
 import type { Report } from '../evidence/report/model.ts';
 import { buildReport, type ReportOptions } from '../evidence/report.ts';
-import { signedHeadOf } from '../evidence/signed-head.ts';
-import type { Entry, JournalReader } from '../journal/journal.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
 import type { RunSummary } from '../runner/runs.ts';
+import type { Entry, JournalReader } from '../store/journal.ts';
 import { measuresOfRun } from './measure-run.ts';
 
 type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version' | 'target'>;

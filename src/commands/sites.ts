@@ -1,7 +1,7 @@
 import type { ActivityDeps } from '../activities/deps.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { JournalReader } from '../journal/journal.ts';
 import type { RunSummary } from '../runner/runs.ts';
+import type { JournalReader } from '../store/journal.ts';
 import type { CommandContext } from './context.ts';
 import { lazyPlatform } from './platform-of.ts';
 import { type OpenInstance, openForRun } from './service-of.ts';

@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
+import type { Sealer } from '../audit/seal.ts';
 import { homeFolder } from '../config/load.ts';
 import type { LifeboatError } from '../errors.ts';
-import type { Sealer } from '../evidence/seal.ts';
-import type { Journal } from '../journal/journal.ts';
 import type { Keyring, KeyStore } from '../keys/key-store.ts';
 import { Secret } from '../secret.ts';
+import type { Journal } from '../store/journal.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden } from './hidden-prompt.ts';
@@ -39,11 +39,11 @@ export async function openWorkspace(
   const operator = options.operator ?? loginName(context.env);
   const { openKeyring } = await import('../keys/keyring.ts');
   const keyring = options.store === undefined ? await openKeys(context) : openKeyring(options.store);
-  const { openSqliteJournal } = await import('../journal/sqlite-journal.ts');
+  const { openSqliteJournal } = await import('../store/sqlite-journal.ts');
   const journal = await openSqliteJournal({ home, by: operator });
   try {
-    const { createSigner } = await import('../evidence/signer.ts');
-    const { watchJournal } = await import('../evidence/seal.ts');
+    const { createSigner } = await import('../store/log/signer.ts');
+    const { watchJournal } = await import('../audit/seal.ts');
     // Told at the end: in between, a line on stderr would fall into the middle of the screen.
     const problems: LifeboatError[] = [];
     const sealer = watchJournal(journal, createSigner(await keyring.signingKey()), {
@@ -74,7 +74,7 @@ export async function openLedger(
 ): Promise<Workspace> {
   const home = homeFolder(context.env);
   const operator = options.operator ?? loginName(context.env);
-  const { openSqliteJournal } = await import('../journal/sqlite-journal.ts');
+  const { openSqliteJournal } = await import('../store/sqlite-journal.ts');
   const journal = await openSqliteJournal({ home, by: operator });
   let opened: Promise<Keyring> | undefined;
   const keys = () => {

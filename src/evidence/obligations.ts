@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Obligation, Settlement } from '../../machines/parts/obligation.ts';
-import type { Entry } from '../journal/journal.ts';
+import type { Entry } from '../store/journal.ts';
 
 /** An obligation that outlives the run that opened it. */
 export type LedgerObligation = Obligation & {

@@ -1,4 +1,4 @@
-import type { Entry } from '../journal/journal.ts';
+import type { Entry } from '../store/journal.ts';
 import { alarmsOf } from './report/alarms.ts';
 import { evidenceOf, linesOf, type RecordProof } from './report/chain.ts';
 import { changesOf } from './report/changes.ts';

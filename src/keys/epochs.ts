@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Entry } from '../journal/journal.ts';
+import type { Entry } from '../store/journal.ts';
 
 /** 12 lower-case hex digits; see `Keyring.fingerprint`. */
 export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);

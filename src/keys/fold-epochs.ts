@@ -1,4 +1,4 @@
-import type { Entry } from '../journal/journal.ts';
+import type { Entry } from '../store/journal.ts';
 import { type KeyEntryBody, type KeyFact, readKeyFact } from './epochs.ts';
 
 /** An interval in which a key was set on the instance. RFC 3339 UTC, by this machine's clock. */

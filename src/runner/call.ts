@@ -1,6 +1,6 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
-import type { Entry, Hold, Journal, Json, NewEntry, StreamName } from '../journal/journal.ts';
+import type { Entry, Hold, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { handOn, type OpenCall, openCalls } from './in-doubt.ts';
 import { foldIntents } from './intents.ts';
 import { newId } from './new-id.ts';

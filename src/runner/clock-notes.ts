@@ -1,4 +1,4 @@
-import type { Entry } from '../journal/journal.ts';
+import type { Entry } from '../store/journal.ts';
 import type { Note } from './performed.ts';
 import type { ClockMark } from './run.ts';
 

@@ -1,7 +1,7 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { ActivityContext, AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Entry, Json } from '../journal/journal.ts';
+import type { Entry, Json } from '../store/journal.ts';
 import { type Answer, decide, metaOf } from './answer.ts';
 import { type Folded, fold, type Invocation, type MachineEvent, statePath, step } from './fold.ts';
 import { aborted, leftOrThrow, mustStay, sleepUnlessLeft } from './leaving.ts';

@@ -1,7 +1,7 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { LifeboatError } from '../errors.ts';
-import type { Entry } from '../journal/journal.ts';
+import type { Entry } from '../store/journal.ts';
 
 /** A verb that the machine has invoked and whose outcome it waits for. */
 export interface Invocation {

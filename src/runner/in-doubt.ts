@@ -1,5 +1,5 @@
 import type { Failure } from '../../machines/parts/failure.ts';
-import type { Entry, Json, NewEntry, StreamName } from '../journal/journal.ts';
+import type { Entry, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { DECISIONS, foldIntents, isUnsettled } from './intents.ts';
 
 /** A call that may have left this machine, and of which nobody knows what became. */

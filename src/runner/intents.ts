@@ -1,5 +1,5 @@
 import type { Failure } from '../../machines/parts/failure.ts';
-import type { Entry, Json } from '../journal/journal.ts';
+import type { Entry, Json } from '../store/journal.ts';
 
 /** What the journal knows of one intent: a single send of a call that must not happen twice. */
 export interface IntentMemory {

@@ -1,5 +1,5 @@
 import type { Progress } from '../activities/activity.ts';
-import type { Entry, Json } from '../journal/journal.ts';
+import type { Entry, Json } from '../store/journal.ts';
 import type { Invocation } from './fold.ts';
 import type { Note } from './performed.ts';
 

@@ -1,7 +1,7 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { ActivityContext, InDoubt, OnceActivity, Sent } from '../activities/activity.ts';
 import { failureOf } from '../errors.ts';
-import type { Json } from '../journal/journal.ts';
+import type { Json } from '../store/journal.ts';
 import type { Invocation } from './fold.ts';
 import { foldIntents, type IntentMemory, type RefusedCall, refusedBefore } from './intents.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';

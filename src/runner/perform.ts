@@ -1,6 +1,6 @@
 import type { ActivityContext, AnyActivity, LedgerFact } from '../activities/activity.ts';
 import { failureOf } from '../errors.ts';
-import type { Json } from '../journal/journal.ts';
+import type { Json } from '../store/journal.ts';
 import type { Invocation } from './fold.ts';
 import { type Once, performOnce } from './perform-once.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';

@@ -1,6 +1,6 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { LedgerFact } from '../activities/activity.ts';
-import type { Entry, NewEntry } from '../journal/journal.ts';
+import type { Entry, NewEntry } from '../store/journal.ts';
 
 /**
  * How an invocation ended: what the machine is told, and what else becomes durable in the same transaction.

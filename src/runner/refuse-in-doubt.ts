@@ -1,5 +1,5 @@
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Entry, JournalReader, Json } from '../journal/journal.ts';
+import type { Entry, JournalReader, Json } from '../store/journal.ts';
 import { type Doubt, doubtsOn, isGrave, type RunEntries } from './in-doubt.ts';
 
 /**

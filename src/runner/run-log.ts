@@ -1,5 +1,5 @@
 import type { LedgerFact } from '../activities/activity.ts';
-import type { Entry, Head, Journal, NewEntry, StreamName } from '../journal/journal.ts';
+import type { Entry, Head, Journal, NewEntry, StreamName } from '../store/journal.ts';
 import { clockNotes } from './clock-notes.ts';
 import { doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
 import type { Note } from './performed.ts';

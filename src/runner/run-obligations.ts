@@ -1,6 +1,6 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import type { Entry, Json } from '../journal/journal.ts';
+import type { Entry, Json } from '../store/journal.ts';
 import { fold } from './fold.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { Failure } from '../../machines/parts/failure.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { AnyActivity, Progress } from '../activities/activity.ts';
 import type { ExitCode, LifeboatError } from '../errors.ts';
-import type { Entry, Head, Journal, Json, StreamName } from '../journal/journal.ts';
+import type { Entry, Head, Journal, Json, StreamName } from '../store/journal.ts';
 import type { Answer, TakeSecret } from './answer.ts';
 import type { Note } from './performed.ts';
 

@@ -1,7 +1,7 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Entry, Hold, Journal, JournalReader, Json, StreamName } from '../journal/journal.ts';
+import type { Entry, Hold, Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
 import { type Doubt, doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
 import { newId } from './new-id.ts';
 import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';

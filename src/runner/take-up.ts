@@ -1,4 +1,4 @@
-import type { Entry, Hold, Json, StreamName } from '../journal/journal.ts';
+import type { Entry, Hold, Json, StreamName } from '../store/journal.ts';
 import { clockNotes, movedMeanwhile } from './clock-notes.ts';
 import { Driver } from './driver.ts';
 import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';

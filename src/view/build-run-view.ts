@@ -5,9 +5,9 @@ import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { steadied } from '../evidence/measure/steadied.ts';
 import { formatTime, formatValue, readable } from '../format.ts';
-import type { Entry } from '../journal/journal.ts';
-import { promisedBy } from '../journal/promised.ts';
-import { sentenceOf } from '../journal/sentence.ts';
+import type { Entry } from '../store/journal.ts';
+import { promisedBy } from '../store/promised.ts';
+import { sentenceOf } from '../store/sentence.ts';
 import { show } from '../text.ts';
 import type { ProseSection } from './prose.ts';
 import type {

@@ -1,5 +1,5 @@
 import { readable } from '../format.ts';
-import type { Entry } from '../journal/journal.ts';
+import type { Entry } from '../store/journal.ts';
 import { show } from '../text.ts';
 import { BREAK_GLASS } from './break-glass.ts';
 import type { ApprovalView, RunView } from './run-view.ts';

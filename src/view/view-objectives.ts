@@ -5,7 +5,7 @@ import type { RecoveryPoint } from '../evidence/measure/recovery-point.ts';
 import { SLICES } from '../evidence/measure/slices.ts';
 import { slicesOf } from '../evidence/measure/slices-of.ts';
 import { counted, formatSeconds, formatTime } from '../format.ts';
-import type { Entry } from '../journal/journal.ts';
+import type { Entry } from '../store/journal.ts';
 import type { ObjectiveView, Tone } from './run-view.ts';
 
 /** The share of the recovery time from which on a responder should know that little is left. */

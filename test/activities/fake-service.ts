@@ -1,10 +1,10 @@
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 import { LifeboatError } from '../../src/errors.ts';
-import type { Entry } from '../../src/journal/journal.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Answer, SendOutcome, ServiceClient } from '../../src/service/client.ts';
 import { readMetrics } from '../../src/service/metrics.ts';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../../src/service/schemas.ts';
+import type { Entry } from '../../src/store/journal.ts';
 
 /** What becomes of a changing call: whether it is done, and what the caller gets to know of it. */
 export type Fate =

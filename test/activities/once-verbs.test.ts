@@ -9,10 +9,10 @@ import { restoreBackup } from '../../src/activities/restore-backup.ts';
 import { restoreToTime } from '../../src/activities/restore-to-time.ts';
 import { update } from '../../src/activities/update.ts';
 import { LifeboatError } from '../../src/errors.ts';
-import type { Entry } from '../../src/journal/journal.ts';
 import { perform } from '../../src/runner/perform.ts';
 import type { Note, Performed } from '../../src/runner/performed.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { type FakeService, type Fate, fakeService, OLD, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 

@@ -3,9 +3,9 @@ import type { TestContext } from 'vitest';
 import { approvalPaths } from '../../src/approvals/approval-files.ts';
 import { type ApprovalGate, type ApprovalGateDeps, approvalGate } from '../../src/approvals/gate.ts';
 import type { Plan } from '../../src/approvals/plan.ts';
-import type { Entry, Json } from '../../src/journal/journal.ts';
-import type { RunEntryBody } from '../../src/journal/run-entries.ts';
 import type { RunState } from '../../src/runner/run.ts';
+import type { Entry, Json } from '../../src/store/journal.ts';
+import type { RunEntryBody } from '../../src/store/run-entries.ts';
 import { type Person, somePeople } from './people.ts';
 
 const START = Date.parse('2026-11-21T03:00:00.000Z');

@@ -7,7 +7,7 @@ import {
   momentSinceAsked,
   standingOf,
 } from '../../src/approvals/standing.ts';
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 
 const TEXT = challengeText({
   order: 'restart orders',

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
-import { auditVerify } from '../../src/evidence/audit.ts';
-import { watchJournal } from '../../src/evidence/seal.ts';
-import { hashEntry } from '../../src/journal/chain.ts';
-import { ZERO_HASH } from '../../src/journal/journal.ts';
-import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
-import { freshSigner } from '../evidence/signing.ts';
+import { auditVerify } from '../../src/audit/audit.ts';
+import { watchJournal } from '../../src/audit/seal.ts';
+import { hashEntry } from '../../src/store/chain.ts';
+import { ZERO_HASH } from '../../src/store/journal.ts';
+import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { freshSigner } from '../audit/signing.ts';
 
 export interface JournalBench {
   /** Median of one durable append, in milliseconds. */

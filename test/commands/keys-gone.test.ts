@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CommandContext } from '../../src/commands/context.ts';
 import { refuseGone } from '../../src/commands/keys-gone.ts';
-import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
+import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
 
 /** A home whose ledger names a key, as one on whose disk the keychain of the system does not lie. */
 async function homeWith({ keys, heads }: { readonly keys: boolean; readonly heads: boolean }) {

@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { gatherObligations, owedBy } from '../../src/commands/open-obligations.ts';
-import type { Journal } from '../../src/journal/journal.ts';
-import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
+import type { Journal } from '../../src/store/journal.ts';
+import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
 
 const restore = runbooks['restore-backup'] as Runbook;
 const RESTORED = { activity: 'restore', verb: 'restoreBackup', kind: 'once', key: 'intent-1', input: null };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { openTape } from '../../src/commands/tape.ts';
 import { transcriptPath } from '../../src/evidence/transcript/path.ts';
-import { temporaryHome } from '../journal/temporary-home.ts';
+import { temporaryHome } from '../store/temporary-home.ts';
 
 const RUN = '01K0000000000000000000000A';
 const call = (words: string) => ({ at: new Date(0), argv: ['cf', words], exit: 0, bytes: 0, ms: 1 });

@@ -1,7 +1,7 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import { gatherObligations } from '../../src/commands/open-obligations.ts';
-import type { Entry } from '../../src/journal/journal.ts';
-import { openForReading } from '../../src/journal/open-for-reading.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { openForReading } from '../../src/store/open-for-reading.ts';
 import type { Call } from '../e2e/foreign/call.ts';
 import type { Wish } from '../e2e/foreign/capi.ts';
 import type { Stage } from './stage.ts';

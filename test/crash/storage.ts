@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
+import { sealedVictim } from '../audit/sealed-victim.ts';
+import { sweepTamperings, type TamperingFigures } from '../audit/tampering-sweep.ts';
 import { copyProduct } from '../e2e/product.ts';
-import { sealedVictim } from '../evidence/sealed-victim.ts';
-import { sweepTamperings, type TamperingFigures } from '../evidence/tampering-sweep.ts';
-import { type Figures, type Kind, sweepImages } from '../journal/disk/images.ts';
-import { canTrace, type Recording, recordRotation, recordWriter } from '../journal/disk/record.ts';
+import { type Figures, type Kind, sweepImages } from '../store/disk/images.ts';
+import { canTrace, type Recording, recordRotation, recordWriter } from '../store/disk/record.ts';
 
 /*
  * `node test/crash/storage.ts [--images N] [--tamperings N] [--seed S]`: what a disk may hold after a kill or a power cut, and what somebody

@@ -1,4 +1,4 @@
-import { auditVerify } from '../../src/evidence/audit.ts';
+import { auditVerify } from '../../src/audit/audit.ts';
 import { isRepeatable, type Ledger, ledgerOf } from './ledger.ts';
 import type { Stage } from './stage.ts';
 

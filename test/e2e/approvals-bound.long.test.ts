@@ -1,8 +1,8 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
-import type { Json } from '../../src/journal/journal.ts';
-import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
+import type { Json } from '../../src/store/journal.ts';
+import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
 import { type ApprovalHouse, withApprovals } from './approval-house.ts';
 import { ANSWERED } from './house.ts';
 import { changes, typesOf, useHouses } from './scene.ts';

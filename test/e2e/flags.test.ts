@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { ANSWERED, CANARIES, ROTATE } from './house.ts';
 import { changes, typesOf, useHouses } from './scene.ts';
 

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Entry } from '../../src/journal/journal.ts';
-import { openForReading } from '../../src/journal/open-for-reading.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
 import { Secret } from '../../src/secret.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { openForReading } from '../../src/store/open-for-reading.ts';
 import type { ForeignOptions } from './foreign/options.ts';
 import { type ForeignServer, startForeignServer } from './foreign/server.ts';
 import { type Ended, type Product, type Running, runProduct } from './product.ts';

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, type TestContext } from 'vitest';
-import type { Entry } from '../../src/journal/journal.ts';
-import { openForReading } from '../../src/journal/open-for-reading.ts';
 import type { Query } from '../../src/lab/engine/engine.ts';
 import { type Lab, type LabOptions, startLab } from '../../src/lab/lab.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { openForReading } from '../../src/store/open-for-reading.ts';
 import { copyProduct, type Ended, type Product, type Running, runProduct } from './product.ts';
 
 /** A lab with applications, and somebody's machine that has its config and its keys. */

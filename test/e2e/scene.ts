@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, type TestContext } from 'vitest';
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import type { ForeignServer } from './foreign/server.ts';
 import { type House, type HouseOptions, openHouse } from './house.ts';
 import { copyProduct, type Product } from './product.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { changesOf } from '../../src/evidence/report/changes.ts';
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 
 test('a call that was turned away and sent anew is told as two, of which one was done', () => {
   const mark = { intent: 'I-1', verb: 'restoreBackup' };

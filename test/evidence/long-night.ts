@@ -1,5 +1,5 @@
-import type { Entry } from '../../src/journal/journal.ts';
-import { type RunEntryBody, type RunEntryType, runEntry } from '../../src/journal/run-entries.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { type RunEntryBody, type RunEntryType, runEntry } from '../../src/store/run-entries.ts';
 import { at, closed, journalOf, type Line, moved, performed, started } from './recovery.ts';
 
 const HOUR = 3600;

@@ -3,8 +3,8 @@ import { compareReports } from '../../src/evidence/comparison.ts';
 import { measure } from '../../src/evidence/measure/measure.ts';
 import { renderComparison, renderReport } from '../../src/evidence/render-report.ts';
 import { buildReport } from '../../src/evidence/report.ts';
-import type { Entry } from '../../src/journal/journal.ts';
-import { runEntry } from '../../src/journal/run-entries.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { runEntry } from '../../src/store/run-entries.ts';
 import { readHtml } from './html-words.ts';
 import {
   armed,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { foldObligations, type LedgerEntry, retirable } from '../../src/evidence/obligations.ts';
-import type { Json } from '../../src/journal/journal.ts';
+import type { Json } from '../../src/store/journal.ts';
 
 const KEY = 'aaaaaaaaaaaa';
 const OPENED = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { measure } from '../../src/evidence/measure/measure.ts';
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { armed, closed, journalOf, obligations, performed, sliceOf, started } from './recovery.ts';
 import { runReport } from './written-report.ts';
 

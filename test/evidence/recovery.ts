@@ -1,7 +1,7 @@
-import { canonicalBody } from '../../src/journal/canonical.ts';
-import { hashEntry } from '../../src/journal/chain.ts';
-import { type Entry, type Json, type NewEntry, ZERO_HASH } from '../../src/journal/journal.ts';
-import { type RunEntryBody, runEntry } from '../../src/journal/run-entries.ts';
+import { canonicalBody } from '../../src/store/canonical.ts';
+import { hashEntry } from '../../src/store/chain.ts';
+import { type Entry, type Json, type NewEntry, ZERO_HASH } from '../../src/store/journal.ts';
+import { type RunEntryBody, runEntry } from '../../src/store/run-entries.ts';
 
 /** An entry of a run that is written by hand, so many seconds after its start. */
 export interface Line {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { measure } from '../../src/evidence/measure/measure.ts';
 import { renderReport } from '../../src/evidence/render-report.ts';
 import { buildReport } from '../../src/evidence/report.ts';
-import type { NewEntry } from '../../src/journal/journal.ts';
-import { type ApprovalPolicy, runEntry } from '../../src/journal/run-entries.ts';
+import type { NewEntry } from '../../src/store/journal.ts';
+import { type ApprovalPolicy, runEntry } from '../../src/store/run-entries.ts';
 import { longNight } from './long-night.ts';
 import { armed, at, journalOf, type Line, performed, sliceOf, started } from './recovery.ts';
 

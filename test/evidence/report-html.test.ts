@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { measure } from '../../src/evidence/measure/measure.ts';
 import { renderReport } from '../../src/evidence/render-report.ts';
 import { buildReport } from '../../src/evidence/report.ts';
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { readHtml } from './html-words.ts';
 import { longNight } from './long-night.ts';
 import { obligations, recovery, sliceOf } from './recovery.ts';

@@ -3,7 +3,7 @@ import { measure } from '../../src/evidence/measure/measure.ts';
 import { renderReport } from '../../src/evidence/render-report.ts';
 import { Report } from '../../src/evidence/report/model.ts';
 import { buildReport } from '../../src/evidence/report.ts';
-import { runEntry } from '../../src/journal/run-entries.ts';
+import { runEntry } from '../../src/store/run-entries.ts';
 import { longNight } from './long-night.ts';
 import { at, journalOf, performed, recovery, sliceOf, started } from './recovery.ts';
 import { rotation } from './rotation.ts';

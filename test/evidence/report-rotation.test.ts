@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { renderReport } from '../../src/evidence/render-report.ts';
 import { buildReport } from '../../src/evidence/report.ts';
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { at, closed, journalOf, performed, recovery, started } from './recovery.ts';
 
 const options = { generatedAt: new Date('2026-03-02T00:00:00Z') };

@@ -1,7 +1,7 @@
-import { canonicalBody } from '../../src/journal/canonical.ts';
-import { hashEntry } from '../../src/journal/chain.ts';
-import { type Entry, type NewEntry, ZERO_HASH } from '../../src/journal/journal.ts';
-import { runEntry } from '../../src/journal/run-entries.ts';
+import { canonicalBody } from '../../src/store/canonical.ts';
+import { hashEntry } from '../../src/store/chain.ts';
+import { type Entry, type NewEntry, ZERO_HASH } from '../../src/store/journal.ts';
+import { runEntry } from '../../src/store/run-entries.ts';
 
 const failure = (code: string, shortMessage: string) => ({ code, shortMessage });
 

@@ -1,4 +1,4 @@
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import type { Case } from './cases.ts';
 
 /**

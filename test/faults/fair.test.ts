@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { allowedMore } from './allowed.ts';
 import type { Case } from './cases.ts';
 import { sampleOf } from './sample.ts';

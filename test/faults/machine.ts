@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import type { Entry } from '../../src/journal/journal.ts';
-import { openForReading } from '../../src/journal/open-for-reading.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
 import { Secret } from '../../src/secret.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { openForReading } from '../../src/store/open-for-reading.ts';
 import { CANARIES } from '../e2e/house.ts';
 import { type Ended, type Product, runProduct } from '../e2e/product.ts';
 import type { Walkable } from './flows.ts';

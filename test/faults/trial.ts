@@ -1,5 +1,5 @@
-import type { Entry } from '../../src/journal/journal.ts';
 import type { Run } from '../../src/runner/run.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { allowedMore } from './allowed.ts';
 import type { Case } from './cases.ts';
 import type { Certificates } from './certificates.ts';

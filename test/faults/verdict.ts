@@ -1,5 +1,5 @@
 import { EXIT } from '../../src/errors.ts';
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import type { Plan } from './director.ts';
 import type { Verdict } from './table.ts';
 

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { auditShow } from '../../src/audit/audit-show.ts';
+import { verifyExport } from '../../src/audit/verify-export.ts';
 import { measuresOfRun } from '../../src/commands/measure-run.ts';
 import { reportOf } from '../../src/commands/run-report.ts';
-import { auditShow } from '../../src/evidence/audit-show.ts';
 import { renderReport } from '../../src/evidence/render-report.ts';
-import { verifyExport } from '../../src/evidence/verify-export.ts';
-import type { Entry, JournalReader } from '../../src/journal/journal.ts';
-import { readRunEntry } from '../../src/journal/run-entries.ts';
 import { fold, statePath } from '../../src/runner/fold.ts';
+import type { Entry, JournalReader } from '../../src/store/journal.ts';
+import { readRunEntry } from '../../src/store/run-entries.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
 
 /** Every recorded run of every released version, by its path below this folder. */

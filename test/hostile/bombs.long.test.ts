@@ -15,13 +15,13 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundleOf, makeEvidence, tampered } from '../audit/bundle/scene.ts';
 import { useHouses } from '../e2e/scene.ts';
-import { bundleOf, makeEvidence, tampered } from '../evidence/bundle/scene.ts';
 import { calmIn } from './calm.ts';
 import { count } from './figures.ts';
 import { measured } from './peak.ts';
 
-const VERIFIER = resolve('src/evidence/bundle/verify.mjs');
+const VERIFIER = resolve('src/audit/bundle/verify.mjs');
 const MOST_MIB = 250;
 /** Just below what is read at all. */
 const LARGE = 60 * 2 ** 20;

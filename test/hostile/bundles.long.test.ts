@@ -3,15 +3,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { type Manifest, withManifest } from '../../src/audit/bundle/manifest.ts';
+import { packFiles } from '../../src/audit/bundle/tar.ts';
+import { entryLine, headLine } from '../../src/audit/export.ts';
 import { auditVerifyCommand } from '../../src/commands/audit/verify.ts';
 import { printError } from '../../src/commands/print-error.ts';
-import { type Manifest, withManifest } from '../../src/evidence/bundle/manifest.ts';
-import { packFiles } from '../../src/evidence/bundle/tar.ts';
-import { entryLine, headLine } from '../../src/evidence/export.ts';
-import { canonicalBody } from '../../src/journal/canonical.ts';
-import { hashEntry } from '../../src/journal/chain.ts';
-import { type Entry, type Json, type StreamName, ZERO_HASH } from '../../src/journal/journal.ts';
-import { freshSigner } from '../evidence/signing.ts';
+import { canonicalBody } from '../../src/store/canonical.ts';
+import { hashEntry } from '../../src/store/chain.ts';
+import { type Entry, type Json, type StreamName, ZERO_HASH } from '../../src/store/journal.ts';
+import { freshSigner } from '../audit/signing.ts';
 import { actingIn } from './acting.ts';
 import { corpus, MARK } from './corpus.ts';
 import { count } from './figures.ts';
@@ -20,7 +20,7 @@ import { count } from './figures.ts';
  * A bundle that somebody has made from beginning to end, with a key of his own, for the terminal of the one who verifies it.
  */
 
-const VERIFIER = resolve('src/evidence/bundle/verify.mjs');
+const VERIFIER = resolve('src/audit/bundle/verify.mjs');
 const TEXTS = corpus().filter((text) => text.length < 5_000);
 /** So many texts stand in one bundle. */
 const SHARE = 60;

@@ -1,5 +1,5 @@
-import type { Entry, Json } from '../../src/journal/journal.ts';
-import { type RunEntryType, readRunEntry, runEntry } from '../../src/journal/run-entries.ts';
+import type { Entry, Json } from '../../src/store/journal.ts';
+import { type RunEntryType, readRunEntry, runEntry } from '../../src/store/run-entries.ts';
 import { recovery } from '../evidence/recovery.ts';
 import { rotation } from '../evidence/rotation.ts';
 

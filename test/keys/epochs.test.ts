@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Entry, Json } from '../../src/journal/journal.ts';
 import { readKeyFact } from '../../src/keys/epochs.ts';
 import { candidates, currentKey, foldEpochs, type KeyEpoch } from '../../src/keys/fold-epochs.ts';
+import type { Entry, Json } from '../../src/store/journal.ts';
 
 const A = 'aaaaaaaaaaaa';
 const B = 'bbbbbbbbbbbb';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AnyActivity } from '../../src/activities/activity.ts';
-import type { Journal } from '../../src/journal/journal.ts';
-import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
 import { type CallDeps, takeLedger } from '../../src/runner/call.ts';
+import type { Journal } from '../../src/store/journal.ts';
+import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
 import { LOST, landed, sending } from './world.ts';
 
 const CREATE = { verb: 'createBackup', input: {} };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { clockMark, watchClock } from '../../src/commands/watch-clock.ts';
-import type { Entry, Json } from '../../src/journal/journal.ts';
 import { movedMeanwhile } from '../../src/runner/clock-notes.ts';
+import type { Entry, Json } from '../../src/store/journal.ts';
 
 describe('a clock that is watched', () => {
   test('is told of when it moves otherwise than time passes, once, and by how much', () => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { AnyActivity } from '../../src/activities/activity.ts';
-import type { Journal, Json, StreamName } from '../../src/journal/journal.ts';
 import { takeLedger } from '../../src/runner/call.ts';
 import { readDoubts } from '../../src/runner/refuse-in-doubt.ts';
 import { RunLog } from '../../src/runner/run-log.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
+import type { Journal, Json, StreamName } from '../../src/store/journal.ts';
 import { LOST, makeWorld, obedient, sending, type World } from './world.ts';
 
 const LOOKED: { landed: true; id: number; adopted: boolean } = { landed: true, id: 9, adopted: true };

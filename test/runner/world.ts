@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { AnyActivity } from '../../src/activities/activity.ts';
-import type { Journal, Json } from '../../src/journal/journal.ts';
-import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts';
 import type { Run, RunDeps } from '../../src/runner/run.ts';
 import { startRun } from '../../src/runner/runs.ts';
 import { takeUp } from '../../src/runner/take-up.ts';
+import type { Journal, Json } from '../../src/store/journal.ts';
+import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
 import { outcomesOf } from '../machines/outcomes.ts';
 
 /** A journal on disk, and activities that end as the test says; the machine and the runner are the real ones. */

@@ -3,7 +3,7 @@ import { createActor } from 'xstate';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import type { Entry } from '../../src/journal/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
 import { at, journalOf, obligations, recovery, started, story } from '../evidence/recovery.ts';
 import { owingRunbook } from './owing-runbook.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import { LifeboatError } from '../../src/errors.ts';
-import type { Entry } from '../../src/journal/journal.ts';
 import type { Run } from '../../src/runner/run.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
 import { proseByState } from '../../src/view/prose.ts';
 import { answerToTheChange, makeWorld, obedient, reaches } from '../runner/world.ts';

@@ -2,7 +2,7 @@ import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { asksFor, type Risk } from '../../approvals/policy.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
-import type { ApprovalLevel } from '../../journal/run-entries.ts';
+import type { ApprovalLevel } from '../../store/run-entries.ts';
 import { metaAt } from '../../view/build-run-view.ts';
 
 const CONFIRM = 'operator.confirm';

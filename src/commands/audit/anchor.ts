@@ -1,10 +1,10 @@
 import { homeFolder } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
-import { anchorOf } from '../../evidence/anchor.ts';
-import type { Head, JournalReader } from '../../journal/journal.ts';
-import { isStreamName } from '../../journal/new-entry.ts';
-import { openForReading } from '../../journal/open-for-reading.ts';
 import { findRun } from '../../runner/runs.ts';
+import type { Head, JournalReader } from '../../store/journal.ts';
+import { anchorOf } from '../../store/log/anchor.ts';
+import { isStreamName } from '../../store/new-entry.ts';
+import { openForReading } from '../../store/open-for-reading.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { runbooks } from '../../../machines/index.ts';
-import type { BundleFiles } from '../../evidence/bundle/tar.ts';
-import type { Entry, JournalReader } from '../../journal/journal.ts';
+import type { BundleFiles } from '../../audit/bundle/tar.ts';
 import type { RunSummary } from '../../runner/runs.ts';
+import type { Entry, JournalReader } from '../../store/journal.ts';
 import { printableJson } from '../../text.ts';
 import { drawMachine, machineTable } from '../../view/machine-drawing.ts';
 import { plannedSteps } from '../../view/plan-view.ts';
@@ -27,7 +27,7 @@ export async function bundlePapers(
     ...(await reportFiles(journal, home, summary)),
     ...machineFiles(summary, entries),
     ['tools.json', `${printableJson(toolsOf(context, entries))}\n`],
-    ['verify.mjs', readFileSync(join(packageRoot(), 'src/evidence/bundle/verify.mjs'))],
+    ['verify.mjs', readFileSync(join(packageRoot(), 'src/audit/bundle/verify.mjs'))],
   ]);
   return new Map([...papers].map(([name, text]) => [name, Buffer.from(text)]));
 }

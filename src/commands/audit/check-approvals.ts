@@ -6,12 +6,12 @@ import { fitsAsked } from '../../approvals/fits-asked.ts';
 import { sshSurroundings } from '../../approvals/ssh-keygen.ts';
 import { NAMESPACE } from '../../approvals/ssh-signature.ts';
 import { localTime } from '../../approvals/verify-signature.ts';
-import type { Finding } from '../../evidence/audit-report.ts';
-import { approvalFiles } from '../../evidence/bundle/approvals.ts';
-import type { BundleFiles } from '../../evidence/bundle/tar.ts';
+import type { Finding } from '../../audit/audit-report.ts';
+import { approvalFiles } from '../../audit/bundle/approvals.ts';
+import type { BundleFiles } from '../../audit/bundle/tar.ts';
 import { counted } from '../../format.ts';
-import type { Row } from '../../journal/chain.ts';
-import { readRunEntry } from '../../journal/run-entries.ts';
+import type { Row } from '../../store/chain.ts';
+import { readRunEntry } from '../../store/run-entries.ts';
 import { show } from '../../text.ts';
 
 const SIGNATURE = /^(approvals\/[0-9A-Za-z_]+)\.(\d+)\.sig$/u;

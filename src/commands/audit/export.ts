@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
-import type { Signer } from '../../evidence/signer.ts';
-import type { Entry, JournalReader } from '../../journal/journal.ts';
-import { openForReading } from '../../journal/open-for-reading.ts';
-import { createSecretGuard, type SecretGuard } from '../../journal/secret-guard.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { findRun, type RunSummary } from '../../runner/runs.ts';
 import { Secret } from '../../secret.ts';
+import type { Entry, JournalReader } from '../../store/journal.ts';
+import type { Signer } from '../../store/log/signer.ts';
+import { openForReading } from '../../store/open-for-reading.ts';
+import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
@@ -31,7 +31,7 @@ export async function auditExportCommand(
   [word]: readonly string[],
   flags: ExportFlags,
 ): Promise<number> {
-  const { createSigner } = await import('../../evidence/signer.ts');
+  const { createSigner } = await import('../../store/log/signer.ts');
   const context = await whereRunIs(given, word);
   const home = homeFolder(context.env);
   const journal = await openForReading({ home });
@@ -79,7 +79,7 @@ async function refuseUnsound(
   runId: string,
   streams: readonly string[],
 ): Promise<void> {
-  const { auditVerify } = await import('../../evidence/audit.ts');
+  const { auditVerify } = await import('../../audit/audit.ts');
   const folders = await checkpointFolders(context);
   for (const stream of streams) {
     const { ok, findings } = await auditVerify({ home, stream, folders });
@@ -108,7 +108,7 @@ async function tellOtherKeys(
   streams: readonly string[],
   signer: Signer,
 ): Promise<void> {
-  const { installationsOf } = await import('../../evidence/signed-head.ts');
+  const { installationsOf } = await import('../../audit/signed-head.ts');
   const others = [...installationsOf(home, streams)].filter((one) => one !== signer.installation);
   if (others.length === 0) return;
   stderr.write(
@@ -125,7 +125,7 @@ async function exportLines(
   runId: string,
   signer: Signer,
 ): Promise<number> {
-  const { auditExport } = await import('../../evidence/export.ts');
+  const { auditExport } = await import('../../audit/export.ts');
   for await (const line of auditExport(journal, `run/${runId}`, { sign: signer.sign }))
     context.stdout.write(`${line}\n`);
   return EXIT.closed;
@@ -138,7 +138,7 @@ async function bundleOf(
   signer: Signer,
   guard: SecretGuard,
 ): Promise<Buffer> {
-  const { makeBundle } = await import('../../evidence/bundle/make-bundle.ts');
+  const { makeBundle } = await import('../../audit/bundle/make-bundle.ts');
   const home = homeFolder(context.env);
   const entries = await journal.read(`run/${summary.runId}`);
   return makeBundle({

@@ -1,8 +1,8 @@
-import { type Anchor, anchorOf } from '../../evidence/anchor.ts';
-import type { AuditReport } from '../../evidence/audit-report.ts';
-import { type Audited, believedBy, verdictOf } from '../../evidence/audit-verdict.ts';
+import type { AuditReport } from '../../audit/audit-report.ts';
+import { type Audited, believedBy, verdictOf } from '../../audit/audit-verdict.ts';
 import { counted } from '../../format.ts';
-import { isStreamName } from '../../journal/new-entry.ts';
+import { type Anchor, anchorOf } from '../../store/log/anchor.ts';
+import { isStreamName } from '../../store/new-entry.ts';
 import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
 

@@ -8,7 +8,7 @@ import { openKeys } from '../workspace.ts';
  * telephone to stderr.
  */
 export async function auditKeyCommand(context: CommandContext): Promise<number> {
-  const { createSigner } = await import('../../evidence/signer.ts');
+  const { createSigner } = await import('../../store/log/signer.ts');
   const { installation, publicKey } = createSigner(await (await openKeys(context)).signingKey());
   const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
   context.stdout.write(publicKey);

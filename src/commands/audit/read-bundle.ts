@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type BundleFiles, unpackFiles } from '../../audit/bundle/tar.ts';
 import { readPlainFile } from '../../bounded-file.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
-import { type BundleFiles, unpackFiles } from '../../evidence/bundle/tar.ts';
 import { show } from '../../text.ts';
 
 export interface ReadBundle {

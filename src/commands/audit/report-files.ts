@@ -1,6 +1,6 @@
 import { FORMATS, renderReport } from '../../evidence/render-report.ts';
-import type { JournalReader } from '../../journal/journal.ts';
 import type { RunSummary } from '../../runner/runs.ts';
+import type { JournalReader } from '../../store/journal.ts';
 import { reportOf } from '../run-report.ts';
 
 /** The report of a run in each of its forms. */

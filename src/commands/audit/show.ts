@@ -1,9 +1,9 @@
 import { homeFolder } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
-import type { Entry, JournalReader } from '../../journal/journal.ts';
-import { openForReading } from '../../journal/open-for-reading.ts';
 import { findRun } from '../../runner/runs.ts';
+import type { Entry, JournalReader } from '../../store/journal.ts';
+import { openForReading } from '../../store/open-for-reading.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
@@ -15,7 +15,7 @@ export async function auditShowCommand(
   [word]: readonly string[],
   flags: { readonly json?: boolean; readonly instance?: string },
 ): Promise<number> {
-  const { auditShow } = await import('../../evidence/audit-show.ts');
+  const { auditShow } = await import('../../audit/audit-show.ts');
   const { env } = await whereRunIs(context, word);
   const journal = await openForReading({ home: homeFolder(env) });
   try {

@@ -12,7 +12,7 @@ export async function storedKey({ env }: Pick<CommandContext, 'env'>): Promise<s
   try {
     const { chooseStore } = await import('../../keys/choose-store.ts');
     const { openKeyring, rootsIn } = await import('../../keys/keyring.ts');
-    const { createSigner } = await import('../../evidence/signer.ts');
+    const { createSigner } = await import('../../store/log/signer.ts');
     const store = await chooseStore({ env, home, toRead: true });
     if (!(await rootsIn(store)).signingKey) return undefined;
     return createSigner(await openKeyring(store).signingKey()).publicKey;

@@ -1,13 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
+import type { AuditReport, Finding } from '../../audit/audit-report.ts';
+import type { Audited } from '../../audit/audit-verdict.ts';
 import { readBounded, whyUnread } from '../../bounded-file.ts';
 import { homeFolder } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
-import { type Anchor, parseAnchor } from '../../evidence/anchor.ts';
-import type { AuditReport, Finding } from '../../evidence/audit-report.ts';
-import type { Audited } from '../../evidence/audit-verdict.ts';
-import type { Row } from '../../journal/chain.ts';
-import { openForReading } from '../../journal/open-for-reading.ts';
 import { findRun } from '../../runner/runs.ts';
+import type { Row } from '../../store/chain.ts';
+import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
+import { openForReading } from '../../store/open-for-reading.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
@@ -60,14 +60,14 @@ async function verifyPath(path: string, trust: Trust): Promise<Verified> {
   const bytes = isFolder ? undefined : await readBytes(path, MOST_BUNDLE_BYTES);
   if (bytes?.[0] !== 0x7b) {
     const { files, problems } = await readBundle(path, bytes);
-    const { verifyBundle } = await import('../../evidence/bundle/verify-bundle.ts');
+    const { verifyBundle } = await import('../../audit/bundle/verify-bundle.ts');
     const approvals: Row[] = [];
     const report = verifyBundle(files, { ...trust, approval: (row) => void approvals.push(row) });
     const damaged = problems.map((problem) => ({ severity: 'problem' as const, ...problem }));
     const found = [...damaged, ...(await checked(approvals))];
     return { audited: 'bundle', report: withFindings(report, found) };
   }
-  const { exportedLines, verifyExport } = await import('../../evidence/verify-export.ts');
+  const { exportedLines, verifyExport } = await import('../../audit/verify-export.ts');
   const lines = exportedLines(bytes).filter((line) => line !== '');
   return { audited: 'export', report: verifyExport(lines, trust.publicKey, trust.anchors) };
 }
@@ -77,7 +77,7 @@ async function verifyHome(
   word: string | undefined,
   { publicKey, anchors }: Trust,
 ): Promise<Verified> {
-  const { auditVerify } = await import('../../evidence/audit.ts');
+  const { auditVerify } = await import('../../audit/audit.ts');
   const home = homeFolder(context.env);
   const stream = word === undefined ? undefined : `run/${await runIdOrWord(home, word)}`;
   const approvals: Row[] = [];

@@ -1,5 +1,5 @@
-import type { ComparedTable } from '../../journal/compared.ts';
-import type { Json } from '../../journal/journal.ts';
+import type { ComparedTable } from '../../store/compared.ts';
+import type { Json } from '../../store/journal.ts';
 import type { Stage } from './stage.ts';
 
 /** What one chapter of a drill has shown. */

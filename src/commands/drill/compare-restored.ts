@@ -1,10 +1,10 @@
 import type { DownloadedFile, Verification } from '../../../machines/parts/verbs.ts';
 import { openContent } from '../../backup/open-content.ts';
 import { LifeboatError } from '../../errors.ts';
-import type { ComparedTable } from '../../journal/compared.ts';
-import type { Entry } from '../../journal/journal.ts';
 import type { Lab, Scratch } from '../../lab/lab.ts';
 import { shopDigest } from '../../lab/shop/digest.ts';
+import type { ComparedTable } from '../../store/compared.ts';
+import type { Entry } from '../../store/journal.ts';
 import type { Workspace } from '../workspace.ts';
 import { compareTables } from './rows.ts';
 

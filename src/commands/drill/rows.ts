@@ -1,6 +1,6 @@
-import type { ComparedTable } from '../../journal/compared.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import { type ShopDigest, type ShopTable, shopDigest } from '../../lab/shop/digest.ts';
+import type { ComparedTable } from '../../store/compared.ts';
 
 /**
  * Tables compared with what was expected of them, row by row: equal digests mean that every row is the same.

@@ -1,4 +1,4 @@
-import type { Entry } from '../../journal/journal.ts';
+import type { Entry } from '../../store/journal.ts';
 import { measuresOfRun, slicesInWords } from '../measure-run.ts';
 import type { ChapterProof } from './chapter.ts';
 

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderReport } from '../../evidence/render-report.ts';
-import type { JournalReader } from '../../journal/journal.ts';
 import { findRun } from '../../runner/runs.ts';
+import type { JournalReader } from '../../store/journal.ts';
 import { reportOf } from '../run-report.ts';
 import type { ChapterProof } from './chapter.ts';
 

@@ -1,5 +1,5 @@
-import type { Json } from '../../journal/journal.ts';
 import type { CallEnd } from '../../runner/call.ts';
+import type { Json } from '../../store/journal.ts';
 import { candidateLines } from './candidate-lines.ts';
 
 /** How sure it is that what the service shows is what was asked for, in words. */

@@ -1,7 +1,7 @@
 import type { Failure } from '../../../machines/parts/failure.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../errors.ts';
-import type { Json } from '../../journal/journal.ts';
 import type { CallEnd } from '../../runner/call.ts';
+import type { Json } from '../../store/journal.ts';
 import { candidateLines } from './candidate-lines.ts';
 
 /** What a verb gave back, with the service's ids in it. */

@@ -1,6 +1,6 @@
 import type { AnyActivity, ReadActivity } from '../../activities/activity.ts';
 import { EXIT, errorFrom, exitOf, LifeboatError } from '../../errors.ts';
-import type { Json } from '../../journal/journal.ts';
+import type { Json } from '../../store/journal.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';

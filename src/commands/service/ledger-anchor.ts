@@ -1,4 +1,4 @@
-import { anchorOf } from '../../evidence/anchor.ts';
+import { anchorOf } from '../../store/log/anchor.ts';
 import type { CommandContext } from '../context.ts';
 import type { Workspace } from '../workspace.ts';
 

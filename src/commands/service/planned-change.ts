@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../../config/load.ts';
-import type { Json } from '../../journal/journal.ts';
 import type { Secret } from '../../secret.ts';
+import type { Json } from '../../store/journal.ts';
 import type { OpenInstance } from '../service-of.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Output } from './call-outcome.ts';

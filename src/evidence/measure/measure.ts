@@ -1,7 +1,7 @@
 import type { Obligation } from '../../../machines/parts/obligation.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
-import type { Entry } from '../../journal/journal.ts';
-import { readRunEntry } from '../../journal/run-entries.ts';
+import type { Entry } from '../../store/journal.ts';
+import { readRunEntry } from '../../store/run-entries.ts';
 import { landmarksOf } from './landmarks.ts';
 import { type RecoveryPoint, recoveryPoint } from './recovery-point.ts';
 import { type RecoveryTime, recoveryTime } from './recovery-time.ts';

@@ -1,5 +1,5 @@
-import type { Entry } from '../../journal/journal.ts';
-import { readRunEntry } from '../../journal/run-entries.ts';
+import type { Entry } from '../../store/journal.ts';
+import { readRunEntry } from '../../store/run-entries.ts';
 import { instantOf } from './instant.ts';
 
 /** A run's entries as they would be had nobody moved the clock while it was watched. */

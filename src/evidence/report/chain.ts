@@ -1,6 +1,6 @@
-import type { Entry } from '../../journal/journal.ts';
-import { sentenceOf } from '../../journal/sentence.ts';
-import { anchorOf } from '../anchor.ts';
+import type { Entry } from '../../store/journal.ts';
+import { anchorOf } from '../../store/log/anchor.ts';
+import { sentenceOf } from '../../store/sentence.ts';
 import { findLast } from './found.ts';
 import type { Report } from './model.ts';
 import type { Line } from './model-rows.ts';

@@ -1,4 +1,4 @@
-import type { Entry } from '../../journal/journal.ts';
+import type { Entry } from '../../store/journal.ts';
 import { fieldsOf } from '../measure/timeline.ts';
 import { findAll } from './found.ts';
 import type { Change } from './model-rows.ts';

@@ -1,4 +1,4 @@
-import type { Entry } from '../../journal/journal.ts';
+import type { Entry } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import type { Check } from './model-rows.ts';
 

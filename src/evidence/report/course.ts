@@ -1,5 +1,5 @@
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
-import type { Entry } from '../../journal/journal.ts';
+import type { Entry } from '../../store/journal.ts';
 import { instantOf } from '../measure/instant.ts';
 import { landmarksOf } from '../measure/landmarks.ts';
 import type { Measures } from '../measure/measure.ts';

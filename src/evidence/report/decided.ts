@@ -1,5 +1,5 @@
 import { formatValue } from '../../format.ts';
-import type { Entry } from '../../journal/journal.ts';
+import type { Entry } from '../../store/journal.ts';
 import { find, findAll } from './found.ts';
 import type { Fact } from './model.ts';
 import type { Decision, Deviation } from './model-rows.ts';

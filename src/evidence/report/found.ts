@@ -1,6 +1,6 @@
-import type { Entry } from '../../journal/journal.ts';
-import { type RunEntryBody, type RunEntryType, readRunEntry } from '../../journal/run-entries.ts';
-import { isEnd } from '../run-end.ts';
+import type { Entry } from '../../store/journal.ts';
+import { isEnd } from '../../store/run-end.ts';
+import { type RunEntryBody, type RunEntryType, readRunEntry } from '../../store/run-entries.ts';
 
 export interface Found<T extends RunEntryType> {
   readonly entry: Entry;

@@ -1,5 +1,5 @@
 import { leftUnbound } from '../../../machines/parts/obligation.ts';
-import type { Entry } from '../../journal/journal.ts';
+import type { Entry } from '../../store/journal.ts';
 import { fieldsOf, timelineOf } from '../measure/timeline.ts';
 import { find, findLast } from './found.ts';
 import type { Report } from './model.ts';

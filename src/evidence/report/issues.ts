@@ -1,4 +1,4 @@
-import type { Entry } from '../../journal/journal.ts';
+import type { Entry } from '../../store/journal.ts';
 import { marksOf } from './marks.ts';
 import type { Report } from './model.ts';
 import type { Issue } from './model-rows.ts';

@@ -1,6 +1,6 @@
 import { formatSeconds } from '../../format.ts';
-import type { Entry } from '../../journal/journal.ts';
-import { type RunEntry, readRunEntry } from '../../journal/run-entries.ts';
+import type { Entry } from '../../store/journal.ts';
+import { type RunEntry, readRunEntry } from '../../store/run-entries.ts';
 import { fieldsOf } from '../measure/timeline.ts';
 import type { Mark } from './model-course.ts';
 

@@ -1,6 +1,6 @@
-import type { Entry } from '../../journal/journal.ts';
-import type { ApprovalPolicy, Who } from '../../journal/run-entries.ts';
-import { policyFacts } from '../../journal/who-words.ts';
+import type { Entry } from '../../store/journal.ts';
+import type { ApprovalPolicy, Who } from '../../store/run-entries.ts';
+import { policyFacts } from '../../store/who-words.ts';
 import { findAll } from './found.ts';
 import type { MayApprove } from './model-rows.ts';
 

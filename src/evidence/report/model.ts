@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Compared } from '../../journal/compared.ts';
+import { Compared } from '../../store/compared.ts';
 import { Course } from './model-course.ts';
 import { Rotation } from './model-rotation.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Entry, Json } from '../../journal/journal.ts';
-import type { RunEntryBody } from '../../journal/run-entries.ts';
+import type { Entry, Json } from '../../store/journal.ts';
+import type { RunEntryBody } from '../../store/run-entries.ts';
 import { find, findAll } from './found.ts';
 import type { Duty } from './model-rows.ts';
 

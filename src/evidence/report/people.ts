@@ -1,4 +1,4 @@
-import type { Entry } from '../../journal/journal.ts';
+import type { Entry } from '../../store/journal.ts';
 import { findAll } from './found.ts';
 import type { Report } from './model.ts';
 import type { Approval, Person } from './model-rows.ts';

@@ -1,5 +1,5 @@
-import { COMPARED, Compared } from '../../journal/compared.ts';
-import type { Entry } from '../../journal/journal.ts';
+import { COMPARED, Compared } from '../../store/compared.ts';
+import type { Entry } from '../../store/journal.ts';
 import type { RecoveryPoint } from '../measure/recovery-point.ts';
 import { fieldsOf, timelineOf } from '../measure/timeline.ts';
 import type { Fact, Report } from './model.ts';

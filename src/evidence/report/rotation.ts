@@ -1,4 +1,4 @@
-import type { Entry } from '../../journal/journal.ts';
+import type { Entry } from '../../store/journal.ts';
 import { fieldsOf, timelineOf } from '../measure/timeline.ts';
 import { find, findAll } from './found.ts';
 import type { Fact } from './model.ts';

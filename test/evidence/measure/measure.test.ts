@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import { measure } from '../../../src/evidence/measure/measure.ts';
 import { SLICES } from '../../../src/evidence/measure/slices.ts';
-import { runEntry } from '../../../src/journal/run-entries.ts';
+import { runEntry } from '../../../src/store/run-entries.ts';
 import {
   abandoned,
   armed,

@@ -1,0 +1,30 @@
+import type { Entry } from '../store/journal.ts';
+import { sentenceOf } from '../store/sentence.ts';
+import { show } from '../text.ts';
+
+/** One entry for a reader: every text is printable. */
+export interface AuditLine {
+  readonly stream: string;
+  readonly seq: number;
+  /** As stored: RFC 3339, UTC. */
+  readonly at: string;
+  readonly by: string;
+  readonly type: string;
+  /** One sentence without a stop. */
+  readonly text: string;
+  /** The first 12 hex digits. */
+  readonly hash: string;
+}
+
+/** Entries as lines that a person can read: time, who, what happened. Unknown types are shown with their fields. */
+export function auditShow(entries: readonly Entry[]): AuditLine[] {
+  return entries.map((entry) => ({
+    stream: show(entry.stream, 120),
+    seq: entry.seq,
+    at: show(entry.at, 30),
+    by: show(entry.by, 60),
+    type: show(entry.type, 64),
+    text: sentenceOf(entry).text,
+    hash: show(entry.hash.slice(0, 12)),
+  }));
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { auditShow } from '../../src/audit/audit-show.ts';
+import { sentenceOf } from '../../src/store/sentence.ts';
+import { rotation } from '../evidence/rotation.ts';
+
+test('every entry of a run is one sentence that a person understands', () => {
+  expect(auditShow(rotation).map(({ text }) => text)).toEqual([
+    'Ada started rotate-key 1.0.0 on orders, LIVE',
+    'now at: Make the new key',
+    'began keys.generate (generate)',
+    'resumed by process 4242',
+    'noted the state of the service before backup.create (intent i1)',
+    'armed backup.create: from here on it may have been sent (intent i1)',
+    'backup.create: sent, but the answer was lost: no answer within 30 s',
+    'the service shows that backup.create landed',
+    'paused for new credentials: the token was refused',
+    'decided: Skip the negative test, because: the old key <b>is gone</b> | really',
+    'left: SIGHUP',
+    'closed, proven: key rotated, with deviations: negative test',
+  ]);
+});
+
+test('a line names who, when and where, with a short hash', () => {
+  expect(auditShow(rotation.slice(0, 1))).toEqual([
+    {
+      stream: 'run/01J',
+      seq: 1,
+      at: '2026-01-02T03:00:00.000Z',
+      by: 'ada',
+      type: 'run.started',
+      text: 'Ada started rotate-key 1.0.0 on orders, LIVE',
+      hash: rotation[0]?.hash.slice(0, 12),
+    },
+  ]);
+});
+
+test('a fact about a key is a sentence, and an unknown type is shown with its fields', () => {
+  expect(sentenceOf({ type: 'key.proven', body: { fingerprint: '0a1b', backup: { id: 7 } } })).toEqual({
+    text: 'key 0a1b is proven by backup 7',
+    tone: 'good',
+  });
+  expect(sentenceOf({ type: 'future', body: { count: 2, at: null } }).text).toBe('future count 2, at null');
+  expect(sentenceOf({ type: 'future', body: [1] }).text).toBe('future [1]');
+});
+
+test('no byte of an entry can act on a terminal', () => {
+  const hostile = 'x\u001b]0;title\u0007\u009b2J\u202e\n'.repeat(99);
+  const entry = { ...rotation[0], by: hostile, type: hostile, at: hostile, body: { [hostile]: hostile } };
+  const [line] = auditShow([entry as (typeof rotation)[number]]);
+  expect(Object.values(line ?? {}).join('')).not.toMatch(/\p{Cc}|\p{Cf}/u);
+  expect(line?.text.length).toBeLessThanOrEqual(300);
+});

@@ -1,0 +1,104 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditVerify } from '../../src/audit/audit.ts';
+import { openForReading } from '../../src/store/open-for-reading.ts';
+import { openSealed } from './sealed-journal.ts';
+
+/** A journal that was closed: everything is in the database file. */
+let closed: string;
+/** The state on disk right after a kill: an older database file, and a write-ahead log with the newest commits. */
+let killed: string;
+let content: string;
+
+beforeAll(async () => {
+  closed = await mkdtemp(join(tmpdir(), 'lifeboat-flips-'));
+  killed = `${closed}-killed`;
+  const first = await openSealed({ home: closed });
+  await fill(first.journal, 1, 40);
+  await first.close();
+  const second = await openSealed({ home: closed, signer: first.signer });
+  await fill(second.journal, 41, 60);
+  second.sealer.flush();
+  await cp(closed, killed, { recursive: true, filter: (path) => !path.endsWith('-shm') });
+  await second.close();
+  content = await dump(closed);
+  expect(await dump(killed)).toBe(content);
+});
+
+afterAll(async () => {
+  for (const home of [closed, killed]) await rm(home, { recursive: true, force: true });
+});
+
+describe('a flipped bit is found, or changes nothing that can be read', () => {
+  test.each([
+    ['in the database of a closed journal', () => closed, 'lifeboat.db', 300],
+    ['in the database of a killed process', () => killed, 'lifeboat.db', 150],
+    ['in the write-ahead log of a killed process', () => killed, 'lifeboat.db-wal', 200],
+  ])('anywhere %s', async (_where, home, file, numRuns) => {
+    const bytes = readFileSync(join(home(), file));
+    const offset = fc.noBias(fc.integer({ min: 0, max: bytes.length - 1 }));
+    let found = 0;
+    await fc.assert(
+      fc.asyncProperty(offset, fc.integer({ min: 0, max: 7 }), async (at, bit) => {
+        const flipped = Buffer.from(bytes);
+        flipped[at] = (flipped[at] ?? 0) ^ (1 << bit);
+        if (await seesDamage(home(), file, flipped)) found += 1;
+      }),
+      { numRuns },
+    );
+    // Half of a database can be free space, or pages that the log has newer versions of.
+    expect(found).toBeGreaterThan(numRuns / 10);
+  });
+
+  test('everywhere in the first 100 bytes, the header of the database', async () => {
+    const bytes = readFileSync(join(closed, 'lifeboat.db'));
+    for (let at = 0; at < 100; at += 1) {
+      const flipped = Buffer.from(bytes);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+      await seesDamage(closed, 'lifeboat.db', flipped);
+    }
+  });
+});
+
+/** Puts the damaged file in place; fails when the audit is content although the journal reads differently. */
+async function seesDamage(home: string, file: string, damaged: Buffer): Promise<boolean> {
+  const whole = readFileSync(join(home, file));
+  writeFileSync(join(home, file), damaged);
+  try {
+    const { ok } = await auditVerify({ home });
+    if (ok) expect(await dump(home)).toBe(content);
+    return !ok;
+  } finally {
+    await rm(join(home, 'lifeboat.db-shm'), { force: true });
+    writeFileSync(join(home, file), whole);
+  }
+}
+
+async function dump(home: string): Promise<string> {
+  const reader = await openForReading({ home });
+  try {
+    const heads = await reader.streams();
+    return JSON.stringify(await Promise.all(heads.map(({ stream }) => reader.read(stream))));
+  } finally {
+    await reader.close();
+    await rm(join(home, 'lifeboat.db-shm'), { force: true });
+  }
+}
+
+async function fill(
+  journal: Awaited<ReturnType<typeof openSealed>>['journal'],
+  from: number,
+  to: number,
+): Promise<void> {
+  for (let number = from; number <= to; number += 1) {
+    await journal.append([
+      { stream: 'run/a', type: 'note', body: { number, text: `é${'x'.repeat((number * 37) % 500)}` } },
+      { stream: 'instance/orders', type: 'note', body: [number] },
+    ]);
+  }
+  await journal.append([{ stream: 'run/big', type: 'note', body: 'y'.repeat(6000) }]);
+}

@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unpackFiles } from '../../../src/audit/bundle/tar.ts';
+import { verifyBundle } from '../../../src/audit/bundle/verify-bundle.ts';
+import { bundleOf, layOut, makeEvidence } from './scene.ts';
+
+const VERIFIER = resolve('src/audit/bundle/verify.mjs');
+const folder = mkdtempSync(join(tmpdir(), 'lifeboat-bytes-'));
+let tar: Buffer;
+
+beforeAll(async () => {
+  tar = await bundleOf(await makeEvidence(join(folder, 'home')));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Something done to a run of bytes: changed, cut out, or put in. */
+const damage = fc.record({
+  where: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+  how: fc.constantFrom('flip', 'cut', 'insert', 'zero'),
+  bit: fc.integer({ min: 0, max: 7 }),
+  length: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 2048 })),
+});
+type Damage = typeof damage extends fc.Arbitrary<infer T> ? T : never;
+
+function damaged(bytes: Buffer, { where, how, bit, length }: Damage): Buffer {
+  const at = Math.floor(where * bytes.length);
+  const [before, hit, after] = [
+    bytes.subarray(0, at),
+    bytes.subarray(at, at + length),
+    bytes.subarray(at + length),
+  ];
+  if (how === 'cut') return Buffer.concat([before, after]);
+  if (how === 'zero') return Buffer.concat([before, Buffer.alloc(hit.length), after]);
+  if (how === 'insert') return Buffer.concat([before, Buffer.alloc(length, 1 << bit), hit, after]);
+  const flipped = Buffer.from(bytes);
+  flipped[at] = (flipped[at] ?? 0) ^ (1 << bit);
+  return flipped;
+}
+
+async function isFound(bytes: Buffer): Promise<boolean> {
+  const { files, sound } = await unpackFiles(bytes);
+  return !sound || !verifyBundle(files, {}).ok;
+}
+
+function isFoundAlone(place: string): boolean {
+  const { status } = spawnSync(process.execPath, [VERIFIER, place], { encoding: 'utf8' });
+  return status === 1;
+}
+
+describe('whatever becomes of the bytes of a bundle is found', () => {
+  test('by audit verify', async () => {
+    await fc.assert(
+      fc.asyncProperty(damage, async (how) => {
+        const bytes = damaged(tar, how);
+        fc.pre(!bytes.equals(tar));
+        expect(await isFound(bytes)).toBe(true);
+      }),
+      { numRuns: 250 },
+    );
+  });
+
+  test('by audit verify in every byte of the first header of the tar, and all over its end', async () => {
+    const places = [...Array(512).keys(), ...Array.from({ length: 64 }, (_, at) => tar.length - 1 - 16 * at)];
+    for (const at of places) {
+      const bytes = Buffer.from(tar);
+      bytes[at] = (bytes[at] ?? 0) ^ 0x20;
+      expect(await isFound(bytes), `byte ${at}`).toBe(true);
+    }
+  });
+
+  test('in every file of the unpacked folder, by both', async () => {
+    const { files } = await unpackFiles(tar);
+    for (const name of files.keys()) {
+      const changed = new Map(files);
+      const bytes = Buffer.from(files.get(name) ?? '');
+      changed.set(name, damaged(bytes, { where: 0.5, how: 'flip', bit: 1, length: 1 }));
+      expect(verifyBundle(changed, {}).ok, name).toBe(false);
+      const place = layOut(changed, join(folder, `unpacked-${name.replaceAll('/', '-')}`));
+      expect(isFoundAlone(place), name).toBe(true);
+    }
+  });
+});

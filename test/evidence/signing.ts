@@ -1,9 +1,0 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { createSigner, type Signer } from '../../src/evidence/signer.ts';
-import { Secret } from '../../src/secret.ts';
-
-/** A signer with a fresh key. */
-export function freshSigner(): Signer {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  return createSigner(new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()));
-}

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { auditVerify } from '../../src/audit/audit.ts';
+import { Report } from '../../src/evidence/report/model.ts';
+import type { Trouble } from '../e2e/foreign/call.ts';
+import { ANSWERED, type House, openHouse, ROTATE } from '../e2e/house.ts';
+import { copyProduct, type Product, type Running } from '../e2e/product.ts';
+import { describeWith } from '../keys/programs.ts';
+import { type FakedClock, fakeClock } from './faked-clock.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const SETTLE_MS = 2_000;
+
+/** What becomes of the request for a backup, and how many requests there are to be in all. */
+const FATES: readonly (readonly [string, Trouble, number])[] = [
+  ['is answered', {}, 1],
+  ['is done, and its answer is lost', { answer: 'lost' }, 1],
+  ['arrives late, and its answer is lost', { workAfterMs: 1_200, answer: 'lost' }, 1],
+  ['never arrives', { work: false, answer: 'lost' }, 2],
+];
+const JUMPS = [
+  ['an hour back', '-3600s', -HOUR],
+  ['a day forward', '+86400s', DAY],
+] as const;
+
+describeWith(['faketime'], 'a clock that is wrong', () => {
+  let product: Product;
+  beforeAll(() => {
+    product = copyProduct({ cheapVault: true });
+  });
+  afterAll(() => product?.remove());
+
+  interface Scene {
+    readonly house: House;
+    readonly clock: FakedClock;
+    start(...args: readonly string[]): Running;
+    posts(): number;
+  }
+
+  /** A house whose first request for a backup has this fate, at whose arrival something happens. */
+  async function scene(
+    fate: Trouble,
+    atPost: (scene: Scene) => void = () => undefined,
+    options: { readonly aheadMs?: number; readonly start?: string } = {},
+  ): Promise<Scene> {
+    let isFirst = true;
+    const house = await openHouse(product, {
+      taskMs: 200,
+      settle: `${SETTLE_MS / 1000}s`,
+      aheadMs: options.aheadMs ?? 0,
+      trouble: ({ method }) => {
+        if (method !== 'POST' || !isFirst) return undefined;
+        isFirst = false;
+        atPost(made);
+        return fate;
+      },
+    });
+    onTestFinished(() => house.close());
+    const clock = fakeClock(house, options.start);
+    const made: Scene = {
+      house,
+      clock,
+      start: (...args) => house.startUnder(clock.under, ...args, ...ANSWERED),
+      posts: () => house.server.calls.filter(({ method }) => method === 'POST').length,
+    };
+    return made;
+  }
+
+  async function expectWhole({ house, posts }: Scene, end: { readonly code: number | null }, sent: number) {
+    expect(end).toMatchObject({ code: 0 });
+    expect(posts()).toBe(sent);
+    const keys = house.server.calls.filter(({ method }) => method === 'PATCH').map(({ key }) => key);
+    expect(new Set(keys).size).toBe(1);
+    expect(await auditVerify({ home: house.home })).toMatchObject({ ok: true, findings: [] });
+    const entries = await house.entries();
+    expect(entries.find(({ type }) => type === 'run.closed')?.body).toMatchObject({ proven: true });
+    return entries.map(({ at }) => Date.parse(at));
+  }
+
+  async function reported({ house }: Scene): Promise<Report['run']> {
+    const runId = (await house.entries()).find(({ type }) => type === 'run.started')?.stream.slice(4) ?? '';
+    const { stdout } = await house.start('report', runId, '--format', 'json').ended;
+    return Report.parse(JSON.parse(stdout)).run;
+  }
+
+  test.each([
+    ['in the year 1970', '@1970-01-02 00:00:00', 0, 3 * DAY],
+    ['a day ahead', '+86400s', Date.now() + DAY - HOUR, Date.now() + DAY + HOUR],
+  ])(
+    '%s from the start changes nothing, and the entries tell its time as it is',
+    async (_when, start, from, to) => {
+      const here = await scene({}, undefined, { start });
+      const times = await expectWhole(here, await here.start(...ROTATE).ended, 1);
+      for (const at of times) expect(at > from && at < to).toBe(true);
+    },
+  );
+
+  describe.each(JUMPS)('and is set %s', (_jump, to, byMs) => {
+    test.each(FATES)(
+      'while a request %s: the outcome is the same, and nothing is sent twice',
+      async (_what, fate, sent) => {
+        const here = await scene(fate, ({ clock }) => clock.set(to));
+        const times = await expectWhole(here, await here.start(...ROTATE).ended, sent);
+        const spread = Math.max(...times) - Math.min(...times);
+        expect(Math.abs(spread - Math.abs(byMs))).toBeLessThan(HOUR / 2);
+        const run = await reported(here);
+        expect(run.clockMovedSeconds.map((moved) => Math.round(moved / 60))).toEqual([byMs / 60_000]);
+        expect(run.seconds).toBeGreaterThan(0);
+        expect(run.seconds).toBeLessThan(HOUR / 2_000);
+      },
+    );
+
+    test.each(FATES.slice(1))(
+      'between a kill and the resume, while a request %s: nothing is sent twice',
+      async (_what, fate, sent) => {
+        let running: Running | undefined;
+        const here = await scene(fate, () => void running?.child.kill('SIGKILL'));
+        running = here.start(...ROTATE);
+        await running.ended;
+        here.clock.set(to);
+        await expectWhole(here, await here.start('resume').ended, sent);
+        expect((await reported(here)).clockMovedSeconds.map((moved) => Math.round(moved / 60))).toEqual([
+          byMs / 60_000,
+        ]);
+      },
+    );
+  });
+
+  test.each([10, -10])(
+    'by %i minutes at the service does not make anything be sent twice',
+    async (minutes) => {
+      for (const [, fate, sent] of FATES.slice(1)) {
+        const here = await scene(fate, undefined, { aheadMs: minutes * 60_000 });
+        await expectWhole(here, await here.start(...ROTATE).ended, sent);
+      }
+    },
+  );
+});

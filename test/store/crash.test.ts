@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, onTestFinished, test } from 'vitest';
+import { canonicalBody } from '../../src/store/canonical.ts';
+import { verifyChain } from '../../src/store/chain.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { temporaryHome } from './temporary-home.ts';
+
+interface Acknowledged {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+test('kill -9 in the middle of appending loses nothing that was acknowledged and leaves no half append', async () => {
+  const home = temporaryHome();
+  let known: Acknowledged = { seq: 0, hash: '' };
+  for (const wanted of [1, 17, 60]) {
+    const before = known.seq;
+    const appender = startAppender(home, 2);
+    for await (const line of appender.lines) {
+      known = JSON.parse(line);
+      if (known.seq >= before + 2 * wanted) appender.process.kill('SIGKILL');
+    }
+    const journal = await openSqliteJournal({ home, by: 'tester' });
+    const entries = await journal.read('run/a');
+    await journal.close();
+    expect(problemsOf(entries)).toEqual([]);
+    expect(entries[known.seq - 1]?.hash).toBe(known.hash);
+    expect(entries.length % 2).toBe(0);
+    expect(entries.length - known.seq).toBeLessThanOrEqual(2);
+  }
+});
+
+test('two processes with runs of their own share a ledger, and its chain stays whole', async () => {
+  const home = temporaryHome();
+  const counts = await Promise.all(
+    ['b', 'c'].map(async (run) => {
+      const appender = startAppender(home, 1, run);
+      let acknowledged = 0;
+      for await (const line of appender.lines) {
+        acknowledged = JSON.parse(line).seq;
+        if (acknowledged >= 40) appender.process.kill('SIGKILL');
+      }
+      return acknowledged;
+    }),
+  );
+  const journal = await openSqliteJournal({ home, by: 'tester' });
+  onTestFinished(() => journal.close());
+  const heads = await journal.streams();
+  expect(heads.map(({ stream }) => stream)).toEqual(['instance/orders', 'run/b', 'run/c']);
+  const [ledger = 0, b = 0, c = 0] = heads.map(({ seq }) => seq);
+  expect(ledger).toBe(b + c);
+  expect(b + c).toBeGreaterThanOrEqual((counts[0] ?? 0) + (counts[1] ?? 0));
+  expect(problemsOf(await journal.read('instance/orders'))).toEqual([]);
+});
+
+test('a stream held by another process is refused by name, and free at once when that process is killed', async () => {
+  const home = temporaryHome();
+  const appender = startAppender(home, 1);
+  const first = await appender.lines[Symbol.asyncIterator]().next();
+  expect(first.done).toBe(false);
+  const journal = await openSqliteJournal({ home, by: 'tester' });
+  onTestFinished(() => journal.close());
+  const pid = appender.process.pid;
+  await expect(journal.hold('run/a')).rejects.toMatchObject({
+    code: 'journal.held',
+    shortMessage: expect.stringContaining(`run/a is held by process ${pid} on `),
+    evidence: { pid, command: `${home} 1` },
+  });
+  appender.process.kill('SIGKILL');
+  await appender.exit;
+  const hold = await journal.hold('run/a');
+  hold.release();
+});
+
+test('a lock whose owner dropped it on the floor is not freed by the garbage collector', async () => {
+  const home = temporaryHome();
+  const journal = await openSqliteJournal({ home, by: 'tester' });
+  onTestFinished(() => journal.close());
+  await journal.hold('run/a');
+  await expect(journal.hold('run/a')).rejects.toMatchObject({
+    code: 'journal.held',
+    shortMessage: expect.stringContaining('run/a is held by this process itself since '),
+  });
+  collectGarbage();
+  const other = startAppender(home, 1);
+  const lines: string[] = [];
+  for await (const line of other.lines) {
+    lines.push(line);
+    if (lines.length === 2) other.process.kill('SIGKILL');
+  }
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ code: 'journal.held' });
+});
+
+function problemsOf(entries: readonly Entry[]) {
+  return verifyChain(entries.map((entry) => ({ ...entry, body: canonicalBody(entry.body, 'body') })))
+    .problems;
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
+
+function startAppender(home: string, count: number, ...run: string[]) {
+  const script = join(import.meta.dirname, 'appender.ts');
+  const child: ChildProcess = spawn(process.execPath, [script, home, String(count), ...run], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exit = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exit;
+  });
+  if (child.stdout === null) throw new Error('no stdout');
+  return { process: child, exit, lines: createInterface({ input: child.stdout }) };
+}

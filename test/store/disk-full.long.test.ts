@@ -1,0 +1,146 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { auditVerify } from '../../src/audit/audit.ts';
+import { openForReading } from '../../src/store/open-for-reading.ts';
+import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { sealedHome } from '../audit/sealed-journal.ts';
+import { ANSWERED, type House, openHouse } from '../e2e/house.ts';
+import { copyProduct, type Product } from '../e2e/product.ts';
+import { canMount, goOnAfter } from './disk-trouble.ts';
+import { temporaryHome } from './temporary-home.ts';
+
+let product: Product;
+beforeAll(() => {
+  product = copyProduct({ cheapVault: true });
+});
+afterAll(() => product?.remove());
+
+const isChange = ({ method }: { readonly method: string }) => method !== 'GET';
+
+/** A house where something happens to its home when the request for a backup has arrived. */
+async function houseWith(atPost: (house: House) => void): Promise<House> {
+  let happened = false;
+  const house: House = await openHouse(product, {
+    taskMs: 1,
+    trouble: ({ method }) => {
+      if (method !== 'POST' || happened) return undefined;
+      happened = true;
+      atPost(house);
+      return undefined;
+    },
+  });
+  onTestFinished(() => house.close());
+  return house;
+}
+
+test('a home that is removed under a run stops it at once, and says so', async () => {
+  const house = await houseWith(({ home }) => rmSync(home, { recursive: true }));
+  const end = await house.rotate();
+  expect(end).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('was deleted or replaced while it was in use'),
+  });
+  expect(house.server.calls.filter(isChange).map(({ method }) => method)).toEqual(['PATCH', 'POST']);
+  expect(existsSync(join(house.home, 'lifeboat.db'))).toBe(false);
+});
+
+test('a database that is removed under a run is not begun anew by the next one', async () => {
+  const house = await houseWith(({ home }) => rmSync(join(home, 'lifeboat.db')));
+  expect(await house.rotate()).toMatchObject({ code: 1 });
+  const calls = house.server.calls.length;
+  for (const end of [await house.rotate(), await house.run('resume', ...ANSWERED), await house.run('runs')])
+    expect(end).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is empty or gone, and there was one'),
+    });
+  expect(house.server.calls).toHaveLength(calls);
+});
+
+// Mounting needs rights that not every machine gives.
+describe.runIf(canMount())('on a disk of its own', () => {
+  test('that is full in the middle of a run, the run ends with a clear word, and goes on when there is space again', async () => {
+    const house = await houseWith(({ home }) => fill(home));
+    mountSmall(house.home, '96m');
+    const end = await house.rotate();
+    expect(end).toMatchObject({ code: 1, stderr: expect.stringContaining('the disk is full') });
+    rmSync(join(house.home, 'filler'));
+    expect(await goOnAfter(house, end)).toEqual({ broken: [], waits: false });
+  });
+
+  test('that is full from the start nothing is begun', async () => {
+    const house = await openHouse(product, { taskMs: 1 });
+    onTestFinished(() => house.close());
+    mountSmall(house.home, '1m');
+    fill(house.home);
+    expect(await house.rotate()).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^lifeboat: cannot .*: the disk is full$/mu),
+    });
+    expect(house.server.calls).toEqual([]);
+  });
+
+  test('that is read-only everything can still be read, and nothing is begun', async () => {
+    const { home, signer } = await sealedHome(5);
+    mountReadOnly(home);
+    expect(await auditVerify({ home, publicKey: signer.publicKey })).toMatchObject({ ok: true, entries: 10 });
+    const reader = await openForReading({ home });
+    expect(await reader.read('run/a')).toHaveLength(5);
+    await reader.close();
+    await expect(openSqliteJournal({ home, by: 'tester' })).rejects.toMatchObject({
+      code: 'journal.home',
+      shortMessage: `${join(home, 'lifeboat.db')} cannot be opened: the disk is read only`,
+    });
+  });
+
+  test('that is read-only with a log that nobody has merged, it says how the journal can still be read', async () => {
+    const home = temporaryHome();
+    const journal = await openSqliteJournal({ home, by: 'tester' });
+    await journal.append([{ stream: 'run/a', type: 'note', body: 1 }]);
+    const copy = temporaryHome();
+    cpSync(home, copy, { recursive: true, filter: (path) => !path.endsWith('-shm') });
+    await journal.close();
+    mountReadOnly(copy);
+    await expect(openForReading({ home: copy })).rejects.toMatchObject({
+      code: 'journal.home',
+      hints: expect.arrayContaining([expect.stringContaining('copy its folder elsewhere')]),
+    });
+  });
+});
+
+test.runIf(process.getuid?.() === 0)('a home of somebody else is refused and left alone', () => {
+  const home = temporaryHome();
+  const other = ['--reuid=65534', '--regid=65534', '--clear-groups'];
+  const appender = [process.execPath, join(import.meta.dirname, 'appender.ts'), home, '1'];
+  const { stderr } = spawnSync('setpriv', [...other, ...appender], { encoding: 'utf8' });
+  expect(stderr).toContain('lifeboat.db cannot be opened: it is not allowed');
+  expect(existsSync(join(home, 'lifeboat.db'))).toBe(false);
+});
+
+/** Puts a disk of this size in the place of a folder, with all that is in the folder. */
+function mountSmall(folder: string, size: string): void {
+  const copy = temporaryHome();
+  cpSync(folder, copy, { recursive: true });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'none', folder]);
+  onTestFinished(() => void execFileSync('umount', ['--lazy', folder]));
+  cpSync(copy, folder, { recursive: true });
+}
+
+function mountReadOnly(folder: string): void {
+  execFileSync('mount', ['--bind', folder, folder]);
+  onTestFinished(() => void execFileSync('umount', ['--lazy', folder]));
+  execFileSync('mount', ['-o', 'remount,ro,bind', folder]);
+}
+
+/** Leaves not a byte free. */
+function fill(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const size of [4_194_304, 4_096, 1]) {
+    try {
+      for (;;) writeFileSync(join(folder, 'filler'), Buffer.alloc(size), { flag: 'a' });
+    } catch {
+      // Full for pieces of this size.
+    }
+  }
+}

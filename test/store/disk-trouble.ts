@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { auditVerify } from '../../src/audit/audit.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { ANSWERED, CANARIES, type House, ROTATE } from '../e2e/house.ts';
+import type { Ended } from '../e2e/product.ts';
+
+/** A disk that refuses: from the n-th such call on, each one fails with this error. */
+export interface Refusal {
+  readonly call: 'pwrite64' | 'fsync' | 'rename' | 'mkdir' | 'openat';
+  /** A path below the home; without one it is every call of the process. */
+  readonly file?: string;
+  readonly error: 'ENOSPC' | 'EIO';
+  readonly from: number;
+}
+
+/** Begins a rotation on such a disk and waits for its end; needs strace(1). */
+export function rotateOn(house: House, { file, call, error, from }: Refusal): Promise<Ended> {
+  const filter = [...(file === undefined ? [] : ['-P', join(house.home, file)]), '-e', `trace=${call}`];
+  const inject = `inject=${call}:error=${error}:when=${from}+`;
+  const strace = ['strace', '-f', '-qq', '-o', '/dev/null', ...filter, '-e', inject];
+  return house.startUnder(strace, ...ROTATE, ...ANSWERED).ended;
+}
+
+export interface Aftermath {
+  /** Every promise that was broken, in words. */
+  readonly broken: readonly string[];
+  /** The run waits for a decision that no flag gives; the record says why. */
+  readonly waits: boolean;
+}
+
+/** Goes on as an operator would when the disk is well again, and judges what has become of the run that ended so. */
+export async function goOnAfter(house: House, end: Ended): Promise<Aftermath> {
+  const { server } = house;
+  const armed = (await entriesOf(house)).filter(({ type }) => type === 'intent.armed').length;
+  const sentUntilThen = server.calls.filter(({ method }) => method === 'POST').length;
+  let last = end.code === 0 ? end : await house.run('resume', ...ANSWERED);
+  if (last.code === 2 && last.stderr.includes('there is no open run')) {
+    const isOver = (await entriesOf(house)).some(({ type }) => type === 'run.closed');
+    last = isOver ? { ...last, code: 0 } : await house.rotate();
+  }
+  const waits = last.stderr.includes('the run waits: it needs a decision');
+  const patches = server.calls.filter(({ method }) => method === 'PATCH');
+  const posts = server.calls.filter(({ method }) => method === 'POST');
+  const keys = new Set(patches.map(({ key }) => key)).size;
+  const vault = new Set((await house.vault()).values());
+  const audit = await auditVerify({ home: house.home });
+  const promises: readonly (readonly [boolean, string])[] = [
+    [end.code === 0 || /^lifeboat: .+$/mu.test(end.stderr), `it ended without a word: ${end.stderr}`],
+    [!/^Node\.js v|does not know/mu.test(end.stderr), `it broke: ${end.stderr.slice(-600)}`],
+    [sentUntilThen <= armed, 'it sent what it had not written down'],
+    [waits || last.code === 0, `going on ended with ${last.code}: ${last.stderr.slice(-600)}`],
+    [keys === 1 || (waits && keys === 0), `${keys} keys were set`],
+    [posts.length === 1 || (waits && posts.length === 0), `${posts.length} backups were asked for`],
+    [vault.has(CANARIES.oldKey) && server.keys.every((key) => vault.has(key)), 'a key is lost'],
+    [audit.ok, `the audit finds ${audit.findings.map(({ shortMessage }) => shortMessage).join('; ')}`],
+  ];
+  return { broken: promises.filter(([kept]) => !kept).map(([, words]) => words), waits };
+}
+
+async function entriesOf(house: House): Promise<readonly Entry[]> {
+  return house.entries().catch((thrown: { code?: string }) => {
+    if (thrown.code === 'journal.none') return [];
+    throw thrown;
+  });
+}
+
+/** Whether this process may mount; in a container or without rights it may not. */
+export function canMount(): boolean {
+  try {
+    execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', '/mnt'], {
+      stdio: 'ignore',
+    });
+    return process.getuid?.() === 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openKeyring } from '../../../src/keys/keyring.ts';
+import { openVault } from '../../../src/keys/vault.ts';
+import { Secret } from '../../../src/secret.ts';
+import type { Head, Journal } from '../../../src/store/journal.ts';
+import { ANSWERED, CANARIES, openHouse, ROTATE } from '../../e2e/house.ts';
+import type { Product } from '../../e2e/product.ts';
+import type { Heads } from './judge.ts';
+import type { Image } from './model.ts';
+import { readTrace, type Step, tracing } from './trace.ts';
+
+/** What a process did to a home. */
+export interface Recording {
+  readonly home: string;
+  /** What was there before. */
+  readonly before: Image;
+  readonly steps: readonly Step[];
+  /** The heads of all streams after each line the process said, when it had said it; the first is that of an empty journal. */
+  readonly states: readonly Heads[];
+  /** So many lines may be owed for the last append. */
+  readonly linesPerAppend: number;
+  /** What else has to be true of a home that was laid out again, said in words when it is not. */
+  readonly alsoBroken?: (home: string, journal: Pick<Journal, 'read'>) => Promise<readonly string[]>;
+}
+
+/** Whether system calls can be recorded here. */
+export function canTrace(): boolean {
+  try {
+    execFileSync('strace', ['-f', '-e', 'trace=none', 'true'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs `writer.ts` with these sessions under strace(1) and gives all it asked of the disk. The home is gone when it returns. */
+export function recordWriter(sessions: readonly number[]): Recording {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-trace-'));
+  const home = join(folder, 'home');
+  mkdirSync(home);
+  try {
+    const trace = join(folder, 'trace');
+    const [strace = '', ...words] = tracing(trace);
+    const writer = [process.execPath, join(import.meta.dirname, 'writer.ts'), home, ...sessions.map(String)];
+    const before = imageOf(home);
+    execFileSync(strace, [...words, ...writer], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const steps = readTrace(trace, home);
+    return { home, before, steps, states: statesOf(steps), linesPerAppend: 1 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The same of a rotation by the real product, which says every entry with `--json`. */
+export async function recordRotation(product: Product): Promise<Recording> {
+  const house = await openHouse(product, { taskMs: 1 });
+  try {
+    const trace = join(house.folder, 'trace');
+    const before = imageOf(house.home);
+    const end = await house.startUnder(tracing(trace), ...ROTATE, ...ANSWERED, '--json').ended;
+    if (end.code !== 0) throw new Error(`the rotation ended with ${end.code}: ${end.stderr}`);
+    const steps = readTrace(trace, house.home);
+    const states = statesOf(steps);
+    return { home: house.home, before, steps, states, linesPerAppend: 8, alsoBroken: lostKeys };
+  } finally {
+    await house.close();
+  }
+}
+
+/** Keys that the ledger knows and the vault does not hold. */
+async function lostKeys(home: string, journal: Pick<Journal, 'read'>): Promise<readonly string[]> {
+  const passphrase = async () => new Secret(CANARIES.passphrase);
+  const keyring = openKeyring(await openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 }));
+  const held = await keyring.list('orders');
+  const known = (await journal.read('instance/orders')).flatMap(({ body }) => {
+    const { fingerprint } = body as { readonly fingerprint?: string };
+    return fingerprint === undefined ? [] : [fingerprint];
+  });
+  return [...new Set(known)].filter((one) => !held.includes(one)).map((one) => `key ${one} is lost`);
+}
+
+/** What lies in a folder. */
+function imageOf(folder: string): Image {
+  const files = new Map<string, Buffer>();
+  const folders = new Set([folder]);
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) folders.add(path);
+    else files.set(path, readFileSync(path));
+  }
+  return { files, folders };
+}
+
+function statesOf(steps: readonly Step[]): readonly Heads[] {
+  const heads = new Map<string, Head>();
+  const states: Heads[] = [[]];
+  for (const line of steps.flatMap((step) => (step.do === 'say' ? step.text.split('\n') : []))) {
+    if (line === '') continue;
+    for (const { stream, seq, hash } of [JSON.parse(line)].flat() as Head[])
+      heads.set(stream, { stream, seq, hash });
+    states.push([...heads.values()]);
+  }
+  return states;
+}

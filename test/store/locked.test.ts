@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { temporaryHome } from './temporary-home.ts';
+
+/** Holds a run, begins a transaction on the database beside the journal, and stands still. */
+const HOLDER = `
+  const { openSqliteJournal } = await import(process.argv[1]);
+  const { DatabaseSync } = await import('node:sqlite');
+  const [, , home, run] = process.argv;
+  const journal = await openSqliteJournal({ home, by: 'holder' });
+  await journal.append([{ stream: run, type: 'note', body: {} }]);
+  await journal.hold('instance/orders');
+  await journal.hold(run);
+  const database = new DatabaseSync(home + '/lifeboat.db');
+  database.exec('BEGIN IMMEDIATE');
+  process.stdout.write('locked');
+  setInterval(() => undefined, 1000);
+`;
+
+test('a journal that is locked by a process in the middle of a write names it and its run, but no dead one', {
+  timeout: 30_000,
+}, async () => {
+  const home = temporaryHome();
+  const dead = await holderOf(home, 'run/dead');
+  dead.kill('SIGKILL');
+  await once(dead, 'close');
+  const holder = await holderOf(home, 'run/a');
+  holder.kill('SIGSTOP');
+  const journal = await openSqliteJournal({ home, by: 'tester' });
+  onTestFinished(() => journal.close());
+  const refused = journal.append([{ stream: 'run/b', type: 'note', body: {} }]);
+  await expect(refused).rejects.toMatchObject({
+    code: 'journal.busy',
+    shortMessage: 'another process keeps the journal locked',
+    hints: [
+      expect.stringContaining('nothing was written'),
+      expect.stringMatching(
+        new RegExp(`^it may be process ${holder.pid} on \\S+, which has run/a since \\S+: let it go on`, 'u'),
+      ),
+    ],
+  });
+});
+
+async function holderOf(home: string, run: string) {
+  const module = resolve(import.meta.dirname, '../../src/store/sqlite-journal.ts');
+  const child = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, module, home, run], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+}

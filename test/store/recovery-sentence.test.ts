@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { sentenceOf } from '../../src/store/sentence.ts';
+
+const obligation = {
+  id: 'rebind-shop',
+  kind: 'rebind',
+  subject: 'shop',
+  what: 'unbind, bind and restage shop',
+};
+
+test.for([
+  {
+    type: 'card.prepared',
+    body: { card: { backupGuid: 'G-1', fingerprint: '0a1b2c3d4e5f' }, run: 'R' },
+    text: 'recovery card for backups G-1, key 0a1b2c3d4e5f',
+    tone: 'good',
+  },
+  {
+    type: 'card.prepared',
+    body: { card: { backupGuid: 'G-1' } },
+    text: 'recovery card for backups G-1',
+    tone: 'good',
+  },
+  {
+    type: 'recovery.done',
+    body: {
+      runbook: 'disaster-recovery',
+      restore: { id: 4, restoredFrom: '2026-03-01T02:00:00Z' },
+      backup: { id: 2 },
+      source: 'orders',
+      freshBackup: 9,
+    },
+    text: 'disaster-recovery done, restore 4, of backup 2, from orders, data of 2026-03-01 02:00:00 UTC, fresh backup 9',
+    tone: 'good',
+  },
+  { type: 'recovery.done', body: { runbook: 'change-instance' }, text: 'change-instance done', tone: 'good' },
+  {
+    type: 'obligation.opened',
+    body: { obligation },
+    text: 'owed: unbind, bind and restage shop',
+    tone: 'warn',
+  },
+  {
+    type: 'obligation.settled',
+    body: { id: 'rebind-shop', settlement: { how: 'hand', text: 'seen in the console' } },
+    text: 'no longer owed: rebind-shop, done by hand: seen in the console',
+    tone: 'good',
+  },
+  {
+    type: 'obligation.settled',
+    body: { id: 'rebind-shop', settlement: { how: 'skipped', text: 'shop is gone' } },
+    text: 'no longer owed: rebind-shop, skipped, because: shop is gone',
+    tone: 'warn',
+  },
+])('a fact of a recovery is a sentence for people: $text', ({ type, body, text, tone }) => {
+  expect(sentenceOf({ type, body })).toEqual({ text, tone });
+});
+
+test.for(['card.prepared', 'recovery.done', 'obligation.opened', 'obligation.settled'])(
+  'one that cannot be read is shown with its fields: %s',
+  (type) => {
+    expect(sentenceOf({ type, body: { n: 1 } }).text).toBe(`${type} n 1`);
+    expect(sentenceOf({ type, body: [1] }).text).toBe(`${type} [1]`);
+  },
+);
+
+test('no byte of it can act on a terminal', () => {
+  const body = { obligation: { ...obligation, what: 'x\u001b[2J\u202e\n'.repeat(99) } };
+  expect(sentenceOf({ type: 'obligation.opened', body }).text).not.toMatch(/\p{Cc}|\p{Cf}/u);
+});
