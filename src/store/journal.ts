@@ -1,29 +1,34 @@
 import type { Secret } from '../secret.ts';
 
 /**
- * The port of the journal: the only truth about runs and instances. Two stores can stand behind it (SQLite for one
- * machine; PostgreSQL for a team), so everything is asynchronous although SQLite is not.
+ * The port of the store: the only truth about runs and instances. Two engines stand behind it, SQLite in a home for one
+ * machine and PostgreSQL for a team; one contract suite runs against both (test/store/contract.ts). Nobody outside of
+ * src/store gets a database handle or the folder it lies in.
  */
 
 /** Any JSON value; what an entry's body may hold. Secrets do not fit: their type does not serialise. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** `run/<id>` or `instance/<name>`. */
-export type StreamName = `run/${string}` | `instance/${string}`;
+/** `run/<id>`, `instance/<name>` (its ledger), or `store/log`: what concerns the store itself. */
+export type StreamName = `run/${string}` | `instance/${string}` | typeof LOG_STREAM;
 
-/** One row, as stored. `hash` is the lower-case hex SHA-256 over `prev` and the canonical form of the rest. */
+/** What the store says of itself: its origin, the keys that sign, losses that a person accepted. */
+export const LOG_STREAM = 'store/log';
+
+/** One fact on record: a leaf of the log. */
 export interface Entry {
+  /** The number of its leaf, counted from 0 over all streams, in order of append. */
+  readonly index: number;
   readonly stream: StreamName;
   /** 1-based and gapless inside a stream. */
   readonly seq: number;
-  /** RFC 3339 UTC with milliseconds, by this machine's clock. */
+  /** RFC 3339 UTC with milliseconds, by the clock of the machine that appended it (PostgreSQL: by the database's). */
   readonly at: string;
   /** Who acted: the operator's name from the config, or the login name. */
   readonly by: string;
   readonly type: string;
   readonly body: Json;
-  /** The hash of the entry before it; 64 zeros for the first. */
-  readonly prev: string;
+  /** The leaf hash (RFC 6962) of the entry's canonical text (leaf.ts), as 64 lower-case hex digits. */
   readonly hash: string;
 }
 
@@ -33,45 +38,136 @@ export interface NewEntry {
   readonly body: Json;
 }
 
-/** The last entry of a stream: its length and hash. An empty stream is `{seq: 0, hash: ZERO_HASH}`. */
+/** The last entry of a stream: its length and hash. An empty stream is `{seq: 0, hash: ''}`. */
 export interface Head {
   readonly stream: StreamName;
   readonly seq: number;
   readonly hash: string;
 }
 
-export const ZERO_HASH = '0'.repeat(64);
-
-/** Exclusive right to write a stream, freed by the kernel when the process dies. */
+/**
+ * The exclusive right to write a stream. SQLite: a lock that the kernel frees when the process dies, however it dies.
+ * PostgreSQL: a lease by the database's clock, renewed in the background.
+ */
 export interface Hold {
-  release(): void;
+  readonly resource: StreamName;
+  /** Grows with each hold of this resource. Each append proves it: a store refuses the token of a holder before. */
+  readonly token: number;
+  /**
+   * Aborted, with the `journal.lost-hold` error as its reason, as soon as the right may have passed to somebody else: a
+   * lease that could not be renewed in time. No byte of a changing call may leave after that.
+   */
+  readonly lost: AbortSignal;
+  /**
+   * For how long it surely lasts from now on, in milliseconds, without another renewal; `Infinity` where the kernel keeps
+   * it. Reads the clock at each call, so that it is right also after the process was stopped.
+   */
+  lasts(): number;
+  /** Gives it back. Does nothing the second time; never throws. */
+  release(): Promise<void>;
+}
+
+/** The signed head of the log. */
+export interface LogHead {
+  /** How many leaves. */
+  readonly size: number;
+  /** The root of the tree, 64 lower-case hex digits. */
+  readonly root: string;
+  /**
+   * The checkpoint that the newest append left in the store (log/checkpoint.ts), signed in the same transaction. Undefined in
+   * an empty store.
+   */
+  readonly note: string | undefined;
+}
+
+/** A stored entry as an audit reads it: nothing parsed, nothing checked. */
+export interface StoredEntry {
+  readonly index: number;
+  readonly stream: string;
+  readonly seq: number;
+  readonly at: string;
+  readonly by: string;
+  readonly type: string;
+  /** The body's canonical text, as it was hashed. */
+  readonly body: string;
+  readonly hash: string;
+}
+
+/** The one Merkle tree over all entries. */
+export interface Log {
+  /** `lifeboat/<16 hex digits>`: the name of this log, drawn at random when the store was made. Undefined in an empty store. */
+  origin(): Promise<string | undefined>;
+  head(): Promise<LogHead>;
+  /** The root of the first `size` leaves, hex. Rejects with `journal.damaged` where nodes are missing. */
+  rootAt(size: number): Promise<string>;
+  /** RFC 6962 audit path, each hash in hex. */
+  inclusion(index: number, size: number): Promise<readonly string[]>;
+  /** RFC 6962 consistency proof, each hash in hex. */
+  consistency(from: number, size: number): Promise<readonly string[]>;
+  /** The entries as they are stored, in order of their leaves, from `from` (default 0) on. May give anything that a damaged database holds. */
+  stored(from?: number): AsyncIterable<StoredEntry>;
+  /** How many entries are really there; fewer than the head's size when rows were removed. */
+  count(): Promise<number>;
+  /**
+   * The largest size of which this store remembers that the home place of this installation had taken its checkpoint; 0 for none. The
+   * memory is written with the next append after the checkpoint.
+   */
+  vouched(): Promise<number>;
+  /** Remembers that a checkpoint of this size lies in the home place; durable with the next append. */
+  vouch(size: number): void;
+}
+
+/** Who reads a projection asks for these. */
+export interface RowQuery {
+  /** Rows of this group only (`open`, an instance's name: each projection says what its groups are). */
+  readonly group?: string;
+  /** Rows whose key begins so. */
+  readonly keyPrefix?: string;
+  /** At most so many. */
+  readonly limit?: number;
+  /** By their sort key; default `ascending`. */
+  readonly order?: 'ascending' | 'descending';
+}
+
+export interface ProjectedRow {
+  readonly key: string;
+  readonly group: string;
+  readonly sort: string;
+  readonly value: Json;
 }
 
 export interface Journal {
   /**
-   * Appends entries, of one or several streams, in one transaction; they are on disk when the promise resolves
-   * and none of them is when it rejects. `expected` is the head this writer believes in for each stream it
-   * names; a stream that has moved on rejects with `journal.conflict`. A text that is a guarded secret rejects with
-   * `journal.secret`, a body over 1 MiB or nested deeper than 100 levels with `journal.too-large`, what is not JSON with
-   * `journal.bad-entry`. Lone surrogates become U+FFFD: UTF-8 cannot hold them. The returned bodies are what was stored.
+   * Appends entries, of one or several streams, in one transaction; they are on disk, in the log, and its new head is signed when
+   * the promise resolves, and none of them is when it rejects. Each stream needs its hold among `holds`, but for `store/log`, which
+   * needs none: otherwise `journal.unheld`. A hold that another process has taken over rejects with `journal.conflict`, one that is lost with
+   * `journal.lost-hold`. A text that is a guarded secret rejects with `journal.secret`, a body over 1 MiB or nested
+   * deeper than 100 levels with `journal.too-large`, what is not JSON with `journal.bad-entry`. Lone surrogates become
+   * U+FFFD: UTF-8 cannot hold them. The returned bodies are what was stored.
    *
    * After a failed write the journal refuses to go on (`journal.lost`). Only then may the entries turn up later: a disk
    * that reports an error may have kept the bytes.
    */
-  append(entries: readonly NewEntry[], expected?: readonly Head[]): Promise<readonly Entry[]>;
+  append(entries: readonly NewEntry[], holds: readonly Hold[]): Promise<readonly Entry[]>;
   /** All entries of a stream from `fromSeq` (default 1) on, in order. An unknown stream is empty. */
   read(stream: StreamName, fromSeq?: number): Promise<readonly Entry[]>;
   head(stream: StreamName): Promise<Head>;
   /** Heads of all streams whose name begins with `prefix` (`run/`, `instance/`, or empty for all). */
   streams(prefix?: string): Promise<readonly Head[]>;
+  /**
+   * Entries of all streams from the leaf `from` on, in order, in groups, as they become durable, whichever process appended them;
+   * ends when the signal does. Those that this process appends arrive at once.
+   */
+  follow(from: number, signal: AbortSignal): AsyncIterable<readonly Entry[]>;
+  /** The exclusive right to write a stream; rejects with `journal.held`, naming the holder, when another process has it. Never waits for it. */
+  hold(stream: StreamName): Promise<Hold>;
   /** From now on no entry may contain this secret, nor its base64, hex, URL-encoded or JSON-escaped form. */
   guard(secret: Secret): void;
-  /** The exclusive right to write a stream; rejects with `journal.held`, naming the holder, when another process has it. */
-  hold(stream: StreamName): Promise<Hold>;
-  /** Calls back after every durable append, in order, in this process. Gives the unsubscribe function. */
-  onAppended(listener: (entries: readonly Entry[]) => void): () => void;
+  readonly log: Log;
+  /** The rows of a projection (projections/projection.ts), which were kept with the appends. */
+  rows(projection: string, query?: RowQuery): Promise<readonly ProjectedRow[]>;
   close(): Promise<void>;
 }
 
-/** What an audit needs: it can look and never write. */
-export type JournalReader = Pick<Journal, 'read' | 'head' | 'streams' | 'close'>;
+/** What a reader gets: it can look and never write. */
+export type JournalReader = Pick<Journal, 'read' | 'head' | 'streams' | 'follow' | 'log' | 'rows' | 'close'>;

@@ -4,7 +4,7 @@ import { hashEntry, type Row } from './chain.ts';
 import type { Entry, NewEntry, StreamName } from './journal.ts';
 
 /** Ids that are safe as a file name, in a checkpoint's origin and on a terminal. */
-const STREAM = /^(?:run|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/u;
+const STREAM = /^(?:(?:run|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|store\/log)$/u;
 const TYPE = /^[a-z][a-z0-9.-]{0,63}$/u;
 
 /** Whether a name can be a stream: `run/` or `instance/`, then 1 to 100 letters, digits, dots, dashes, underscores. */

@@ -1,64 +1,106 @@
 import { hash, type KeyObject } from 'node:crypto';
-import type { StreamName } from '../journal.ts';
+import { LOG_STREAM, type StreamName } from '../journal.ts';
 import { isStreamName } from '../new-entry.ts';
-import { openNote, rawPublicKey, signNote } from './signed-note.ts';
+import { openNote, rawPublicKey } from './signed-note.ts';
 
 /**
- * The signed head of a stream, in the text form of c2sp.org/tlog-checkpoint:
+ * The signed head of a log, in the form of c2sp.org/tlog-checkpoint:
  *
- *     lifeboat/<installation>/<stream>
- *     <size: the seq of the last entry>
- *     <base64 of that entry's hash>
+ *     lifeboat/<16 hex digits>              the origin: the name of the log, which is the name of the signing key too
+ *     <size>                                how many entries
+ *     <base64 root>                         of the RFC 6962 tree over them
+ *     armed <stream> <instance> <verb> <intent> <time>     extension lines: calls that may have left, and whose outcome
+ *                                           is not on record at this size
  *
- *     — lifeboat/<installation>/<stream> <base64 of key id and signature>
- *
- * `hash` is the head of a hash chain, not the root of a Merkle tree: to prove a checkpoint, the stream is read.
+ *     — lifeboat/<16 hex digits> <base64 of key id and signature>
  */
 export interface Checkpoint {
-  readonly installation: string;
+  readonly origin: string;
+  readonly size: number;
+  /** 64 lower-case hex digits. */
+  readonly root: string;
+  readonly armed: readonly ArmedCall[];
+}
+
+/** A call that may have left when the checkpoint was made. */
+export interface ArmedCall {
+  /** The run that sends it, or the ledger for a single command. */
   readonly stream: StreamName;
-  readonly seq: number;
-  /** Lower-case hex, as in the journal. */
-  readonly hash: string;
+  readonly instance: string;
+  readonly verb: string;
+  readonly intent: string;
+  /** RFC 3339 UTC. */
+  readonly at: string;
+}
+
+/** A checkpoint with the installation whose signature was verified. */
+export interface SignedCheckpoint extends Checkpoint {
+  /** 16 hex digits (`installationOf`). */
+  readonly signedBy: string;
+  readonly note: string;
 }
 
 export type ReadCheckpoint =
-  | { readonly result: 'signed'; readonly checkpoint: Checkpoint }
+  | { readonly result: 'signed'; readonly checkpoint: SignedCheckpoint }
   | { readonly result: 'unreadable' | 'unknown-key' | 'bad-signature' };
 
-/** Signs a head. */
-export function signCheckpoint(
-  head: Pick<Checkpoint, 'stream' | 'seq' | 'hash'>,
-  privateKey: KeyObject,
-  publicKey: KeyObject,
-): string {
-  const origin = `lifeboat/${installationOf(publicKey)}/${head.stream}`;
-  const root = Buffer.from(head.hash, 'hex').toString('base64');
-  return signNote(`${origin}\n${head.seq}\n${root}\n`, origin, privateKey, publicKey);
+const ORIGIN = /^lifeboat\/[0-9a-f]{16}$/u;
+/** More calls are never armed at one moment; a reader takes no more either. */
+export const MOST_ARMED = 100;
+
+/** Whether a text names a log. */
+export function isOrigin(text: string): boolean {
+  return ORIGIN.test(text);
+}
+
+/** The text of a checkpoint, as it is signed. Pure. */
+export function checkpointText({ origin, size, root, armed }: Checkpoint): string {
+  const head = [origin, String(size), Buffer.from(root, 'hex').toString('base64')];
+  return `${[...head, ...armed.slice(0, MOST_ARMED).map(armedLine)].join('\n')}\n`;
 }
 
 /** Reads a checkpoint, signed by one of the known keys. Never throws on any text. */
 export function readCheckpoint(note: string, knownKeys: readonly KeyObject[]): ReadCheckpoint {
   const opened = openNote(note, knownKeys);
   if (opened.result !== 'signed') return opened;
-  const [origin = '', size = '', root = '', ...rest] = opened.text.split('\n');
-  const [, installation = '', stream = ''] = /^lifeboat\/([0-9a-f]{16})\/(.+)$/u.exec(origin) ?? [];
+  const parsed = parseCheckpoint(opened.text);
+  if (parsed === undefined || parsed.origin !== opened.name) return { result: 'unreadable' };
+  return { result: 'signed', checkpoint: { ...parsed, signedBy: installationOf(opened.key), note } };
+}
+
+/** What a checkpoint claims, its signature not looked at; undefined for what is none. Lines of kinds that are not known are passed over. */
+export function parseCheckpoint(text: string): Checkpoint | undefined {
+  const [origin = '', size = '', root = '', ...rest] = text.split('\n');
   const digest = Buffer.from(root, 'base64');
-  const sound =
-    rest.join('') === '' &&
-    origin === opened.name &&
-    installation === installationOf(opened.key) &&
-    isStreamName(stream) &&
-    /^(?:0|[1-9][0-9]{0,15})$/u.test(size) &&
-    digest.length === 32;
-  if (!sound) return { result: 'unreadable' };
-  return {
-    result: 'signed',
-    checkpoint: { installation, stream, seq: Number(size), hash: digest.toString('hex') },
-  };
+  const isSound =
+    isOrigin(origin) &&
+    /^(?:0|[1-9][0-9]{0,14})$/u.test(size) &&
+    digest.length === 32 &&
+    digest.toString('base64') === root &&
+    rest.at(-1) === '' &&
+    rest.slice(0, -1).every((line) => line !== '');
+  if (!isSound) return undefined;
+  const armed = rest.slice(0, MOST_ARMED).flatMap((line) => parseArmed(line));
+  return { origin, size: Number(size), root: digest.toString('hex'), armed };
 }
 
 /** Names an installation by its signing key: the first 16 hex digits of the SHA-256 of the raw public key. */
 export function installationOf(publicKey: KeyObject): string {
   return hash('sha256', rawPublicKey(publicKey), 'hex').slice(0, 16);
+}
+
+function armedLine({ stream, instance, verb, intent, at }: ArmedCall): string {
+  return ['armed', stream, instance, verb, intent, at].map(encodeURIComponent).join(' ').replaceAll('%2F', '/').replaceAll('%3A', ':');
+}
+
+function parseArmed(line: string): readonly ArmedCall[] {
+  const fields = line.split(' ');
+  if (fields.length !== 6 || fields[0] !== 'armed') return [];
+  try {
+    const [, stream = '', instance = '', verb = '', intent = '', at = ''] = fields.map(decodeURIComponent);
+    const isStream = isStreamName(stream) && stream !== LOG_STREAM;
+    return isStream && !Number.isNaN(Date.parse(at)) ? [{ stream, instance, verb, intent, at }] : [];
+  } catch {
+    return [];
+  }
 }

@@ -1,22 +1,19 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { LifeboatError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
-import type { Head } from '../journal.ts';
-import { installationOf, signCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, checkpointText, installationOf } from './checkpoint.ts';
 import { signNote } from './signed-note.ts';
 
+/** Signs for one installation. The key itself stays inside. */
 export interface Signer {
-  /** 16 hex digits that follow from the key; part of every checkpoint's origin. */
+  /** 16 hex digits that follow from the key. */
   readonly installation: string;
   /** PEM, SubjectPublicKeyInfo: what an auditor should have got from elsewhere. */
   readonly publicKey: string;
-  /** The signed checkpoint of a head. */
-  sign(head: Head): string;
-  /**
-   * A signed note of `lifeboat/<installation>/<subject>` and more lines. The subject begins with neither `run/` nor `instance/`: those are
-   * checkpoints.
-   */
-  note(subject: string, lines: readonly string[]): string;
+  /** The signed note of a checkpoint; the name of the key is the origin. */
+  sign(checkpoint: Checkpoint): string;
+  /** A signed note of any other text that ends in a line feed. The name has no space, no plus, and is no origin of a log. */
+  note(text: string, name: string): string;
 }
 
 /** A signer from the installation's ed25519 key (PKCS#8 PEM). Throws `evidence.bad-key` for anything else. */
@@ -26,11 +23,8 @@ export function createSigner(privateKeyPem: Secret): Signer {
   return {
     installation: installationOf(publicKey),
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    sign: (head) => signCheckpoint(head, privateKey, publicKey),
-    note: (subject, lines) => {
-      const origin = `lifeboat/${installationOf(publicKey)}/${subject}`;
-      return signNote(`${[origin, ...lines].join('\n')}\n`, origin, privateKey, publicKey);
-    },
+    sign: (checkpoint) => signNote(checkpointText(checkpoint), checkpoint.origin, privateKey, publicKey),
+    note: (text, name) => signNote(text, name, privateKey, publicKey),
   };
 }
 

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+/*
+ * What the stream `store/log` holds. The store itself writes the first entry, in the transaction of the first append.
+ */
+
+/** The first leaf of every log: its name, and the key that signs it. */
+export const LogBegun = z.object({
+  origin: z.string(),
+  /** PEM, SubjectPublicKeyInfo (ed25519). */
+  publicKey: z.string(),
+  format: z.literal(1),
+});
+
+/** A key that signs from now on; written by its own installation when it first opens the store for writing. */
+export const KeyAnnounced = z.object({ installation: z.string(), publicKey: z.string() });
+
+/**
+ * Somebody with a believed key vouches for another one. It counts only as far as a checkpoint reaches which a believed
+ * key signed.
+ */
+export const KeyEndorsed = z.object({ installation: z.string(), publicKey: z.string(), reason: z.string() });
+
+const LostCall = z.object({
+  stream: z.string(),
+  instance: z.string(),
+  verb: z.string(),
+  intent: z.string(),
+  at: z.string(),
+});
+
+/**
+ * A person accepts that entries are gone: which places said so, what is missing, and which calls may have left in the
+ * lost part. Each of them is put in doubt by an entry in the ledger of its instance, in the same transaction.
+ */
+export const LossAccepted = z.object({
+  reason: z.string(),
+  who: z.json().optional(),
+  /** The size of the store when it was found. */
+  size: z.int().nonnegative(),
+  /** The furthest checkpoint of each place that does not fit, as a signed note. */
+  checkpoints: z.array(z.object({ place: z.string(), size: z.int(), root: z.string(), note: z.string() })),
+  calls: z.array(LostCall),
+});
+
+export const LOG_BEGUN = 'log.begun';
+export const KEY_ANNOUNCED = 'key.announced';
+export const KEY_ENDORSED = 'key.endorsed';
+export const LOSS_ACCEPTED = 'loss.accepted';

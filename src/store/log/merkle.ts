@@ -1,0 +1,147 @@
+import { hash } from 'node:crypto';
+
+/*
+ * The Merkle tree of RFC 6962, section 2.1, over the entries of a store in order of append. Hashes are 32 bytes.
+ *
+ * A node of a full subtree is named by its level and its index: level 0 are the leaves, node (level, index) covers the
+ * leaves index * 2^level to (index + 1) * 2^level - 1. Full subtrees never change, so a store keeps them once: each
+ * leaf is stored with the nodes that it completes (`completedBy`), which is one more hash a leaf on average.
+ */
+
+/** The hash of a leaf: SHA-256(0x00 || data), RFC 6962 section 2.1. */
+export function leafHash(data: string | Uint8Array): Buffer {
+  return hash('sha256', Buffer.concat([LEAF, typeof data === 'string' ? Buffer.from(data) : data]), 'buffer');
+}
+
+/** The hash of an inner node: SHA-256(0x01 || left || right). */
+export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+  return hash('sha256', Buffer.concat([NODE, left, right]), 'buffer');
+}
+
+/** The root of the empty tree: the SHA-256 of nothing. */
+export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer');
+
+const LEAF = Buffer.of(0);
+const NODE = Buffer.of(1);
+
+/** Gives the hash of a full subtree. Throws where the store does not have it. */
+export type NodeOf = (level: number, index: number) => Uint8Array;
+
+/**
+ * The full subtrees that a new leaf completes, from level 1 up: as many as the leaf's number, counted from 1, has
+ * zeros at its end. `left` gives nodes of the tree before it.
+ */
+export function completedBy(index: number, leaf: Uint8Array, left: NodeOf): readonly Buffer[] {
+  const completed: Buffer[] = [];
+  let node = leaf;
+  for (let level = 0, at = index; at % 2 === 1; level += 1, at = Math.floor(at / 2)) {
+    const next = nodeHash(left(level, at - 1), node);
+    completed.push(next);
+    node = next;
+  }
+  return completed;
+}
+
+/**
+ * Where a store finds a node: with the leaf that completed it, at this place of what `completedBy` gave, and with the
+ * leaf's own hash for `place` -1.
+ */
+export function placeOf(level: number, index: number): { readonly leaf: number; readonly place: number } {
+  return { leaf: (index + 1) * 2 ** level - 1, place: level - 1 };
+}
+
+/** The root of the first `size` leaves. */
+export function rootOf(size: number, node: NodeOf): Buffer {
+  return size === 0 ? EMPTY_ROOT : rangeOf(0, size, node);
+}
+
+/** RFC 6962 section 2.1.1: the audit path of the leaf `index` in the tree of `size` leaves. */
+export function inclusionProof(index: number, size: number, node: NodeOf): readonly Buffer[] {
+  if (!(index >= 0 && index < size)) throw new RangeError(`leaf ${index} is not in a tree of ${size}`);
+  const path = (first: number, end: number): Buffer[] => {
+    if (end - first === 1) return [];
+    const split = first + splitOf(end - first);
+    return index < split
+      ? [...path(first, split), rangeOf(split, end, node)]
+      : [...path(split, end), rangeOf(first, split, node)];
+  };
+  return path(0, size);
+}
+
+/** RFC 6962 section 2.1.2: that the tree of `size` leaves begins with the tree of `from` leaves. */
+export function consistencyProof(from: number, size: number, node: NodeOf): readonly Buffer[] {
+  if (!(from >= 0 && from <= size)) throw new RangeError(`a tree of ${size} does not begin with ${from}`);
+  if (from === 0 || from === size) return [];
+  const sub = (first: number, end: number, isWhole: boolean): Buffer[] => {
+    if (from === end) return isWhole ? [] : [rangeOf(first, end, node)];
+    const split = first + splitOf(end - first);
+    return from <= split
+      ? [...sub(first, split, isWhole), rangeOf(split, end, node)]
+      : [...sub(split, end, false), rangeOf(first, split, node)];
+  };
+  return sub(0, size, true);
+}
+
+/** RFC 9162 section 2.1.3.2: whether a path leads from a leaf to a root. Never throws. */
+export function provesInclusion(
+  leaf: Uint8Array,
+  index: number,
+  size: number,
+  path: readonly Uint8Array[],
+  root: Uint8Array,
+): boolean {
+  if (!(Number.isSafeInteger(index) && index >= 0 && index < size)) return false;
+  let [fn, sn, node] = [index, size - 1, Buffer.from(leaf)];
+  for (const sibling of path) {
+    if (sn === 0) return false;
+    if (fn % 2 === 1 || fn === sn) {
+      node = nodeHash(sibling, node);
+      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [fn / 2, Math.floor(sn / 2)];
+    } else node = nodeHash(node, sibling);
+    [fn, sn] = [Math.floor(fn / 2), Math.floor(sn / 2)];
+  }
+  return sn === 0 && node.equals(root);
+}
+
+/** RFC 9162 section 2.1.4.2: whether a proof shows that one tree begins with another. Never throws. */
+export function provesConsistency(
+  from: number,
+  size: number,
+  path: readonly Uint8Array[],
+  fromRoot: Uint8Array,
+  root: Uint8Array,
+): boolean {
+  if (!(Number.isSafeInteger(from) && Number.isSafeInteger(size) && from >= 0 && from <= size)) return false;
+  if (from === size) return path.length === 0 && Buffer.from(fromRoot).equals(root);
+  if (from === 0) return path.length === 0 && EMPTY_ROOT.equals(fromRoot);
+  const isPower = Number.isInteger(Math.log2(from));
+  const [first, ...rest] = isPower ? [fromRoot, ...path] : path;
+  if (first === undefined) return false;
+  let [fn, sn] = [from - 1, size - 1];
+  while (fn % 2 === 1) [fn, sn] = [Math.floor(fn / 2), Math.floor(sn / 2)];
+  let [old, now] = [Buffer.from(first), Buffer.from(first)];
+  for (const sibling of rest) {
+    if (sn === 0) return false;
+    if (fn % 2 === 1 || fn === sn) {
+      old = nodeHash(sibling, old);
+      now = nodeHash(sibling, now);
+      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [fn / 2, Math.floor(sn / 2)];
+    } else now = nodeHash(now, sibling);
+    [fn, sn] = [Math.floor(fn / 2), Math.floor(sn / 2)];
+  }
+  return sn === 0 && old.equals(fromRoot) && now.equals(root);
+}
+
+/** The tree hash of the leaves `first` to `end - 1`, where `first` is a multiple of the largest power of two in there. */
+function rangeOf(first: number, end: number, node: NodeOf): Buffer {
+  const count = end - first;
+  const level = Math.log2(count);
+  if (Number.isInteger(level)) return Buffer.from(node(level, first / count));
+  const split = first + splitOf(count);
+  return nodeHash(rangeOf(first, split, node), rangeOf(split, end, node));
+}
+
+/** The largest power of two smaller than `count`, which is more than 1. */
+function splitOf(count: number): number {
+  return 2 ** (Math.ceil(Math.log2(count)) - 1);
+}
