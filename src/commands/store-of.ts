@@ -1,0 +1,20 @@
+import { homeFolder } from '../config/load.ts';
+import type { Journal, JournalReader } from '../store/journal.ts';
+import type { Signer } from '../store/log/signer.ts';
+import { PROJECTIONS } from '../store/projections/all.ts';
+import type { CommandContext } from './context.ts';
+
+/** Opens the store for writing: SQLite in the home, or the team's PostgreSQL where the config or LIFEBOAT_STORE names one. */
+export async function openStoreOf(
+  context: Pick<CommandContext, 'env'>,
+  { by, signer }: { readonly by: string; readonly signer: Signer },
+): Promise<Journal> {
+  const { openSqliteStore } = await import('../store/sqlite/open.ts');
+  return openSqliteStore({ home: homeFolder(context.env), by, signer, projections: PROJECTIONS });
+}
+
+/** The same for looking only: never creates a store, and works while another process writes. */
+export async function openReaderOf(context: Pick<CommandContext, 'env'>): Promise<JournalReader> {
+  const { openSqliteForReading } = await import('../store/sqlite/open.ts');
+  return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
+}
