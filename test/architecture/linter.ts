@@ -14,7 +14,8 @@ export function refusedByLinter(
 ): ReadonlyMap<string, string> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'lifeboat-linter-')));
   try {
-    copyFileSync(join(ROOT, '.biome.json'), join(folder, '.biome.json'));
+    for (const name of ['.biome.json', '.biome.rooms.json'])
+      copyFileSync(join(ROOT, name), join(folder, name));
     for (const place of places) {
       mkdirSync(join(folder, dirname(place)), { recursive: true });
       const lines = targets.map((target) =>
