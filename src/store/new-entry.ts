@@ -1,13 +1,13 @@
 import { LifeboatError } from '../errors.ts';
 import { canonicalBody, refuseDepth } from './canonical.ts';
-import { hashEntry, type Row } from './chain.ts';
-import type { Entry, NewEntry, StreamName } from './journal.ts';
+import type { Entry, NewEntry, StoredEntry, StreamName } from './journal.ts';
+import { hashOf } from './leaf.ts';
 
 /** Ids that are safe as a file name, in a checkpoint's origin and on a terminal. */
 const STREAM = /^(?:(?:run|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|store\/log)$/u;
 const TYPE = /^[a-z][a-z0-9.-]{0,63}$/u;
 
-/** Whether a name can be a stream: `run/` or `instance/`, then 1 to 100 letters, digits, dots, dashes, underscores. */
+/** Whether a name can be a stream: `run/` or `instance/`, then 1 to 100 letters, digits, dots, dashes, underscores; or `store/log`. */
 export function isStreamName(name: string): name is StreamName {
   return STREAM.test(name);
 }
@@ -24,34 +24,42 @@ export function checkStreamName(name: string): void {
   );
 }
 
-/** The next row of a stream, hashed and ready to be stored. Throws for bodies that cannot be journalled. */
-export function rowAfter(tip: Pick<Row, 'seq' | 'hash'>, entry: NewEntry, at: string, by: string): Row {
-  checkStreamName(entry.stream);
-  if (!TYPE.test(entry.type)) {
-    throw new LifeboatError(
-      'journal.bad-entry',
-      `${JSON.stringify(entry.type.slice(0, 80))} is not an entry type`,
-    );
-  }
-  const { stream, type } = entry;
-  const body = canonicalBody(entry.body, `entry ${type} of ${stream}`);
-  const row = { stream, seq: tip.seq + 1, at, by, type, body, prev: tip.hash };
-  return { ...row, hash: hashEntry(row) };
+/** An entry that may be appended: everything about it is checked, and its body is the text that will be stored. */
+export interface PreparedEntry {
+  readonly stream: StreamName;
+  readonly type: string;
+  readonly body: string;
 }
 
-/** The entry that a stored row stands for. Throws `journal.damaged` when its body cannot be what was appended. */
-export function entryOf(row: Row): Entry {
-  refuseDepth(row.body, 'the body');
-  try {
-    return {
-      ...row,
-      stream: row.stream as StreamName,
-      body: JSON.parse(row.body),
-    };
-  } catch (cause) {
-    throw new LifeboatError('journal.damaged', `entry ${row.seq} of ${row.stream} cannot be read`, {
-      hints: ['`lifeboat audit verify` says what else is damaged'],
-      cause,
-    });
+/** Checks an entry before a transaction is begun for it. Throws what `Journal.append` says for entries that cannot be journalled. */
+export function prepareEntry({ stream, type, body }: NewEntry): PreparedEntry {
+  checkStreamName(stream);
+  if (!TYPE.test(type)) {
+    throw new LifeboatError('journal.bad-entry', `${JSON.stringify(type.slice(0, 80))} is not an entry type`);
   }
+  return { stream, type, body: canonicalBody(body, `entry ${type} of ${stream}`) };
+}
+
+/** Who acts, as it is stored: whole characters, at most 200 of them. */
+export function storableName(by: string): string {
+  return by.toWellFormed().slice(0, 200).toWellFormed();
+}
+
+/** The entry that a stored row stands for. Throws `journal.damaged` when the row does not give its hash, or cannot be read. */
+export function entryOf(stored: StoredEntry): Entry {
+  if (hashOf(stored) !== stored.hash)
+    throw damaged(stored, 'was changed: its content does not give its hash');
+  refuseDepth(stored.body, 'the body');
+  try {
+    return { ...stored, stream: stored.stream as StreamName, body: JSON.parse(stored.body) };
+  } catch (cause) {
+    throw damaged(stored, 'cannot be read', cause);
+  }
+}
+
+function damaged({ seq, stream }: StoredEntry, what: string, cause?: unknown): LifeboatError {
+  return new LifeboatError('journal.damaged', `entry ${seq} of ${stream} ${what}`, {
+    hints: ['`lifeboat audit verify` says what else is damaged'],
+    cause,
+  });
 }

@@ -1,6 +1,7 @@
 import { LifeboatError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 import { printableJson } from '../text.ts';
+import { ascii } from './leaf.ts';
 
 /** Shorter secrets would be found in ordinary words, so they only count as a whole JSON string. */
 const SHORT = 8;
@@ -16,7 +17,7 @@ export function createSecretGuard(): SecretGuard {
   const needles = new Set<string>();
   return {
     add(secret) {
-      for (const form of formsOf(secret.reveal())) needles.add(form);
+      for (const form of formsOf(secret.reveal())) needles.add(form).add(ascii(form));
     },
     check(jsonText, what) {
       for (const needle of needles) {

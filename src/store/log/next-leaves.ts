@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { LifeboatError } from '../../errors.ts';
+import { canonicalBody } from '../canonical.ts';
+import { type Entry, type Json, LOG_STREAM, type StoredEntry } from '../journal.ts';
+import { leafText } from '../leaf.ts';
+import { entryOf, type PreparedEntry } from '../new-entry.ts';
+import { readCheckpoint } from './checkpoint.ts';
+import { hearLog, type LogSays } from './known-keys.ts';
+import { KEY_ANNOUNCED, LOG_BEGUN } from './log-entries.ts';
+import { leafHash } from './merkle.ts';
+import type { Signer } from './signer.ts';
+import { grow, type Rim, rootOfRim } from './tree.ts';
+
+/** The newest head as an engine keeps it: a row of the table `heads`. */
+export interface StoredHead {
+  readonly size: number;
+  /** The signed checkpoint (checkpoint.ts). */
+  readonly note: string;
+  /** Who signed. */
+  readonly installation: string;
+  /** Up to which size the home place of that installation had its checkpoint. */
+  readonly vouched: number;
+}
+
+/** All that the next append goes on from; what a writer has verified and may keep between appends. */
+export interface LogTip {
+  readonly rim: Rim;
+  /** Undefined in an empty store. */
+  readonly head: StoredHead | undefined;
+  readonly said: LogSays;
+}
+
+/** An entry as it is stored, with the nodes of the tree that its leaf completes. */
+export interface StoredLeaf extends StoredEntry {
+  readonly tree: Buffer;
+}
+
+export interface NextLeaves {
+  /** What is to be stored: those of the store itself first (`own`), then one for each entry given. */
+  readonly leaves: readonly StoredLeaf[];
+  /** The same as entries, bodies as they were stored. */
+  readonly entries: readonly Entry[];
+  /** How many of them the store adds by itself: `log.begun` or `key.announced`. */
+  readonly own: number;
+  readonly head: StoredHead;
+  /** What the append after this one goes on from. */
+  readonly tip: LogTip;
+}
+
+export interface AppendContext {
+  /** The last `seq` of a stream, 0 for an empty one. Asked for the streams of the entries and for `store/log`. */
+  readonly seqOf: (stream: string) => number;
+  /** RFC 3339 UTC. */
+  readonly at: string;
+  readonly by: string;
+  readonly signer: Signer;
+  /** Up to which size the home place has its checkpoint, as far as this writer knows. */
+  readonly vouched: number;
+}
+
+/**
+ * The leaves of an append and the head that it signs, engine-neutral: the store writes them, with the rows of its
+ * projections, in one transaction, or nothing of them. Pure but for the origin of a new log, which is drawn.
+ */
+export function nextLeaves(
+  tip: LogTip,
+  prepared: readonly PreparedEntry[],
+  { seqOf, at, by, signer, vouched }: AppendContext,
+): NextLeaves {
+  const first = ownEntries(tip, signer);
+  const seqs = new Map<string, number>();
+  const leaves: StoredLeaf[] = [];
+  let { rim } = tip;
+  for (const { stream, type, body } of [...first, ...prepared]) {
+    const seq = (seqs.get(stream) ?? seqOf(stream)) + 1;
+    const fields = { stream, seq, at, by, type, body };
+    const hash = leafHash(leafText(fields));
+    const grown = grow(rim, hash);
+    leaves.push({ index: rim.size, ...fields, hash: hash.toString('hex'), tree: grown.tree });
+    rim = grown.rim;
+    seqs.set(stream, seq);
+  }
+  const entries = leaves.map(({ tree: _, ...stored }) => entryOf(stored));
+  const said = hearLog(tip.said, entries);
+  const root = rootOfRim(rim).toString('hex');
+  const head: StoredHead = {
+    size: rim.size,
+    note: signer.sign({ origin: said.origin ?? '', size: rim.size, root, armed: [] }),
+    installation: signer.installation,
+    vouched: Math.max(vouched, tip.head?.vouched ?? 0),
+  };
+  return { leaves, entries, own: first.length, head, tip: { rim, head, said } };
+}
+
+/**
+ * Verifies what is stored before anything is signed on top of it: the newest head covers exactly the entries that are there,
+ * and is signed by a key that the log knows. Throws `journal.damaged` otherwise. `rim` and `said` were read from the store.
+ */
+export function verifiedTip(tip: LogTip): LogTip {
+  const { rim, head, said } = tip;
+  if (head === undefined && rim.size === 0) return tip;
+  if (head === undefined) throw unsigned(`${rim.size} entries have no signed head`);
+  if (head.size !== rim.size) throw unsigned(`${rim.size} entries are there, and ${head.size} are signed`);
+  const read = readCheckpoint(head.note, [...said.keys.values()]);
+  if (read.result !== 'signed') throw unsigned('no key that the log knows has signed its newest head');
+  const { origin, size, root } = read.checkpoint;
+  if (origin !== said.origin || size !== rim.size || root !== rootOfRim(rim).toString('hex'))
+    throw unsigned('its newest signed head does not cover its entries');
+  return tip;
+}
+
+/** What the log has to say first: its name and first key, or the key of an installation that it does not know. */
+function ownEntries({ rim, said }: LogTip, { installation, publicKey }: Signer): readonly PreparedEntry[] {
+  if (said.keys.has(installation)) return [];
+  if (rim.size > 0) return [ownEntry(KEY_ANNOUNCED, { installation, publicKey })];
+  const origin = `lifeboat/${randomBytes(8).toString('hex')}`;
+  return [ownEntry(LOG_BEGUN, { origin, publicKey, format: 1 })];
+}
+
+function ownEntry(type: string, body: Json): PreparedEntry {
+  return { stream: LOG_STREAM, type, body: canonicalBody(body, type) };
+}
+
+function unsigned(what: string): LifeboatError {
+  return new LifeboatError('journal.damaged', `the journal cannot be appended to: ${what}`, {
+    hints: [
+      'nothing was written: nobody signs on top of what nobody has signed',
+      '`lifeboat audit verify` says what was changed; put the journal back from a backup',
+    ],
+  });
+}

@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Entry, JournalReader, ProjectedRow, RowQuery } from './journal.ts';
+import { entryOf } from './new-entry.ts';
+import type { FoldedRow, Projection } from './projections/projection.ts';
+
+/** A row of a projection that an append may change, with the entries that may change it, in order. */
+export interface Touched {
+  readonly projection: Projection;
+  readonly key: string;
+  readonly entries: readonly Entry[];
+}
+
+/** The rows that these entries may change, each once: what an engine reads, folds (`foldTouched`) and writes back. */
+export function touchedBy(projections: readonly Projection[], entries: readonly Entry[]): readonly Touched[] {
+  return projections.flatMap((projection) => {
+    const byKey = new Map<string, Entry[]>();
+    for (const entry of entries)
+      for (const key of projection.keysOf(entry)) byKey.set(key, [...(byKey.get(key) ?? []), entry]);
+    return [...byKey].map(([key, its]) => ({ projection, key, entries: its }));
+  });
+}
+
+/** The row after its entries; undefined where it is to be removed. */
+export function foldTouched(
+  { projection, key, entries }: Touched,
+  row: FoldedRow | undefined,
+): FoldedRow | undefined {
+  return entries.reduce<FoldedRow | undefined>((before, entry) => projection.fold(before, entry, key), row);
+}
+
+/** A projection folded in memory. */
+export interface Fold {
+  take(entry: Entry): void;
+  /** All rows, in no order. */
+  rows(): readonly ProjectedRow[];
+}
+
+/** Folds a projection from the first entry on: to rebuild it, or for a reader whose store keeps another version. */
+export function createFold(projection: Projection): Fold {
+  const rows = new Map<string, FoldedRow>();
+  return {
+    take(entry) {
+      for (const key of projection.keysOf(entry)) {
+        const row = projection.fold(rows.get(key), entry, key);
+        if (row === undefined) rows.delete(key);
+        else rows.set(key, row);
+      }
+    },
+    rows: () =>
+      [...rows].map(([key, { group, sort, value }]) => ({
+        key,
+        group,
+        sort,
+        value: JSON.parse(JSON.stringify(value)),
+      })),
+  };
+}
+
+/** What a query asks for, of rows in memory. */
+export function selectRows(rows: readonly ProjectedRow[], query: RowQuery = {}): readonly ProjectedRow[] {
+  const { group, keyPrefix = '', limit, order = 'ascending' } = query;
+  const found = rows
+    .filter((row) => (group === undefined || row.group === group) && row.key.startsWith(keyPrefix))
+    .sort((a, b) => compareBytes(a.sort, b.sort) || compareBytes(a.key, b.key));
+  return (order === 'ascending' ? found : found.reverse()).slice(0, limit);
+}
+
+/** As databases order text: by the bytes of UTF-8. */
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** A row that is not what its entries give. */
+export interface ProjectionDifference {
+  readonly projection: string;
+  readonly key: string;
+  readonly kept: ProjectedRow | undefined;
+  readonly rebuilt: ProjectedRow | undefined;
+}
+
+/**
+ * Folds all entries of a store anew and compares with the rows that it keeps. Rejects with `journal.damaged` where an entry cannot
+ * be read. Takes as long as reading every entry does.
+ */
+export async function compareProjections(
+  source: Pick<JournalReader, 'log' | 'rows'>,
+  projections: readonly Projection[],
+): Promise<readonly ProjectionDifference[]> {
+  const folds = projections.map((projection) => ({ projection, fold: createFold(projection) }));
+  for await (const stored of source.log.stored()) {
+    const entry = entryOf(stored);
+    for (const { fold } of folds) fold.take(entry);
+  }
+  const differences = folds.map(async ({ projection: { name }, fold }) => {
+    const kept = new Map((await source.rows(name)).map((row) => [row.key, row]));
+    const rebuilt = new Map(fold.rows().map((row) => [row.key, row]));
+    return [...new Set([...kept.keys(), ...rebuilt.keys()])]
+      .filter((key) => !isDeepStrictEqual(kept.get(key), rebuilt.get(key)))
+      .map((key) => ({ projection: name, key, kept: kept.get(key), rebuilt: rebuilt.get(key) }));
+  });
+  return (await Promise.all(differences)).flat();
+}
