@@ -7,7 +7,7 @@ import { EXIT, LifeboatError, tooLongForDatabase } from '../../errors.ts';
 import { counted, formatBytes, readable } from '../../format.ts';
 import type { Keyring, KeyStore } from '../../keys/key-store.ts';
 import type { Skew } from '../../service/clock-skew.ts';
-import { DATABASE_FILE } from '../../store/sqlite-database.ts';
+import { DATABASE_FILE } from '../../store/sqlite/database.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';

@@ -54,7 +54,7 @@ export interface AppendContext {
   readonly at: string;
   readonly by: string;
   readonly signer: Signer;
-  /** Up to which size the home place has its checkpoint, as far as this writer knows. */
+  /** For the head (`StoredHead`); never smaller than this installation's head before it said. */
   readonly vouched: number;
 }
 
@@ -87,7 +87,7 @@ export function nextLeaves(
     size: rim.size,
     note: signer.sign({ origin: said.origin ?? '', size: rim.size, root, armed: [] }),
     installation: signer.installation,
-    vouched: Math.max(vouched, tip.head?.vouched ?? 0),
+    vouched,
   };
   return { leaves, entries, own: first.length, head, tip: { rim, head, said } };
 }

@@ -1,28 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../../errors.ts';
+import { makePrivateFile, makePrivateFolder, refuseNetworkFolder } from '../folders.ts';
 import { type Earlier, earlierJournal, emptied, isEmptied } from './earlier.ts';
-import { makePrivateFile, makePrivateFolder, refuseNetworkFolder } from './folders.ts';
-import { busy, diskTrouble, notOpened, SQLITE_BUSY, SQLITE_CANTOPEN, sqliteCode } from './sqlite-errors.ts';
+import { busy, diskTrouble, notOpened, SQLITE_BUSY, SQLITE_CANTOPEN, sqliteCode } from './errors.ts';
+import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
 
 export const DATABASE_FILE = 'lifeboat.db';
-export const SCHEMA_VERSION = 1;
-
-/** The whole schema, by name, as SQLite keeps it in `sqlite_schema.sql`: an audit compares it letter by letter. */
-export const SCHEMA: Readonly<Record<string, string>> = {
-  entries:
-    'CREATE TABLE entries (stream TEXT NOT NULL, seq INTEGER NOT NULL, at TEXT NOT NULL, by TEXT NOT NULL, ' +
-    'type TEXT NOT NULL, body TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (stream, seq)) ' +
-    'STRICT, WITHOUT ROWID',
-  // They stop accidents with a database tool; a forger removes them first, and the chain betrays him.
-  entries_no_update:
-    'CREATE TRIGGER entries_no_update BEFORE UPDATE ON entries ' +
-    "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END",
-  entries_no_delete:
-    'CREATE TRIGGER entries_no_delete BEFORE DELETE ON entries ' +
-    "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END",
-};
 
 /** How long a statement waits for another process, in milliseconds. Appends hold the lock for about one. */
 const BUSY_TIMEOUT = 5_000;

@@ -1,5 +1,5 @@
-import { LifeboatError, troubleWith } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError, troubleWith } from '../../errors.ts';
+import { show } from '../../text.ts';
 import { holdersIn } from './holders.ts';
 
 /** The primary result code of SQLite (`SQLITE_BUSY` is 5) when this is an error of `node:sqlite`. */

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../../errors.ts';
 
 /** What in a home can only be there after a journal was. */
 export interface Earlier {
@@ -16,12 +16,18 @@ export interface Earlier {
  */
 export function earlierJournal(home: string, databaseFile: string): Earlier {
   const log = statSync(join(home, `${databaseFile}-wal`), { throwIfNoEntry: false });
-  const folders = ['locks', 'checkpoints/run', 'checkpoints/instance'];
   return {
     log: log !== undefined && log.size > 0,
-    traces: folders.some((folder) => holdsAnything(join(home, folder))),
+    traces: namesIn(join(home, 'locks')).length > 0 || holdsCheckpoints(join(home, 'checkpoints')),
   };
 }
+
+/** Each log has a folder of its own there, named by its origin, which is made with its first checkpoint. */
+function holdsCheckpoints(folder: string): boolean {
+  return namesIn(folder).some((name) => ORIGIN.test(name) && namesIn(join(folder, name)).length > 0);
+}
+
+const ORIGIN = /^[0-9a-f]{16}$/u;
 
 /** Bytes. A database begins with as many (sqlite.org/fileformat2.html). */
 const HEADER = 100;
@@ -43,10 +49,10 @@ export function emptied(home: string): LifeboatError {
   });
 }
 
-function holdsAnything(folder: string): boolean {
+function namesIn(folder: string): readonly string[] {
   try {
-    return readdirSync(folder).length > 0;
+    return readdirSync(folder);
   } catch {
-    return false;
+    return [];
   }
 }

@@ -1,31 +1,45 @@
 import { chmodSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { LifeboatError, troubleWith } from '../errors.ts';
-import { show } from '../text.ts';
-import { makePrivateFolder } from './folders.ts';
+import { LifeboatError, troubleWith } from '../../errors.ts';
+import { show } from '../../text.ts';
+import { makePrivateFolder } from '../folders.ts';
+import type { StreamName } from '../journal.ts';
+import { checkStreamName } from '../new-entry.ts';
+import { SQLITE_BUSY, SQLITE_NOTADB, sqliteCode } from './errors.ts';
+import { identity } from './file-watch.ts';
 import { locksFolder, readHolder, writeHolder } from './holders.ts';
-import type { Hold, StreamName } from './journal.ts';
-import { checkStreamName } from './new-entry.ts';
-import { SQLITE_BUSY, SQLITE_NOTADB, sqliteCode } from './sqlite-errors.ts';
 
 /** A lock whose owner nobody references must not be closed by the garbage collector: that would free it. */
 const held = new Set<DatabaseSync>();
+
+/** The kernel's lock of a stream. */
+export interface StreamLock {
+  /** Whether the lock file is still the one that is locked: somebody may have deleted or replaced it. */
+  isWhole(): boolean;
+  isHeld(): boolean;
+  /** Does nothing the second time. */
+  release(): void;
+}
 
 /**
  * Takes the exclusive right to write a stream: an EXCLUSIVE SQLite transaction on a file of its own, which the kernel
  * ends when the process dies, however it dies. Never waits. Throws `journal.held` with who holds it, since when.
  */
-export function holdStream(home: string, stream: StreamName, since: Date): Hold {
+export function lockStream(home: string, stream: StreamName, since: Date): StreamLock {
   checkStreamName(stream);
   const base = join(locksFolder(home), `${stream.replace('/', '-')}.lock`);
   const lock = lockFile(`${base}.db`, stream, `${base}.json`);
   held.add(lock);
   writeHolder(`${base}.json`, since);
+  const first = identity(`${base}.db`);
   return {
+    isWhole: () => identity(`${base}.db`) === first,
+    isHeld: () => held.has(lock),
     release() {
       if (!held.delete(lock)) return;
-      rmSync(`${base}.json`, { force: true });
+      // Of a file that was replaced the note is somebody else's.
+      if (identity(`${base}.db`) === first) rmSync(`${base}.json`, { force: true });
       lock.close();
     },
   };

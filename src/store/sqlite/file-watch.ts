@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../../errors.ts';
 
 /**
  * Gives a check, for after each commit, that the database and its write-ahead log are still the files that were opened. SQLite
@@ -19,7 +19,8 @@ export function watchFile(file: string): () => void {
   };
 }
 
-function identity(path: string): string {
+/** Which file a path leads to; `missing` for none. */
+export function identity(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? 'missing' : `${stat.dev}:${stat.ino}`;
 }

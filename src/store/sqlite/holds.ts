@@ -1,0 +1,110 @@
+import { LifeboatError } from '../../errors.ts';
+import type { Hold, NewEntry, StreamName } from '../journal.ts';
+import { LOG_STREAM } from '../journal.ts';
+import { lockStream, type StreamLock } from './stream-lock.ts';
+
+/** Holds of one home, in the hands of one journal. */
+export interface Holds {
+  /** Locks the stream and takes its next token. */
+  take(stream: StreamName, since: Date): Hold;
+  /**
+   * The holds that an append of these entries proves, by stream. Throws `journal.unheld` where one is missing or was given
+   * back.
+   */
+  among(entries: readonly NewEntry[], holds: readonly Hold[]): ReadonlyMap<StreamName, Hold>;
+  /** Throws `journal.lost-hold` when one of them is lost. */
+  refuseLost(holds: Iterable<Hold>): void;
+  releaseAll(): void;
+}
+
+/** What stands behind a hold; an append with a copy of one, or one of another home, is not believed. */
+interface Held {
+  readonly home: string;
+  readonly lock: StreamLock;
+}
+
+const behind = new WeakMap<Hold, Held>();
+
+/** `refuseOtherFile` throws when the database itself was replaced (file-watch.ts). */
+export function createHolds(
+  home: string,
+  nextToken: (resource: StreamName) => number,
+  refuseOtherFile: () => void,
+): Holds {
+  const mine = new Set<Hold>();
+
+  const hold = (resource: StreamName, token: number, lock: StreamLock): Hold => {
+    const lost = new AbortController();
+    const look = () => {
+      if (!lost.signal.aborted && lock.isHeld() && !isWhole(lock, refuseOtherFile))
+        lost.abort(lostHold(resource));
+      return lock.isHeld() && !lost.signal.aborted;
+    };
+    return {
+      resource,
+      token,
+      lost: lost.signal,
+      lasts: () => (look() ? Number.POSITIVE_INFINITY : 0),
+      async release() {
+        lock.release();
+      },
+    };
+  };
+
+  return {
+    take(stream, since) {
+      const lock = lockStream(home, stream, since);
+      try {
+        const taken = hold(stream, nextToken(stream), lock);
+        behind.set(taken, { home, lock });
+        mine.add(taken);
+        return taken;
+      } catch (error) {
+        lock.release();
+        throw error;
+      }
+    },
+    among(entries, holds) {
+      const live = holds.filter((one) => {
+        const its = behind.get(one);
+        return its?.home === home && its.lock.isHeld();
+      });
+      const byStream = new Map(live.map((one) => [one.resource, one]));
+      for (const { stream } of entries)
+        if (stream !== LOG_STREAM && !byStream.has(stream)) throw unheld(stream);
+      return byStream;
+    },
+    refuseLost(holds) {
+      for (const { resource, lasts } of holds) if (lasts() === 0) throw lostHold(resource);
+    },
+    releaseAll() {
+      for (const one of mine) behind.get(one)?.lock.release();
+      mine.clear();
+    },
+  };
+}
+
+function isWhole(lock: StreamLock, refuseOtherFile: () => void): boolean {
+  try {
+    refuseOtherFile();
+    return lock.isWhole();
+  } catch {
+    return false;
+  }
+}
+
+function unheld(stream: StreamName): LifeboatError {
+  return new LifeboatError('journal.unheld', `${stream} is written without the right to`, {
+    hints: ['nothing was written', 'this is a bug in lifeboat: please report it'],
+  });
+}
+
+function lostHold(resource: StreamName): LifeboatError {
+  return new LifeboatError(
+    'journal.lost-hold',
+    `the right to write ${resource} is lost: its lock was removed or replaced`,
+    {
+      hints: ['no further step is taken', 'do not delete lock files: two writers would follow'],
+    },
+  );
+}

@@ -1,0 +1,41 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { LOG_STREAM, type Log, type LogHead } from '../journal.ts';
+import { parseCheckpoint } from '../log/checkpoint.ts';
+import { hearLog, NOTHING_SAID } from '../log/known-keys.ts';
+import { consistencyProof, EMPTY_ROOT, inclusionProof, rootOf } from '../log/merkle.ts';
+import type { StoredHead } from '../log/next-leaves.ts';
+import { answer, type Queries } from './queries.ts';
+import { storedEntries } from './stored.ts';
+
+/** The log as readers see it; `vouch` is a writer's. */
+export function createLog(db: DatabaseSync, queries: Queries): Omit<Log, 'vouch'> {
+  const count = db.prepare('SELECT count(*) AS count FROM entries');
+  const rootAt = (size: number) => rootOf(size, queries.node).toString('hex');
+  return {
+    origin: async () => answer(() => hearLog(NOTHING_SAID, queries.read(LOG_STREAM)).origin),
+    head: async () => answer(() => headOf(queries.newestHead(), rootAt)),
+    rootAt: async (size) => answer(() => rootAt(size)),
+    inclusion: async (index, size) => answer(() => inclusionProof(index, size, queries.node).map(toHex)),
+    consistency: async (from, size) => answer(() => consistencyProof(from, size, queries.node).map(toHex)),
+    stored: (from) => storedEntries(db, from),
+    count: async () => answer(() => (count.get() as { count: number }).count),
+    vouched: async () => answer(() => queries.newestHead()?.vouched ?? 0),
+  };
+}
+
+/** Where entries are gone the root is what the note says of it: whoever looks at the head of such a store has to learn its size. */
+function headOf(head: StoredHead | undefined, rootAt: (size: number) => string): LogHead {
+  if (head === undefined) return { size: 0, root: toHex(EMPTY_ROOT), note: undefined };
+  const { size, note } = head;
+  try {
+    return { size, root: rootAt(size), note };
+  } catch (error) {
+    const root = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1))?.root;
+    if (root === undefined) throw error;
+    return { size, root, note };
+  }
+}
+
+function toHex(hash: Buffer): string {
+  return hash.toString('hex');
+}

@@ -1,0 +1,79 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { LifeboatError } from '../../errors.ts';
+import type { Entry, Head, StoredEntry, StreamName } from '../journal.ts';
+import type { NodeOf } from '../log/merkle.ts';
+import { placeOf } from '../log/merkle.ts';
+import type { StoredHead } from '../log/next-leaves.ts';
+import { nodeAt } from '../log/tree.ts';
+import { entryOf } from '../new-entry.ts';
+
+/** What writers and readers ask the database; each throws `journal.damaged` where an entry is not what was appended. */
+export interface Queries {
+  read(stream: StreamName, fromSeq?: number): readonly Entry[];
+  /** Entries of all streams from a leaf on, at most so many. */
+  readLeaves(from: number, limit: number): readonly Entry[];
+  head(stream: string): Head;
+  streams(prefix?: string): readonly Head[];
+  /** One more than the number of the last leaf. */
+  size(): number;
+  newestHead(): StoredHead | undefined;
+  /** The nodes of the tree. Throws `journal.damaged` where one is missing. */
+  readonly node: NodeOf;
+}
+
+const FIELDS = 'leaf AS "index", stream, seq, at, by, type, body, lower(hex(hash)) AS hash';
+
+export function prepareQueries(db: DatabaseSync): Queries {
+  const entries = db.prepare(`SELECT ${FIELDS} FROM entries WHERE stream = ? AND seq >= ? ORDER BY seq`);
+  const leaves = db.prepare(`SELECT ${FIELDS} FROM entries WHERE leaf >= ? ORDER BY leaf LIMIT ?`);
+  const last = db.prepare(
+    'SELECT seq, lower(hex(hash)) AS hash FROM entries WHERE stream = ? ORDER BY seq DESC LIMIT 1',
+  );
+  // Hops from one stream to the next by the index: a look at all heads must not read all entries.
+  const names = db.prepare(
+    `WITH RECURSIVE hop(stream) AS (
+       SELECT min(stream) FROM entries WHERE stream >= :prefix
+       UNION ALL
+       SELECT (SELECT min(stream) FROM entries WHERE stream > hop.stream) FROM hop WHERE hop.stream IS NOT NULL
+     ) SELECT stream FROM hop WHERE substr(stream, 1, length(:prefix)) = :prefix`,
+  );
+  const size = db.prepare('SELECT coalesce(max(leaf) + 1, 0) AS size FROM entries');
+  const newest = db.prepare('SELECT size, note, installation, vouched FROM heads ORDER BY size DESC LIMIT 1');
+  const nodes = db.prepare('SELECT hash, tree FROM entries WHERE leaf = ?');
+  const head = (stream: string): Head => {
+    const row = last.get(stream) as Pick<Head, 'seq' | 'hash'> | undefined;
+    return { stream: stream as StreamName, seq: row?.seq ?? 0, hash: row?.hash ?? '' };
+  };
+  return {
+    head,
+    read: (stream, fromSeq = 1) => (entries.all(stream, fromSeq) as unknown as StoredEntry[]).map(entryOf),
+    readLeaves: (from, limit) => (leaves.all(from, limit) as unknown as StoredEntry[]).map(entryOf),
+    streams: (prefix = '') => (names.all({ prefix }) as { stream: string }[]).map((row) => head(row.stream)),
+    size: () => (size.get() as { size: number }).size,
+    newestHead: () => newest.get() as StoredHead | undefined,
+    node(level, index) {
+      const { leaf, place } = placeOf(level, index);
+      const node = nodeAt(nodes.get(leaf) as { hash: unknown; tree: unknown } | undefined, place);
+      if (node !== undefined) return node;
+      throw new LifeboatError('journal.damaged', `the log cannot be computed: entry ${leaf} is missing`, {
+        hints: ['`lifeboat audit verify` says what else is missing; put the journal back from a backup'],
+      });
+    },
+  };
+}
+
+/** Gives what a look at the database gives; whatever SQLite throws becomes `journal.damaged`. */
+export function answer<T>(look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof LifeboatError) throw error;
+    throw new LifeboatError('journal.damaged', 'the journal cannot be read', {
+      hints: ['`lifeboat audit verify` says what is damaged'],
+      evidence: {
+        error: error instanceof Error ? error.message : String(error),
+      },
+      cause: error,
+    });
+  }
+}

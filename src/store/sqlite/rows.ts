@@ -1,0 +1,113 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Entry, ProjectedRow, RowQuery } from '../journal.ts';
+import { createFold, foldTouched, selectRows, touchedBy } from '../projected.ts';
+import type { FoldedRow, Projection } from '../projections/projection.ts';
+import type { Queries } from './queries.ts';
+
+/** Entries that are folded at once while projections are rebuilt. */
+const PAGE = 1_000;
+
+/** Keeps the rows of the projections in the transaction of an append. */
+export function prepareProject(
+  db: DatabaseSync,
+  projections: readonly Projection[],
+): (entries: readonly Entry[]) => void {
+  const find = db.prepare('SELECT grp AS "group", sort, value FROM rows WHERE projection = ? AND key = ?');
+  const remove = db.prepare('DELETE FROM rows WHERE projection = ? AND key = ?');
+  const put = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)');
+  return (entries) => {
+    for (const touched of touchedBy(projections, entries)) {
+      const { projection, key } = touched;
+      const found = find.get(projection.name, key) as (FoldedRow & { readonly value: string }) | undefined;
+      const row = foldTouched(touched, found && { ...found, value: JSON.parse(found.value) });
+      if (row !== undefined) put.run(projection.name, key, row.group, row.sort, JSON.stringify(row.value));
+      else if (found !== undefined) remove.run(projection.name, key);
+    }
+  };
+}
+
+/** The projections whose rows another version of Lifeboat keeps, or none. */
+export function staleProjections(
+  db: DatabaseSync,
+  projections: readonly Projection[],
+): readonly Projection[] {
+  const kept = db.prepare('SELECT name, version FROM projections').all();
+  const versions = new Map(kept.map(({ name, version }) => [name, version]));
+  return projections.filter(({ name, version }) => versions.get(name) !== version);
+}
+
+/** Rebuilds what another version of Lifeboat kept, in one transaction. Throws `journal.damaged` where an entry cannot be read. */
+export function refreshProjections(
+  db: DatabaseSync,
+  queries: Queries,
+  projections: readonly Projection[],
+): void {
+  if (staleProjections(db, projections).length === 0) return;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const clear = db.prepare('DELETE FROM rows WHERE projection = ?');
+    const put = db.prepare('INSERT INTO rows VALUES (?, ?, ?, ?, ?)');
+    const note = db.prepare('INSERT OR REPLACE INTO projections VALUES (?, ?)');
+    const stale = staleProjections(db, projections);
+    for (const { projection, rows } of foldAll(queries, stale)) {
+      clear.run(projection.name);
+      for (const { key, group, sort, value } of rows)
+        put.run(projection.name, key, group, sort, JSON.stringify(value));
+      note.run(projection.name, projection.version);
+    }
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** The rows that are kept; folded from all entries where the store keeps them for another version, which only readers meet. */
+export function askRows(
+  db: DatabaseSync,
+  queries: Queries,
+  projections: readonly Projection[],
+): (name: string, query?: RowQuery) => readonly ProjectedRow[] {
+  return (name, query = {}) => {
+    const projection = projections.find((one) => one.name === name);
+    if (projection === undefined) throw new RangeError(`no projection is called ${name}`);
+    if (staleProjections(db, [projection]).length > 0)
+      return foldAll(queries, [projection]).flatMap(({ rows }) => selectRows(rows, query));
+    const { sql, values } = selection(name, query);
+    return (db.prepare(sql).all(...values) as unknown as (ProjectedRow & { value: string })[]).map((row) => ({
+      ...row,
+      value: JSON.parse(row.value),
+    }));
+  };
+}
+
+function selection(name: string, { group, keyPrefix, limit, order }: RowQuery) {
+  const direction = order === 'descending' ? 'DESC' : 'ASC';
+  const where = [
+    'projection = ?',
+    ...(group === undefined ? [] : ['grp = ?']),
+    ...(keyPrefix === undefined ? [] : ['key >= ? AND substr(key, 1, length(?)) = ?']),
+  ];
+  const values = [
+    name,
+    ...(group === undefined ? [] : [group]),
+    ...(keyPrefix === undefined ? [] : [keyPrefix, keyPrefix, keyPrefix]),
+    limit ?? -1,
+  ];
+  const sql =
+    `SELECT key, grp AS "group", sort, value FROM rows WHERE ${where.join(' AND ')} ` +
+    `ORDER BY sort ${direction}, key ${direction} LIMIT ?`;
+  return { sql, values };
+}
+
+function foldAll(queries: Queries, projections: readonly Projection[]) {
+  const folds = projections.map((projection) => ({ projection, fold: createFold(projection) }));
+  for (let next = 0; ; ) {
+    const entries = queries.readLeaves(next, PAGE);
+    for (const entry of entries) for (const { fold } of folds) fold.take(entry);
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < PAGE) break;
+    next = last.index + 1;
+  }
+  return folds.map(({ projection, fold }) => ({ projection, rows: fold.rows() }));
+}

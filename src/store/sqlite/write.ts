@@ -1,0 +1,126 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { LifeboatError } from '../../errors.ts';
+import { type Entry, type Hold, LOG_STREAM, type StreamName } from '../journal.ts';
+import { hearLog, NOTHING_SAID } from '../log/known-keys.ts';
+import { type LogTip, nextLeaves, verifiedTip } from '../log/next-leaves.ts';
+import type { Signer } from '../log/signer.ts';
+import { peaksOf } from '../log/tree.ts';
+import type { PreparedEntry } from '../new-entry.ts';
+import type { Projection } from '../projections/projection.ts';
+import type { Queries } from './queries.ts';
+import { prepareProject, staleProjections } from './rows.ts';
+
+export interface WriteOptions {
+  readonly by: string;
+  readonly signer: Signer;
+  readonly projections: readonly Projection[];
+}
+
+export interface Writer {
+  /** One transaction: proves the holds, appends, keeps the projections, signs the new head. Any throw leaves nothing behind. */
+  append(
+    prepared: readonly PreparedEntry[],
+    holds: ReadonlyMap<StreamName, Hold>,
+    context: {
+      readonly at: string;
+      readonly vouched: number;
+      /** Throws when one of them is lost. */
+      readonly refuseLost: () => void;
+    },
+  ): readonly Entry[];
+  /** The next token of a resource, durable. */
+  nextToken(resource: StreamName): number;
+}
+
+/** Prepares the statements that write. */
+export function prepareWriter(db: DatabaseSync, queries: Queries, options: WriteOptions): Writer {
+  const { by, signer, projections } = options;
+  const insert = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertHead = db.prepare('INSERT INTO heads VALUES (?, ?, ?, ?)');
+  const token = db.prepare('SELECT token FROM holds WHERE resource = ?');
+  const countUp = db.prepare(
+    'INSERT INTO holds VALUES (?, 1) ON CONFLICT (resource) DO UPDATE SET token = token + 1',
+  );
+  const transaction = prepareTransaction(db);
+  const project = prepareProject(db, projections);
+  const tokenOf = (resource: string) => (token.get(resource) as { token: number } | undefined)?.token ?? 0;
+
+  // What this process has verified or signed itself, as long as nobody else appends.
+  let known: LogTip | undefined;
+  const tipNow = (): LogTip => {
+    const [size, head] = [queries.size(), queries.newestHead()];
+    if (known?.rim.size === size && known.head?.note === head?.note) return { ...known, head };
+    refuseOtherProjections(db, projections);
+    const said = hearLog(known?.said ?? NOTHING_SAID, queries.read(LOG_STREAM));
+    const peaks = peaksOf(size).map(({ level, index }) => Buffer.from(queries.node(level, index)));
+    return verifiedTip({ rim: { size, peaks }, head, said });
+  };
+
+  return {
+    append(prepared, holds, { at, vouched, refuseLost }) {
+      const next = transaction(() => {
+        for (const { resource, token } of holds.values())
+          if (tokenOf(resource) !== token) throw takenOver(resource);
+        refuseLost();
+        const tip = tipNow();
+        const made = nextLeaves(tip, prepared, {
+          seqOf: (stream) => queries.head(stream).seq,
+          at,
+          by,
+          signer,
+          vouched: Math.max(vouched, tip.head?.vouched ?? 0),
+        });
+        for (const { index, stream, seq, at, by, type, body, hash, tree } of made.leaves)
+          insert.run(index, stream, seq, at, by, type, body, Buffer.from(hash, 'hex'), tree);
+        project(made.entries);
+        const { size, note, installation, vouched: upTo } = made.head;
+        insertHead.run(size, note, installation, upTo);
+        return made;
+      });
+      known = next.tip;
+      return next.entries.slice(next.own);
+    },
+    nextToken: (resource) =>
+      transaction(() => {
+        countUp.run(resource);
+        return tokenOf(resource);
+      }),
+  };
+}
+
+function prepareTransaction(db: DatabaseSync) {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  return <T>(work: () => T): T => {
+    begin.run();
+    try {
+      const done = work();
+      commit.run();
+      return done;
+    } catch (error) {
+      rollBack(db);
+      throw error;
+    }
+  };
+}
+
+/** A failed write has often ended the transaction already, and the first error is the one that counts. */
+function rollBack(db: DatabaseSync): void {
+  try {
+    if (db.isTransaction) db.exec('ROLLBACK');
+  } catch {}
+}
+
+/** Another version of Lifeboat has rebuilt the projections meanwhile: rows of two versions must not be mixed. */
+function refuseOtherProjections(db: DatabaseSync, projections: readonly Projection[]): void {
+  if (staleProjections(db, projections).length === 0) return;
+  throw new LifeboatError('journal.version', 'another version of lifeboat has taken the journal over', {
+    hints: ['nothing was written: go on with that version'],
+  });
+}
+
+function takenOver(resource: string): LifeboatError {
+  return new LifeboatError('journal.conflict', `${resource} was taken over by another process`, {
+    hints: ['nothing was written: read it again before acting', 'lock files must not be deleted'],
+  });
+}
