@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { LifeboatError } from '../../errors.ts';
 import { canonicalBody } from '../canonical.ts';
-import { type Entry, type Json, LOG_STREAM, type StoredEntry } from '../journal.ts';
+import { type Entry, type Json, LOG_STREAM, type StoredEntry, type StreamName } from '../journal.ts';
 import { leafText } from '../leaf.ts';
-import { entryOf, type PreparedEntry } from '../new-entry.ts';
+import type { PreparedEntry } from '../new-entry.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { hearLog, type LogSays } from './known-keys.ts';
 import { KEY_ANNOUNCED, LOG_BEGUN } from './log-entries.ts';
@@ -80,7 +80,7 @@ export function nextLeaves(
     rim = grown.rim;
     seqs.set(stream, seq);
   }
-  const entries = leaves.map(({ tree: _, ...stored }) => entryOf(stored));
+  const entries = leaves.map(toEntry);
   const said = hearLog(tip.said, entries);
   const root = rootOfRim(rim).toString('hex');
   const head: StoredHead = {
@@ -107,6 +107,10 @@ export function verifiedTip(tip: LogTip): LogTip {
   if (origin !== said.origin || size !== rim.size || root !== rootOfRim(rim).toString('hex'))
     throw unsigned('its newest signed head does not cover its entries');
   return tip;
+}
+
+function toEntry({ index, stream, seq, at, by, type, body, hash }: StoredLeaf): Entry {
+  return { index, stream: stream as StreamName, seq, at, by, type, body: JSON.parse(body), hash };
 }
 
 /** What the log has to say first: its name and first key, or the key of an installation that it does not know. */

@@ -12,7 +12,7 @@ export interface Holds {
    * back.
    */
   among(entries: readonly NewEntry[], holds: readonly Hold[]): ReadonlyMap<StreamName, Hold>;
-  /** Throws `journal.lost-hold` when one of them is lost. */
+  /** Throws `journal.lost-hold` when one of them is lost, which its lock file shows. */
   refuseLost(holds: Iterable<Hold>): void;
   releaseAll(): void;
 }
@@ -75,7 +75,8 @@ export function createHolds(
       return byStream;
     },
     refuseLost(holds) {
-      for (const { resource, lasts } of holds) if (lasts() === 0) throw lostHold(resource);
+      for (const one of holds)
+        if (one.lost.aborted || behind.get(one)?.lock.isWhole() === false) throw lostHold(one.resource);
     },
     releaseAll() {
       for (const one of mine) behind.get(one)?.lock.release();

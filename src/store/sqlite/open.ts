@@ -83,10 +83,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
       if (entries.length === 0) return [];
       const prepared = entries.map(prepare);
       const proven = holds.among(entries, given);
-      const refuseLost = () => {
-        refuseOtherFile();
-        holds.refuseLost(proven.values());
-      };
+      const refuseLost = () => holds.refuseLost(proven.values());
       const context = { at: now().toISOString(), vouched, refuseLost };
       const written = write(() => writer.append(prepared, proven, context));
       followers.wake();
