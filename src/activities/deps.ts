@@ -2,7 +2,7 @@ import type { Keyring } from '../keys/key-store.ts';
 import type { NoPlatform, Platform } from '../platform/platform.ts';
 import type { Secret } from '../secret.ts';
 import type { ServiceClient } from '../service/client.ts';
-import type { Entry } from '../store/journal.ts';
+import type { Ledger } from '../store/projections/ledgers.ts';
 
 /** What the verbs of one run act on. Built by the composition root, one set for each run. */
 export interface ActivityDeps {
@@ -20,8 +20,8 @@ export interface ActivityDeps {
   readonly inHand: (fingerprint: string) => Secret | undefined;
   /** The instance's name in the config; its ledger and its keys go by it. */
   readonly name: string;
-  /** The facts of the ledger of this instance, oldest first. */
-  readonly ledger: () => Promise<readonly Entry[]>;
+  /** What the ledger of this instance knows at this moment. */
+  readonly ledger: () => Promise<Ledger>;
   /** As the config names them; bound again after a restore, whether the platform knows them or not. */
   readonly apps: readonly {
     readonly name: string;

@@ -1,7 +1,7 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { RotationRecord } from '../../machines/parts/verbs.ts';
-import { foldEpochs } from '../keys/fold-epochs.ts';
-import type { Entry } from '../store/journal.ts';
+import { retirementOf } from '../store/projections/follow-ups.ts';
+import { nextLedger } from '../store/projections/ledgers.ts';
 import type { ActivityContext, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { asJson } from './results.ts';
@@ -19,42 +19,21 @@ export async function retirements(
   { runId, instance, now, signal }: ActivityContext,
   { record, facts }: { readonly record: RotationRecord; readonly facts: readonly LedgerFact[] },
 ): Promise<LedgerFact[]> {
-  const entries = await deps.ledger();
+  const ledger = await deps.ledger();
   const at = now().toISOString();
-  const replaced = foldEpochs(continued(entries, facts, at))
-    .filter(({ endedBy, state }) => endedBy === record.fingerprint && state !== 'refuted')
+  // The ledger as it will be once the facts of this verb are in it.
+  const soon = facts.map((fact, index) => ({ ...fact, at, seq: ledger.seq + 1 + index }));
+  const replaced = nextLedger(ledger, soon)
+    .epochs.filter(({ endedBy, state }) => endedBy === record.fingerprint && state !== 'refuted')
     .map((epoch) => epoch.fingerprint)
-    .filter((fingerprint) => !isOpened(entries, fingerprint));
+    // A key that was set again and replaced again is to be retired again.
+    .filter((fingerprint) => !ledger.retiring.includes(fingerprint));
   if (replaced.length === 0) return [];
   const days = record.retentionDays ?? (await retentionOf(deps, signal));
   return replaced.map((fingerprint) => ({
     type: 'obligation.opened',
     body: asJson({ obligation: obligationFor(fingerprint, { instance, at, days }), run: runId }),
   }));
-}
-
-/** The ledger as it will be once the facts of this verb are in it. */
-function continued(entries: readonly Entry[], facts: readonly LedgerFact[], at: string): readonly Entry[] {
-  const last = entries.at(-1)?.seq ?? 0;
-  const blank = { stream: 'instance/x', by: '', prev: '', hash: '' } as const;
-  return [
-    ...entries,
-    ...facts.map(({ type, body }, index) => ({ ...blank, type, body, at, seq: last + 1 + index })),
-  ];
-}
-
-/** Whether it was opened since the key was last in force: a key that was set again and replaced again is owed again. */
-function isOpened(entries: readonly Entry[], fingerprint: string): boolean {
-  const last = entries.findLast(
-    ({ type, body }) =>
-      (type === 'key.set' && fieldOf(body, 'fingerprint') === fingerprint) ||
-      (type === 'obligation.opened' && fieldOf(fieldOf(body, 'obligation'), 'id') === idFor(fingerprint)),
-  );
-  return last?.type === 'obligation.opened';
-}
-
-function fieldOf(value: unknown, field: string): unknown {
-  return typeof value === 'object' && value !== null ? Object(value)[field] : undefined;
 }
 
 async function retentionOf({ service }: ActivityDeps, signal: AbortSignal): Promise<number | undefined> {
@@ -76,7 +55,7 @@ function obligationFor(
   }: { readonly instance: string; readonly at: string; readonly days: number | undefined },
 ): Obligation {
   return {
-    id: idFor(fingerprint),
+    id: retirementOf(fingerprint),
     kind: 'retire-key',
     subject: fingerprint,
     what: `retire key ${fingerprint} of ${instance} when no retained backup needs it`,
@@ -84,8 +63,4 @@ function obligationFor(
     ...(days === undefined ? {} : { dueSeconds: days * DAY_S }),
     commands: [`lifeboat keys list ${instance}`],
   };
-}
-
-function idFor(fingerprint: string): string {
-  return `retire-key-${fingerprint}`;
 }

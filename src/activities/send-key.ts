@@ -2,7 +2,6 @@ import type { Failure } from '../../machines/parts/failure.ts';
 import type { KeySetting } from '../../machines/parts/verbs.ts';
 import { failureOf, LifeboatError } from '../errors.ts';
 import { formatTime } from '../format.ts';
-import { foldEpochs } from '../keys/fold-epochs.ts';
 import { lateKeyUntil } from '../keys/late-key.ts';
 import type { Secret } from '../secret.ts';
 import type { SendOutcome } from '../service/client.ts';
@@ -38,7 +37,7 @@ export async function sendKey<T>(
   send: (key: Secret) => Promise<SendOutcome<T>>,
 ): Promise<KeySent<T>> {
   const { instance, runId: run, signal } = context;
-  const epochs = foldEpochs(await deps.ledger());
+  const { epochs } = await deps.ledger();
   const isInDoubt = epochs.some((epoch) => epoch.fingerprint === fingerprint && epoch.unanswered > 0);
   const body = { fingerprint, run, ...(previous === undefined ? {} : { previous }) };
   const uncertain: LedgerFact = { type: 'key.uncertain', body };

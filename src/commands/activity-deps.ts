@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { ActivityDeps } from '../activities/deps.ts';
-import { currentKey, foldEpochs } from '../keys/fold-epochs.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { Secret } from '../secret.ts';
 import { placeOf } from '../service/address.ts';
 import type { JournalReader } from '../store/journal.ts';
+import { currentKey } from '../store/projections/key-epochs.ts';
+import { foldLedger, readLedger } from '../store/projections/ledgers.ts';
 import type { OpenInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
 
@@ -22,14 +23,15 @@ export interface Ground {
 /** What verbs on one instance act on: its service, keys, ledger and downloads. */
 export function depsFor(instance: OpenInstance, ground: Ground): ActivityDeps {
   const { name, config, service } = instance;
-  const ledger = async () => (await ground.journal?.read(`instance/${name}`)) ?? [];
+  const { journal } = ground;
+  const ledger = async () => (journal === undefined ? foldLedger([]) : readLedger(journal, name));
   return {
     name,
     service,
     keyring: ground.keyring,
     folder: join(ground.home, 'backups', name),
     settleMs: config.settle,
-    currentKey: async () => currentKey(foldEpochs(await ledger()))?.fingerprint,
+    currentKey: async () => currentKey((await ledger()).epochs)?.fingerprint,
     tokenExpires: async () => expiryOf(await instance.token()),
     inHand: (fingerprint) => ground.shelf?.get(fingerprint),
     ledger,

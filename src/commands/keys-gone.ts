@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkpointRoot } from '../audit/checkpoint-files.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import { readKeyFact } from '../keys/epochs.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { openAsking } from '../plain/ask.ts';
+import { namesKeys } from '../store/projections/ledgers.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { openJournalIfAny } from './reading.ts';
@@ -102,11 +102,7 @@ async function rememberedBy(home: string): Promise<Remembered> {
     const journal = await openJournalIfAny(home);
     if (journal === undefined) return { keys: false, heads };
     try {
-      for (const { stream } of await journal.streams('instance/')) {
-        const entries = await journal.read(stream);
-        if (entries.some((entry) => readKeyFact(entry) !== undefined)) return { keys: true, heads };
-      }
-      return { keys: false, heads };
+      return { keys: await namesKeys(journal), heads };
     } finally {
       await journal.close();
     }

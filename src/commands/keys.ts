@@ -1,9 +1,9 @@
 import { homeFolder, instanceNamed, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { formatTime } from '../format.ts';
-import { foldEpochs } from '../keys/fold-epochs.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { Secret } from '../secret.ts';
+import { readLedger } from '../store/projections/ledgers.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden } from './hidden-prompt.ts';
 import { printJson } from './print-json.ts';
@@ -28,7 +28,7 @@ export async function keysList(
     const rows = await Promise.all(
       names.map(async (instance) => {
         const held = new Set(await keyring.list(instance));
-        const epochs = journal === undefined ? [] : foldEpochs(await journal.read(`instance/${instance}`));
+        const epochs = journal === undefined ? [] : (await readLedger(journal, instance)).epochs;
         const known = new Map(epochs.map((epoch) => [epoch.fingerprint, epoch]));
         return [...new Set([...known.keys(), ...held])].map((fingerprint) => {
           const epoch = known.get(fingerprint);

@@ -1,7 +1,7 @@
 import { EXIT } from '../errors.ts';
 import { metaOf } from '../runner/answer.ts';
-import { foldIntents, isUnsettled } from '../runner/intents.ts';
 import type { Run } from '../runner/run.ts';
+import { foldIntents, isUnsettled } from '../store/projections/intents.ts';
 import { show } from '../text.ts';
 import { afterLeaving, leftBySignal } from '../view/leaving.ts';
 import type { CommandContext } from './context.ts';

@@ -2,10 +2,10 @@ import { runbooks } from '../../machines/index.ts';
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import { foldObligations } from '../evidence/obligations.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
-import { listRuns, type RunSummary } from '../runner/runs.ts';
+import { openRuns, type RunSummary } from '../runner/runs.ts';
 import type { Entry, JournalReader } from '../store/journal.ts';
+import { readFollowUps } from '../store/projections/follow-ups.ts';
 import { promisedBy } from '../store/promised.ts';
 import { show } from '../text.ts';
 
@@ -16,18 +16,21 @@ export interface Owed {
   readonly run: RunSummary | undefined;
 }
 
-/** Everything that is owed or was, in open runs and in ledgers. A run that this version cannot read hides nothing of what others owe. */
-export async function gatherObligations(journal: JournalReader): Promise<readonly Owed[]> {
+/**
+ * The follow-ups of open runs, and those of ledgers: the open ones, or `all`. A run that this version cannot read hides nothing of what
+ * others have left to do.
+ */
+export async function gatherObligations(
+  journal: Pick<JournalReader, 'read' | 'rows'>,
+  which: 'open' | 'all' = 'open',
+): Promise<readonly Owed[]> {
   const found: Owed[] = [];
-  for (const run of await listRuns(journal)) {
-    if (run.status !== 'open') continue;
+  for (const run of await openRuns(journal)) {
     for (const obligation of await owedBy(journal, run))
       found.push({ obligation, instance: run.target ?? run.instance, run });
   }
-  for (const { stream } of await journal.streams('instance/')) {
-    for (const { instance, ...obligation } of foldObligations(await journal.read(stream)))
-      found.push({ obligation, instance, run: undefined });
-  }
+  for (const { instance, ...obligation } of await readFollowUps(journal, which))
+    found.push({ obligation, instance, run: undefined });
   return found;
 }
 
@@ -35,7 +38,10 @@ export async function gatherObligations(journal: JournalReader): Promise<readonl
  * What an open run owes. Of one that another version of its runbook wrote, or that its machine cannot replay, nobody can say it: it
  * owes one thing, which is to find that out, as soon as it may have changed anything.
  */
-export async function owedBy(journal: JournalReader, run: RunSummary): Promise<readonly Obligation[]> {
+export async function owedBy(
+  journal: Pick<JournalReader, 'read'>,
+  run: RunSummary,
+): Promise<readonly Obligation[]> {
   const entries = await journal.read(`run/${run.runId}`);
   const runbook = Object.hasOwn(runbooks, run.runbook) ? runbooks[run.runbook] : undefined;
   const promised = promisedBy(entries[0]);

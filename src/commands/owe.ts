@@ -25,7 +25,7 @@ export async function owe(
   flags: { readonly all?: boolean; readonly json?: boolean },
 ): Promise<number> {
   const journal = await openJournalIfAny(homeFolder(context.env));
-  const found = journal === undefined ? [] : await gatherObligations(journal);
+  const found = journal === undefined ? [] : await gatherObligations(journal, flags.all ? 'all' : 'open');
   await journal?.close();
   const open = found.filter(({ obligation }) => obligation.settled === undefined);
   const now = new Date();
@@ -112,10 +112,10 @@ async function settleInLedger(
     // Somebody else may have settled it while this process waited for the ledger.
     obligationNamed(await gatherObligations(journal), `${instance}:${obligation.id}`);
     const body = { id: obligation.id, settlement } as unknown as Json;
-    await journal.append([{ stream: `instance/${instance}`, type: 'obligation.settled', body }]);
+    await journal.append([{ stream: `instance/${instance}`, type: 'obligation.settled', body }], [hold]);
     await sealer.sealNow(`instance/${instance}`, 'closed');
   } finally {
-    hold.release();
+    await hold.release();
   }
   context.stdout.write(`${how === 'hand' ? 'settled' : 'skipped'}: ${show(obligation.what)}\n`);
   return EXIT.closed;

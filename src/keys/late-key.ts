@@ -1,4 +1,4 @@
-import type { KeyEpoch } from './fold-epochs.ts';
+import type { KeyEpoch } from '../store/projections/key-epochs.ts';
 
 /**
  * Until when a request with another key than `fingerprint` may still arrive, because its answer was lost less than `settleMs` ago: it would win over

@@ -1,52 +1,57 @@
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Entry, JournalReader, Json } from '../store/journal.ts';
-import { type Doubt, doubtsOn, isGrave, type RunEntries } from './in-doubt.ts';
+import type { JournalReader, Json } from '../store/journal.ts';
+import { readPending } from '../store/projections/pending-calls.ts';
+import { type Doubt, isGrave } from './in-doubt.ts';
 
 /**
  * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt, whoever sent it: what would be begun now
  * could do the same a second time. The doubt of the run `own` is its own to find out about, and a backup more does no harm.
  */
 export async function refuseInDoubt(
-  journal: Pick<JournalReader, 'read' | 'streams'>,
+  journal: Pick<JournalReader, 'rows'>,
   instances: readonly string[],
   own?: string,
 ): Promise<void> {
-  const runs = await runsOf(journal);
+  const doubts = inOrder(await readPending(journal));
   for (const instance of instances) {
-    const doubts = doubtsOn(instance, await journal.read(`instance/${instance}`), runs);
-    const found = doubts.find((doubt) => isGrave(doubt) && (own === undefined || doubt.run?.runId !== own));
+    const found = doubts.find(
+      (doubt) =>
+        doubt.instance === instance && isGrave(doubt) && (own === undefined || doubt.run?.runId !== own),
+    );
     if (found !== undefined) throw inDoubt(found);
   }
 }
 
 /** Every call to an instance that is in doubt, whoever sent it, the oldest first. */
 export async function readDoubts(
-  journal: Pick<JournalReader, 'read' | 'streams'>,
+  journal: Pick<JournalReader, 'rows'>,
   instance: string,
 ): Promise<readonly Doubt[]> {
-  return doubtsOn(instance, await journal.read(`instance/${instance}`), await runsOf(journal));
+  return inOrder(await readPending(journal)).filter((doubt) => doubt.instance === instance);
 }
 
-/** The same for every instance that has a ledger or a run, by its name. */
-export async function readAllDoubts(
-  journal: Pick<JournalReader, 'read' | 'streams'>,
-): Promise<readonly Doubt[]> {
-  const runs = await runsOf(journal);
-  const names = new Set(runs.flatMap(({ entries }) => instancesOf(entries)));
-  for (const { stream } of await journal.streams('instance/')) names.add(stream.slice('instance/'.length));
-  const found = await Promise.all(
-    [...names].sort().map(async (name) => doubtsOn(name, await journal.read(`instance/${name}`), runs)),
-  );
-  return found.flat();
+/** The same for every instance, by its name. */
+export async function readAllDoubts(journal: Pick<JournalReader, 'rows'>): Promise<readonly Doubt[]> {
+  const doubts = inOrder(await readPending(journal));
+  return doubts.toSorted((one, other) => compare(one.instance, other.instance));
 }
 
 /** Of those of one instance, the grave ones of runs that are over: nobody drives them any more, so the ledger has to take them. */
 export async function leftBehind(
-  journal: Pick<JournalReader, 'read' | 'streams'>,
+  journal: Pick<JournalReader, 'rows'>,
   instance: string,
 ): Promise<readonly Doubt[]> {
   const doubts = await readDoubts(journal, instance);
   return doubts.filter((doubt) => doubt.run?.isOpen === false && isGrave(doubt));
+}
+
+function inOrder(doubts: readonly Doubt[]): readonly Doubt[] {
+  return doubts.toSorted((one, other) => compare(one.armedAt, other.armedAt));
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 /**
@@ -123,19 +128,4 @@ function commandOf({ verb, input, instance }: Doubt): string {
 
 function said(value: Json | undefined): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '?';
-}
-
-function instancesOf([started]: readonly Entry[]): readonly string[] {
-  const { instance, target } = (started?.body ?? {}) as {
-    readonly instance?: string;
-    readonly target?: string;
-  };
-  return [instance, target].filter((name) => name !== undefined);
-}
-
-async function runsOf(journal: Pick<JournalReader, 'read' | 'streams'>): Promise<readonly RunEntries[]> {
-  const heads = await journal.streams('run/');
-  return Promise.all(
-    heads.map(async ({ stream }) => ({ stream, entries: (await journal.read(stream)) as readonly Entry[] })),
-  );
 }

@@ -1,28 +1,16 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Entry, Hold, Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
+import type { Hold, Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
+import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
+import { isEnd } from '../store/run-end.ts';
 import { type Doubt, doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
 import { newId } from './new-id.ts';
 import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { ClockMark } from './run.ts';
 
-/** What a list of runs shows of one. */
-export interface RunSummary {
-  readonly runId: string;
-  readonly runbook: string;
-  readonly version: string;
-  readonly instance: string;
-  /** The instance that a recovery goes into, when it is another one. */
-  readonly target?: string;
-  readonly mode: 'LIVE' | 'REHEARSAL';
-  readonly startedAt: string;
-  readonly lastAt: string;
-  readonly status: 'open' | 'closed' | 'abandoned';
-  /** The state it stands in, as its title. */
-  readonly where: string;
-  readonly proven: boolean;
-}
+export { openRuns, type RunSummary } from '../store/projections/runs.ts';
+export { isEnd } from '../store/run-end.ts';
 
 export interface Start {
   readonly runbook: Runbook;
@@ -61,7 +49,7 @@ export async function startRun(journal: Journal, start: Start): Promise<string> 
     await refuseInDoubt(journal, changedBy(start));
     return await begin(journal, start);
   } finally {
-    for (const hold of holds) hold.release();
+    await releaseAll(holds);
   }
 }
 
@@ -74,12 +62,11 @@ async function refuseWhileOpen(journal: Journal, touched: readonly string[]): Pr
 
 /** Open runs on any of these instances, or into it, oldest first. */
 export async function openRunsOn(
-  journal: JournalReader,
+  journal: Pick<JournalReader, 'rows'>,
   instances: readonly string[],
 ): Promise<readonly RunSummary[]> {
-  return (await listRuns(journal)).filter(
-    (run) =>
-      run.status === 'open' && [run.instance, run.target].some((name) => name && instances.includes(name)),
+  return (await openRuns(journal)).filter(({ instance, target }) =>
+    [instance, target].some((name) => name && instances.includes(name)),
   );
 }
 
@@ -111,26 +98,33 @@ async function begin(journal: Journal, start: Start): Promise<string> {
     ...(start.clock === undefined ? {} : { clock: start.clock }),
   };
   const stream: StreamName = `run/${runId}`;
-  await journal.append([{ stream, type: 'run.started', body }], [await journal.head(stream)]);
-  return runId;
+  const hold = await journal.hold(stream);
+  try {
+    await journal.append([{ stream, type: 'run.started', body }], [hold]);
+    return runId;
+  } finally {
+    await hold.release();
+  }
 }
 
-/** All runs of this home, oldest first. */
-export async function listRuns(journal: JournalReader): Promise<RunSummary[]> {
-  const heads = await journal.streams('run/');
-  const runs = await Promise.all(
-    heads.map(async ({ stream }) => summarise(stream, await journal.read(stream))),
-  );
-  return runs.filter((run) => run !== undefined).sort((a, b) => a.startedAt.localeCompare(b.startedAt));
+/** All runs of this store, or the newest so many; oldest first either way. */
+export async function listRuns(journal: Pick<JournalReader, 'rows'>, newest?: number): Promise<RunSummary[]> {
+  if (newest === undefined) return summariesOf(await journal.rows(runs.name));
+  const rows = await journal.rows(runs.name, { limit: newest, order: 'descending' });
+  return summariesOf(rows.toReversed());
 }
+
+/** More are not named where a word fits several. */
+const MOST_NAMED = 5;
 
 /** The run a person means: its id, the beginning of one, or, without a word, the only open one. */
-export async function findRun(journal: JournalReader, word?: string): Promise<RunSummary> {
-  const runs = await listRuns(journal);
-  const fits =
-    word === undefined
-      ? runs.filter((run) => run.status === 'open')
-      : runs.filter((run) => run.runId.startsWith(word.toUpperCase()));
+export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: string): Promise<RunSummary> {
+  const fits = summariesOf(
+    await journal.rows(runs.name, {
+      ...(word === undefined ? { group: 'open' } : { keyPrefix: word.toUpperCase() }),
+      limit: MOST_NAMED,
+    }),
+  );
   const [first, second] = fits;
   if (first !== undefined && second === undefined) return first;
   const what = word === undefined ? 'open run' : `run ${word}`;
@@ -140,7 +134,7 @@ export async function findRun(journal: JournalReader, word?: string): Promise<Ru
     {
       hints: [
         '`lifeboat runs` lists them',
-        ...fits.slice(0, 5).map((run) => `${run.runId}  ${run.runbook} on ${run.instance}`),
+        ...fits.map((run) => `${run.runId}  ${run.runbook} on ${run.instance}`),
       ],
       exitCode: EXIT.usage,
     },
@@ -176,11 +170,16 @@ export async function abandonRun(
         run: run.runId,
       } as unknown as Json,
     }));
-    await journal.append([{ stream, type: 'run.abandoned', body: { reason } }, ...handed, ...handOn(doubts)]);
+    const abandoned = { stream, type: 'run.abandoned', body: { reason } };
+    await journal.append([abandoned, ...handed, ...handOn(doubts)], holds);
     return doubts;
   } finally {
-    for (const hold of holds) hold.release();
+    await releaseAll(holds);
   }
+}
+
+async function releaseAll(holds: readonly Hold[]): Promise<void> {
+  for (const hold of holds) await hold.release();
 }
 
 function ledgerOf({ instance }: Doubt): StreamName {
@@ -194,47 +193,3 @@ export function endedMeanwhile(runId: string): LifeboatError {
     exitCode: EXIT.usage,
   });
 }
-
-/** Whether an entry ends its run. */
-export function isEnd({ type }: Pick<Entry, 'type'>): boolean {
-  return type === 'run.closed' || type === 'run.abandoned';
-}
-
-function summarise(stream: StreamName, entries: readonly Entry[]): RunSummary | undefined {
-  const [first] = entries;
-  const last = entries.at(-1);
-  if (first?.type !== 'run.started' || last === undefined) return undefined;
-  const started = first.body as unknown as Omit<Start, 'runbook'> & { runbook: string; version: string };
-  // The first end is the end: whatever stands behind it was not written by a run.
-  const end = entries.find(isEnd);
-  const closed = (end?.type === 'run.closed' ? end.body : undefined) as
-    | { proven?: boolean; title?: string }
-    | undefined;
-  const state = entries.findLast((entry) => entry.type === 'event')?.body as { title?: string } | undefined;
-  return {
-    runId: stream.slice('run/'.length),
-    runbook: started.runbook,
-    version: started.version,
-    instance: started.instance,
-    ...(started.target === undefined ? {} : { target: started.target }),
-    mode: started.mode,
-    startedAt: first.at,
-    lastAt: last.at,
-    status: end === undefined ? 'open' : closed === undefined ? 'abandoned' : 'closed',
-    where: closed?.title ?? standing(state?.title, end === undefined && waitsForCredentials(entries)),
-    proven: closed?.proven ?? false,
-  };
-}
-
-function standing(title: string | undefined, isWaiting: boolean): string {
-  if (!isWaiting) return title ?? 'just begun';
-  return title === undefined ? 'waits for credentials' : `waits for credentials: ${title}`;
-}
-
-/** Whether a run was paused for them, and nothing has moved it and nobody has taken it up since. */
-function waitsForCredentials(entries: readonly Entry[]): boolean {
-  const moved = entries.findLast(({ type }) => type === 'run.paused' || MOVES.has(type));
-  return moved?.type === 'run.paused';
-}
-
-const MOVES: ReadonlySet<string> = new Set(['event', 'answer', 'activity.begun', 'run.resumed']);

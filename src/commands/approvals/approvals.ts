@@ -13,7 +13,7 @@ import { readBounded, whyUnread } from '../../bounded-file.ts';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { EXIT, failureOf, LifeboatError } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
-import { findRun, listRuns } from '../../runner/runs.ts';
+import { findRun, openRuns } from '../../runner/runs.ts';
 import type { Json } from '../../store/journal.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
@@ -32,7 +32,7 @@ export async function approvals(
   const journal = await openJournalIfAny(homeFolder(context.env));
   const open: AskedOf[] = [];
   try {
-    const runs = journal === undefined ? [] : await listRuns(journal);
+    const runs = journal === undefined ? [] : await openRuns(journal);
     const wanted = journal && word !== undefined ? [await findRun(journal, word)] : runs;
     for (const { runId, status } of wanted) {
       const entries = status === 'open' ? await journal?.read(`run/${runId}`) : undefined;

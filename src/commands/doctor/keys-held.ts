@@ -1,6 +1,7 @@
 import { homeFolder } from '../../config/load.ts';
-import { candidates, foldEpochs } from '../../keys/fold-epochs.ts';
 import type { Keyring } from '../../keys/key-store.ts';
+import { candidates } from '../../store/projections/key-epochs.ts';
+import { readLedger } from '../../store/projections/ledgers.ts';
 import type { CommandContext } from '../context.ts';
 import { openJournalIfAny } from '../reading.ts';
 import { attempt, type Check, good } from './check.ts';
@@ -16,7 +17,7 @@ export async function keysHeld(
     try {
       const checks: Check[] = [];
       for (const name of instances) {
-        const epochs = foldEpochs((await journal?.read(`instance/${name}`)) ?? []);
+        const { epochs } = journal === undefined ? { epochs: [] } : await readLedger(journal, name);
         const possible = candidates(epochs).map(({ fingerprint }) => fingerprint);
         if (possible.length > 0) checks.push(checkOf(name, possible, await keyring.list(name)));
       }

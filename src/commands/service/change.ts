@@ -154,8 +154,9 @@ function sceneOf(
       return fingerprint;
     },
     currentKey: async () => {
-      const { foldEpochs, currentKey } = await import('../../keys/fold-epochs.ts');
-      return currentKey(foldEpochs(await workspace.journal.read(`instance/${instance.name}`)))?.fingerprint;
+      const { currentKey } = await import('../../store/projections/key-epochs.ts');
+      const { readLedger } = await import('../../store/projections/ledgers.ts');
+      return currentKey((await readLedger(workspace.journal, instance.name)).epochs)?.fingerprint;
     },
   };
 }

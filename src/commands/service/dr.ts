@@ -1,5 +1,6 @@
 import { expectedOrigin } from '../../../machines/recovery/expected-origin.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
+import { readLedger } from '../../store/projections/ledgers.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { readSecretFile } from '../read-secret-file.ts';
@@ -94,8 +95,8 @@ export function drPerform(
 
 /** From when the data of that backup is, by the record of its instance: what a recovery is known by when its answer is lost. */
 async function expectedFrom(guid: string, owner: string, { workspace }: Scene) {
-  const { recordOf } = await import('../../activities/read-card.ts');
-  return expectedOrigin(guid, recordOf(await workspace.journal.read(`instance/${owner}`)));
+  const { card, proven } = await readLedger(workspace.journal, owner);
+  return expectedOrigin(guid, { ...(card === undefined ? {} : { card }), proven: [...proven] });
 }
 
 /** The key of the backup by its fingerprint, and under whose name it is kept: from a file, which is kept then, or of those held for the source. */

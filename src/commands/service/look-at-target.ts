@@ -2,6 +2,7 @@ import type { RecoveryCard } from '../../../machines/parts/recovery-verbs.ts';
 import { expectedTarget } from '../../../machines/recovery/expected-origin.ts';
 import { errorFrom } from '../../errors.ts';
 import { placeOf } from '../../service/address.ts';
+import { readLedger, readLedgers } from '../../store/projections/ledgers.ts';
 import { depsFor } from '../activity-deps.ts';
 import type { CommandContext } from '../context.ts';
 import { lazyPlatform } from '../platform-of.ts';
@@ -54,12 +55,8 @@ async function sourceOnRecord(
   guid: string,
   named: string | undefined,
 ): Promise<{ readonly name: string | undefined; readonly card: RecoveryCard | undefined }> {
-  const { recordOf } = await import('../../activities/read-card.ts');
-  const cardOf = async (name: string) => recordOf(await journal.read(`instance/${name}`)).card;
-  if (named !== undefined) return { name: named, card: await cardOf(named) };
-  for (const { stream } of await journal.streams('instance/')) {
-    const name = stream.slice('instance/'.length);
-    const card = await cardOf(name);
+  if (named !== undefined) return { name: named, card: (await readLedger(journal, named)).card };
+  for (const [name, { card }] of await readLedgers(journal)) {
     if (card !== undefined && (guid === card.backupGuid || guid.startsWith(`${card.backupGuid}-`)))
       return { name, card };
   }

@@ -1,8 +1,8 @@
 import { GENERATED_KEY_LENGTH } from '../../../machines/parts/verbs.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
-import { foldEpochs } from '../../keys/fold-epochs.ts';
 import { lateKeyUntil } from '../../keys/late-key.ts';
+import { readLedger } from '../../store/projections/ledgers.ts';
 import type { CommandContext } from '../context.ts';
 import { askHidden } from '../hidden-prompt.ts';
 import { readSecretFile } from '../read-secret-file.ts';
@@ -93,7 +93,7 @@ export async function storeKey(
  * wrong one to be in force.
  */
 async function refuseUncertain({ instance, workspace }: Scene): Promise<void> {
-  const epochs = foldEpochs(await workspace.journal.read(`instance/${instance.name}`));
+  const { epochs } = await readLedger(workspace.journal, instance.name);
   const until = lateKeyUntil(epochs, { settleMs: instance.config.settle, nowMs: Date.now() });
   if (until === undefined) return;
   throw new LifeboatError(

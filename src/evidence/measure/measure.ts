@@ -1,11 +1,12 @@
 import type { Obligation } from '../../../machines/parts/obligation.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 import { landmarksOf } from './landmarks.ts';
 import { type RecoveryPoint, recoveryPoint } from './recovery-point.ts';
 import { type RecoveryTime, recoveryTime } from './recovery-time.ts';
-import { fieldsOf, timelineOf } from './timeline.ts';
+import { timelineOf } from './timeline.ts';
 
 export interface MeasureOptions {
   /** See `slicesOf`. Called with names of states only. */

@@ -1,6 +1,7 @@
+import { fieldsOf } from '../../store/fields.ts';
 import { instantOf } from './instant.ts';
 import type { Landmarks } from './landmarks.ts';
-import { fieldsOf, type Timeline } from './timeline.ts';
+import type { Timeline } from './timeline.ts';
 
 /** How much was lost: the time between the newest record before the incident and the newest one after the recovery. */
 export interface RecoveryPoint {

@@ -1,10 +1,11 @@
 import { leftUnbound, type Obligation, unboundWords } from '../../../machines/parts/obligation.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import { counted } from '../../format.ts';
+import { fieldsOf } from '../../store/fields.ts';
 import { instantOf } from './instant.ts';
 import type { Landmarks } from './landmarks.ts';
 import { cutSlices, type Slices } from './slices.ts';
-import { fieldsOf, type Timeline } from './timeline.ts';
+import type { Timeline } from './timeline.ts';
 
 /** How long a recovery took, or has taken until now. Milliseconds; moments in RFC 3339 by this machine's clock. */
 export interface RecoveryTime {

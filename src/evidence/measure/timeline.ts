@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 import { instantOf } from './instant.ts';
@@ -76,10 +77,4 @@ export function timelineOf(written: readonly Entry[]): Timeline | undefined {
   }
   const clock = { clockSetBack, clockMovesMs, clockMovedMs };
   return { firstMs, lastMs, endedMs, stays, performed, armed, mentions, ...clock };
-}
-
-/** The fields of a value that should be an object, and none where it is not. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? (value as Readonly<Record<string, unknown>>) : {};
 }

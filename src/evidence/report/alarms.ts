@@ -1,9 +1,9 @@
 import { leftUnbound, unboundWords } from '../../../machines/parts/obligation.ts';
 import { counted } from '../../format.ts';
+import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
 import { mayFollowEnd } from '../../store/run-end.ts';
 import type { RunEntryBody } from '../../store/run-entries.ts';
-import { fieldsOf } from '../measure/timeline.ts';
 import { find, findAll, untilEnd } from './found.ts';
 import type { Report } from './model.ts';
 import type { WrittenObligation } from './obligations.ts';

@@ -1,5 +1,5 @@
+import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
-import { fieldsOf } from '../measure/timeline.ts';
 import { findAll } from './found.ts';
 import type { Change } from './model-rows.ts';
 

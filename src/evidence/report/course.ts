@@ -1,11 +1,12 @@
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
 import { instantOf } from '../measure/instant.ts';
 import { landmarksOf } from '../measure/landmarks.ts';
 import type { Measures } from '../measure/measure.ts';
 import { cutSegments } from '../measure/slices.ts';
 import { steadied } from '../measure/steadied.ts';
-import { fieldsOf, timelineOf } from '../measure/timeline.ts';
+import { timelineOf } from '../measure/timeline.ts';
 import { find, findAll } from './found.ts';
 import { marksOf } from './marks.ts';
 import type { Course, Step } from './model-course.ts';

@@ -1,6 +1,7 @@
 import { leftUnbound } from '../../../machines/parts/obligation.ts';
+import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
-import { fieldsOf, timelineOf } from '../measure/timeline.ts';
+import { timelineOf } from '../measure/timeline.ts';
 import { find, findLast } from './found.ts';
 import type { Report } from './model.ts';
 import { stillOwed, type WrittenObligation } from './obligations.ts';

@@ -1,7 +1,7 @@
 import { formatSeconds } from '../../format.ts';
+import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
 import { type RunEntry, readRunEntry } from '../../store/run-entries.ts';
-import { fieldsOf } from '../measure/timeline.ts';
 import type { Mark } from './model-course.ts';
 
 /** The moments that a reader of the run looks for: decisions, calls, doubts, trouble, and who carried it on. */

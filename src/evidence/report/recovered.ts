@@ -1,7 +1,8 @@
 import { COMPARED, Compared } from '../../store/compared.ts';
+import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
 import type { RecoveryPoint } from '../measure/recovery-point.ts';
-import { fieldsOf, timelineOf } from '../measure/timeline.ts';
+import { timelineOf } from '../measure/timeline.ts';
 import type { Fact, Report } from './model.ts';
 
 const RESTORES = ['restoreBackup', 'restoreToTime', 'performRecovery'];

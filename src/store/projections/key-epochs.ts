@@ -1,14 +1,11 @@
-import type { Entry } from '../store/journal.ts';
-import { type KeyEntryBody, type KeyFact, readKeyFact } from './epochs.ts';
+import type { Entry } from '../journal.ts';
+import { type KeyEntryBody, type KeyFact, readKeyFact } from './key-facts.ts';
 
 /** An interval in which a key was set on the instance. RFC 3339 UTC, by this machine's clock. */
 export interface Period {
   readonly setAt: string;
   readonly endedAt: string;
 }
-
-/** A backup that was opened with the key, and how far it was read. */
-export type Proof = Omit<KeyEntryBody<'key.proven'>, 'fingerprint'> & { readonly at: string };
 
 /** What an instance's ledger knows about one key. Sequence numbers are those of the ledger's entries. */
 export interface KeyEpoch {
@@ -29,7 +26,6 @@ export interface KeyEpoch {
   readonly earlier: readonly Period[];
   /** The newest proof's time. */
   readonly provenAt: string | undefined;
-  readonly backups: readonly Proof[];
   readonly origin: 'generated' | 'given' | undefined;
   readonly note: string | undefined;
   /** Where the ledger last said that it is in force; 0 for never. */
@@ -51,7 +47,15 @@ export interface KeyEpoch {
  * was in force, so what it had ended goes on.
  */
 export function foldEpochs(entries: readonly Entry[]): readonly KeyEpoch[] {
-  const epochs = new Map<string, Draft>();
+  return nextEpochs([], entries);
+}
+
+/** The epochs after further entries of the same ledger. Pure; those given stay as they are. */
+export function nextEpochs(
+  before: readonly KeyEpoch[],
+  entries: readonly Pick<Entry, 'type' | 'body' | 'at' | 'seq'>[],
+): readonly KeyEpoch[] {
+  const epochs = new Map(before.map((epoch): [string, Draft] => [epoch.fingerprint, { ...epoch }]));
   for (const entry of entries) {
     const fact = readKeyFact(entry);
     if (fact !== undefined) apply(epochs, fact, entry);
@@ -132,7 +136,6 @@ function known(epochs: Drafts, fingerprint: string, state: KeyEpoch['state'], { 
     endedBy: undefined,
     earlier: [],
     provenAt: undefined,
-    backups: [],
     origin: undefined,
     note: undefined,
     setSeq: 0,
@@ -209,9 +212,8 @@ function setInForce(epochs: Drafts, epoch: Draft, moment: Moment): void {
   }
 }
 
-function prove(epochs: Drafts, { fingerprint, ...proof }: KeyEntryBody<'key.proven'>, moment: Moment): void {
+function prove(epochs: Drafts, { fingerprint }: KeyEntryBody<'key.proven'>, moment: Moment): void {
   const epoch = known(epochs, fingerprint, 'added', moment);
-  epoch.backups = [...epoch.backups, { ...proof, at: moment.at }];
   epoch.provenAt = moment.at;
   // A backup opens with a key only when the service had taken it: that ends the doubt about one that was sent, unless it may
   // have been in force long before.

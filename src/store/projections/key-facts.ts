@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Entry } from '../store/journal.ts';
+import type { Entry } from '../journal.ts';
 
 /** 12 lower-case hex digits; see `Keyring.fingerprint`. */
 export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);
@@ -71,6 +71,7 @@ export function readKeyFact(entry: Pick<Entry, 'type' | 'body'>): KeyFact | unde
   return { type: 'key.uncertain', body: { fingerprint: named.data.fingerprint, run: '' } };
 }
 
-function isKeyEntryType(type: string): type is KeyEntryType {
+/** Whether entries of this type are about keys. */
+export function isKeyEntryType(type: string): type is KeyEntryType {
   return Object.hasOwn(KEY_ENTRIES, type);
 }

@@ -1,0 +1,131 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { Obligation, Settlement } from '../../../machines/parts/obligation.ts';
+import { fieldsOf } from '../fields.ts';
+import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
+import type { FoldedRow, Projection } from './projection.ts';
+
+/** A follow-up that outlives the run that opened it. */
+export type LedgerObligation = Obligation & {
+  /** Whose ledger it is in, by the instance's name in the config. */
+  readonly instance: string;
+  /** The run that opened it. */
+  readonly run?: string | undefined;
+};
+
+/** What a fold reads of an entry; several ledgers may come one after the other. */
+export type LedgerEntry = Pick<Entry, 'stream' | 'type' | 'body' | 'at'>;
+
+/**
+ * Each follow-up of a ledger as one row, in the order in which they were opened; opened once more, it is open anew. The retirement
+ * of a key, which has the key in its id, ends when that key is in force again. Entries of other types and broken ones change nothing;
+ * one of which only the id can be read is open all the same.
+ */
+export const followUps: Projection = {
+  name: 'follow-ups',
+  version: 1,
+  keysOf: (entry) => {
+    const [instance, id] = [instanceOf(entry), idIn(entry)];
+    return instance === undefined || id === undefined ? [] : [keyOf(instance, id)];
+  },
+  fold: (row, entry) => {
+    const before = row?.value as unknown as LedgerObligation | undefined;
+    const after = afterOf(before, entry);
+    if (after === undefined || after === before) return row;
+    const sort = entry.type === OPENED ? String(entry.index).padStart(16, '0') : (row?.sort ?? '');
+    return { group: stateOf(after), sort, value: after as unknown as Json };
+  },
+};
+
+/** Whether a follow-up is open, done, or was skipped: the group of its row. */
+function stateOf({ settled }: LedgerObligation): 'open' | 'done' | 'skipped' {
+  if (settled === undefined) return 'open';
+  return settled.how === 'skipped' ? 'skipped' : 'done';
+}
+
+/** The follow-ups in the ledgers, by instance, each instance's in the order in which they were opened; `open` ones only, or all. */
+export async function readFollowUps(
+  journal: Pick<JournalReader, 'rows'>,
+  which: 'open' | 'all',
+): Promise<readonly LedgerObligation[]> {
+  const rows: readonly ProjectedRow[] = await journal.rows(
+    followUps.name,
+    which === 'open' ? { group: 'open' } : {},
+  );
+  const found = rows.map(({ value }) => value as unknown as LedgerObligation);
+  return found.toSorted((one, other) =>
+    one.instance < other.instance ? -1 : +(one.instance > other.instance),
+  );
+}
+
+/** The follow-up after an entry that is about it. Pure. */
+export function afterOf(
+  before: LedgerObligation | undefined,
+  entry: LedgerEntry,
+): LedgerObligation | undefined {
+  const { type, body, at } = entry;
+  if (type === OPENED) {
+    const { data } = Opened.safeParse(body);
+    const instance = instanceOf(entry);
+    if (data === undefined || instance === undefined) return before;
+    const { obligation, run } = data;
+    return { since: at, ...obligation, instance, ...(run === undefined ? {} : { run }) };
+  }
+  // Done or skipped once, by whoever came first.
+  if (before === undefined || before.settled !== undefined) return before;
+  if (type === 'key.set') {
+    const isRevived = before.kind === 'retire-key' && before.subject === fieldsOf(body)['fingerprint'];
+    return isRevived ? { ...before, settled: { ...REVIVED, at } } : before;
+  }
+  const { data } = Settled.safeParse(body);
+  return data === undefined ? before : { ...before, settled: { at, ...data.settlement } };
+}
+
+/** The instance whose ledger an entry is in. */
+export function instanceOf({ stream }: Pick<Entry, 'stream'>): string | undefined {
+  return stream.startsWith('instance/') ? stream.slice('instance/'.length) : undefined;
+}
+
+/** The id of the follow-up that an entry is about; undefined for most entries. */
+export function idIn({ type, body }: Pick<Entry, 'type' | 'body'>): string | undefined {
+  const fields = fieldsOf(body);
+  if (type === OPENED) return textOf(fieldsOf(fields['obligation'])['id']);
+  if (type === 'obligation.settled') return textOf(fields['id']);
+  const fingerprint = type === 'key.set' ? textOf(fields['fingerprint']) : undefined;
+  return fingerprint === undefined ? undefined : retirementOf(fingerprint);
+}
+
+/** The id of the follow-up to retire a key. */
+export function retirementOf(fingerprint: string): string {
+  return `${RETIRE}${fingerprint}`;
+}
+
+/** The key that the follow-up of this id retires; undefined for any other. */
+export function retiredBy(id: string | undefined): string | undefined {
+  return id?.startsWith(RETIRE) ? id.slice(RETIRE.length) : undefined;
+}
+
+const RETIRE = 'retire-key-';
+
+const OPENED = 'obligation.opened';
+const REVIVED: Settlement = { how: 'run', text: 'the key is in force again', evidence: {} };
+const LONGEST_KEY = 200;
+
+/** What can be known of one that another version wrote. */
+const Rest = z
+  .object({ id: z.string(), kind: Obligation.shape.kind.catch('unread-run') })
+  .transform(({ id, kind }): Obligation => ({ id, kind, subject: id, what: `see to ${id}`, commands: [] }));
+const Opened = z.object({
+  obligation: z.union([Obligation, Rest]),
+  run: z.string().optional().catch(undefined),
+});
+const Settled = z.object({ id: z.string(), settlement: Settlement });
+
+function keyOf(instance: string, id: string): string {
+  const key = `${instance}/${id}`;
+  return key.length <= LONGEST_KEY ? key : `${instance}/#${hash('sha256', id, 'hex')}`;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

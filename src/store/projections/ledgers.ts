@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recovery-verbs.ts';
+import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
+import { idIn, instanceOf, retiredBy } from './follow-ups.ts';
+import { type KeyEpoch, nextEpochs } from './key-epochs.ts';
+import { isKeyEntryType, readKeyFact } from './key-facts.ts';
+import type { FoldedRow, Projection } from './projection.ts';
+
+/** What the ledger of an instance knows of its keys and for a recovery without it. */
+export interface Ledger {
+  /** See `foldEpochs`. */
+  readonly epochs: readonly KeyEpoch[];
+  /** The newest recovery card. */
+  readonly card?: RecoveryCard;
+  /** The backups that were opened with a key, the newest proof first; the newest 50. */
+  readonly proven: readonly ProvenBackup[];
+  /** Keys whose retirement was opened since they were last in force, by fingerprint. */
+  readonly retiring: readonly string[];
+  /** How many entries the ledger had with the newest of these facts. */
+  readonly seq: number;
+}
+
+export type LedgerFacts = Pick<Entry, 'type' | 'body' | 'at' | 'seq'>;
+
+/** Each ledger that knows of a key or a recovery card as one row; the group is `keys` where it names any key. */
+export const ledgers: Projection = {
+  name: 'ledgers',
+  version: 1,
+  keysOf: (entry) => {
+    const instance = instanceOf(entry);
+    return instance !== undefined && isTold(entry) ? [keyOf(instance)] : [];
+  },
+  fold: (row, entry) => {
+    const before = (row?.value ?? EMPTY) as unknown as Ledger;
+    const after = nextLedger(before, [entry]);
+    return after === before ? row : rowOf(after, entry);
+  },
+};
+
+const EMPTY: Ledger = { epochs: [], proven: [], retiring: [], seq: 0 };
+/** So many are enough to choose from, and little enough to be journalled. */
+const MOST = 50;
+
+/** What the ledger of an instance knows; nothing for one that has none. */
+export async function readLedger(journal: Pick<JournalReader, 'rows'>, instance: string): Promise<Ledger> {
+  const [row] = await journal.rows(ledgers.name, { keyPrefix: keyOf(instance) });
+  return ledgerIn(row);
+}
+
+/** What every ledger knows, by instance. */
+export async function readLedgers(
+  journal: Pick<JournalReader, 'rows'>,
+): Promise<readonly (readonly [instance: string, ledger: Ledger])[]> {
+  const rows = await journal.rows(ledgers.name);
+  return rows.map((row) => [row.key.slice(0, -1), ledgerIn(row)]);
+}
+
+/** Whether any ledger names a key. */
+export async function namesKeys(journal: Pick<JournalReader, 'rows'>): Promise<boolean> {
+  return (await journal.rows(ledgers.name, { group: 'keys', limit: 1 })).length > 0;
+}
+
+/** A ledger from its entries alone, oldest first. Pure. */
+export function foldLedger(entries: readonly LedgerFacts[]): Ledger {
+  return nextLedger(EMPTY, entries);
+}
+
+/** A ledger after further entries; the same where they say nothing of it. Pure. */
+export function nextLedger(before: Ledger, entries: readonly LedgerFacts[]): Ledger {
+  return entries.reduce((ledger, entry) => (isTold(entry) ? after(ledger, entry) : ledger), before);
+}
+
+function isTold(entry: Pick<Entry, 'type' | 'body'>): boolean {
+  return isKeyEntryType(entry.type) || entry.type === 'card.prepared' || entry.type === OPENED;
+}
+
+const OPENED = 'obligation.opened';
+
+function after(before: Ledger, entry: LedgerFacts): Ledger {
+  const known = { ...before, seq: entry.seq };
+  if (entry.type === 'card.prepared') {
+    // An entry that is no card any more (another version wrote it) does not hide the one before it.
+    const read = Prepared.safeParse(entry.body);
+    return read.success ? { ...known, card: read.data.card } : before;
+  }
+  if (entry.type === OPENED) {
+    const opened = retiredBy(idIn(entry));
+    return opened === undefined ? before : { ...known, retiring: [...less(before.retiring, opened), opened] };
+  }
+  const fact = readKeyFact(entry);
+  if (fact === undefined) return before;
+  const { fingerprint } = fact.body;
+  return {
+    ...known,
+    epochs: nextEpochs(before.epochs, [entry]),
+    proven: provenAfter(before.proven, entry),
+    retiring: entry.type === 'key.set' ? less(before.retiring, fingerprint) : before.retiring,
+  };
+}
+
+const Prepared = z.object({ card: RecoveryCard });
+const Triggered = z.object({ backup: z.object({ triggered_at: z.string().optional() }) });
+
+/** Each backup once, by its newest proof. One of which only the first block was tried is not proven. */
+function provenAfter(before: readonly ProvenBackup[], entry: LedgerFacts): readonly ProvenBackup[] {
+  const fact = readKeyFact(entry);
+  if (fact?.type !== 'key.proven' || fact.body.verdict === 'fits') return before;
+  const { fingerprint, backup } = fact.body;
+  const triggeredAt = Triggered.safeParse(entry.body).data?.backup.triggered_at;
+  const proven: ProvenBackup = {
+    id: backup.id,
+    ...(backup.backup_id === undefined ? {} : { backupId: backup.backup_id }),
+    ...(triggeredAt === undefined ? {} : { triggeredAt }),
+    provenAt: entry.at,
+    fingerprint,
+  };
+  const others = before.filter((one) => nameOf(one) !== nameOf(proven));
+  return [proven, ...others].slice(0, MOST);
+}
+
+function nameOf({ id, backupId }: ProvenBackup): string {
+  return backupId ?? String(id);
+}
+
+function less(fingerprints: readonly string[], one: string): readonly string[] {
+  return fingerprints.filter((fingerprint) => fingerprint !== one);
+}
+
+function rowOf(ledger: Ledger, { stream }: Entry): FoldedRow {
+  const group = ledger.epochs.length > 0 ? 'keys' : 'none';
+  return { group, sort: stream, value: ledger as unknown as Json };
+}
+
+/** No name of an instance has a slash, so the key of one is never the beginning of another's. */
+function keyOf(instance: string): string {
+  return `${instance}/`;
+}
+
+function ledgerIn(row: ProjectedRow | undefined): Ledger {
+  return (row?.value ?? EMPTY) as unknown as Ledger;
+}

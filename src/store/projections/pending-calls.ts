@@ -1,0 +1,269 @@
+import type { Failure } from '../../../machines/parts/failure.ts';
+import { fieldsOf } from '../fields.ts';
+import type { Entry, JournalReader, Json, ProjectedRow, StreamName } from '../journal.ts';
+import type { ArmedCall } from '../log/checkpoint.ts';
+import { isEnd } from '../run-end.ts';
+import { DECISIONS, type IntentMemory, intentOf, isUnsettled, remember } from './intents.ts';
+import type { FoldedRow, Projection } from './projection.ts';
+
+/** A call that may have left this machine, and of which nobody knows what became. */
+export interface OpenCall {
+  readonly intent: string;
+  readonly verb: string;
+  readonly armedAt: string;
+  readonly input: Readonly<Record<string, Json>>;
+  /** What the service showed when it was asked last, where that was not clear. */
+  readonly unclear?: Failure | undefined;
+}
+
+/** The same with what it takes to find out, whoever sent it. */
+export interface Doubt extends OpenCall {
+  /** The instance that the call changes. */
+  readonly instance: string;
+  /** The run that sent it; undefined for a call that is in the ledger of the instance. */
+  readonly run?: { readonly runId: string; readonly isOpen: boolean };
+  readonly baseline: Json;
+  readonly lost?: Failure | undefined;
+  /** When the answer was lost: what is under way is waited for from then on. */
+  readonly lostAt?: string | undefined;
+}
+
+/** A call as its stream tells it. */
+interface Call {
+  /** The entry of the stream with which it began. */
+  readonly seq: number;
+  /** Of a ledger's call, which names it at its beginning; a run's calls name it when they are prepared. */
+  readonly verb?: string;
+  readonly input: Readonly<Record<string, Json>>;
+  readonly memory?: IntentMemory;
+}
+
+/** What one stream has sent and not seen the end of. */
+interface Calls {
+  /** Undefined for a ledger. */
+  readonly run?: {
+    readonly runId: string;
+    readonly instance: string;
+    readonly target?: string;
+    readonly isOpen: boolean;
+  };
+  /** The intent that was armed last: a person is asked about one call at a time, which is that one. */
+  readonly armed?: string;
+  /** By intent, in the order in which they began. */
+  readonly calls: readonly (readonly [intent: string, call: Call])[];
+}
+
+/**
+ * One row for each run that is open or has left a call in doubt, and for each ledger with a call that is not over. The key is the
+ * stream, the group `pending` where something that may have left has no outcome. A call that a run hands to a ledger leaves the run's
+ * row by the ledger's entry, which is appended while nobody else can write the run.
+ */
+export const pendingCalls: Projection = {
+  name: 'pending-calls',
+  version: 1,
+  keysOf: (entry) => {
+    if (!CONCERNS.has(entry.type) || isReading(entry) || isPlainEvent(entry)) return [];
+    const handed = handedIn(entry);
+    return handed === undefined ? [entry.stream] : [entry.stream, handed.run];
+  },
+  fold: (row, entry, key) => {
+    const before = row?.value as unknown as Calls | undefined;
+    const handed = handedIn(entry);
+    const after =
+      handed?.run === key
+        ? before && without(before, handed.intent)
+        : key.startsWith('run/')
+          ? afterOfRun(before, entry)
+          : afterOfLedger(before ?? { calls: [] }, entry);
+    return rowOf(after, key);
+  },
+};
+
+/** Every call of these rows whose outcome is not known, the oldest of each stream first. */
+export function doubtsIn(rows: readonly Pick<ProjectedRow, 'key' | 'value'>[]): readonly Doubt[] {
+  return rows.flatMap(({ key, value }) => doubtsOfCalls(key, value as unknown as Calls));
+}
+
+/** The same as a checkpoint names them; oldest first. */
+export function armedIn(rows: readonly ProjectedRow[]): readonly ArmedCall[] {
+  const armed = rows.flatMap(({ key, value }) =>
+    doubtsOfCalls(key, value as unknown as Calls).map(({ instance, verb, intent, armedAt }): ArmedCall => {
+      return { stream: key as StreamName, instance, verb, intent, at: armedAt };
+    }),
+  );
+  return armed.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+}
+
+/** Every call in doubt that a store has, whoever sent it; those of one stream oldest first. */
+export async function readPending(journal: Pick<JournalReader, 'rows'>): Promise<readonly Doubt[]> {
+  return doubtsIn(await journal.rows(pendingCalls.name, { group: PENDING }));
+}
+
+/** The calls in doubt of one stream, from its entries alone. Pure. */
+export function doubtsOfStream(stream: StreamName, entries: readonly Entry[]): readonly Doubt[] {
+  let row: FoldedRow | undefined;
+  for (const entry of entries)
+    if (pendingCalls.keysOf(entry).includes(stream)) row = pendingCalls.fold(row, entry, stream);
+  return row === undefined ? [] : doubtsIn([{ key: stream, value: row.value }]);
+}
+
+/**
+ * The entries of a ledger from the oldest call on that is not over: all that asking about one, or making another, has to know.
+ */
+export async function readLedgerTail(
+  journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
+  stream: StreamName,
+): Promise<readonly Entry[]> {
+  const rows = await journal.rows(pendingCalls.name, { keyPrefix: stream });
+  const row = rows.find(({ key }) => key === stream);
+  const begun = ((row?.value as unknown as Calls | undefined)?.calls ?? []).map(([, { seq }]) => seq);
+  return journal.read(stream, begun.length === 0 ? (await journal.head(stream)).seq + 1 : Math.min(...begun));
+}
+
+/** The name in the ledger of a call that a run has left; runs count theirs from nought, each for itself. */
+export function handedName(runId: string | undefined, intent: string): string {
+  return `run-${runId}-${intent}`;
+}
+
+const PENDING = 'pending';
+const HANDED = /^run-([^-]+)-(.+)$/su;
+
+const CONCERNS: ReadonlySet<string> = new Set([
+  'activity.begun',
+  'call.begun',
+  'call.decided',
+  'call.ended',
+  'event',
+  'intent.armed',
+  'intent.judged',
+  'intent.outcome',
+  'intent.prepared',
+  'run.abandoned',
+  'run.closed',
+  'run.started',
+]);
+
+function isReading({ type, body }: Entry): boolean {
+  const { kind } = fieldsOf(body);
+  return type === 'activity.begun' && (kind === 'read' || kind === 'repeatable');
+}
+
+function isPlainEvent({ type, body }: Entry): boolean {
+  return type === 'event' && !DECISIONS.has(String(fieldsOf(fieldsOf(body)['event'])['type']));
+}
+
+/** Which call of which run an entry of a ledger takes over. */
+function handedIn({
+  stream,
+  type,
+  body,
+}: Entry): { readonly run: string; readonly intent: string } | undefined {
+  if (type !== 'call.begun' || stream.startsWith('run/')) return undefined;
+  const [, runId, intent] = HANDED.exec(String(fieldsOf(body)['call'])) ?? [];
+  return runId === undefined || intent === undefined ? undefined : { run: `run/${runId}`, intent };
+}
+
+function rowOf(after: Calls | undefined, sort: string): FoldedRow | undefined {
+  if (after === undefined) return undefined;
+  const isPending = after.calls.some(([, { memory }]) => memory !== undefined && isUnsettled(memory));
+  if (!isPending && (after.run === undefined ? after.calls.length === 0 : !after.run.isOpen))
+    return undefined;
+  return { group: isPending ? PENDING : 'none', sort, value: after as unknown as Json };
+}
+
+function afterOfRun(before: Calls | undefined, entry: Entry): Calls | undefined {
+  const { body, type, stream, seq } = entry;
+  if (before === undefined) {
+    const { instance, target } = fieldsOf(body) as { readonly instance?: string; readonly target?: string };
+    if (type !== 'run.started' || seq !== 1 || typeof instance !== 'string') return undefined;
+    const into = typeof target === 'string' ? { target } : {};
+    return { run: { runId: stream.slice('run/'.length), instance, ...into, isOpen: true }, calls: [] };
+  }
+  if (isEnd(entry)) return before.run && { ...before, run: { ...before.run, isOpen: false } };
+  if (type === 'event') return before.armed === undefined ? before : without(before, before.armed);
+  const after = type === 'activity.begun' ? begun(before, String(fieldsOf(body)['key']), entry) : before;
+  return remembered(after, entry);
+}
+
+/** Only who holds a ledger writes calls into it: when another one begins, one that never was armed is over. */
+function afterOfLedger(before: Calls, entry: Entry): Calls {
+  const { call, verb } = fieldsOf(entry.body);
+  const [id, its] = [String(call), typeof verb === 'string' ? verb : undefined];
+  switch (entry.type) {
+    case 'call.begun': {
+      const calls = before.calls.filter(([, { memory }]) => mayMatter(memory));
+      return its === undefined ? before : begun({ calls }, id, entry);
+    }
+    case 'call.decided':
+      return resolved(without(before, id), its);
+    case 'call.ended': {
+      const calls = before.calls.filter(([intent, { memory }]) => intent !== id || mayMatter(memory));
+      return { ...before, calls };
+    }
+    default:
+      return remembered(before, entry);
+  }
+}
+
+function mayMatter(memory: IntentMemory | undefined): boolean {
+  return memory?.armedAt !== undefined || memory?.refused !== undefined;
+}
+
+/** A call begins, or is taken up: then its input counts anew and its place stays. */
+function begun(before: Calls, id: string, { seq, body }: Entry): Calls {
+  const { verb, input } = fieldsOf(body);
+  const given = fieldsOf(input) as Call['input'];
+  const its = before.run === undefined && typeof verb === 'string' ? { verb } : {};
+  const known = before.calls.find(([intent]) => intent === id)?.[1];
+  return put(before, id, { seq, ...known, ...its, input: given });
+}
+
+function remembered(before: Calls, entry: Entry): Calls {
+  const id = intentOf(entry);
+  const known = id === undefined ? undefined : before.calls.find(([intent]) => intent === id)?.[1];
+  const memory = known && remember(known.memory, entry);
+  if (id === undefined || known === undefined || memory === undefined) return before;
+  const armed = entry.type === 'intent.armed' && before.run !== undefined ? { armed: id } : {};
+  if (memory.landed === undefined && !isOver(memory))
+    return put({ ...before, ...armed }, id, { ...known, memory });
+  const after = without(before, id);
+  return memory.landed === undefined ? after : resolved(after, known.verb ?? memory.verb);
+}
+
+/** Proven not to have happened, or never sent: nothing can make it a call in doubt again. */
+function isOver({ absent, refused }: IntentMemory): boolean {
+  return absent === true || (absent !== undefined && refused === undefined);
+}
+
+/** What was refused of a verb is looked for before the next one, until one has landed or a person has decided. */
+function resolved(before: Calls, verb: string | undefined): Calls {
+  if (before.run !== undefined) return before;
+  const calls = before.calls.filter(([, { verb: its, memory }]) => {
+    return its !== verb || memory?.refused === undefined || isUnsettled(memory);
+  });
+  return { ...before, calls };
+}
+
+function put(before: Calls, id: string, call: Call): Calls {
+  const isKnown = before.calls.some(([intent]) => intent === id);
+  const calls = before.calls.map((one): Calls['calls'][number] => (one[0] === id ? [id, call] : one));
+  return { ...before, calls: isKnown ? calls : [...calls, [id, call]] };
+}
+
+function without(before: Calls, id: string): Calls {
+  return { ...before, calls: before.calls.filter(([intent]) => intent !== id) };
+}
+
+function doubtsOfCalls(stream: string, { run, calls }: Calls): readonly Doubt[] {
+  return calls.flatMap(([intent, { verb = '', input, memory }]): Doubt[] => {
+    if (memory === undefined || !isUnsettled(memory)) return [];
+    const { armedAt, baseline, lost, lostAt, unclear, verb: prepared } = memory;
+    const known = { intent, armedAt, baseline, lost, lostAt, unclear };
+    if (run === undefined) return [{ ...known, verb, input, instance: stream.slice('instance/'.length) }];
+    const { runId, instance, target, isOpen } = run;
+    const { on, intent: _, ...given } = input;
+    const isThere = target !== undefined && (on === 'target' || prepared === 'performRecovery');
+    const where = isThere ? target : instance;
+    return [{ ...known, verb: prepared ?? '', input: given, instance: where, run: { runId, isOpen } }];
+  });
+}

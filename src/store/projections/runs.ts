@@ -1,0 +1,112 @@
+import { fieldsOf } from '../fields.ts';
+import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
+import { isEnd } from '../run-end.ts';
+import type { FoldedRow, Projection } from './projection.ts';
+
+/** What a list of runs shows of one. */
+export interface RunSummary {
+  readonly runId: string;
+  readonly runbook: string;
+  readonly version: string;
+  readonly instance: string;
+  /** The instance that a recovery goes into, when it is another one. */
+  readonly target?: string;
+  readonly mode: 'LIVE' | 'REHEARSAL';
+  readonly startedAt: string;
+  readonly lastAt: string;
+  readonly status: 'open' | 'closed' | 'abandoned';
+  /** The state it is in, as its title. */
+  readonly where: string;
+  readonly proven: boolean;
+}
+
+/** A summary with what the next entry needs to know. */
+interface Folded extends Omit<RunSummary, 'where'> {
+  /** The title of the newest state. */
+  readonly title?: string;
+  /** The title of the end. */
+  readonly outcome?: string;
+  /** Whether the newest of the entries that move or pause a run is a pause for credentials. */
+  readonly isPaused: boolean;
+}
+
+const PREFIX = 'run/';
+
+/** Each run as one row: its id is the key, its status the group, the time of its first entry the order. */
+export const runs: Projection = {
+  name: 'runs',
+  version: 1,
+  keysOf: ({ stream }) => (stream.startsWith(PREFIX) ? [stream.slice(PREFIX.length)] : []),
+  fold: (row, entry, key) => {
+    const before = row?.value as unknown as Folded | undefined;
+    const after = before === undefined ? begun(entry, key) : next(before, entry);
+    return after === undefined ? row : rowOf(after);
+  },
+};
+
+/** The summaries of these rows, in their order. */
+export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
+  return rows.map(({ value }) => {
+    const { title, outcome, isPaused, ...summary } = value as unknown as Folded;
+    return { ...summary, where: outcome ?? standing(title, summary.status === 'open' && isPaused) };
+  });
+}
+
+/** All runs that are open, oldest first. */
+export async function openRuns(journal: Pick<JournalReader, 'rows'>): Promise<RunSummary[]> {
+  return summariesOf(await journal.rows(runs.name, { group: 'open' }));
+}
+
+function rowOf(folded: Folded): FoldedRow {
+  return { group: folded.status, sort: folded.startedAt, value: folded as unknown as Json };
+}
+
+function begun({ type, at, seq, body }: Entry, runId: string): Folded | undefined {
+  if (type !== 'run.started' || seq !== 1) return undefined;
+  const started = fieldsOf(body) as Pick<Folded, 'runbook' | 'version' | 'instance' | 'target' | 'mode'>;
+  const { runbook, version, instance, target, mode } = started;
+  return {
+    runId,
+    runbook,
+    version,
+    instance,
+    ...(target === undefined ? {} : { target }),
+    mode,
+    startedAt: at,
+    lastAt: at,
+    status: 'open',
+    proven: false,
+    isPaused: false,
+  };
+}
+
+function next(before: Folded, entry: Entry): Folded {
+  const after = { ...before, lastAt: entry.at, isPaused: pauses(entry) ?? before.isPaused };
+  const { title, proven } = fieldsOf(entry.body) as { readonly title?: string; readonly proven?: boolean };
+  if (entry.type === 'event') {
+    const { title: _, ...rest } = after;
+    return title === undefined ? rest : { ...rest, title };
+  }
+  // The first end is the end: whatever is behind it was not written by a run.
+  if (!isEnd(entry) || before.status !== 'open') return after;
+  if (entry.type === 'run.abandoned') return { ...after, status: 'abandoned' };
+  return {
+    ...after,
+    status: 'closed',
+    proven: proven ?? false,
+    ...(title === undefined ? {} : { outcome: title }),
+  };
+}
+
+/** Whether an entry pauses a run for credentials, or moves it or takes it up again; undefined for any other. */
+function pauses({ type }: Entry): boolean | undefined {
+  if (type === 'run.paused') return true;
+  return MOVES.has(type) ? false : undefined;
+}
+
+const MOVES: ReadonlySet<string> = new Set(['event', 'answer', 'activity.begun', 'run.resumed']);
+
+function standing(title: string | undefined, isWaiting: boolean): string {
+  if (!isWaiting) return title ?? 'just begun';
+  return title === undefined ? 'waits for credentials' : `waits for credentials: ${title}`;
+}
