@@ -1,16 +1,17 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { LOG_STREAM, type StreamName } from '../journal.ts';
 import { isStreamName } from '../new-entry.ts';
-import { openNote, rawPublicKey } from './signed-note.ts';
+import { openNote, rawPublicKey, textOf } from './signed-note.ts';
 
 /**
- * The signed head of a log, in the form of c2sp.org/tlog-checkpoint:
+ * The signed head of a log, in the form of c2sp.org/tlog-checkpoint, which is a signed note (signed-note.ts):
  *
  *     lifeboat/<16 hex digits>              the origin: the name of the log, which is the name of the signing key too
  *     <size>                                how many entries
  *     <base64 root>                         of the RFC 6962 tree over them
  *     armed <stream> <instance> <verb> <intent> <time>     extension lines: calls that may have left, and whose outcome
- *                                           is not on record at this size
+ *                                           is not on record at this size; each field percent-encoded as UTF-8, but
+ *                                           for `/` and `:`
  *
  *     — lifeboat/<16 hex digits> <base64 of key id and signature>
  */
@@ -45,8 +46,8 @@ export type ReadCheckpoint =
   | { readonly result: 'unreadable' | 'unknown-key' | 'bad-signature' };
 
 const ORIGIN = /^lifeboat\/[0-9a-f]{16}$/u;
-/** More calls are never armed at one moment; a reader takes no more either. */
-export const MOST_ARMED = 100;
+/** The first so many are named, for which a note has room; a reader takes no more either. */
+export const MOST_ARMED = 400;
 
 /** Whether a text names a log. */
 export function isOrigin(text: string): boolean {
@@ -61,10 +62,11 @@ export function checkpointText({ origin, size, root, armed }: Checkpoint): strin
 
 /** Reads a checkpoint, signed by one of the known keys. Never throws on any text. */
 export function readCheckpoint(note: string, knownKeys: readonly KeyObject[]): ReadCheckpoint {
-  const opened = openNote(note, knownKeys);
+  const parsed = parseCheckpoint(textOf(note) ?? '');
+  if (parsed === undefined) return { result: 'unreadable' };
+  // The key's name is the origin: what the same key signs under another name is no checkpoint.
+  const opened = openNote(note, parsed.origin, knownKeys);
   if (opened.result !== 'signed') return opened;
-  const parsed = parseCheckpoint(opened.text);
-  if (parsed === undefined || parsed.origin !== opened.name) return { result: 'unreadable' };
   return { result: 'signed', checkpoint: { ...parsed, signedBy: installationOf(opened.key), note } };
 }
 
@@ -90,7 +92,11 @@ export function installationOf(publicKey: KeyObject): string {
 }
 
 function armedLine({ stream, instance, verb, intent, at }: ArmedCall): string {
-  return ['armed', stream, instance, verb, intent, at].map(encodeURIComponent).join(' ').replaceAll('%2F', '/').replaceAll('%3A', ':');
+  return ['armed', stream, instance, verb, intent, at]
+    .map(encodeURIComponent)
+    .join(' ')
+    .replaceAll('%2F', '/')
+    .replaceAll('%3A', ':');
 }
 
 function parseArmed(line: string): readonly ArmedCall[] {

@@ -21,6 +21,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
 /** The root of the empty tree: the SHA-256 of nothing. */
 export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer');
 
+const HASH_BYTES = 32;
 const LEAF = Buffer.of(0);
 const NODE = Buffer.of(1);
 
@@ -55,29 +56,46 @@ export function rootOf(size: number, node: NodeOf): Buffer {
   return size === 0 ? EMPTY_ROOT : rangeOf(0, size, node);
 }
 
-/** RFC 6962 section 2.1.1: the audit path of the leaf `index` in the tree of `size` leaves. */
+/** The leaves `first` to `end - 1`, of which RFC 6962 knows a hash, MTH(D[first:end]). */
+export type Range = readonly [first: number, end: number];
+
+/**
+ * RFC 6962 section 2.1.1: the audit path of the leaf `index` in the tree of `size` leaves, from the leaf's sibling up. Throws a
+ * RangeError for a leaf that the tree does not have.
+ */
 export function inclusionProof(index: number, size: number, node: NodeOf): readonly Buffer[] {
+  return inclusionRanges(index, size).map(([first, end]) => rangeOf(first, end, node));
+}
+
+/** What the hashes of an audit path cover, in their order. */
+export function inclusionRanges(index: number, size: number): readonly Range[] {
   if (!(index >= 0 && index < size)) throw new RangeError(`leaf ${index} is not in a tree of ${size}`);
-  const path = (first: number, end: number): Buffer[] => {
+  const path = (first: number, end: number): Range[] => {
     if (end - first === 1) return [];
     const split = first + splitOf(end - first);
-    return index < split
-      ? [...path(first, split), rangeOf(split, end, node)]
-      : [...path(split, end), rangeOf(first, split, node)];
+    return index < split ? [...path(first, split), [split, end]] : [...path(split, end), [first, split]];
   };
   return path(0, size);
 }
 
-/** RFC 6962 section 2.1.2: that the tree of `size` leaves begins with the tree of `from` leaves. */
+/**
+ * RFC 6962 section 2.1.2: that the tree of `size` leaves begins with the tree of `from` leaves. Nothing is to be shown from 0
+ * on, or between a tree and itself. Throws a RangeError where `from` is larger.
+ */
 export function consistencyProof(from: number, size: number, node: NodeOf): readonly Buffer[] {
+  return consistencyRanges(from, size).map(([first, end]) => rangeOf(first, end, node));
+}
+
+/** What the hashes of a consistency proof cover, in their order. */
+export function consistencyRanges(from: number, size: number): readonly Range[] {
   if (!(from >= 0 && from <= size)) throw new RangeError(`a tree of ${size} does not begin with ${from}`);
   if (from === 0 || from === size) return [];
-  const sub = (first: number, end: number, isWhole: boolean): Buffer[] => {
-    if (from === end) return isWhole ? [] : [rangeOf(first, end, node)];
+  const sub = (first: number, end: number, isWhole: boolean): Range[] => {
+    if (from === end) return isWhole ? [] : [[first, end]];
     const split = first + splitOf(end - first);
     return from <= split
-      ? [...sub(first, split, isWhole), rangeOf(split, end, node)]
-      : [...sub(split, end, false), rangeOf(first, split, node)];
+      ? [...sub(first, split, isWhole), [split, end]]
+      : [...sub(split, end, false), [first, split]];
   };
   return sub(0, size, true);
 }
@@ -91,7 +109,9 @@ export function provesInclusion(
   root: Uint8Array,
 ): boolean {
   if (!(Number.isSafeInteger(index) && index >= 0 && index < size)) return false;
-  let [fn, sn, node] = [index, size - 1, Buffer.from(leaf)];
+  if (leaf.length !== HASH_BYTES || path.some(({ length }) => length !== HASH_BYTES)) return false;
+  let [fn, sn] = [index, size - 1];
+  let node: Buffer = Buffer.from(leaf);
   for (const sibling of path) {
     if (sn === 0) return false;
     if (fn % 2 === 1 || fn === sn) {
@@ -103,7 +123,10 @@ export function provesInclusion(
   return sn === 0 && node.equals(root);
 }
 
-/** RFC 9162 section 2.1.4.2: whether a proof shows that one tree begins with another. Never throws. */
+/**
+ * RFC 9162 section 2.1.4.2: whether a proof shows that one tree begins with another, which has at least one leaf. Never
+ * throws.
+ */
 export function provesConsistency(
   from: number,
   size: number,
@@ -111,15 +134,14 @@ export function provesConsistency(
   fromRoot: Uint8Array,
   root: Uint8Array,
 ): boolean {
-  if (!(Number.isSafeInteger(from) && Number.isSafeInteger(size) && from >= 0 && from <= size)) return false;
+  if (!(Number.isSafeInteger(from) && Number.isSafeInteger(size) && from >= 1 && from <= size)) return false;
+  if (path.some(({ length }) => length !== HASH_BYTES)) return false;
   if (from === size) return path.length === 0 && Buffer.from(fromRoot).equals(root);
-  if (from === 0) return path.length === 0 && EMPTY_ROOT.equals(fromRoot);
-  const isPower = Number.isInteger(Math.log2(from));
-  const [first, ...rest] = isPower ? [fromRoot, ...path] : path;
+  const [first, ...rest] = isPowerOfTwo(from) ? [fromRoot, ...path] : path;
   if (first === undefined) return false;
   let [fn, sn] = [from - 1, size - 1];
   while (fn % 2 === 1) [fn, sn] = [Math.floor(fn / 2), Math.floor(sn / 2)];
-  let [old, now] = [Buffer.from(first), Buffer.from(first)];
+  let [old, now]: [Buffer, Buffer] = [Buffer.from(first), Buffer.from(first)];
   for (const sibling of rest) {
     if (sn === 0) return false;
     if (fn % 2 === 1 || fn === sn) {
@@ -135,13 +157,18 @@ export function provesConsistency(
 /** The tree hash of the leaves `first` to `end - 1`, where `first` is a multiple of the largest power of two in there. */
 function rangeOf(first: number, end: number, node: NodeOf): Buffer {
   const count = end - first;
-  const level = Math.log2(count);
-  if (Number.isInteger(level)) return Buffer.from(node(level, first / count));
+  if (isPowerOfTwo(count)) return Buffer.from(node(Math.round(Math.log2(count)), first / count));
   const split = first + splitOf(count);
   return nodeHash(rangeOf(first, split, node), rangeOf(split, end, node));
 }
 
-/** The largest power of two smaller than `count`, which is more than 1. */
-function splitOf(count: number): number {
-  return 2 ** (Math.ceil(Math.log2(count)) - 1);
+/** The largest power of two smaller than `count`, which is more than 1: where RFC 6962 splits so many leaves. */
+export function splitOf(count: number): number {
+  // The logarithm of a large number is rounded, so its ceiling would be wrong beside a power of two.
+  const near = 2 ** Math.round(Math.log2(count));
+  return near < count ? near : near / 2;
+}
+
+function isPowerOfTwo(count: number): boolean {
+  return count === 1 || count === 2 * splitOf(count);
 }

@@ -1,8 +1,15 @@
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
 
 /*
- * The signed note of C2SP (c2sp.org/signed-note): a text that ends in a line feed, an empty line, then signature lines
- * `— <key name> <base64 of key id and signature>`. The signature is over the text with its last line feed.
+ * The signed note of C2SP (c2sp.org/signed-note, version 1.0.0), with ed25519 signatures (type 0x01):
+ *
+ *     <text: any lines, the last one ended by a line feed>
+ *     <an empty line; the last one of the note parts text and signatures>
+ *     — <key name> <base64 of: key id (4 bytes), signature (64 bytes)>
+ *
+ * UTF-8 without control characters but the line feed. The signature line begins with U+2014 and a space, and there may be more of
+ * them. What is signed is the text with its last line feed. The key id is the beginning of the SHA-256 over the name of the
+ * key, a line feed, the byte 0x01 and the 32 bytes of the public key: it selects a key and proves nothing.
  */
 
 /** Larger notes are not read. The specification asks for room for 16 signatures, of up to 5 kB each. */
@@ -18,27 +25,35 @@ export function signNote(text: string, name: string, privateKey: KeyObject, publ
 }
 
 export type OpenedNote =
-  | { readonly result: 'signed'; readonly text: string; readonly name: string; readonly key: KeyObject }
+  | { readonly result: 'signed'; readonly text: string; readonly key: KeyObject }
   | { readonly result: 'unreadable' | 'unknown-key' | 'bad-signature' };
 
 /**
- * The text of a note when one of the known keys signed it. As the specification asks: signatures of unknown keys are passed
- * over, one known key whose signature is wrong spoils the note.
+ * The text of a note when one of the known keys signed it under this name; the first such key comes with it. As the
+ * specification asks: signatures of other names and of unknown keys are passed over, and one of a known key that is wrong
+ * spoils the note. Never throws on any text.
  */
-export function openNote(note: string, knownKeys: readonly KeyObject[]): OpenedNote {
-  const end = note.lastIndexOf('\n\n');
-  if (end < 1 || !note.endsWith('\n') || note.length > MAX_NOTE_BYTES) return { result: 'unreadable' };
-  const text = note.slice(0, end + 1);
+export function openNote(note: string, name: string, knownKeys: readonly KeyObject[]): OpenedNote {
+  const text = textOf(note);
+  if (text === undefined) return { result: 'unreadable' };
   let opened: OpenedNote = { result: 'unknown-key' };
-  for (const line of note.slice(end + 2, -1).split('\n')) {
+  for (const line of note.slice(text.length + 1, -1).split('\n')) {
     const signature = parseSignature(line);
     if (signature === undefined) return { result: 'unreadable' };
-    const key = knownKeys.find((known) => keyId(signature.name, rawPublicKey(known)).equals(signature.keyId));
-    if (key === undefined) continue;
-    if (!verify(null, Buffer.from(text), key, signature.bytes)) return { result: 'bad-signature' };
-    if (opened.result !== 'signed') opened = { result: 'signed', text, name: signature.name, key };
+    if (signature.name !== name) continue;
+    const keys = knownKeys.filter((key) => keyId(name, rawPublicKey(key)).equals(signature.keyId));
+    const key = keys.find((known) => verify(null, Buffer.from(text), known, signature.bytes));
+    if (keys.length > 0 && key === undefined) return { result: 'bad-signature' };
+    if (key !== undefined && opened.result !== 'signed') opened = { result: 'signed', text, key };
   }
   return opened;
+}
+
+/** What a note says, its signatures not looked at; undefined for what is none. */
+export function textOf(note: string): string | undefined {
+  const end = note.lastIndexOf('\n\n');
+  const isSound = end > 0 && note.endsWith('\n') && note.length <= MAX_NOTE_BYTES && note.isWellFormed();
+  return isSound && !/[\x00-\x09\x0b-\x1f]/u.test(note) ? note.slice(0, end + 1) : undefined;
 }
 
 /** `SHA-256(name || 0x0A || 0x01 || the 32 bytes of the public key)`, the first four bytes. */
@@ -53,7 +68,7 @@ export function rawPublicKey(key: KeyObject): Buffer {
 }
 
 function parseSignature(line: string) {
-  const [, name, base64] = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u.exec(line) ?? [];
+  const [, name, base64] = /^— ([^\s\x85+]+) ([A-Za-z0-9+/]+={0,2})$/u.exec(line) ?? [];
   if (name === undefined || base64 === undefined) return undefined;
   const bytes = Buffer.from(base64, 'base64');
   // Base64 has spare bits that decoders ignore; only the one exact spelling counts.

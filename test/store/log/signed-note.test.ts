@@ -1,103 +1,128 @@
 import { execFileSync } from 'node:child_process';
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
-import { readCheckpoint } from '../../../src/store/log/checkpoint.ts';
-import { keyId, openNote } from '../../../src/store/log/signed-note.ts';
+import { keyId, MAX_NOTE_BYTES, openNote, textOf } from '../../../src/store/log/signed-note.ts';
 import { createSigner } from '../../../src/store/log/signer.ts';
 import { freshSigner } from '../../audit/signing.ts';
 import { temporaryHome } from '../temporary-home.ts';
 
-/** The example of Go's golang.org/x/mod/sumdb/note: a key as `name+id+base64(type || key)`, and a note it signed. */
-const GO_KEY = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW';
-const GO_NOTE =
-  "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n\n" +
-  '— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n';
-const SUMDB_KEY = 'sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8';
+/*
+ * Notes that others have published: the example of golang.org/x/mod/sumdb/note, that of c2sp.org/signed-note, and a key of the Go
+ * checksum database. A key is written as `name+id+base64(type || key)`.
+ */
+const PUBLISHED = {
+  go: {
+    vkey: 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
+    note:
+      "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n\n" +
+      '— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n',
+  },
+  c2sp: {
+    vkey: 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k',
+    note:
+      'This is an example message.\n\n' +
+      '— example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=\n',
+  },
+} as const;
+const SUMDB = 'sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8';
 
 const rawKey = (vkey: string) => Buffer.from(vkey.split('+').slice(2).join('+'), 'base64').subarray(1);
+const nameOf = (vkey: string) => vkey.split('+')[0] ?? '';
+const keyOf = (vkey: string): KeyObject =>
+  createPublicKey({
+    key: { kty: 'OKP', crv: 'Ed25519', x: rawKey(vkey).toString('base64url') },
+    format: 'jwk',
+  });
+const publicKey = ({ publicKey: pem }: { readonly publicKey: string }) => createPublicKey(pem);
 
-const head = { stream: 'run/01J', seq: 42, hash: 'ab'.repeat(32) } as const;
+test.each([PUBLISHED.go.vkey, PUBLISHED.c2sp.vkey, SUMDB])(
+  'the key id is the one that the key was published with: %s',
+  (vkey) => {
+    expect(keyId(nameOf(vkey), rawKey(vkey)).toString('hex')).toBe(vkey.split('+')[1]);
+  },
+);
 
-test.each([GO_KEY, SUMDB_KEY])('the key id is the one that Go computes: %s', (vkey) => {
-  const [name = '', id] = vkey.split('+');
-  expect(keyId(name, rawKey(vkey)).toString('hex')).toBe(id);
+test.each(Object.values(PUBLISHED))(
+  'the note that $vkey signed opens, and does not after one change',
+  ({ vkey, note }) => {
+    const [name, key] = [nameOf(vkey), keyOf(vkey)];
+    expect(openNote(note, name, [keyOf(SUMDB), key])).toMatchObject({
+      result: 'signed',
+      text: note.slice(0, note.lastIndexOf('\n\n') + 1),
+    });
+    expect(openNote(note.replace('answer', 'Answer').replace('an ex', 'An ex'), name, [key])).toEqual({
+      result: 'bad-signature',
+    });
+    expect(openNote(note, name, [])).toEqual({ result: 'unknown-key' });
+    expect(openNote(note, 'another.example', [key])).toEqual({ result: 'unknown-key' });
+  },
+);
+
+describe('of several signatures', () => {
+  const [ours, theirs] = [freshSigner(), freshSigner()];
+  const text = 'a text\n\nwith an empty line\n';
+  const [mine = '', other = ''] = [ours, theirs].map((signer) =>
+    signer.note(text, 'x.example/1').split('\n').at(-2),
+  );
+  const note = `${text}\n${other}\n${mine}\n`;
+
+  test('one of a known key is enough, wherever it stands', () => {
+    for (const keys of [[ours], [theirs], [theirs, ours]])
+      expect(openNote(note, 'x.example/1', keys.map(publicKey))).toMatchObject({ result: 'signed', text });
+  });
+
+  test('one of a known key that is wrong spoils the note', () => {
+    const wrong = ours.note('another\n', 'x.example/1').split('\n').at(-2);
+    const spoilt = `${text}\n${other}\n${wrong}\n`;
+    expect(openNote(spoilt, 'x.example/1', [ours, theirs].map(publicKey)).result).toBe('bad-signature');
+    expect(openNote(spoilt, 'x.example/1', [publicKey(theirs)]).result).toBe('signed');
+  });
+
+  test('sixteen of post-quantum size are read', () => {
+    const large = `— pq.example ${Buffer.alloc(5_000, 7).toString('base64')}`;
+    expect(
+      openNote(`${text}\n${`${large}\n`.repeat(15)}${mine}\n`, 'x.example/1', [publicKey(ours)]).result,
+    ).toBe('signed');
+  });
 });
 
-test('a note that Go signed opens, and does not after one change', () => {
-  const x = rawKey(GO_KEY).toString('base64url');
-  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-  expect(openNote(GO_NOTE, [key])).toMatchObject({ result: 'signed', name: 'PeterNeumann' });
-  expect(openNote(GO_NOTE.replace('answer', 'Answer'), [key])).toEqual({ result: 'bad-signature' });
-  expect(openNote(GO_NOTE, [])).toEqual({ result: 'unknown-key' });
+test.each([
+  ['nothing', ''],
+  ['no signature', 'text\n\n'],
+  ['no empty line', 'text\n— a YWJjZGVm\n'],
+  ['no last line feed', 'text\n\n— a YWJjZGVm'],
+  ['a control character', 'te\txt\n\n— a YWJjZGVm\n'],
+  ['a carriage return', 'text\r\n\n— a YWJjZGVm\n'],
+  ['half a character', 'te\ud800xt\n\n— a YWJjZGVm\n'],
+  ['a name with a plus', 'text\n\n— a+b YWJjZGVm\n'],
+  ['a name with a space of Unicode', 'text\n\n— a\u0085b YWJjZGVm\n'],
+  ['another dash', 'text\n\n- a YWJjZGVm\n'],
+  ['base64 with spare bits', 'text\n\n— a YWJjZGVmZR==\n'],
+  ['a signature without bytes', 'text\n\n— a YWJjZA==\n'],
+  ['more than is read', `${'x'.repeat(MAX_NOTE_BYTES)}\n\n— a YWJjZGVm\n`],
+])('a note with %s is none', (_what, note) => {
+  expect(openNote(note, 'a', [publicKey(freshSigner())])).toEqual({ result: 'unreadable' });
 });
 
-test('openssl verifies the signature of a checkpoint over its text', () => {
+test('the text of a note ends at its last empty line', () => {
+  expect(textOf('one\n\ntwo\n\n— a YWJjZGVm\n')).toBe('one\n\ntwo\n');
+});
+
+test('openssl verifies the signature over the text', () => {
   const folder = temporaryHome();
   const signer = freshSigner();
-  const note = signer.sign(head);
-  const [text = '', line = ''] = note.split('\n\n');
+  const [text = '', line = ''] = signer.note('some text\n', 'x.example').split('\n\n');
   const signature = Buffer.from(line.trim().split(' ')[2] ?? '', 'base64').subarray(4);
-  for (const [name, data] of [
-    ['text', `${text}\n`],
-    ['sig', signature],
-    ['pub', signer.publicKey],
-  ] as const) {
-    writeFileSync(join(folder, name), data);
-  }
-  const verify = [
-    'pkeyutl',
-    '-verify',
-    '-pubin',
-    '-inkey',
-    'pub',
-    '-rawin',
-    '-in',
-    'text',
-    '-sigfile',
-    'sig',
-  ];
-  expect(execFileSync('openssl', verify, { cwd: folder }).toString()).toContain(
+  writeFileSync(join(folder, 'text'), `${text}\n`);
+  writeFileSync(join(folder, 'sig'), signature);
+  writeFileSync(join(folder, 'pub'), signer.publicKey);
+  const words = 'pkeyutl -verify -pubin -inkey pub -rawin -in text -sigfile sig'.split(' ');
+  expect(execFileSync('openssl', words, { cwd: folder }).toString()).toContain(
     'Signature Verified Successfully',
   );
-});
-
-test('a checkpoint reads as origin, size and hash, and says the same when it is read back', () => {
-  const signer = freshSigner();
-  const note = signer.sign(head);
-  const origin = `lifeboat/${signer.installation}/run/01J`;
-  const hash = Buffer.from(head.hash, 'hex').toString('base64');
-  expect(note.startsWith(`${origin}\n42\n${hash}\n\n— ${origin} `)).toBe(true);
-  expect(readCheckpoint(note, [createPublicKey(signer.publicKey)])).toEqual({
-    result: 'signed',
-    checkpoint: { ...head, installation: signer.installation },
-  });
-});
-
-test('no change of any single byte of a checkpoint goes unnoticed', () => {
-  const signer = freshSigner();
-  const keys = [createPublicKey(signer.publicKey)];
-  const note = Buffer.from(signer.sign(head));
-  for (let offset = 0; offset < note.length; offset += 1) {
-    for (const bit of [0, 1, 2, 5, 6, 7]) {
-      const changed = Buffer.from(note);
-      changed[offset] = (changed[offset] ?? 0) ^ (1 << bit);
-      const { result } = readCheckpoint(changed.toString(), keys);
-      expect([offset, bit, result]).not.toEqual([offset, bit, 'signed']);
-    }
-  }
-});
-
-test('a checkpoint signed by another installation is not believed, nor one that borrows our name', () => {
-  const [ours, theirs] = [freshSigner(), freshSigner()];
-  const keys = [createPublicKey(ours.publicKey)];
-  const note = theirs.sign(head);
-  expect(readCheckpoint(note, keys)).toEqual({ result: 'unknown-key' });
-  expect(readCheckpoint(note.replaceAll(theirs.installation, ours.installation), keys)).toEqual({
-    result: 'unknown-key',
-  });
 });
 
 test('what is not an ed25519 key is refused without quoting it', () => {
