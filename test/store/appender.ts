@@ -1,29 +1,40 @@
 import { writeSync } from 'node:fs';
 import { failureOf } from '../../src/errors.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import type { StreamName } from '../../src/store/journal.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { freshSigner } from './fresh-signer.ts';
 
 /*
  * A process that appends until it is killed or the disk is full: `appender.ts HOME ENTRIES-PER-APPEND [RUN]`. It holds the
  * run's stream, and prints a line for what is acknowledged only after the append has resolved. With RUN it writes to the
- * ledger, which it does not hold, in the same appends.
+ * ledger in the same appends, which it takes and gives back each time, as another one wants it too.
  */
 const [home = '', count = '1', run] = process.argv.slice(2);
-const journal = await openSqliteJournal({ home, by: 'appender' });
+const journal = await openSqliteStore({ home, by: 'appender', signer: freshSigner(), projections: [] });
 const say = (line: unknown) => writeSync(1, `${JSON.stringify(line)}\n`);
-const entry = { stream: `run/${run ?? 'a'}`, type: 'note', body: { text: 'x'.repeat(400) } } as const;
+const stream: StreamName = `run/${run ?? 'a'}`;
+const entry = { stream, type: 'note', body: { text: 'x'.repeat(400) } } as const;
 const ledger = { ...entry, stream: 'instance/orders' } as const;
-const entries = [
-  ...Array.from({ length: Number(count) }, () => entry),
-  ...(run === undefined ? [] : [ledger]),
-];
+const entries = Array.from({ length: Number(count) }, () => entry);
+const hold = await journal.hold(stream).catch((error: unknown) => say(failureOf(error)));
+const holds = typeof hold === 'object' ? [hold] : [];
+
+/** Undefined while the other one has the ledger. */
+async function append() {
+  if (run === undefined) return journal.append(entries, holds);
+  const held = await journal.hold(ledger.stream).catch(() => undefined);
+  if (held === undefined) return undefined;
+  const written = await journal.append([...entries, ledger], [...holds, held]);
+  await held.release();
+  return written;
+}
+
 try {
-  await journal.hold(entry.stream);
   for (;;) {
-    const { seq, hash } =
-      (await journal.append(entries)).findLast(({ stream }) => stream === entry.stream) ?? {};
-    say({ seq, hash });
+    const last = (await append())?.findLast((one) => one.stream === stream);
+    if (last !== undefined) say({ seq: last.seq, hash: last.hash });
   }
 } catch (error) {
   say(failureOf(error));
 }
-await journal.append([entry]).catch((error: unknown) => say(failureOf(error)));
+await journal.append([entry], holds).catch((error: unknown) => say(failureOf(error)));

@@ -12,7 +12,6 @@ import {
   openDatabase,
   openDatabaseForReading,
   orClosed,
-  pragma,
   refuseOtherVersion,
 } from './database.ts';
 import { earlierJournal, emptied, isEmptied } from './earlier.ts';
@@ -125,7 +124,7 @@ export async function openSqliteForReading(options: {
 function createReader(db: DatabaseSync, queries: Queries, projections: readonly Projection[]) {
   const followers = createFollowers(
     (from, limit) => answer(() => queries.readLeaves(from, limit)),
-    () => answer(() => pragma(db, 'data_version')),
+    () => answer(queries.version),
   );
   const rows = askRows(db, queries, projections);
   const { read, head, streams, log } = {
@@ -151,13 +150,15 @@ function createReader(db: DatabaseSync, queries: Queries, projections: readonly 
   };
 }
 
-/** What SQLite says of a write, in words. Everything that is not known to have left nothing behind is `journal.lost`. */
+/** What SQLite says of a write, in words: what is not known to have left nothing behind is `journal.lost`. */
 function inWords<T>(home: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof LifeboatError) throw error;
     if (sqliteCode(error) === SQLITE_BUSY) throw busy(error, home);
+    // A bug, for instance in a projection: it was rolled back and says nothing of the disk.
+    if (sqliteCode(error) === undefined) throw error;
     const trouble = diskTrouble(error) ?? 'SQLite cannot go on';
     throw new LifeboatError('journal.lost', `the journal could not be written to the disk: ${trouble}`, {
       hints: [

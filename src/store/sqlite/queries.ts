@@ -17,6 +17,8 @@ export interface Queries {
   /** One more than the number of the last leaf. */
   size(): number;
   newestHead(): StoredHead | undefined;
+  /** Another number as soon as another connection has committed. */
+  version(): unknown;
   /** The nodes of the tree. Throws `journal.damaged` where one is missing. */
   readonly node: NodeOf;
 }
@@ -39,6 +41,7 @@ export function prepareQueries(db: DatabaseSync): Queries {
   );
   const size = db.prepare('SELECT coalesce(max(leaf) + 1, 0) AS size FROM entries');
   const newest = db.prepare('SELECT size, note, installation, vouched FROM heads ORDER BY size DESC LIMIT 1');
+  const version = db.prepare('PRAGMA data_version');
   const nodes = db.prepare('SELECT hash, tree FROM entries WHERE leaf = ?');
   const head = (stream: string): Head => {
     const row = last.get(stream) as Pick<Head, 'seq' | 'hash'> | undefined;
@@ -51,6 +54,7 @@ export function prepareQueries(db: DatabaseSync): Queries {
     streams: (prefix = '') => (names.all({ prefix }) as { stream: string }[]).map((row) => head(row.stream)),
     size: () => (size.get() as { size: number }).size,
     newestHead: () => newest.get() as StoredHead | undefined,
+    version: () => version.get()?.['data_version'],
     node(level, index) {
       const { leaf, place } = placeOf(level, index);
       const node = nodeAt(nodes.get(leaf) as { hash: unknown; tree: unknown } | undefined, place);

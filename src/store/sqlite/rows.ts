@@ -26,14 +26,26 @@ export function prepareProject(
   };
 }
 
-/** The projections whose rows another version of Lifeboat keeps, or none. */
-export function staleProjections(
-  db: DatabaseSync,
-  projections: readonly Projection[],
-): readonly Projection[] {
-  const kept = db.prepare('SELECT name, version FROM projections').all();
+/** In what the rows that are kept differ from those that this version of Lifeboat keeps. */
+interface Stale {
+  readonly rebuilt: readonly Projection[];
+  /** Projections that this version does not keep: their rows would stay behind from now on. */
+  readonly dropped: readonly string[];
+}
+
+function staleRows(db: DatabaseSync, projections: readonly Projection[]): Stale {
+  const kept = db.prepare('SELECT name, version FROM projections').all() as unknown as Projection[];
   const versions = new Map(kept.map(({ name, version }) => [name, version]));
-  return projections.filter(({ name, version }) => versions.get(name) !== version);
+  return {
+    rebuilt: projections.filter(({ name, version }) => versions.get(name) !== version),
+    dropped: [...versions.keys()].filter((name) => !projections.some((one) => one.name === name)),
+  };
+}
+
+/** Whether the rows are those that this version of Lifeboat keeps, all of them and no others. */
+export function keepsRowsOf(db: DatabaseSync, projections: readonly Projection[]): boolean {
+  const { rebuilt, dropped } = staleRows(db, projections);
+  return rebuilt.length === 0 && dropped.length === 0;
 }
 
 /** Rebuilds what another version of Lifeboat kept, in one transaction. Throws `journal.damaged` where an entry cannot be read. */
@@ -42,14 +54,19 @@ export function refreshProjections(
   queries: Queries,
   projections: readonly Projection[],
 ): void {
-  if (staleProjections(db, projections).length === 0) return;
+  if (keepsRowsOf(db, projections)) return;
   db.exec('BEGIN IMMEDIATE');
   try {
     const clear = db.prepare('DELETE FROM rows WHERE projection = ?');
     const put = db.prepare('INSERT INTO rows VALUES (?, ?, ?, ?, ?)');
     const note = db.prepare('INSERT OR REPLACE INTO projections VALUES (?, ?)');
-    const stale = staleProjections(db, projections);
-    for (const { projection, rows } of foldAll(queries, stale)) {
+    const forget = db.prepare('DELETE FROM projections WHERE name = ?');
+    const { rebuilt, dropped } = staleRows(db, projections);
+    for (const name of dropped) {
+      clear.run(name);
+      forget.run(name);
+    }
+    for (const { projection, rows } of foldAll(queries, rebuilt)) {
       clear.run(projection.name);
       for (const { key, group, sort, value } of rows)
         put.run(projection.name, key, group, sort, JSON.stringify(value));
@@ -71,7 +88,7 @@ export function askRows(
   return (name, query = {}) => {
     const projection = projections.find((one) => one.name === name);
     if (projection === undefined) throw new RangeError(`no projection is called ${name}`);
-    if (staleProjections(db, [projection]).length > 0)
+    if (staleRows(db, [projection]).rebuilt.length > 0)
       return foldAll(queries, [projection]).flatMap(({ rows }) => selectRows(rows, query));
     const { sql, values } = selection(name, query);
     return (db.prepare(sql).all(...values) as unknown as (ProjectedRow & { value: string })[]).map((row) => ({

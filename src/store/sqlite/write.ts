@@ -8,7 +8,7 @@ import { peaksOf } from '../log/tree.ts';
 import type { PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Queries } from './queries.ts';
-import { prepareProject, staleProjections } from './rows.ts';
+import { keepsRowsOf, prepareProject } from './rows.ts';
 
 export interface WriteOptions {
   readonly by: string;
@@ -45,24 +45,27 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
   const project = prepareProject(db, projections);
   const tokenOf = (resource: string) => (token.get(resource) as { token: number } | undefined)?.token ?? 0;
 
-  // What this process has verified or signed itself, as long as nobody else appends.
-  let known: LogTip | undefined;
-  const tipNow = (): LogTip => {
-    const [size, head] = [queries.size(), queries.newestHead()];
-    if (known?.rim.size === size && known.head?.note === head?.note) return { ...known, head };
+  // What this process has verified or signed itself, up to a version of the database that others count up.
+  let known: { readonly version: unknown; readonly tip: LogTip } | undefined;
+  const tipAt = (version: unknown): LogTip => {
+    if (known !== undefined && known.version === version) return known.tip;
     refuseOtherProjections(db, projections);
-    const said = hearLog(known?.said ?? NOTHING_SAID, queries.read(LOG_STREAM));
+    const [size, head] = [queries.size(), queries.newestHead()];
+    const tip = known?.tip;
+    if (tip?.rim.size === size && tip.head?.note === head?.note) return tip;
+    const said = hearLog(tip?.said ?? NOTHING_SAID, queries.read(LOG_STREAM));
     const peaks = peaksOf(size).map(({ level, index }) => Buffer.from(queries.node(level, index)));
     return verifiedTip({ rim: { size, peaks }, head, said });
   };
 
   return {
     append(prepared, holds, { at, vouched, refuseLost }) {
-      const next = transaction(() => {
+      const { made, version } = transaction(() => {
         for (const { resource, token } of holds.values())
           if (tokenOf(resource) !== token) throw takenOver(resource);
         refuseLost();
-        const tip = tipNow();
+        const version = queries.version();
+        const tip = tipAt(version);
         const made = nextLeaves(tip, prepared, {
           seqOf: (stream) => queries.head(stream).seq,
           at,
@@ -75,10 +78,10 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
         project(made.entries);
         const { size, note, installation, vouched: upTo } = made.head;
         insertHead.run(size, note, installation, upTo);
-        return made;
+        return { made, version };
       });
-      known = next.tip;
-      return next.entries.slice(next.own);
+      known = { version, tip: made.tip };
+      return made.entries.slice(made.own);
     },
     nextToken: (resource) =>
       transaction(() => {
@@ -113,7 +116,7 @@ function rollBack(db: DatabaseSync): void {
 
 /** Another version of Lifeboat has rebuilt the projections meanwhile: rows of two versions must not be mixed. */
 function refuseOtherProjections(db: DatabaseSync, projections: readonly Projection[]): void {
-  if (staleProjections(db, projections).length === 0) return;
+  if (keepsRowsOf(db, projections)) return;
   throw new LifeboatError('journal.version', 'another version of lifeboat has taken the journal over', {
     hints: ['nothing was written: go on with that version'],
   });

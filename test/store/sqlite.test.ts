@@ -4,35 +4,32 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { networkFileSystem } from '../../src/store/folders.ts';
-import { openForReading } from '../../src/store/open-for-reading.ts';
-import { openDatabase, pragma, refuseOldSqlite } from '../../src/store/sqlite-database.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
-import { journalContract } from './contract.ts';
+import type { NewEntry } from '../../src/store/journal.ts';
+import { hashOf } from '../../src/store/leaf.ts';
+import { openDatabase, pragma, refuseOldSqlite } from '../../src/store/sqlite/database.ts';
+import { SCHEMA } from '../../src/store/sqlite/schema.ts';
+import { allOf } from './contract/store-under-test.ts';
+import { storeContract } from './contract.ts';
+import { openIn, readIn, sqliteStore, tampered } from './sqlite-store.ts';
 import { temporaryHome } from './temporary-home.ts';
 
-journalContract('the SQLite store', () => {
-  const home = temporaryHome();
-  return { open: () => openSqliteJournal({ home, by: 'tester' }) };
-});
+storeContract('SQLite', sqliteStore);
 
 const note = { stream: 'run/a', type: 'note', body: { text: 'x'.repeat(400) } } as const;
 
-const openIn = async (home: string) => {
-  const journal = await openSqliteJournal({
-    home,
-    by: 'tester',
-    now: () => new Date('2026-01-02T03:04:05.678Z'),
-  });
+/** A writer that holds `run/a`. */
+const writerIn = async (home: string) => {
+  const journal = await openIn(home, { now: () => new Date('2026-01-02T03:04:05.678Z') });
   onTestFinished(() => journal.close());
-  return journal;
+  const holds = [await journal.hold('run/a')];
+  return { journal, append: (...entries: readonly NewEntry[]) => journal.append(entries, holds) };
 };
 
 describe('the SQLite store', () => {
   test('the folder and its files belong to their owner only', async () => {
     const home = join(temporaryHome(), 'deep', 'home');
-    const journal = await openIn(home);
-    await journal.append([note]);
-    await journal.hold('run/a');
+    const { append } = await writerIn(home);
+    await append(note);
     const mode = (path: string) => (statSync(join(home, path)).mode & 0o777).toString(8);
     expect(mode('.')).toBe('700');
     for (const file of [
@@ -47,20 +44,22 @@ describe('the SQLite store', () => {
     expect(mode('locks')).toBe('700');
   });
 
-  test('time and author stand in every entry', async () => {
-    const journal = await openIn(temporaryHome());
-    expect(await journal.append([note])).toMatchObject([{ at: '2026-01-02T03:04:05.678Z', by: 'tester' }]);
+  test('time is that of the clock it was given', async () => {
+    const { append } = await writerIn(temporaryHome());
+    expect(await append(note)).toMatchObject([{ at: '2026-01-02T03:04:05.678Z', by: 'tester' }]);
   });
 
-  test('a connection that knows nothing of lifeboat finds a sound WAL database', async () => {
+  test('a connection that knows nothing of lifeboat finds a sound WAL database of the schema it says', async () => {
     const home = temporaryHome();
-    const journal = await openSqliteJournal({ home, by: 'tester' });
-    await journal.append([note, note]);
+    const { journal, append } = await writerIn(home);
+    await append(note, note);
     await journal.close();
     const db = databaseIn(home);
     expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
     expect(db.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
-    expect(db.prepare('SELECT count(*) AS n FROM entries').get()).toEqual({ n: 2 });
+    expect(db.prepare('SELECT count(*) AS n FROM entries').get()).toEqual({ n: 3 });
+    const schema = db.prepare('SELECT name, sql FROM sqlite_schema').all();
+    expect(Object.fromEntries(schema.map(({ name, sql }) => [name, sql]))).toEqual(SCHEMA);
   });
 
   test('every commit is synced to the disk before the append resolves', () => {
@@ -71,35 +70,61 @@ describe('the SQLite store', () => {
     ).toEqual([2, 1, 1, 5000]);
   });
 
-  test('entries cannot be changed or deleted by accident with a database tool', async () => {
+  test('entries and heads cannot be changed or deleted by accident with a database tool', async () => {
     const home = temporaryHome();
-    const journal = await openIn(home);
-    await journal.append([note]);
+    const { append } = await writerIn(home);
+    await append(note);
     const db = databaseIn(home);
-    for (const sql of ["UPDATE entries SET type='x'", 'DELETE FROM entries']) {
-      expect(() => db.exec(sql)).toThrow('the journal is append-only');
-    }
+    for (const change of [
+      "UPDATE entries SET type='x'",
+      'DELETE FROM entries',
+      'UPDATE heads SET size=9',
+      'DELETE FROM heads',
+    ])
+      expect(() => db.exec(change)).toThrow('the journal is append-only');
   });
 
   test('two processes that create the journal at the same moment both get it', async () => {
     const home = temporaryHome();
     const both = await Promise.all([openIn(home), openIn(home)]);
-    for (const journal of both) await journal.append([note]);
+    for (const journal of both) {
+      const hold = await journal.hold('run/a');
+      await journal.append([note], [hold]);
+      await hold.release();
+    }
     expect(await both[0].read('run/a')).toHaveLength(2);
   });
 
-  test('a reader sees what a live writer has written, and cannot create a journal', async () => {
+  test('a reader creates no journal', async () => {
     const home = temporaryHome();
-    await expect(openForReading({ home })).rejects.toMatchObject({ code: 'journal.none' });
+    await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.none' });
     expect(statSync(join(home, 'lifeboat.db'), { throwIfNoEntry: false })).toBeUndefined();
-    const writer = await openIn(home);
-    const reader = await openForReading({ home });
+  });
+
+  test('a reader of a database that a program damaged gets every row as what it can be, and nothing twice', async () => {
+    const home = temporaryHome();
+    const { journal, append } = await writerIn(home);
+    await append(note, note, note, note, note);
+    await journal.close();
+    tampered(home, (db) => {
+      db.enableDefensive(false);
+      db.exec('PRAGMA writable_schema=ON');
+      db.exec("UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ')') WHERE name = 'entries'");
+    });
+    tampered(home, (db) => {
+      db.exec("UPDATE entries SET body = x'00ff', hash = 'text' WHERE leaf = 1");
+      db.exec('UPDATE entries SET seq = 9223372036854775807 WHERE leaf = 2');
+      db.exec("UPDATE entries SET seq = 'three', at = 3.5 WHERE leaf = 3");
+      db.exec('UPDATE entries SET leaf = -7 WHERE leaf = 4');
+      db.exec('UPDATE entries SET leaf = 9223372036854775807 WHERE leaf = 5');
+    });
+    const reader = await readIn(home);
     onTestFinished(() => reader.close());
-    const [entry] = await writer.append([note]);
-    expect(await reader.read('run/a')).toEqual([entry]);
-    expect(await reader.streams('run/')).toEqual([await writer.head('run/a')]);
-    await writer.append([note]);
-    expect((await reader.head('run/a')).seq).toBe(2);
+    const rows = await allOf(reader.log);
+    expect(rows.map(({ index }) => index)).toEqual([0, 1, 2, 3, -1, -1]);
+    expect(rows.map(({ seq }) => seq)).toEqual([1, 1, -1, -1, 4, 5]);
+    expect(rows.map((row) => row.hash === hashOf(row))).toEqual([true, false, false, false, true, true]);
+    expect(await reader.log.count()).toBe(6);
   });
 
   test('a full disk loses the journal loudly, keeps what was acknowledged and no half append', async () => {
@@ -124,7 +149,7 @@ describe('the SQLite store', () => {
       shortMessage: 'the journal could not be written to the disk: the disk reports an error',
     });
     expect(again).toMatchObject({ code: 'journal.lost' });
-    const journal = await openIn(home);
+    const { journal } = await writerIn(home);
     expect(await journal.head('run/a')).toMatchObject({ seq: acknowledged.seq });
     expect(acknowledged.seq % 3).toBe(0);
     expect(acknowledged.seq).toBeGreaterThan(0);
@@ -134,41 +159,44 @@ describe('the SQLite store', () => {
     'deleting %s under a live run is noticed at the next append',
     async (file) => {
       const home = temporaryHome();
-      const journal = await openIn(home);
-      await journal.append([note]);
+      const { append } = await writerIn(home);
+      await append(note);
       rmSync(join(home, file));
-      await expect(journal.append([note])).rejects.toMatchObject({ code: 'journal.lost' });
-      await expect(journal.append([note])).rejects.toMatchObject({ code: 'journal.lost' });
+      await expect(append(note)).rejects.toMatchObject({ code: 'journal.lost' });
+      await expect(append(note)).rejects.toMatchObject({ code: 'journal.lost' });
     },
   );
 
   test('a database that was replaced under a live run is noticed too', async () => {
     const home = temporaryHome();
-    const journal = await openIn(home);
-    await journal.append([note]);
+    const { journal, append } = await writerIn(home);
+    await append(note);
+    const other = await journal.hold('run/b');
     copyFileSync(join(home, 'lifeboat.db'), join(home, 'copy'));
     renameSync(join(home, 'copy'), join(home, 'lifeboat.db'));
-    await expect(journal.append([note])).rejects.toMatchObject({ code: 'journal.lost' });
+    expect(other.lasts()).toBe(0);
+    expect(other.lost).toMatchObject({ aborted: true, reason: { code: 'journal.lost-hold' } });
+    await expect(append(note)).rejects.toMatchObject({ code: 'journal.lost' });
   });
 
-  test('a journal of a newer format is refused with a way out', async () => {
+  test.each([1, 3])('a journal of format %i is refused with a way out', async (format) => {
     const home = temporaryHome();
-    await (await openSqliteJournal({ home, by: 'tester' })).close();
-    databaseIn(home).exec('PRAGMA user_version=2');
-    await expect(openSqliteJournal({ home, by: 'tester' })).rejects.toMatchObject({
+    await (await openIn(home)).close();
+    databaseIn(home).exec(`PRAGMA user_version=${format}`);
+    await expect(openIn(home)).rejects.toMatchObject({
       code: 'journal.version',
       hints: ['use the version of lifeboat that wrote it, or a newer one'],
     });
-    await expect(openForReading({ home })).rejects.toMatchObject({ code: 'journal.version' });
+    await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.version' });
   });
 
   test('a file that is no database is told apart and left alone', async () => {
     const home = temporaryHome();
     writeFileSync(join(home, 'lifeboat.db'), 'x'.repeat(5000));
-    await expect(openSqliteJournal({ home, by: 'tester' })).rejects.toMatchObject({
+    await expect(openIn(home)).rejects.toMatchObject({
       code: 'journal.damaged',
     });
-    await expect(openForReading({ home })).rejects.toMatchObject({ code: 'journal.damaged' });
+    await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.damaged' });
     expect(statSync(join(home, 'lifeboat.db')).size).toBe(5000);
   });
 

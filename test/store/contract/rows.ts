@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { NewEntry, RowQuery, StreamName } from '../../../src/store/journal.ts';
+import { compareProjections, selectRows } from '../../../src/store/projected.ts';
+import { NOTES, notesProjection } from './projection.ts';
+import { type FreshStore, holdsOf, note, opened, openedForReading, openedWith } from './store-under-test.ts';
+
+const STREAMS: readonly StreamName[] = ['run/a', 'run/b', 'instance/orders', 'instance/users'];
+
+/** Projections, kept with each append. */
+export function rowsContract(freshStore: FreshStore): void {
+  test('a projection is there with the append, for writers and readers, and without what was refused', async () => {
+    const { store, journal, holds } = await openedWith(freshStore, ...STREAMS);
+    await journal.append(
+      [note('x', 'run/b'), note('z'), note('y', 'run/b'), note('w', 'instance/orders')],
+      holds,
+    );
+    await expect(journal.append([note('never'), note('', 'run/unheld')], holds)).rejects.toThrow();
+    const rows = [
+      { key: 'instance/orders', group: 'odd', sort: 'w', value: { count: 1 } },
+      { key: 'run/b', group: 'even', sort: 'y', value: { count: 2 } },
+      { key: 'run/a', group: 'odd', sort: 'z', value: { count: 1 } },
+    ];
+    expect(await journal.rows('notes')).toEqual(rows);
+    const reader = await openedForReading(store);
+    expect(await reader.rows('notes')).toEqual(rows);
+    await journal.append([{ stream: 'run/a', type: 'gone', body: null }], holds);
+    expect(await reader.rows('notes')).toEqual(rows.slice(0, 2));
+  });
+
+  test('rows are asked for by group, by the beginning of their key, in either order, and at most so many', async () => {
+    const { journal, holds } = await openedWith(freshStore, ...STREAMS);
+    await journal.append(
+      [...STREAMS, 'run/a' as const].map((stream, at) => note(String(at), stream)),
+      holds,
+    );
+    const keys = async (query: RowQuery) => (await journal.rows('notes', query)).map(({ key }) => key);
+    expect(await keys({})).toEqual(['run/b', 'instance/orders', 'instance/users', 'run/a']);
+    expect(await keys({ group: 'odd' })).toEqual(['run/b', 'instance/orders', 'instance/users']);
+    expect(await keys({ group: 'none' })).toEqual([]);
+    expect(await keys({ keyPrefix: 'run/', order: 'descending' })).toEqual(['run/a', 'run/b']);
+    expect(await keys({ keyPrefix: 'run/', group: 'odd' })).toEqual(['run/b']);
+    expect(await keys({ order: 'descending', limit: 2 })).toEqual(['run/a', 'instance/users']);
+    expect(await keys({ limit: 0 })).toEqual([]);
+  });
+
+  test('whatever is appended, the rows that are kept are those that all entries give when they are folded anew', async () => {
+    const entry = fc.record({
+      stream: fc.constantFrom(...STREAMS),
+      type: fc.constantFrom('note', 'note', 'note', 'gone', 'other'),
+      body: fc.record({ text: fc.string({ maxLength: 5, unit: 'grapheme' }) }),
+    });
+    const appends = fc.array(fc.array(entry, { minLength: 1, maxLength: 6 }), { maxLength: 8 });
+    const { journal, holds } = await openedWith(freshStore, ...STREAMS);
+    await fc.assert(
+      fc.asyncProperty(appends, fc.constantFrom('ascending', 'descending'), async (groups, order) => {
+        for (const group of groups) await journal.append(group as NewEntry[], holds);
+        expect(await compareProjections(journal, NOTES)).toEqual([]);
+        const all = await journal.rows('notes');
+        for (const query of [
+          { order },
+          { order, group: 'odd', limit: 1 },
+          { order, keyPrefix: 'run/' },
+        ] as const)
+          expect(await journal.rows('notes', query)).toEqual(selectRows(all, query));
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('a row that somebody changed is found by folding anew, and named', async () => {
+    const { store, journal, holds } = await openedWith(freshStore, ...STREAMS);
+    await journal.append([note('x'), note('y', 'run/b')], holds);
+    await store.tamper.setRow('notes', 'run/b', { count: 7 });
+    expect(await compareProjections(journal, NOTES)).toMatchObject([
+      { projection: 'notes', key: 'run/b', kept: { value: { count: 7 } }, rebuilt: { value: { count: 1 } } },
+    ]);
+  });
+
+  test('a projection of another version is rebuilt by who writes, and folded anew by who reads', async () => {
+    const { store, journal, holds } = await openedWith(freshStore, 'run/a');
+    await journal.append([note('x'), note('y')], holds);
+    const projections = [notesProjection(2)];
+    const rows = [{ key: 'run/a', group: 'even', sort: 'y', value: { count: 20 } }];
+    const reader = await openedForReading(store, { projections });
+    expect(await reader.rows('notes')).toEqual(rows);
+    expect(await reader.rows('notes', { group: 'odd' })).toEqual([]);
+    const newer = await opened(store, { projections });
+    expect(await newer.rows('notes')).toEqual(rows);
+    await newer.append([note('z', 'run/b')], await holdsOf(newer, ['run/b']));
+    expect((await newer.rows('notes')).map(({ value }) => value)).toEqual([{ count: 20 }, { count: 10 }]);
+    expect(await compareProjections(newer, projections)).toEqual([]);
+  });
+
+  test('a writer whose projections another version has rebuilt stops before it mixes the two', async () => {
+    const { store, journal, holds } = await openedWith(freshStore, 'run/a');
+    await journal.append([note('x')], holds);
+    const newer = await opened(store, { projections: [notesProjection(2)] });
+    await newer.append([note('y', 'run/b')], await holdsOf(newer, ['run/b']));
+    await expect(journal.append([note('z')], holds)).rejects.toMatchObject({ code: 'journal.version' });
+    expect(await compareProjections(newer, [notesProjection(2)])).toEqual([]);
+  });
+}

@@ -1,0 +1,107 @@
+import { onTestFinished } from 'vitest';
+import type {
+  Entry,
+  Hold,
+  Journal,
+  JournalReader,
+  Json,
+  Log,
+  NewEntry,
+  StoredEntry,
+  StreamName,
+} from '../../../src/store/journal.ts';
+import type { Signer } from '../../../src/store/log/signer.ts';
+import type { Projection } from '../../../src/store/projections/projection.ts';
+
+export interface OpenOptions {
+  readonly by?: string;
+  /** Without one it is that of the store: all writers without one are the same installation. */
+  readonly signer?: Signer;
+  /** Without any it keeps `NOTES` (projection.ts). */
+  readonly projections?: readonly Projection[];
+}
+
+/** One empty store, and what only its engine can do to it. */
+export interface StoreUnderTest {
+  /** Another writer on the same data each time. */
+  open(options?: OpenOptions): Promise<Journal>;
+  /** Another reader. */
+  openForReading(options?: Pick<OpenOptions, 'projections'>): Promise<JournalReader>;
+  readonly signer: Signer;
+  /** A process of its own appends so many entries `note` to a stream, which it holds meanwhile. */
+  appendElsewhere(stream: StreamName, count: number): Promise<void>;
+  /** What lets another process take a stream that one still believes to hold: its lock file is deleted, its lease runs out. */
+  loseHold(stream: StreamName): Promise<void>;
+  /** The next write cannot reach the disk. */
+  breakDisk(): Promise<void>;
+  /** What somebody with a database tool does, who has taken the triggers away. */
+  readonly tamper: {
+    setBody(leaf: number, body: string): Promise<void>;
+    removeEntry(leaf: number): Promise<void>;
+    /** The last entry once more, as the next of its stream; no head. */
+    addEntry(): Promise<void>;
+    removeNewestHead(): Promise<void>;
+    setNewestHead(note: string): Promise<void>;
+    setRow(projection: string, key: string, value: Json): Promise<void>;
+  };
+}
+
+export type FreshStore = () => StoreUnderTest | Promise<StoreUnderTest>;
+
+/** A writer that is closed after the test. */
+export async function opened(store: StoreUnderTest, options?: OpenOptions): Promise<Journal> {
+  const journal = await store.open(options);
+  onTestFinished(() => journal.close());
+  return journal;
+}
+
+export async function openedForReading(store: StoreUnderTest, options?: OpenOptions): Promise<JournalReader> {
+  const reader = await store.openForReading(options);
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+/** A writer in a fresh store that holds these streams. */
+export async function openedWith(freshStore: FreshStore, ...streams: readonly StreamName[]) {
+  const store = await freshStore();
+  const journal = await opened(store);
+  return { store, journal, holds: await holdsOf(journal, streams) };
+}
+
+export async function holdsOf(journal: Journal, streams: readonly StreamName[]): Promise<readonly Hold[]> {
+  const holds: Hold[] = [];
+  for (const stream of streams) holds.push(await journal.hold(stream));
+  return holds;
+}
+
+export function note(text: string, stream: StreamName = 'run/a'): NewEntry {
+  return { stream, type: 'note', body: { text } };
+}
+
+export function notes(count: number, stream: StreamName = 'run/a'): readonly NewEntry[] {
+  return Array.from({ length: count }, (_, number) => note(String(number + 1), stream));
+}
+
+/** Follows until this many entries have come, or one of them is wanted no more. */
+export async function gather(
+  journal: Pick<Journal, 'follow'>,
+  count: number,
+  { from = 0, meanwhile }: { readonly from?: number; readonly meanwhile?: () => Promise<unknown> } = {},
+): Promise<readonly Entry[]> {
+  const enough = new AbortController();
+  const entries: Entry[] = [];
+  const acting = meanwhile?.();
+  for await (const group of journal.follow(from, enough.signal)) {
+    entries.push(...group);
+    if (entries.length >= count) enough.abort();
+  }
+  await acting;
+  return entries;
+}
+
+/** What the log holds, as an audit reads it. */
+export async function allOf(log: Pick<Log, 'stored'>, from?: number): Promise<readonly StoredEntry[]> {
+  const all: StoredEntry[] = [];
+  for await (const stored of log.stored(from)) all.push(stored);
+  return all;
+}
