@@ -2,23 +2,24 @@ import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { openForReading } from '../../src/store/open-for-reading.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
-import { openSealed } from '../audit/sealed-journal.ts';
+import { openIn, readIn } from './sqlite-store.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 const note = { stream: 'run/a', type: 'note', body: null } as const;
-const opening = (home: string) => openSqliteJournal({ home, by: 'tester' });
 
 /** A home after a run that has ended, or been killed: then the newest entries are in the log. */
 async function usedHome(how: 'closed' | 'killed'): Promise<string> {
-  const { home, journal, sealer, close } = await openSealed();
+  const home = temporaryHome();
+  const journal = await openIn(home);
   const hold = await journal.hold('run/a');
-  await journal.append([note, note]);
-  sealer.flush();
+  await journal.append([note, note], [hold]);
+  const [origin = '', { note: checkpoint = '' }] = [await journal.log.origin(), await journal.log.head()];
+  const place = join(home, origin.replace('lifeboat', 'checkpoints'), 'x000', 'x000');
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, '003'), checkpoint);
   const log = readFileSync(join(home, 'lifeboat.db-wal'));
-  hold.release();
-  await close();
+  await hold.release();
+  await journal.close();
   if (how === 'killed') writeFileSync(join(home, 'lifeboat.db-wal'), log);
   return home;
 }
@@ -38,16 +39,20 @@ const losses: readonly (readonly [string, (file: string) => void])[] = [
 ];
 
 describe('a journal that was there is never begun anew in silence', () => {
-  test.each(losses)('when the database %s', async (_what, lose) => {
+  test.each(
+    losses.flatMap(([what, lose]) => [[what, 'locks', lose] as const, [what, 'checkpoints', lose] as const]),
+  )('when the database %s and the %s are still there', async (_what, left, lose) => {
     const home = await usedHome('closed');
+    for (const folder of ['locks', 'checkpoints'])
+      if (folder !== left) rmSync(join(home, folder), { recursive: true });
     lose(join(home, 'lifeboat.db'));
-    const left = statSync(join(home, 'lifeboat.db'), { throwIfNoEntry: false })?.size;
-    await expect(opening(home)).rejects.toMatchObject({
+    const size = statSync(join(home, 'lifeboat.db'), { throwIfNoEntry: false })?.size;
+    await expect(openIn(home)).rejects.toMatchObject({
       code: 'journal.gone',
       shortMessage: `the journal in ${home} is empty or gone, and there was one`,
     });
-    await expect(openForReading({ home })).rejects.toMatchObject({ code: 'journal.gone' });
-    expect(statSync(join(home, 'lifeboat.db'), { throwIfNoEntry: false })?.size).toBe(left);
+    await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.gone' });
+    expect(statSync(join(home, 'lifeboat.db'), { throwIfNoEntry: false })?.size).toBe(size);
   });
 
   test.each(losses.slice(0, 2))(
@@ -57,7 +62,7 @@ describe('a journal that was there is never begun anew in silence', () => {
       for (const folder of ['locks', 'checkpoints']) rmSync(join(home, folder), { recursive: true });
       const log = readFileSync(join(home, 'lifeboat.db-wal'));
       lose(join(home, 'lifeboat.db'));
-      await expect(opening(home)).rejects.toMatchObject({ code: 'journal.gone' });
+      await expect(openIn(home)).rejects.toMatchObject({ code: 'journal.gone' });
       expect(readFileSync(join(home, 'lifeboat.db-wal')).equals(log)).toBe(true);
     },
   );
@@ -70,33 +75,33 @@ describe('a journal that was there is never begun anew in silence', () => {
   ])('when the database was cut to %i bytes', async (length, code, told) => {
     const home = await usedHome('closed');
     truncateSync(join(home, 'lifeboat.db'), length);
-    await expect(opening(home)).rejects.toMatchObject({ code });
-    await expect(openForReading({ home })).rejects.toMatchObject({ code: told });
+    await expect(openIn(home)).rejects.toMatchObject({ code });
+    await expect(readIn(home)).rejects.toMatchObject({ code: told });
     expect(statSync(join(home, 'lifeboat.db')).size).toBe(length);
   });
 
   test('a folder in its place is told apart', async () => {
     const home = temporaryHome();
     mkdirSync(join(home, 'lifeboat.db'));
-    await expect(opening(home)).rejects.toMatchObject({
+    await expect(openIn(home)).rejects.toMatchObject({
       code: 'journal.home',
       shortMessage: `${join(home, 'lifeboat.db')} cannot be opened: it is a folder`,
     });
-    await expect(openForReading({ home })).rejects.toMatchObject({ code: 'journal.home' });
+    await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.home' });
   });
 
   test('a home that is a file is told apart', async () => {
     const home = join(temporaryHome(), 'home');
     writeFileSync(home, '');
-    await expect(opening(home)).rejects.toMatchObject({ code: 'journal.home' });
-    await expect(openForReading({ home })).rejects.toMatchObject({ code: 'journal.none' });
+    await expect(openIn(home)).rejects.toMatchObject({ code: 'journal.home' });
+    await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.none' });
   });
 
   test('a home whose traces were moved away begins a new journal', async () => {
     const home = await usedHome('closed');
     for (const path of ['lifeboat.db', 'locks', 'checkpoints'])
       rmSync(join(home, path), { recursive: true, force: true });
-    const journal = await opening(home);
+    const journal = await openIn(home);
     expect(await journal.streams()).toEqual([]);
     await journal.close();
   });

@@ -2,8 +2,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { failureOf } from '../../src/errors.ts';
-import { openForReading } from '../../src/store/open-for-reading.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { openIn, readIn } from './sqlite-store.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 type Making = readonly [name: string, why: RegExp, advice: RegExp, make: (folder: string) => string];
@@ -28,7 +27,7 @@ const HOMES: readonly Making[] = [
 test.each(HOMES)('a home %s is refused with the true reason, which no long path hides', async (...given) => {
   const [, why, advice, make] = given;
   const home = make(temporaryHome());
-  const refused = failureOf(await openSqliteJournal({ home, by: 'tester' }).catch((error: unknown) => error));
+  const refused = failureOf(await openIn(home).catch((error: unknown) => error));
   expect(refused).toMatchObject({ code: 'journal.home', shortMessage: expect.stringMatching(why) });
   expect(refused.hints[0]).toMatch(advice);
   expect(`${refused.shortMessage} ${refused.hints[0]}`).not.toMatch(/rights|space/u);
@@ -37,7 +36,7 @@ test.each(HOMES)('a home %s is refused with the true reason, which no long path 
 
 test.each(HOMES)('a home %s is not read either', async (...given) => {
   const home = given[3](temporaryHome());
-  const refused = failureOf(await openForReading({ home }).catch((error: unknown) => error));
+  const refused = failureOf(await readIn(home).catch((error: unknown) => error));
   expect(refused.code).toMatch(/^(?:journal\.none|file\.failed)$/u);
   expect(refused.shortMessage.length).toBeLessThan(1_000);
 });

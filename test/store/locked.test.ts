@@ -2,18 +2,19 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { openIn } from './sqlite-store.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 /** Holds a run, begins a transaction on the database beside the journal, and stands still. */
 const HOLDER = `
-  const { openSqliteJournal } = await import(process.argv[1]);
+  const { openSqliteStore } = await import(process.argv[1]);
+  const { freshSigner } = await import(process.argv[2]);
   const { DatabaseSync } = await import('node:sqlite');
-  const [, , home, run] = process.argv;
-  const journal = await openSqliteJournal({ home, by: 'holder' });
-  await journal.append([{ stream: run, type: 'note', body: {} }]);
+  const [, , , home, run] = process.argv;
+  const journal = await openSqliteStore({ home, by: 'holder', signer: freshSigner(), projections: [] });
   await journal.hold('instance/orders');
-  await journal.hold(run);
+  const hold = await journal.hold(run);
+  await journal.append([{ stream: run, type: 'note', body: {} }], [hold]);
   const database = new DatabaseSync(home + '/lifeboat.db');
   database.exec('BEGIN IMMEDIATE');
   process.stdout.write('locked');
@@ -29,9 +30,9 @@ test('a journal that is locked by a process in the middle of a write names it an
   await once(dead, 'close');
   const holder = await holderOf(home, 'run/a');
   holder.kill('SIGSTOP');
-  const journal = await openSqliteJournal({ home, by: 'tester' });
+  const journal = await openIn(home);
   onTestFinished(() => journal.close());
-  const refused = journal.append([{ stream: 'run/b', type: 'note', body: {} }]);
+  const refused = journal.append([{ stream: 'store/log', type: 'note', body: {} }], []);
   await expect(refused).rejects.toMatchObject({
     code: 'journal.busy',
     shortMessage: 'another process keeps the journal locked',
@@ -45,8 +46,10 @@ test('a journal that is locked by a process in the middle of a write names it an
 });
 
 async function holderOf(home: string, run: string) {
-  const module = resolve(import.meta.dirname, '../../src/store/sqlite-journal.ts');
-  const child = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, module, home, run], {
+  const modules = ['../../src/store/sqlite/open.ts', 'fresh-signer.ts'].map((path) =>
+    resolve(import.meta.dirname, path),
+  );
+  const child = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, ...modules, home, run], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -3,9 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withLock } from '../../src/keys/lock.ts';
-import { openForReading } from '../../src/store/open-for-reading.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
-import { holdStream } from '../../src/store/stream-lock.ts';
+import { lockStream } from '../../src/store/sqlite/stream-lock.ts';
+import { openIn, readIn } from './sqlite-store.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 const ODD: readonly (readonly [string, (path: string) => void])[] = [
@@ -26,8 +25,8 @@ test.for(ODD)(
       code: 'journal.home',
       shortMessage: expect.stringMatching(/: it is (?:a folder|not a plain file)$/),
     };
-    await expect(openSqliteJournal({ home, by: 'tester' })).rejects.toMatchObject(refusal);
-    await expect(openForReading({ home })).rejects.toMatchObject(refusal);
+    await expect(openIn(home)).rejects.toMatchObject(refusal);
+    await expect(readIn(home)).rejects.toMatchObject(refusal);
   },
 );
 
@@ -37,11 +36,11 @@ describe.for([...ODD, ...GARBAGE])('%s in the place of a lock', ([, put]) => {
     mkdirSync(join(home, 'locks'));
     const path = join(home, 'locks', 'run-a.lock.db');
     put(path);
-    expect(() => holdStream(home, 'run/a', new Date())).toThrow(
+    expect(() => lockStream(home, 'run/a', new Date())).toThrow(
       expect.objectContaining({ code: 'journal.lock', shortMessage: `${path} is not a lock file` }),
     );
     rmSync(path, { recursive: true });
-    holdStream(home, 'run/a', new Date()).release();
+    lockStream(home, 'run/a', new Date()).release();
   });
 
   test('of the keys is said not to be one, and nothing is written meanwhile', async () => {
