@@ -56,11 +56,20 @@ export interface ActivityContext {
   report(progress: Progress): void;
 }
 
-/** What a verb that changes something is given besides. */
-export interface ChangeContext extends ActivityContext {
+/** What a call that changes something is given besides; without it, none can be made. */
+export interface SendContext extends ActivityContext {
   /**
-   * Makes facts durable in a ledger before what they announce is done. Nothing that they announce may happen before it resolves; when it rejects, so
-   * does the performing of the verb, whatever the verb makes of it.
+   * Asked right before the first byte of a request is written, or a tool is started: throws `journal.lost-hold` when another process may
+   * have the run by now. Then the call was provably never sent.
+   */
+  readonly mayLeave: () => void;
+}
+
+/** What a verb that changes something and may be repeated is given besides. */
+export interface ChangeContext extends SendContext {
+  /**
+   * Makes facts durable in a ledger, with a checkpoint outside the store, before what they announce is done. Nothing that they announce may happen
+   * before it resolves; when it rejects, so does the performing of the verb, whatever the verb makes of it.
    */
   announce(facts: readonly LedgerFact[]): Promise<void>;
 }
@@ -147,7 +156,7 @@ export interface OnceActivity<Input extends { readonly intent: string }, Output>
   readonly kind: 'once';
   prepare(input: Input, context: ActivityContext): Promise<ActivityResult<Json>>;
   /** `baseline` is what `prepare` gave. */
-  send(input: Input, context: ActivityContext, baseline: Json): Promise<Sent<Output>>;
+  send(input: Input, context: SendContext, baseline: Json): Promise<Sent<Output>>;
   judge(input: Input, memory: InDoubt, context: ActivityContext): Promise<Judgement<Output>>;
 }
 

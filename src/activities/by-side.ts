@@ -14,7 +14,7 @@ type Once = OnceActivity<{ readonly intent: string }, unknown>;
 export function bySide(here: AnyActivity, there: AnyActivity, target: string): AnyActivity {
   const isThere = (input: unknown) =>
     typeof input === 'object' && input !== null && (input as { readonly on?: unknown }).on === 'target';
-  const contextAt = (input: unknown, context: ActivityContext) =>
+  const contextAt = <C extends ActivityContext>(input: unknown, context: C): C =>
     isThere(input) ? { ...context, instance: target } : context;
   if (here.kind === 'once') {
     const sideOf = (input: unknown) => (isThere(input) ? there : here) as unknown as Once;

@@ -15,9 +15,10 @@ export function changeBackupSettings(
 ): RepeatableActivity<{ settings: BackupSettings }, SettingsChange> {
   return {
     kind: 'repeatable',
-    async run({ settings }, { signal }) {
+    async run({ settings }, context) {
+      const { signal } = context;
       try {
-        const send = () => deps.service.changeBackupsConfig(wireOf(settings), signal);
+        const send = () => deps.service.changeBackupsConfig(wireOf(settings), context);
         const sent = await sentWhenLetIn(send, signal);
         if (sent.outcome === 'refused' || sent.outcome === 'never-sent') return because(sent.failure);
         const { value } = await deps.service.backupsConfig(signal);

@@ -15,15 +15,15 @@ export function changeUpdateSetting(
 ): RepeatableActivity<{ setting: UpdateSetting }, UpdateSetting> {
   return {
     kind: 'repeatable',
-    async run({ setting }, { signal }) {
+    async run({ setting }, context) {
       let wasLost = false;
       const send = async () => {
-        const sent = await deps.service.changeUpdateSetting(setting, signal);
+        const sent = await deps.service.changeUpdateSetting(setting, context);
         wasLost ||= sent.outcome === 'unknown';
         return sent;
       };
       try {
-        const sent = await sentAgain(send, signal);
+        const sent = await sentAgain(send, context.signal);
         if (sent.outcome === 'unknown') return because(unsure(harmless(sent.failure)));
         if (sent.outcome !== 'accepted') return because(wasLost ? unsure(sent.failure) : sent.failure);
         const now = sent.value.setting ?? setting;

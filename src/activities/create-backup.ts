@@ -9,8 +9,8 @@ export function createBackup(deps: ActivityDeps): OnceActivity<{ readonly intent
   return {
     kind: 'once',
     prepare: (_, { signal }) => baselineOf(deps, 'backups', signal),
-    send: async (_, { signal }, baseline) =>
-      sentTask(await deps.service.createBackup(signal), 'backup', baseline),
+    send: async (_, context, baseline) =>
+      sentTask(await deps.service.createBackup(context), 'backup', baseline),
     judge: async (_, memory, context) =>
       judgeBackup(await lookAt(() => deps.service.backups(context.signal), memory, deps, context)),
   };

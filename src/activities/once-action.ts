@@ -1,6 +1,6 @@
 import type { Started } from '../../machines/parts/verbs.ts';
 import type { SendOutcome, StartedAction } from '../service/client.ts';
-import type { ActivityContext, OnceActivity } from './activity.ts';
+import type { OnceActivity, SendContext } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Action, ActionBaseline, judgeAction, updateLines } from './doubt-action.ts';
 import { sentUnaccepted, timesOf } from './once-task.ts';
@@ -10,7 +10,7 @@ import { because, ok } from './results.ts';
 export function onceAction<Input extends { readonly intent: string }>(
   action: Action,
   deps: ActivityDeps,
-  send: (input: Input, context: ActivityContext) => Promise<SendOutcome<StartedAction>>,
+  send: (input: Input, context: SendContext) => Promise<SendOutcome<StartedAction>>,
 ): OnceActivity<Input, Started> {
   return {
     kind: 'once',

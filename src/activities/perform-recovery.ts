@@ -30,11 +30,11 @@ export function performRecovery(deps: ActivityDeps): OnceActivity<Input, Trigger
       const key = await keyFor(deps, input, instance);
       return key.ok ? baselineOf(deps, 'restores', signal) : key;
     },
-    async send(input, { instance, signal }, baseline) {
-      const key = await keyFor(deps, input, instance);
+    async send(input, context, baseline) {
+      const key = await keyFor(deps, input, context.instance);
       if (!key.ok) return { sent: 'absent', failure: key.failure };
       const { backupGuid } = input;
-      const sent = await deps.service.performRecovery({ backupGuid, key: key.output }, signal);
+      const sent = await deps.service.performRecovery({ backupGuid, key: key.output }, context);
       return sentTask(
         sent.outcome === 'accepted' ? { ...sent, value: { id: sent.value.restoreId } } : sent,
         'restore',

@@ -26,12 +26,12 @@ export function prepareRecovery(deps: ActivityDeps): RepeatableActivity<Input, R
       const { signal } = context;
       try {
         if (fingerprint === undefined) {
-          const send = () => deps.service.prepareRecovery({}, signal);
+          const send = () => deps.service.prepareRecovery({}, context);
           const tellsGuid = ({ backupGuid }: { readonly backupGuid?: string | undefined }) =>
             backupGuid !== undefined;
           return withoutKey(await sentAgain(send, signal, tellsGuid));
         }
-        const send = (key: Secret) => deps.service.prepareRecovery({ key }, signal);
+        const send = (key: Secret) => deps.service.prepareRecovery({ key }, context);
         const { result, sent } = await sendKey(deps, { fingerprint, previous }, context, send);
         if (!result.ok || sent === undefined) return result;
         return { ...result, output: { ...result.output, ...guidOf(sent) } };

@@ -3,7 +3,7 @@ import { errorFrom } from '../errors.ts';
 import { show } from '../text.ts';
 import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { onPlatform } from './use-platform.ts';
+import { atPlatform } from './use-platform.ts';
 
 interface Input {
   readonly app: BoundApp;
@@ -17,7 +17,7 @@ export function proveApp(deps: ActivityDeps): ReadActivity<Input, PlatformProof>
   return {
     kind: 'read',
     run: ({ app, to, notBefore }, context) =>
-      onPlatform(deps, context, `looking at ${show(app.name, 100)}`, async (platform, options) => {
+      atPlatform(deps, context, `looking at ${show(app.name, 100)}`, async (platform, options) => {
         const proven = await platform.prove(app, to, { ...options, notBefore });
         if ('code' in proven) throw errorFrom(proven);
         return proven;

@@ -5,5 +5,5 @@ import { onceAction } from './once-action.ts';
 
 /** Recreates the instance (service-api.md endpoint 13), at most once for each intent. */
 export function recreate(deps: ActivityDeps): OnceActivity<{ readonly intent: string }, Started> {
-  return onceAction('recreate', deps, (_, { signal }) => deps.service.recreate(signal));
+  return onceAction('recreate', deps, (_, context) => deps.service.recreate(context));
 }

@@ -5,5 +5,5 @@ import { onceAction } from './once-action.ts';
 
 /** Restarts the instance (service-api.md endpoint 14), at most once for each intent. */
 export function restart(deps: ActivityDeps): OnceActivity<{ readonly intent: string }, Started> {
-  return onceAction('restart', deps, (_, { signal }) => deps.service.restart(signal));
+  return onceAction('restart', deps, (_, context) => deps.service.restart(context));
 }

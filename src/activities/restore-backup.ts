@@ -19,8 +19,8 @@ export function restoreBackup(deps: ActivityDeps): OnceActivity<Input, Triggered
   return {
     kind: 'once',
     prepare: (_, { signal }) => baselineOf(deps, 'restores', signal),
-    send: async ({ backup }, { signal }, baseline) =>
-      sentTask(await deps.service.restoreBackup(backup, signal), 'restore', baseline),
+    send: async ({ backup }, context, baseline) =>
+      sentTask(await deps.service.restoreBackup(backup, context), 'restore', baseline),
     judge: async ({ backup }, memory, context) => {
       const look = await lookAt(() => deps.service.restores(context.signal), memory, deps, context);
       return judgeTask(look, restoreOfBackup(backup));

@@ -31,8 +31,8 @@ export function restoreToTime(deps: ActivityDeps): OnceActivity<Input, Triggered
         });
       return baselineOf(deps, 'restores', signal);
     },
-    async send({ targetTime }, { signal }, baseline) {
-      const sent = await deps.service.restoreToTime(targetTime, signal);
+    async send({ targetTime }, context, baseline) {
+      const sent = await deps.service.restoreToTime(targetTime, context);
       return sentTask(sent.outcome === 'accepted' ? { ...sent, value: {} } : sent, 'restore', baseline);
     },
     judge: async ({ targetTime }, memory, context) => {

@@ -19,8 +19,7 @@ export function setKey(deps: ActivityDeps): RepeatableActivity<Input, KeySetting
     kind: 'repeatable',
     async run(input, context) {
       try {
-        const send = (key: Secret) =>
-          deps.service.changeBackupsConfig({ encryption_key: key }, context.signal);
+        const send = (key: Secret) => deps.service.changeBackupsConfig({ encryption_key: key }, context);
         return (await sendKey(deps, input, context, send)).result;
       } catch (thrown) {
         return because(thrown);

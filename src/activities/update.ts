@@ -13,14 +13,14 @@ interface Input {
 
 /** Applies the pending maintenance updates (service-api.md endpoint 15), at most once for each intent. */
 export function update(deps: ActivityDeps): OnceActivity<Input, Started> {
-  return onceAction('update', deps, async ({ serviceId }, { signal }) => {
+  return onceAction('update', deps, async ({ serviceId }, context) => {
     let offering = serviceId;
     try {
-      offering ??= await offeringOf(deps, signal);
+      offering ??= await offeringOf(deps, context.signal);
     } catch (thrown) {
       return neverSent(thrown);
     }
-    return deps.service.update({ serviceId: offering }, signal);
+    return deps.service.update({ serviceId: offering }, context);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { PlatformProof } from '../../machines/parts/recovery-verbs.ts';
 import type { Platform, RebindOptions } from '../platform/platform.ts';
 import { show } from '../text.ts';
-import type { ActivityContext, ActivityResult } from './activity.ts';
+import type { ActivityContext, ActivityResult, SendContext } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 import { watchProgress } from './watchdog.ts';
@@ -14,14 +14,25 @@ const STILL = {
 } as const;
 
 /**
- * One step at the platform. Without a platform it fails with `platform.none`: the step is done by hand then, and nothing was sent.
+ * One change at the platform. Without a platform it fails with `platform.none`: the step is done by hand then, and nothing was sent.
  * `what` names the step for the screen.
  */
-export async function onPlatform(
+export function onPlatform(
+  deps: ActivityDeps,
+  context: SendContext,
+  what: string,
+  step: (platform: Platform, options: RebindOptions) => Promise<PlatformProof>,
+): Promise<ActivityResult<PlatformProof>> {
+  const { mayLeave } = context;
+  return atPlatform(deps, context, what, (platform, options) => step(platform, { ...options, mayLeave }));
+}
+
+/** The same for a look at the platform. */
+export async function atPlatform(
   deps: ActivityDeps,
   context: ActivityContext,
   what: string,
-  step: (platform: Platform, options: RebindOptions) => Promise<PlatformProof>,
+  step: (platform: Platform, options: Omit<RebindOptions, 'mayLeave'>) => Promise<PlatformProof>,
 ): Promise<ActivityResult<PlatformProof>> {
   const { runId, signal } = context;
   const watched = watchProgress(context, STILL);

@@ -2,6 +2,7 @@ import { homeFolder, instanceNamed, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { formatTime } from '../format.ts';
 import type { Keyring } from '../keys/key-store.ts';
+import { appendHolding } from '../runner/holds.ts';
 import type { Secret } from '../secret.ts';
 import { readLedger } from '../store/projections/ledgers.ts';
 import type { CommandContext } from './context.ts';
@@ -140,7 +141,8 @@ export async function keysAdd(
     const isHeld = await holds(workspace.keyring, instance, secret);
     const fingerprint = await workspace.keyring.add(instance, secret);
     const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
-    await workspace.journal.append([{ stream: `instance/${instance}`, type: 'key.added', body }]);
+    await appendHolding(workspace.journal, [{ stream: `instance/${instance}`, type: 'key.added', body }]);
+    await workspace.sealer.sealNow();
     context.stdout.write(
       `key ${fingerprint} of ${instance} ${isHeld ? 'was held already: it is' : 'is'} stored in ${workspace.keyring.store.description}\n`,
     );

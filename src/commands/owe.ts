@@ -1,5 +1,6 @@
 import { homeFolder, loadConfig } from '../config/load.ts';
 import { EXIT } from '../errors.ts';
+import { Holds } from '../runner/holds.ts';
 import type { Json } from '../store/journal.ts';
 import { show } from '../text.ts';
 import { oweLines, oweRow } from '../view/owe.ts';
@@ -107,16 +108,13 @@ async function settleInLedger(
   }
   const how = event === 'operator.skip' ? 'skipped' : 'hand';
   const settlement = { how, text, at: new Date().toISOString(), evidence: {} };
-  const hold = await journal.hold(`instance/${instance}`);
-  try {
-    // Somebody else may have settled it while this process waited for the ledger.
-    obligationNamed(await gatherObligations(journal), `${instance}:${obligation.id}`);
-    const body = { id: obligation.id, settlement } as unknown as Json;
-    await journal.append([{ stream: `instance/${instance}`, type: 'obligation.settled', body }], [hold]);
-    await sealer.sealNow(`instance/${instance}`, 'closed');
-  } finally {
-    await hold.release();
-  }
+  await using holds = new Holds(journal);
+  await holds.take(`instance/${instance}`);
+  // Somebody else may have settled it before the ledger was held.
+  obligationNamed(await gatherObligations(journal), `${instance}:${obligation.id}`);
+  const body = { id: obligation.id, settlement } as unknown as Json;
+  await journal.append([{ stream: `instance/${instance}`, type: 'obligation.settled', body }], holds.all);
+  await sealer.sealNow();
   context.stdout.write(`${how === 'hand' ? 'settled' : 'skipped'}: ${show(obligation.what)}\n`);
   return EXIT.closed;
 }

@@ -42,7 +42,7 @@ export async function resume(
     if (flags.abandon !== undefined) {
       const owed = stillOwed(await owedBy(workspace.journal, summary));
       const doubts = await abandonRun(workspace.journal, summary, flags.abandon, owed);
-      await workspace.sealer.sealNow(`run/${summary.runId}`, 'closed');
+      await workspace.sealer.sealNow();
       context.stdout.write(`run ${summary.runId} is given up; its record stays\n`);
       for (const doubt of doubts) {
         const what = `${callInWords(doubt)} on ${doubt.instance}, sent ${formatTime(doubt.armedAt)} UTC`;

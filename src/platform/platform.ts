@@ -5,6 +5,7 @@ import type {
   PlatformProof,
   ServiceKey,
 } from '../../machines/parts/recovery-verbs.ts';
+import type { Leave } from '../service/call.ts';
 
 /** Binding parameters: they may hold secrets, so they never leave memory but into a private file. */
 export type BindingParameters = Readonly<Record<string, unknown>>;
@@ -37,8 +38,7 @@ export interface FoundBinding {
   readonly run?: string;
 }
 
-export interface RebindOptions {
-  readonly signal: AbortSignal;
+export interface RebindOptions extends Leave {
   /** Put as label `lifeboat.run` on what is created, and looked for before anything is created again (domain 2.4). */
   readonly runId: string;
   /** Told in one short sentence what the platform is at. */
@@ -52,7 +52,8 @@ export interface RebindOptions {
  * Rejects with a LifeboatError: `platform.unreachable`, `credentials.refused`, `credentials.missing`, `platform.forbidden`,
  * `platform.not-found`, `platform.refused` (422 with the platform's own words as evidence), `platform.failed` (a job or deployment
  * that ended badly), `platform.bound` (the old binding is still there, so binding would change nothing), `platform.busy`
- * (an operation on the binding is under way), `platform.bad-answer`, `platform.too-large`, `platform.stopped` (the signal).
+ * (an operation on the binding is under way), `platform.bad-answer`, `platform.too-large`, `platform.stopped` (the signal), and what `mayLeave`
+ * throws: then not a byte of that change was sent.
  */
 export interface Platform {
   readonly way: 'platform' | 'cf';

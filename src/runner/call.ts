@@ -1,8 +1,9 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
-import type { Entry, Hold, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
+import type { Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
+import { appendHolding, Holds, lostHold } from './holds.ts';
 import { handOn, type OpenCall, openCalls } from './in-doubt.ts';
-import { foldIntents } from './intents.ts';
+import { KnownEntries } from './known-entries.ts';
 import { newId } from './new-id.ts';
 import { perform } from './perform.ts';
 import type { Note, Performed } from './performed.ts';
@@ -25,11 +26,11 @@ export interface CallDeps {
   readonly activities: Readonly<Record<string, AnyActivity>>;
   readonly now: () => Date;
   readonly signal: AbortSignal;
-  /** Rejects when `signal` ends it. */
-  readonly sleep: (ms: number) => Promise<void>;
+  /** Rejects when the signal ends it. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly report: (progress: Progress) => void;
-  /** Signs the ledger's head once a call is armed; absent for calls that destroy nothing. */
-  readonly seal?: (stream: StreamName) => Promise<void>;
+  /** Puts a checkpoint of the log outside the store, before anything may leave that changes something. */
+  readonly seal: () => Promise<void>;
 }
 
 /** How a call ended, and, where its answer was not taken for one, what came instead. */
@@ -47,14 +48,19 @@ export interface Caller {
   /**
    * Performs one verb under the rules of a run: what may not happen twice is prepared, armed and sent once, and what became of
    * it is asked for. If the process dies inside, `open` of the next one tells. Rejects with the signal's reason when it is
-   * stopped, and with what the journal rejects with.
+   * stopped, with `journal.lost-hold` when the ledger may belong to another process by now, and with what the journal rejects with.
    */
   perform(call: Call): Promise<CallEnd>;
   /** Asks the service what became of an open call; sends nothing. */
   settle(open: OpenCall): Promise<CallEnd>;
   /** Closes an open call by a person's decision: it became a task with this id, or nothing. */
   decide(open: OpenCall, became: number | undefined, reason: string): Promise<void>;
-  release(): void;
+  /** Writes facts down that belong to the call, under the hold of this ledger, or under one of another's that is taken for it. */
+  record(facts: readonly LedgerFact[]): Promise<void>;
+  /** Aborted when the ledger may belong to another process by now: then nothing is written or sent any more. */
+  readonly lost: AbortSignal;
+  /** Does nothing the second time. */
+  release(): Promise<void>;
 }
 
 /**
@@ -63,59 +69,76 @@ export interface Caller {
  */
 export async function takeLedger(deps: CallDeps): Promise<Caller> {
   const stream: StreamName = `instance/${deps.instance}`;
-  const hold: Hold = await deps.journal.hold(stream);
-  const entries: Entry[] = [];
+  const holds = new Holds(deps.journal);
+  await holds.take(stream);
+  const known = new KnownEntries();
+  const signal = AbortSignal.any([deps.signal, holds.lost]);
   const by = deps.who === undefined ? {} : { who: deps.who as Json };
   try {
-    entries.push(...(await deps.journal.read(stream)));
+    known.add(await deps.journal.read(stream));
     const left = handOn(await leftBehind(deps.journal, deps.instance));
-    if (left.length > 0) entries.push(...(await deps.journal.append(left)));
+    if (left.length > 0) known.add(await deps.journal.append(left, holds.all));
   } catch (thrown) {
-    hold.release();
+    await holds.release();
     throw thrown;
   }
 
   const append = async (notes: readonly Note[], facts: readonly LedgerFact[] = []): Promise<void> => {
-    const written: NewEntry[] = [...notes, ...facts].map((note) => ({ stream, ...note }));
-    if (written.length > 0) entries.push(...(await deps.journal.append(written)));
+    const written: NewEntry[] = [...notes, ...facts].map(({ type, body }) => ({ stream, type, body }));
+    if (written.length > 0) known.add(await deps.journal.append(written, holds.all));
   };
 
-  const run = async (id: string, { verb, input }: Call): Promise<CallEnd> => {
+  const run = async (id: string, call: Call): Promise<CallEnd> => {
+    try {
+      return await performAndWrite(id, call);
+    } catch (thrown) {
+      if (!holds.lost.aborted) throw thrown;
+      const look = `what was sent and when: lifeboat calls list --instance ${deps.instance}`;
+      throw lostHold(`the ledger of ${deps.instance}`, known, holds, [look]);
+    }
+  };
+
+  const performAndWrite = async (id: string, { verb, input }: Call): Promise<CallEnd> => {
     const activity = deps.activities[verb];
     if (activity === undefined) throw new Error(`no activity performs the verb ${verb}`);
     const context = {
       runId: id,
       instance: deps.instance,
-      signal: deps.signal,
+      signal,
       now: deps.now,
       report: deps.report,
+      mayLeave: () => {
+        deps.signal.throwIfAborted();
+        holds.mayLeave();
+      },
     };
-    const before = entries.length;
+    const before = known.all.length;
     const performed = await perform(activity, { id, verb, input: { ...input, intent: id } }, context, {
       write: async (notes, facts) => {
-        deps.signal.throwIfAborted();
+        signal.throwIfAborted();
         await append(notes, facts);
       },
-      entries: () => entries,
+      entries: () => known.all,
+      intents: () => known.intents,
+      lastForCall: () => holds.lastForCall(deps.signal),
       seal: async () => {
-        await deps.seal?.(stream);
-        deps.signal.throwIfAborted();
+        await deps.seal();
+        signal.throwIfAborted();
       },
-      sleep: deps.sleep,
+      sleep: (ms) => deps.sleep(ms, signal),
     });
     const ended = { type: 'call.ended', body: endOf(id, verb, performed) };
     await append([...performed.notes, ended], performed.ledger);
-    const intents = foldIntents(entries);
     // A call that was never armed and is done: an earlier one of the same wish, which was refused, turned out
     // to be.
-    const judged = entries.slice(before).findLast(({ type }) => type === 'intent.judged');
+    const judged = known.all.slice(before).findLast(({ type }) => type === 'intent.judged');
     const { intent = '' } = (judged?.body ?? {}) as { readonly intent?: string };
-    const known = intents.get(id) ?? intents.get(intent);
-    return { performed, lost: known?.lost, evidence: known?.evidence };
+    const memory = known.intents.get(id) ?? known.intents.get(intent);
+    return { performed, lost: memory?.lost, evidence: memory?.evidence };
   };
 
   return {
-    open: () => openCalls(entries),
+    open: () => openCalls(known.all),
     perform: async (call) => {
       const id = `call-${newId()}`;
       const { verb, input, reason } = call;
@@ -128,7 +151,18 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       const body = { call: open.intent, verb: open.verb, became: became ?? null, reason, ...by };
       return append([{ type: 'call.decided', body }]);
     },
-    release: () => hold.release(),
+    record: async (facts) => {
+      const isOwn = ({ instance = deps.instance }: LedgerFact) => instance === deps.instance;
+      await append([], facts.filter(isOwn));
+      const others = facts.filter((fact) => !isOwn(fact));
+      if (others.length === 0) return;
+      await appendHolding(
+        deps.journal,
+        others.map(({ instance = '', ...fact }): NewEntry => ({ stream: `instance/${instance}`, ...fact })),
+      );
+    },
+    lost: holds.lost,
+    release: () => holds.release(),
   };
 }
 

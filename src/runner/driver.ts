@@ -1,23 +1,29 @@
 import type { Failure } from '../../machines/parts/failure.ts';
-import type { ActivityContext, AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
+import type { LedgerFact, Progress, SendContext } from '../activities/activity.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry, Json } from '../store/journal.ts';
 import { type Answer, decide, metaOf } from './answer.ts';
-import { type Folded, fold, type Invocation, type MachineEvent, statePath, step } from './fold.ts';
-import { aborted, leftOrThrow, mustStay, sleepUnlessLeft } from './leaving.ts';
+import { endOf, type Folded, fold, type Invocation, type MachineEvent, statePath, step } from './fold.ts';
+import type { Holds } from './holds.ts';
+import { leftOrThrow } from './leaving.ts';
 import { arrivedAt, noteOverdue } from './overdue.ts';
 import { perform } from './perform.ts';
-import type { Note } from './performed.ts';
+import type { Note, PerformPort } from './performed.ts';
 import type { Run, RunDeps, RunEnd, RunState } from './run.ts';
-import { RunLog } from './run-log.ts';
+import { inputOf, RunLog } from './run-log.ts';
+import { UnderWay } from './under-way.ts';
 
 const LEAVE_GRACE_MS = 5_000;
 
-/** Drives one run: performs what its machine invokes, takes answers, and writes before it acts. Whoever makes it holds the run. */
+/**
+ * Drives one run: performs what its machine invokes, takes answers, and writes before it acts. It owns the holds that it is given, and gives them
+ * back at its end. When one is lost, what is under way is left, nothing is written any more, and `ended` rejects with `journal.lost-hold`.
+ */
 export class Driver implements Run {
   readonly ended: Promise<RunEnd>;
   readonly #deps: RunDeps;
   readonly #log: RunLog;
+  readonly #holds: Holds;
   readonly #listeners = new Set<() => void>();
   readonly #leaving = new AbortController();
   #left: string | undefined;
@@ -26,17 +32,15 @@ export class Driver implements Run {
   #paused: Failure | undefined;
   #wakeUp: (() => void) | undefined;
   #answering: Promise<void> = Promise.resolve();
-  /** Ends the verb that is under way without hearing its outcome. Only a verb that changes nothing has one. */
-  #overtake: AbortController | undefined;
+  #underWay: UnderWay | undefined;
 
-  constructor(deps: RunDeps, entries: Entry[], release: () => void) {
+  constructor(deps: RunDeps, entries: readonly Entry[], holds: Holds) {
     this.#deps = deps;
-    this.#log = new RunLog(deps, entries);
-    const started = entries.find((entry) => entry.type === 'run.started')?.body as
-      | { input?: Json }
-      | undefined;
-    this.#folded = fold(deps.runbook, started?.input ?? {}, entries);
-    this.ended = this.#drive().finally(release);
+    this.#holds = holds;
+    this.#log = new RunLog(deps, entries, holds);
+    this.#folded = fold(deps.runbook, inputOf(entries) ?? {}, entries);
+    holds.lost.addEventListener('abort', () => this.#stir(), { once: true });
+    this.ended = this.#drive();
     this.ended.catch(() => undefined);
   }
 
@@ -84,8 +88,8 @@ export class Driver implements Run {
       await this.#append(passed.notes);
       throw passed.refusal;
     }
-    const overtake = this.#overtake;
-    if (before.invocation !== undefined && overtake === undefined)
+    const underWay = this.#underWay;
+    if (before.invocation !== undefined && underWay?.mayBeOvertaken !== true)
       throw new LifeboatError('answer.misfit', 'the step that is under way cannot be left before it ends', {
         hints: ['the run is as it was'],
       });
@@ -95,16 +99,30 @@ export class Driver implements Run {
       throw new LifeboatError('answer.late', 'the run has gone on meanwhile', {
         hints: ['the answer was not taken: look again'],
       });
-    overtake?.abort();
+    underWay?.overtake();
     this.#stir();
   }
 
   async #drive(): Promise<RunEnd> {
+    try {
+      return await this.#goOn();
+    } catch (thrown) {
+      throw this.#holds.lost.aborted ? this.#log.lost() : thrown;
+    } finally {
+      await this.#holds.release();
+    }
+  }
+
+  async #goOn(): Promise<RunEnd> {
     for (;;) {
+      this.#holds.lost.throwIfAborted();
       if (this.#folded.snapshot.status === 'done') return this.#close();
       if (this.#leaving.signal.aborted) return this.#leave();
       if (this.#paused !== undefined) {
-        if (this.#deps.leaveWhenPaused) return { how: 'paused', exitCode: EXIT.credentials };
+        if (this.#deps.leaveWhenPaused) {
+          await this.#deps.seal();
+          return { how: 'paused', exitCode: EXIT.credentials };
+        }
         await this.#stirred();
       } else if (this.#folded.invocation !== undefined) {
         await this.#performNext();
@@ -120,33 +138,20 @@ export class Driver implements Run {
     if (invocation === undefined) return;
     const activity = this.#deps.activities[invocation.verb];
     if (activity === undefined) throw new Error(`no activity performs the verb ${invocation.verb}`);
-    const destructive = this.#folded.snapshot.hasTag('destructive' as never);
-    const left = new AbortController();
-    const overtake = activity.kind === 'read' ? new AbortController() : undefined;
-    this.#overtake = overtake;
+    const underWay = new UnderWay(activity.kind, this.#leaving.signal, this.#holds);
+    this.#underWay = underWay;
     this.#activity = { verb: invocation.verb, since: this.#deps.now().toISOString(), progress: undefined };
     this.#tell();
     const noting: Promise<void>[] = [];
-    const signal =
-      overtake === undefined ? left.signal : AbortSignal.any([this.#leaving.signal, overtake.signal]);
-    const performing = perform(activity, invocation, this.#context(invocation, signal, noting), {
-      write: async (notes, ledger) => {
-        mustStay(left.signal);
-        await this.#append(notes, ledger);
-      },
-      entries: () => this.#log.entries,
-      seal: async () => {
-        if (destructive) await this.#deps.seal(this.#log.stream, 'armed');
-        mustStay(left.signal);
-      },
-      sleep: (ms) => sleepUnlessLeft(ms, this.#leaving.signal),
-    });
-    const performed = await Promise.race([performing, this.#patience(activity, overtake)]).catch(leftOrThrow);
+    const context = this.#context(invocation, underWay, noting);
+    const performing = perform(activity, invocation, context, this.#port(underWay));
+    const patience = underWay.patience(this.#deps.leaveGraceMs ?? LEAVE_GRACE_MS);
+    const performed = await Promise.race([performing, patience]).catch(leftOrThrow);
     this.#activity = undefined;
-    this.#overtake = undefined;
+    this.#underWay = undefined;
     await Promise.all(noting);
     if (performed === 'left' || this.#folded !== before) {
-      left.abort();
+      underWay.leave();
       performing.catch(() => undefined);
       return;
     }
@@ -160,16 +165,29 @@ export class Driver implements Run {
       this.#tell();
       return;
     }
-    const event: MachineEvent =
-      performed.how === 'done'
-        ? { type: `xstate.done.actor.${invocation.id}`, output: performed.output, actorId: invocation.id }
-        : { type: `xstate.error.actor.${invocation.id}`, error: performed.failure, actorId: invocation.id };
     if (this.#leaving.signal.aborted && activity.kind === 'read' && performed.how === 'failed') return;
     // An answer beside the verb may have come first; what the verb found then concerns nobody.
-    await this.#advance(before, event, performed.notes, performed.ledger);
+    await this.#advance(before, endOf(invocation, performed), performed.notes, performed.ledger);
   }
 
-  #context(invocation: Invocation, signal: AbortSignal, noting: Promise<void>[]): ActivityContext {
+  #port(underWay: UnderWay): PerformPort {
+    return {
+      write: async (notes, ledger) => {
+        underWay.mustStay();
+        await this.#append(notes, ledger);
+      },
+      entries: () => this.#log.entries,
+      intents: () => this.#log.known.intents,
+      lastForCall: () => underWay.lastForCall(),
+      seal: async () => {
+        await this.#deps.seal();
+        underWay.mustStay();
+      },
+      sleep: (ms) => underWay.sleep(ms),
+    };
+  }
+
+  #context(invocation: Invocation, underWay: UnderWay, noting: Promise<void>[]): SendContext {
     const own = this.#activity;
     let told = own;
     return {
@@ -177,7 +195,8 @@ export class Driver implements Run {
       instance: this.#deps.instance,
       begunAt: this.#log.entries[0]?.at,
       arrivedAt: arrivedAt(this.#log.entries, statePath(this.#folded.snapshot)),
-      signal,
+      signal: underWay.signal,
+      mayLeave: () => underWay.mayLeave(),
       now: this.#deps.now,
       report: (progress) => {
         // What was left behind reports to nobody.
@@ -204,21 +223,6 @@ export class Driver implements Run {
   }
 
   /**
-   * Resolves when the operator leaves: at once for a verb that only asks, after a grace time for one that changes something,
-   * because its answer is worth waiting for. What is cut off is in doubt, and the next resume asks the service.
-   */
-  async #patience(activity: AnyActivity, overtake: AbortController | undefined): Promise<'left'> {
-    await aborted(
-      overtake === undefined
-        ? this.#leaving.signal
-        : AbortSignal.any([this.#leaving.signal, overtake.signal]),
-    );
-    const grace = activity.kind === 'read' ? 0 : (this.#deps.leaveGraceMs ?? LEAVE_GRACE_MS);
-    await new Promise((resolve) => setTimeout(resolve, grace).unref());
-    return 'left';
-  }
-
-  /**
    * Computes the next state, makes event, notes and ledger facts durable in one transaction, and only then moves. Does nothing and gives
    * false when the run has moved on from the state that the event was meant for.
    */
@@ -228,25 +232,18 @@ export class Driver implements Run {
     notes: readonly Note[],
     ledger: readonly LedgerFact[] = [],
   ): Promise<boolean> {
-    return this.#log.inTurn(() => this.#move(before, event, notes, ledger));
-  }
-
-  async #move(
-    before: Folded,
-    event: MachineEvent,
-    notes: readonly Note[],
-    ledger: readonly LedgerFact[],
-  ): Promise<boolean> {
-    if (this.#folded !== before) return false;
-    const next = step(this.#deps.runbook, before, event);
-    const title = metaOf(next.snapshot)?.title;
-    const body = { event, to: statePath(next.snapshot), ...(title === undefined ? {} : { title }) };
-    const asked = this.#deps.gate?.arrived({ ...this.state(), snapshot: next.snapshot }) ?? [];
-    await this.#log.write([...notes, { type: 'event', body: body as unknown as Json }, ...asked], ledger);
-    this.#folded = next;
-    this.#deps.stepped?.(this.state());
-    this.#tell();
-    return true;
+    return this.#log.inTurn(async () => {
+      if (this.#folded !== before) return false;
+      const next = step(this.#deps.runbook, before, event);
+      const title = metaOf(next.snapshot)?.title;
+      const body = { event, to: statePath(next.snapshot), ...(title === undefined ? {} : { title }) };
+      const asked = this.#deps.gate?.arrived({ ...this.state(), snapshot: next.snapshot }) ?? [];
+      await this.#log.write([...notes, { type: 'event', body: body as unknown as Json }, ...asked], ledger);
+      this.#folded = next;
+      this.#deps.stepped?.(this.state());
+      this.#tell();
+      return true;
+    });
   }
 
   async #append(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
@@ -261,24 +258,23 @@ export class Driver implements Run {
     if (!this.#log.entries.some((entry) => entry.type === 'run.closed')) {
       const obligations = runbook.obligations?.(snapshot.context as never);
       const body = { ...closing, ...(obligations === undefined ? {} : { obligations }) };
-      const notes = [...this.#lastNotes(true), { type: 'run.closed', body: body as unknown as Json }];
+      const notes = [
+        ...(this.#deps.lastNotes?.(true) ?? []),
+        { type: 'run.closed', body: body as unknown as Json },
+      ];
       await this.#log.close(notes);
       this.#tell();
     }
-    await this.#deps.seal(this.#log.stream, 'closed');
+    await this.#deps.seal();
     return { how: 'ended', exitCode: closing.proven ? EXIT.closed : EXIT.failed };
   }
 
   async #leave(): Promise<RunEnd> {
     await this.#answering;
     const body = { why: this.#left ?? '' };
-    await this.#append([...this.#lastNotes(false), { type: 'run.detached', body }]);
-    await this.#deps.seal(this.#log.stream, 'handed-over');
+    await this.#append([...(this.#deps.lastNotes?.(false) ?? []), { type: 'run.detached', body }]);
+    await this.#deps.seal();
     return { how: 'detached', exitCode: EXIT.interrupted };
-  }
-
-  #lastNotes(isOver: boolean): readonly Note[] {
-    return this.#deps.lastNotes?.(isOver) ?? [];
   }
 
   #tell(): void {

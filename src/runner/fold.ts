@@ -2,6 +2,7 @@ import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { LifeboatError } from '../errors.ts';
 import type { Entry } from '../store/journal.ts';
+import type { Performed } from './performed.ts';
 
 /** A verb that the machine has invoked and whose outcome it waits for. */
 export interface Invocation {
@@ -61,6 +62,16 @@ export function fold(runbook: Runbook, input: unknown, entries: readonly Entry[]
     }
   }
   return folded;
+}
+
+/** The event by which the machine hears how a verb has ended. */
+export function endOf(
+  { id }: Invocation,
+  performed: Extract<Performed, { readonly how: 'done' | 'failed' }>,
+): MachineEvent {
+  return performed.how === 'done'
+    ? { type: `xstate.done.actor.${id}`, output: performed.output, actorId: id }
+    : { type: `xstate.error.actor.${id}`, error: performed.failure, actorId: id };
 }
 
 /** The active state as a dotted path. */

@@ -1,9 +1,9 @@
 import type { Failure } from '../../machines/parts/failure.ts';
-import type { ActivityContext, InDoubt, OnceActivity, Sent } from '../activities/activity.ts';
+import type { InDoubt, OnceActivity, SendContext, Sent } from '../activities/activity.ts';
 import { failureOf } from '../errors.ts';
 import type { Json } from '../store/journal.ts';
 import type { Invocation } from './fold.ts';
-import { foldIntents, type IntentMemory, type RefusedCall, refusedBefore } from './intents.ts';
+import { type IntentMemory, type RefusedCall, refusedBefore } from './intents.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
 
 /** Any verb that must not happen twice, as the runner holds it. */
@@ -17,7 +17,7 @@ export type Once = OnceActivity<{ readonly intent: string }, unknown>;
 export async function performOnce(
   activity: Once,
   invocation: Invocation,
-  context: ActivityContext,
+  context: SendContext,
   port: PerformPort,
 ): Promise<Performed> {
   const input = invocation.input as { readonly intent: string } & { readonly [key: string]: Json };
@@ -52,7 +52,7 @@ function refusedUntilNow(
   known: IntentMemory | undefined,
 ): readonly RefusedCall[] {
   const own = known?.refused === undefined ? [] : [{ intent: mark.intent, input, memory: known }];
-  return [...refusedBefore(port.entries(), { ...mark, input }), ...own];
+  return [...refusedBefore(port.entries(), port.intents(), { ...mark, input }), ...own];
 }
 
 /** One intent of a `once` verb: what is sent, how the journal names it, and the hands that do it. */
@@ -60,7 +60,7 @@ interface Attempt {
   readonly activity: Once;
   readonly input: { readonly intent: string } & { readonly [key: string]: Json };
   readonly mark: { readonly intent: string; readonly verb: string };
-  readonly context: ActivityContext;
+  readonly context: SendContext;
   readonly port: PerformPort;
 }
 
@@ -119,6 +119,7 @@ async function sendOnce({
   context,
   port,
 }: Attempt): Promise<Performed | Refused | 'unknown'> {
+  await port.lastForCall();
   await port.write([{ type: 'intent.armed', body: mark }]);
   await port.seal();
   const sent = await activity
@@ -234,7 +235,7 @@ function absent(
 }
 
 function memoryOf(port: PerformPort, intent: string): IntentMemory | undefined {
-  return foldIntents(port.entries()).get(intent);
+  return port.intents().get(intent);
 }
 
 function rejected(thrown: unknown): { readonly ok: false; readonly failure: Failure } {

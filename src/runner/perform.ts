@@ -1,4 +1,4 @@
-import type { ActivityContext, AnyActivity, LedgerFact } from '../activities/activity.ts';
+import type { AnyActivity, LedgerFact, SendContext } from '../activities/activity.ts';
 import { failureOf } from '../errors.ts';
 import type { Json } from '../store/journal.ts';
 import type { Invocation } from './fold.ts';
@@ -12,10 +12,11 @@ import { failed, type Note, type Performed, type PerformPort } from './performed
 export async function perform(
   activity: AnyActivity,
   invocation: Invocation,
-  context: ActivityContext,
+  context: SendContext,
   port: PerformPort,
 ): Promise<Performed> {
   const input = invocation.input as never;
+  if (activity.kind === 'repeatable') await port.lastForCall();
   await port.write([begun(invocation, activity.kind)]);
   if (activity.kind === 'once') return performOnce(activity as unknown as Once, invocation, context, port);
   if (activity.kind === 'repeatable') await port.seal();
@@ -32,7 +33,7 @@ export async function perform(
   }
 }
 
-/** A verb turns what is thrown inside of it into its outcome; that the journal did not take an announcement must not become one. */
+/** A verb turns what is thrown inside of it into its outcome; that an announcement could not be kept must not become one. */
 function announcer(port: PerformPort): {
   readonly announce: (facts: readonly LedgerFact[]) => Promise<void>;
   readonly throwIfBroken: () => void;
@@ -42,6 +43,7 @@ function announcer(port: PerformPort): {
     announce: async (facts) => {
       try {
         await port.write([], facts);
+        await port.seal();
       } catch (thrown) {
         broken = { thrown };
         throw thrown;

@@ -1,6 +1,7 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { LedgerFact } from '../activities/activity.ts';
 import type { Entry, NewEntry } from '../store/journal.ts';
+import type { IntentMemory } from './intents.ts';
 
 /**
  * How an invocation ended: what the machine is told, and what else becomes durable in the same transaction.
@@ -33,7 +34,11 @@ export interface PerformPort {
   write(notes: readonly Note[], ledger?: readonly LedgerFact[]): Promise<void>;
   /** What the journal says so far of the run, or of the ledger for a single command. */
   entries(): readonly Entry[];
-  /** Called when a destructive call is armed, after the note is durable and before the first byte. */
+  /** Of each call that must not happen twice, by its intent. */
+  intents(): ReadonlyMap<string, IntentMemory>;
+  /** Resolves when the holds last long enough for a call; asked before it is armed, or begun where it may be repeated. */
+  lastForCall(): Promise<void>;
+  /** Called when what is to be sent is on disk, before the first byte may leave. */
   seal(): Promise<void>;
   sleep(ms: number): Promise<void>;
 }

@@ -1,28 +1,42 @@
 import type { LedgerFact } from '../activities/activity.ts';
-import type { Entry, Head, Journal, NewEntry, StreamName } from '../store/journal.ts';
+import type { LifeboatError } from '../errors.ts';
+import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { clockNotes } from './clock-notes.ts';
+import { type Holds, lostHold } from './holds.ts';
 import { doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
+import { KnownEntries } from './known-entries.ts';
 import type { Note } from './performed.ts';
 import type { Clock, RunDeps } from './run.ts';
 
 /**
- * The entries of one run, and the only hand that adds to them. Each append names the entry before it, so they are made one after the other.
+ * The entries of one run, and the only hand that adds to them, one append after the other, under the holds of the run and of the ledgers of
+ * its instances.
  */
 export class RunLog {
   readonly stream: StreamName;
-  readonly entries: Entry[];
+  readonly known: KnownEntries;
   readonly #journal: Journal;
+  readonly #holds: Holds;
   readonly #instance: string;
   readonly #clock: Clock | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: Pick<RunDeps, 'journal' | 'runId' | 'instance' | 'clock'>, entries: Entry[]) {
+  constructor(
+    deps: Pick<RunDeps, 'journal' | 'runId' | 'instance' | 'clock'>,
+    entries: readonly Entry[],
+    holds: Holds,
+  ) {
     const { journal, runId, instance, clock } = deps;
     this.stream = `run/${runId}`;
-    this.entries = entries;
+    this.known = new KnownEntries(entries);
     this.#journal = journal;
+    this.#holds = holds;
     this.#instance = instance;
     this.#clock = clock;
+  }
+
+  get entries(): readonly Entry[] {
+    return this.known.all;
   }
 
   /** Runs `act` when everything before it is written; nothing else writes meanwhile. Only inside of it may `write` be called. */
@@ -48,21 +62,30 @@ export class RunLog {
     });
   }
 
-  /** Notes of the run, and facts for ledgers, in one transaction. Rejects when the journal does. */
+  /** Notes of the run, and facts for ledgers, in one transaction. Rejects when the journal does, and once a hold is lost. */
   async write(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
+    this.#holds.lost.throwIfAborted();
     const own = [...clockNotes(this.#clock?.moved() ?? 0), ...notes].map(
       (note): NewEntry => ({ stream: this.stream, ...note }),
     );
     const facts = ledger.map(
       ({ instance = this.#instance, ...fact }): NewEntry => ({ stream: `instance/${instance}`, ...fact }),
     );
-    const written = await this.#journal.append([...own, ...facts], [this.#head()]);
-    this.entries.push(...written.filter((entry) => entry.stream === this.stream));
+    const written = await this.#journal.append([...own, ...facts], this.#holds.all);
+    this.known.add(written.filter((entry) => entry.stream === this.stream));
   }
 
-  #head(): Head {
-    const last = this.entries.at(-1);
-    if (last === undefined) throw new Error('a run has a first entry before anybody drives it');
-    return { stream: this.stream, seq: last.seq, hash: last.hash };
+  /** How the run ends in this process when one of its holds is lost. */
+  lost(): LifeboatError {
+    const run = this.stream.slice('run/'.length);
+    return lostHold(`run ${run}`, this.known, this.#holds, [
+      'see where it stands: lifeboat runs',
+      `carry on with it when nobody else does: lifeboat resume ${run}`,
+    ]);
   }
+}
+
+/** What a run was begun with; undefined where its first entry is not one. */
+export function inputOf([started]: readonly Entry[]): Json | undefined {
+  return (started?.body as { readonly input?: Json } | undefined)?.input;
 }

@@ -3,7 +3,7 @@ import type { Failure } from '../../machines/parts/failure.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { AnyActivity, Progress } from '../activities/activity.ts';
 import type { ExitCode, LifeboatError } from '../errors.ts';
-import type { Entry, Head, Journal, Json, StreamName } from '../store/journal.ts';
+import type { Entry, Journal, Json } from '../store/journal.ts';
 import type { Answer, TakeSecret } from './answer.ts';
 import type { Note } from './performed.ts';
 
@@ -51,26 +51,18 @@ export interface RunDeps {
   readonly now: () => Date;
   /** Watches the clock behind the journal's times. Without it, what that clock does is not noticed. */
   readonly clock?: Clock | undefined;
-  /** Signs the run's head and puts it outside the database. */
-  readonly seal: (stream: StreamName, reason: 'armed' | 'closed' | 'handed-over') => Promise<void>;
-  /**
-   * Throws when something outside the database shows that the last entries of the run or of a ledger are missing: going on could repeat them. Gives the
-   * entry up to which the stream was signed, where that is known.
-   */
-  readonly refuseCutTail: (head: Head) => number | undefined;
+  /** Puts a checkpoint of the log outside the store: before anything may leave that changes something, and when the run is left or over. */
+  readonly seal: () => Promise<void>;
   /** Leave with exit code 4 instead of waiting when the service refuses the credentials. */
   readonly leaveWhenPaused: boolean;
   /** How long a call that is under way may take to answer when the operator leaves. Milliseconds. */
   readonly leaveGraceMs?: number;
   /**
    * What the record is to say of whoever takes the run up, where that is news to it: in the body of
-   * `run.resumed`, and as notes after it. Throws where they may not carry it on as things are. Called while
-   * the run is held.
+   * `run.resumed`, and as notes after it. Rejects where they may not carry it on as things are. Called while
+   * the run is held, before anything is written or sent.
    */
-  readonly admit?: (entries: readonly Entry[]) => {
-    readonly resumed: Readonly<Record<string, Json>>;
-    readonly notes: readonly Note[];
-  };
+  readonly admit?: (entries: readonly Entry[]) => Admitted | Promise<Admitted>;
   /** Who else has to agree before an answer is taken; nobody without it. */
   readonly gate?: Gate | undefined;
   /** Called once the run and its ledgers are held by this process, and awaited before anything goes on. */
@@ -79,6 +71,12 @@ export interface RunDeps {
   readonly lastNotes?: (isOver: boolean) => readonly Note[];
   /** Told after each step that is durable; what it throws is not the run's concern. */
   readonly stepped?: (state: RunState) => void;
+}
+
+/** What is new to the record of whoever takes a run up. */
+export interface Admitted {
+  readonly resumed: Readonly<Record<string, Json>>;
+  readonly notes: readonly Note[];
 }
 
 /** A second pair of eyes on answers: approvals by other people stand behind it. */

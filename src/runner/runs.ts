@@ -1,9 +1,10 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Hold, Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
+import type { Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
 import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
 import { isEnd } from '../store/run-end.ts';
+import { Holds } from './holds.ts';
 import { type Doubt, doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
 import { newId } from './new-id.ts';
 import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
@@ -42,15 +43,11 @@ export interface Start {
 export async function startRun(journal: Journal, start: Start): Promise<string> {
   const touched = [...new Set([start.instance, start.target ?? start.instance])].sort();
   await refuseWhileOpen(journal, touched);
-  const holds: Hold[] = [];
-  try {
-    for (const name of touched) holds.push(await journal.hold(`instance/${name}`));
-    await refuseWhileOpen(journal, touched);
-    await refuseInDoubt(journal, changedBy(start));
-    return await begin(journal, start);
-  } finally {
-    await releaseAll(holds);
-  }
+  await using holds = new Holds(journal);
+  await holds.take(...touched.map((name): StreamName => `instance/${name}`));
+  await refuseWhileOpen(journal, touched);
+  await refuseInDoubt(journal, changedBy(start));
+  return await begin(journal, start, holds);
 }
 
 async function refuseWhileOpen(journal: Journal, touched: readonly string[]): Promise<void> {
@@ -81,7 +78,7 @@ export function runIsOpen(open: RunSummary, instance: string, more: readonly str
   });
 }
 
-async function begin(journal: Journal, start: Start): Promise<string> {
+async function begin(journal: Journal, start: Start, holds: Holds): Promise<string> {
   const runId = newId();
   const body = {
     runbook: start.runbook.id,
@@ -98,13 +95,9 @@ async function begin(journal: Journal, start: Start): Promise<string> {
     ...(start.clock === undefined ? {} : { clock: start.clock }),
   };
   const stream: StreamName = `run/${runId}`;
-  const hold = await journal.hold(stream);
-  try {
-    await journal.append([{ stream, type: 'run.started', body }], [hold]);
-    return runId;
-  } finally {
-    await hold.release();
-  }
+  await holds.take(stream);
+  await journal.append([{ stream, type: 'run.started', body }], holds.all);
+  return runId;
 }
 
 /** All runs of this store, or the newest so many; oldest first either way. */
@@ -154,32 +147,24 @@ export async function abandonRun(
 ): Promise<readonly Doubt[]> {
   const stream: StreamName = `run/${run.runId}`;
   const changed: StreamName = `instance/${run.target ?? run.instance}`;
-  const holds = [await journal.hold(stream)];
-  try {
-    const entries = await journal.read(stream);
-    if (entries.some(isEnd)) throw endedMeanwhile(run.runId);
-    const doubts = doubtsOfRun({ stream, entries }).filter(isGrave);
-    const ledgers = [...(owed.length > 0 ? [changed] : []), ...doubts.map(ledgerOf)];
-    for (const ledger of [...new Set(ledgers)].sort()) holds.push(await journal.hold(ledger));
-    // Several runs may owe the same thing: in the ledger each has an id of its own. The run that could have paid it is gone.
-    const handed = owed.map(({ payable: _, ...obligation }) => ({
-      stream: changed,
-      type: 'obligation.opened',
-      body: {
-        obligation: { ...obligation, id: `${obligation.id}-${run.runId.slice(-6).toLowerCase()}` },
-        run: run.runId,
-      } as unknown as Json,
-    }));
-    const abandoned = { stream, type: 'run.abandoned', body: { reason } };
-    await journal.append([abandoned, ...handed, ...handOn(doubts)], holds);
-    return doubts;
-  } finally {
-    await releaseAll(holds);
-  }
-}
-
-async function releaseAll(holds: readonly Hold[]): Promise<void> {
-  for (const hold of holds) await hold.release();
+  await using holds = new Holds(journal);
+  await holds.take(stream);
+  const entries = await journal.read(stream);
+  if (entries.some(isEnd)) throw endedMeanwhile(run.runId);
+  const doubts = doubtsOfRun({ stream, entries }).filter(isGrave);
+  await holds.take(...(owed.length > 0 ? [changed] : []), ...doubts.map(ledgerOf));
+  // Several runs may owe the same thing: in the ledger each has an id of its own. The run that could have paid it is gone.
+  const handed = owed.map(({ payable: _, ...obligation }) => ({
+    stream: changed,
+    type: 'obligation.opened',
+    body: {
+      obligation: { ...obligation, id: `${obligation.id}-${run.runId.slice(-6).toLowerCase()}` },
+      run: run.runId,
+    } as unknown as Json,
+  }));
+  const abandoned = { stream, type: 'run.abandoned', body: { reason } };
+  await journal.append([abandoned, ...handed, ...handOn(doubts)], holds.all);
+  return doubts;
 }
 
 function ledgerOf({ instance }: Doubt): StreamName {

@@ -1,8 +1,10 @@
-import type { Entry, Hold, Json, StreamName } from '../store/journal.ts';
+import type { StreamName } from '../store/journal.ts';
 import { clockNotes, movedMeanwhile } from './clock-notes.ts';
 import { Driver } from './driver.ts';
+import { Holds } from './holds.ts';
 import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { Run, RunDeps } from './run.ts';
+import { inputOf } from './run-log.ts';
 import { endedMeanwhile, isEnd } from './runs.ts';
 
 /**
@@ -11,45 +13,29 @@ import { endedMeanwhile, isEnd } from './runs.ts';
  * call to one of its instances is in doubt; what the run itself has in doubt it asks about.
  */
 export async function takeUp(deps: RunDeps): Promise<Run> {
-  const holds: Hold[] = [];
+  const stream: StreamName = `run/${deps.runId}`;
+  const holds = new Holds(deps.journal);
   try {
-    holds.push(await deps.journal.hold(`run/${deps.runId}`));
-    // In the order of their names: two runs over the same two instances must not each hold one and wait for the other.
-    for (const name of [...new Set([deps.instance, deps.target ?? deps.instance])].sort()) {
-      holds.push(await deps.journal.hold(`instance/${name}`));
-      deps.refuseCutTail(await deps.journal.head(`instance/${name}`));
-    }
-    const stream: StreamName = `run/${deps.runId}`;
+    await holds.take(stream);
+    await holds.take(`instance/${deps.instance}`, `instance/${deps.target ?? deps.instance}`);
     const entries = [...(await deps.journal.read(stream))];
-    const head = await deps.journal.head(stream);
-    const signedTo = deps.refuseCutTail(head);
     if (entries.find(isEnd)?.type === 'run.abandoned') throw endedMeanwhile(deps.runId);
     await refuseInDoubt(deps.journal, changedBy({ ...deps, input: inputOf(entries) }), deps.runId);
-    const admitted = deps.admit?.(entries);
+    const admitted = await deps.admit?.(entries);
     const isNews = Object.keys(admitted?.resumed ?? {}).length > 0;
     const clock = deps.clock?.mark();
     const notes = clockNotes(movedMeanwhile(entries, clock)).map((note) => ({ stream, ...note }));
-    const body = {
-      pid: process.pid,
-      ...(clock === undefined ? {} : { clock }),
-      ...(signedTo === undefined ? {} : { signedTo }),
-      ...admitted?.resumed,
-    };
+    const body = { pid: process.pid, ...(clock === undefined ? {} : { clock }), ...admitted?.resumed };
     // Whoever has just begun the run is on record with its first entry.
     if (entries.length > 1 || isNews) notes.push({ stream, type: 'run.resumed', body });
     notes.push(...(admitted?.notes ?? []).map((note) => ({ stream, ...note })));
     // Nothing follows the end that another process has brought the run to meanwhile; only its head is still signed.
-    if (notes.length > 0 && !entries.some(isEnd)) entries.push(...(await deps.journal.append(notes, [head])));
+    if (notes.length > 0 && !entries.some(isEnd))
+      entries.push(...(await deps.journal.append(notes, holds.all)));
     await deps.held?.();
-    return new Driver(deps, entries, () => {
-      for (const hold of holds) hold.release();
-    });
+    return new Driver(deps, entries, holds);
   } catch (thrown) {
-    for (const hold of holds) hold.release();
+    await holds.release();
     throw thrown;
   }
-}
-
-function inputOf([started]: readonly Entry[]): Json | undefined {
-  return (started?.body as { readonly input?: Json } | undefined)?.input;
 }

@@ -24,6 +24,16 @@ export interface Exchange {
   readonly requestId?: string;
 }
 
+/** By what a call that changes something leaves, and is stopped. */
+export interface Leave {
+  readonly signal: AbortSignal;
+  /**
+   * Asked synchronously when the connection stands, right before the first byte is written. What it throws is why the call was never sent:
+   * not a byte of it leaves then.
+   */
+  readonly mayLeave: () => void;
+}
+
 type Plain = string | number | boolean;
 
 /** A JSON object; a Secret in it becomes text only while it is serialised. */
@@ -40,5 +50,5 @@ export interface SendCall<T> {
   readonly repeatable?: boolean | undefined;
   /** Picks what is known out of a success body; gets `undefined` when there is nothing to read. `clean` blanks echoed secrets. */
   readonly read: (json: unknown, clean: (text: string) => string) => T;
-  readonly signal?: AbortSignal | undefined;
+  readonly leave?: Leave | undefined;
 }

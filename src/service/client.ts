@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Secret } from '../secret.ts';
 import type { Untrusted } from '../text.ts';
+import type { Leave } from './call.ts';
 import type { Skew } from './clock-skew.ts';
 import type { MetricPoint } from './metrics.ts';
 import type { Limits, Operation } from './revisions.ts';
@@ -104,7 +105,7 @@ export interface StartedAction {
 
 /**
  * One instance of the service (service-api.md section 4). Reads retry with jitter by themselves and reject with a
- * LifeboatError; mutating calls go once, on a fresh HTTP/1.1 connection, and tell how they ended.
+ * LifeboatError; mutating calls go once, on a fresh HTTP/1.1 connection, and tell how they ended; `leave` is asked at the last instant.
  *
  * Codes: `credentials.missing`, `credentials.refused` (401), `service.forbidden` (403), `service.not-found` (404),
  * `service.conflict` (409), `service.precondition` (412), `service.invalid` (400, 422), `service.busy` (429),
@@ -145,37 +146,37 @@ export interface ServiceClient {
    * handed out.
    */
   download(id: number, options?: DownloadOptions): Promise<Download>;
-  createBackup(signal?: AbortSignal): Promise<SendOutcome<CreatedBackup>>;
+  createBackup(leave?: Leave): Promise<SendOutcome<CreatedBackup>>;
   /** Restores a backup of the instance into it (endpoint 7). The id is that of the restore. */
-  restoreBackup(id: number, signal?: AbortSignal): Promise<SendOutcome<{ readonly id: number | undefined }>>;
+  restoreBackup(id: number, leave?: Leave): Promise<SendOutcome<{ readonly id: number | undefined }>>;
   /** Setting the same values again is harmless (service-api.md 4.1 rule 1), so a repeat of this call is allowed. */
   changeBackupsConfig(
     change: ConfigChange,
-    signal?: AbortSignal,
+    leave?: Leave,
   ): Promise<SendOutcome<{ message: string | undefined }>>;
   /** Endpoint 10. With a key it changes the instance's key, like `changeBackupsConfig`. */
   prepareRecovery(
     options?: { readonly key?: Secret | undefined },
-    signal?: AbortSignal,
+    leave?: Leave,
   ): Promise<SendOutcome<{ readonly backupGuid: Untrusted | undefined }>>;
   /** Endpoint 11, on the target. `backupGuid` may be a `backup_id`, which recovers that backup (domain: fork). */
   performRecovery(
     options: { readonly backupGuid: string; readonly key: Secret },
-    signal?: AbortSignal,
+    leave?: Leave,
   ): Promise<SendOutcome<{ readonly restoreId: number | undefined }>>;
-  recreate(signal?: AbortSignal): Promise<SendOutcome<StartedAction>>;
-  restart(signal?: AbortSignal): Promise<SendOutcome<StartedAction>>;
+  recreate(leave?: Leave): Promise<SendOutcome<StartedAction>>;
+  restart(leave?: Leave): Promise<SendOutcome<StartedAction>>;
   /** Endpoint 15. `serviceId` is the overview's `service_id`. */
-  update(options: { readonly serviceId: string }, signal?: AbortSignal): Promise<SendOutcome<StartedAction>>;
+  update(options: { readonly serviceId: string }, leave?: Leave): Promise<SendOutcome<StartedAction>>;
   /** Revision 61 only (section 4.2 item 6): allows or forbids maintenance updates. Repeating it is harmless. */
   changeUpdateSetting(
     setting: UpdateSetting,
-    signal?: AbortSignal,
+    leave?: Leave,
   ): Promise<SendOutcome<{ readonly setting: UpdateSetting | undefined }>>;
   /** Endpoint 18. `targetTime` is RFC 3339 with a zone. The answer names no restore: find it in the list. */
   restoreToTime(
     targetTime: string,
-    signal?: AbortSignal,
+    leave?: Leave,
   ): Promise<SendOutcome<{ readonly status: Untrusted | undefined }>>;
   close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
 /**
@@ -13,9 +14,21 @@ export interface OneConnection {
    * are destroyed unused. `false` when one was handed out, or when the request took a way that this does not see.
    */
   neverHandedOut(): boolean;
+  /** Why `mayLeave` did not let the first byte out. Then not one has left, although there was a connection. */
+  refusal(): { readonly why: unknown } | undefined;
 }
 
-export function oneConnection(): OneConnection {
+/** `mayLeave` is asked in the turn in which the first byte goes to the system; what it throws ends the connection instead. */
+export function oneConnection(mayLeave: () => void = () => undefined): OneConnection {
+  let refused: { readonly why: unknown } | undefined;
+  const refusing = (): Error | undefined => {
+    try {
+      if (refused === undefined) mayLeave();
+    } catch (thrown) {
+      refused = { why: thrown };
+    }
+    return refused && new Error('the call may not leave', { cause: refused.why });
+  };
   let asked = false;
   let handedOut = false;
   let sealed = false;
@@ -33,7 +46,10 @@ export function oneConnection(): OneConnection {
           callback(new SecondConnectionError(), null);
           return;
         }
-        if (error === null) handedOut = true;
+        if (error === null) {
+          handedOut = true;
+          askBeforeWriting(socket, refusing);
+        }
         callback(...result);
       });
     },
@@ -41,7 +57,24 @@ export function oneConnection(): OneConnection {
       sealed = true;
     },
     neverHandedOut: () => asked && !handedOut,
+    refusal: () => refused,
   };
+}
+
+/**
+ * Below `write`, where what was written is buffered: these two hand the bytes over (`Writable._write` and `_writev` of Node's stream contract).
+ */
+function askBeforeWriting(socket: Socket, refusing: () => Error | undefined): void {
+  const { _write, _writev } = socket;
+  let isFirst = true;
+  const ask = (done: (error?: Error | null) => void, write: () => void): void => {
+    const error = isFirst ? refusing() : undefined;
+    isFirst = error !== undefined;
+    if (error === undefined) write();
+    else done(error);
+  };
+  socket._write = (chunk, encoding, done) => ask(done, () => _write.call(socket, chunk, encoding, done));
+  if (_writev) socket._writev = (chunks, done) => ask(done, () => _writev.call(socket, chunks, done));
 }
 
 /** Has no code that undici takes for a passing error: it would ask again and again. */

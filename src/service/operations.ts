@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { EXIT, failureOf, LifeboatError } from '../errors.ts';
 import { type InstanceAddress, urlOf } from './address.ts';
-import type { SendBody, SendCall } from './call.ts';
+import type { Leave, SendBody, SendCall } from './call.ts';
 import type { Answer, SendOutcome } from './client.ts';
 import type { Connection } from './connection.ts';
 import { type Callable, describeOperation, type Operation, type Revision, routeOf } from './revisions.ts';
@@ -18,7 +18,7 @@ export interface SendRequest<T> {
   readonly session?: boolean;
   readonly repeatable?: boolean;
   readonly read: SendCall<T>['read'];
-  readonly signal?: AbortSignal | undefined;
+  readonly leave?: Leave | undefined;
 }
 
 /** The calls of one revision, by their names. What the revision lacks ends with `service.unsupported`, and nothing is sent. */

@@ -17,7 +17,7 @@ import type { TokenCache } from './token-cache.ts';
 export interface Sender {
   /**
    * Sends at most once, on a connection of its own, and never rejects for what happens on the wire. A connection that cannot be made is
-   * tried again for a few seconds, as for a read: until it stands nothing has been sent.
+   * tried again for a few seconds, as for a read: until it stands nothing has been sent. What `leave` refuses at the last instant is never sent.
    */
   send<T>(call: SendCall<T>): Promise<SendOutcome<T>>;
 }
@@ -34,7 +34,7 @@ export function openSender(
   tap?: Tap | undefined,
 ): Sender {
   async function send<T>(call: SendCall<T>): Promise<SendOutcome<T>> {
-    const stop = AbortSignal.any(call.signal === undefined ? [closing] : [closing, call.signal]);
+    const stop = AbortSignal.any(call.leave === undefined ? [closing] : [closing, call.leave.signal]);
     if (stop.aborted) return neverSent(stoppedError());
     const url = new URL(call.url);
     let token: Secret;
@@ -73,9 +73,11 @@ export function openSender(
     secrets: readonly Secret[],
     stop: AbortSignal,
   ): Promise<SendOutcome<T> | { readonly unmade: unknown }> {
-    const gate = oneConnection();
+    const mayLeave = () => call.leave?.mayLeave();
+    const gate = oneConnection(mayLeave);
     let dispatcher: Dispatcher;
     try {
+      mayLeave();
       dispatcher = network.openForOneSend(gate);
     } catch (error) {
       return neverSent(error);
@@ -88,6 +90,8 @@ export function openSender(
       return outcome;
     } catch (error) {
       gate.seal();
+      const refusal = gate.refusal();
+      if (refusal !== undefined) return neverSent(refusal.why);
       if (gate.neverHandedOut() && !stop.aborted) return { unmade: error };
       return lost(gate.neverHandedOut(), stop.aborted ? stoppedError() : transportError(error, secrets));
     } finally {

@@ -35,19 +35,19 @@ export function v0Methods(operations: Operations): Methods {
     backup: async (id, signal) => oneOf(await list(signal), 'backups', backupsOf, id),
     restores: async (signal) => mapped(await list(signal), restoresOf),
     restore: async (id, signal) => oneOf(await list(signal), 'restores', restoresOf, id),
-    createBackup: (signal) =>
-      afterListing(signal, () =>
-        operations.send('createBackup', { session: true, read: readCreated, signal }),
+    createBackup: (leave) =>
+      afterListing(leave?.signal, () =>
+        operations.send('createBackup', { session: true, read: readCreated, leave }),
       ),
-    restoreBackup: (id, signal) =>
-      afterListing(signal, async (listing) => {
+    restoreBackup: (id, leave) =>
+      afterListing(leave?.signal, async (listing) => {
         const backup = listing.backups.find((one) => one.id === id);
         if (backup === undefined) return unsent(notListed(id));
         return operations.send('restoreBackup', {
           body: { instance_id: backup.instance_id ?? listing.id, backup_id: backup.id },
           session: true,
           read: (json) => ({ id: readId(json, 'restore_id') }),
-          signal,
+          leave,
         });
       }),
   };

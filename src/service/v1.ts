@@ -26,41 +26,41 @@ export function v1Methods(operations: Operations): Methods {
       return { ...answer, value: readMetrics(answer.value) };
     },
     pitrRange: (signal) => operations.read('pitrRange', PitrRange, { signal }),
-    createBackup: (signal) => operations.send('createBackup', { read: readCreated, signal }),
-    restoreBackup: (id, signal) =>
-      operations.send('restoreBackup', { id, read: (json) => ({ id: readId(json, 'id') }), signal }),
-    changeBackupsConfig: (change, signal) =>
-      operations.send('changeBackupsConfig', { body: { ...change }, read: readMessage, signal }),
-    prepareRecovery: ({ key } = {}, signal) =>
+    createBackup: (leave) => operations.send('createBackup', { read: readCreated, leave }),
+    restoreBackup: (id, leave) =>
+      operations.send('restoreBackup', { id, read: (json) => ({ id: readId(json, 'id') }), leave }),
+    changeBackupsConfig: (change, leave) =>
+      operations.send('changeBackupsConfig', { body: { ...change }, read: readMessage, leave }),
+    prepareRecovery: ({ key } = {}, leave) =>
       operations.send('prepareRecovery', {
         body: { encryption_key: key },
         read: (json, clean) => ({ backupGuid: readText(json, 'backup_guid', clean) }),
         // With a key it changes the instance, and the key is proved by a backup that must not be early.
         repeatable: key === undefined,
-        signal,
+        leave,
       }),
-    performRecovery: ({ backupGuid, key }, signal) =>
+    performRecovery: ({ backupGuid, key }, leave) =>
       operations.send('performRecovery', {
         body: { backup_guid: backupGuid, encryption_key: key },
         read: (json) => ({ restoreId: readId(json, 'restore_id') }),
-        signal,
+        leave,
       }),
-    recreate: (signal) => operations.send('recreate', { read: readMessage, signal }),
-    restart: (signal) => operations.send('restart', { read: readMessage, signal }),
-    update: ({ serviceId }, signal) =>
-      operations.send('update', { body: { service_id: serviceId }, read: readMessage, signal }),
-    changeUpdateSetting: ({ type, allowed }, signal) =>
+    recreate: (leave) => operations.send('recreate', { read: readMessage, leave }),
+    restart: (leave) => operations.send('restart', { read: readMessage, leave }),
+    update: ({ serviceId }, leave) =>
+      operations.send('update', { body: { service_id: serviceId }, read: readMessage, leave }),
+    changeUpdateSetting: ({ type, allowed }, leave) =>
       operations.send('changeUpdateSetting', {
         body: { allowed_update_time: { type, allowed } },
         read: readSetting,
         repeatable: true,
-        signal,
+        leave,
       }),
-    restoreToTime: (targetTime, signal) =>
+    restoreToTime: (targetTime, leave) =>
       operations.send('restoreToTime', {
         body: { target_time: targetTime },
         read: (json, clean) => ({ status: readText(json, 'status', clean) }),
-        signal,
+        leave,
       }),
   };
 }

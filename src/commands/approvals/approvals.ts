@@ -13,6 +13,7 @@ import { readBounded, whyUnread } from '../../bounded-file.ts';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { EXIT, failureOf, LifeboatError } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
+import { appendHolding } from '../../runner/holds.ts';
 import { findRun, openRuns } from '../../runner/runs.ts';
 import type { Json } from '../../store/journal.ts';
 import { show } from '../../text.ts';
@@ -174,14 +175,10 @@ export function approvalsWithdraw(
 }
 
 /** Only where nobody drives the run: two writers would each refuse the other's entries. */
-async function writeDown({ journal }: Workspace, run: string, body: Json): Promise<void> {
+async function writeDown({ journal, sealer }: Workspace, run: string, body: Json): Promise<void> {
   try {
-    const hold = await journal.hold(`run/${run}`);
-    try {
-      await journal.append([{ stream: `run/${run}`, type: 'approval.withdrawn', body }]);
-    } finally {
-      hold.release();
-    }
+    await appendHolding(journal, [{ stream: `run/${run}`, type: 'approval.withdrawn', body }]);
+    await sealer.sealNow();
   } catch (thrown) {
     if (!(thrown instanceof LifeboatError && thrown.code === 'journal.held')) throw thrown;
   }

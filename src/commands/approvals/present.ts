@@ -3,7 +3,8 @@ import { admitted, type Present } from '../../approvals/begun.ts';
 import { keptRevoked, keptSigners } from '../../approvals/kept-files.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
-import type { RunDeps } from '../../runner/run.ts';
+import type { Admitted } from '../../runner/run.ts';
+import type { Entry } from '../../store/journal.ts';
 import type { Who } from '../../store/run-entries.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
@@ -51,7 +52,7 @@ export async function admission(
   workspace: Pick<Workspace, 'operator'>,
   run: DrivenRun,
   breakGlass: string | undefined,
-): Promise<NonNullable<RunDeps['admit']>> {
+): Promise<(entries: readonly Entry[]) => Admitted> {
   const now = await presentOf(config, workspace, run);
   return (entries) => {
     const found = admitted(entries, now, { configPath: config.path, breakGlass });

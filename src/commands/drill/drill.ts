@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { EXIT } from '../../errors.ts';
 import { DEFAULT_INSTANCES, type InstanceWish } from '../../lab/instance-plan.ts';
 import type { LabOptions } from '../../lab/lab.ts';
+import { appendHolding } from '../../runner/holds.ts';
 import { COMPARED, Compared } from '../../store/compared.ts';
 import type { Journal } from '../../store/journal.ts';
 import { printableJson } from '../../text.ts';
@@ -132,7 +133,9 @@ async function conclude(
 async function recordComparison(journal: Journal, proof: ChapterProof): Promise<void> {
   const { instance, title, proven, tables, checks, runIds } = proof;
   const body = { run: runIds.at(-1) ?? '', title, proven, tables, checks };
-  await journal.append([{ stream: `instance/${instance}`, type: COMPARED, body: Compared.parse(body) }]);
+  await appendHolding(journal, [
+    { stream: `instance/${instance}`, type: COMPARED, body: Compared.parse(body) },
+  ]);
 }
 
 /** What can be done with what stays, ready to be copied. */

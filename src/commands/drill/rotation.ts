@@ -1,3 +1,4 @@
+import { appendHolding } from '../../runner/holds.ts';
 import type { Chapter } from './chapter.ts';
 import { restoreAndCompare } from './compare-restored.ts';
 
@@ -14,7 +15,7 @@ export function rotation(instance: string): Chapter {
       const proof = await restoreAndCompare(stage.lab, stage.workspace, runId, instance);
       const { backup, key, verdict, rows, rtoSeconds, rpoSeconds } = proof;
       const body = { run: runId, backup: { id: backup }, key, verdict, rows, rtoSeconds, rpoSeconds };
-      await stage.workspace.journal.append([
+      await appendHolding(stage.workspace.journal, [
         { stream: `instance/${instance}`, type: 'backup.restored', body },
       ]);
       return {

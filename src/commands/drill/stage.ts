@@ -7,6 +7,7 @@ import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab, LabOptions } from '../../lab/lab.ts';
 import { openAsking } from '../../plain/ask.ts';
 import { canDraw } from '../../plain/terminal.ts';
+import { appendHolding } from '../../runner/holds.ts';
 import { startRun } from '../../runner/runs.ts';
 import { Secret } from '../../secret.ts';
 import { presentOf } from '../approvals/present.ts';
@@ -155,7 +156,7 @@ async function takeLabKeys(lab: Lab, { keyring, journal }: Workspace): Promise<v
     journal.guard(key);
     const fingerprint = await keyring.add(name, key);
     const body = { fingerprint, note: 'the key that the lab began with' };
-    await journal.append([{ stream: `instance/${name}`, type: 'key.added', body }]);
+    await appendHolding(journal, [{ stream: `instance/${name}`, type: 'key.added', body }]);
   }
 }
 

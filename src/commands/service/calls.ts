@@ -11,7 +11,7 @@ import { idFrom } from '../numbers.ts';
 import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { openJournalIfAny } from '../reading.ts';
-import { openLedger } from '../workspace.ts';
+import { openWorkspace } from '../workspace.ts';
 import { taskOf } from './call-outcome.ts';
 import { candidateLines } from './candidate-lines.ts';
 import { chosenInstance, type InstanceFlags } from './on-instance.ts';
@@ -82,7 +82,10 @@ export async function callsSettle(
   const became = flags.became === 'nothing' ? undefined : idFrom(flags.became, '--became');
   const config = await loadConfig(context.env, context.configPath);
   const name = chosenInstance(config, flags.instance);
-  const workspace = await openLedger(context, { operator: config.operator.name });
+  const workspace = await openWorkspace(context, {
+    operator: config.operator.name,
+    checkpoints: config.checkpoints,
+  });
   try {
     const caller = await takeLedger({
       journal: workspace.journal,
@@ -93,16 +96,18 @@ export async function callsSettle(
       signal: new AbortController().signal,
       sleep: async () => undefined,
       report: () => undefined,
+      seal: async () => undefined,
     });
     try {
       const call = chosenCall(caller.open(), name, word);
       if (became !== undefined) await refuseUnlisted(context, { ...flags, instance: name }, call, became);
       await caller.decide(call, became, flags.reason);
+      await workspace.sealer.sealNow();
       const what = became === undefined ? 'became nothing' : `became ${became}`;
       context.stdout.write(`${show(`${call.verb} of ${formatTime(call.armedAt)} UTC`)} ${what}\n`);
       return EXIT.closed;
     } finally {
-      caller.release();
+      await caller.release();
     }
   } finally {
     await workspace.close();

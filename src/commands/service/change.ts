@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AnyActivity, Progress } from '../../activities/activity.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
+import { EXIT, failureOf, LifeboatError } from '../../errors.ts';
 import { readable } from '../../format.ts';
 import type { Caller } from '../../runner/call.ts';
 import type { Secret } from '../../secret.ts';
@@ -15,7 +15,7 @@ import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
 import { printJson } from '../print-json.ts';
 import { type OpenInstance, openForRun } from '../service-of.ts';
-import { openLedger, openWorkspace, type Workspace } from '../workspace.ts';
+import { openWorkspace, type Workspace } from '../workspace.ts';
 import { adoptedLine } from './adopted.ts';
 import { listenTo } from './answers.ts';
 import { type Output, outputOf, taskOf } from './call-outcome.ts';
@@ -61,7 +61,7 @@ export async function changeInstance<S extends Seen>(
   const patienceMs = waitPatience(context, flags);
   refuseRaw(config, name, { needs, weight }, flags.breakGlass);
   const options = { operator: config.operator.name, checkpoints: config.checkpoints };
-  const workspace = await (weight === 'destroys' ? openWorkspace : openLedger)(context, options);
+  const workspace = await openWorkspace(context, options);
   const stop = stopSignal();
   const line = progressLine(context);
   let isAsked = false;
@@ -72,18 +72,21 @@ export async function changeInstance<S extends Seen>(
     instance.service.require(needs);
     const { service, said } = listenTo(instance.service);
     const shelf = new Map<string, Secret>();
-    const scene = sceneOf(config, { ...instance, service }, workspace, shelf, stop.signal);
-    const activities = await activitiesOf(scene, shelf);
+    const ground = sceneOf(config, { ...instance, service }, workspace, shelf, stop.signal);
+    const activities = await activitiesOf(ground, shelf);
     let isSealed = false;
     const sealed = () => {
       isSealed = true;
     };
-    const caller = await takeCaller(scene, activities, weight, {
+    const caller = await takeCaller(ground, activities, {
       who: whoIs(config, workspace),
       signal: stop.signal,
       report: line.report,
       sealed,
     });
+    const signal = AbortSignal.any([stop.signal, caller.lost]);
+    const scene: Scene = { ...ground, signal, record: caller.record };
+    const done = closing(context, caller, workspace);
     try {
       const isRisky = riskOfCall(needs, weight) !== undefined;
       await doubtsFirst(context, workspace, caller, {
@@ -95,7 +98,10 @@ export async function changeInstance<S extends Seen>(
       const planned = await plan(scene, seen);
       const change = { ...planned, warnings: [...planned.warnings, ...seen.warnings, ...passed] };
       const asked = { name, rehearsal: instance.config.rehearsal, weight, change, flags };
-      const byPerson = await confirmChange(context, asked, stop.signal);
+      const byPerson = await confirmChange(context, asked, signal).catch((thrown: unknown) => {
+        caller.lost.throwIfAborted();
+        throw thrown;
+      });
       if (byPerson || weight === 'destroys') {
         const now = await look(scene);
         refuseBlocked(now, flags);
@@ -111,7 +117,7 @@ export async function changeInstance<S extends Seen>(
       });
       line.end();
       for (const told of adopted) context.stderr.write(`${readable(told)}\n`);
-      caller.release();
+      await done();
       tell(context, flags, change, output, said());
       const next = flags.wait === true ? change.wait?.until(output) : undefined;
       if (next === undefined || change.wait === undefined) return EXIT.closed;
@@ -122,8 +128,8 @@ export async function changeInstance<S extends Seen>(
       return EXIT.closed;
     } finally {
       line.end();
-      caller.release();
-      if (isSealed) await tellAnchor(context, workspace, name);
+      await done();
+      if (isSealed && weight === 'destroys') await tellAnchor(context, workspace, name);
     }
   } catch (thrown) {
     const isLeft = thrown instanceof LifeboatError && thrown.code === 'call.left';
@@ -141,7 +147,7 @@ function sceneOf(
   workspace: Workspace,
   shelf: Map<string, Secret>,
   signal: AbortSignal,
-): Scene {
+): Ground {
   return {
     config,
     signal,
@@ -161,8 +167,11 @@ function sceneOf(
   };
 }
 
+/** A scene before its ledger is held. */
+type Ground = Omit<Scene, 'record'>;
+
 async function activitiesOf(
-  scene: Scene,
+  scene: Ground,
   shelf: ReadonlyMap<string, Secret>,
 ): Promise<Readonly<Record<string, AnyActivity>>> {
   const { activitiesFor } = await import('../../activities/index.ts');
@@ -171,9 +180,8 @@ async function activitiesOf(
 }
 
 async function takeCaller(
-  { instance, workspace }: Scene,
+  { instance, workspace }: Ground,
   activities: Readonly<Record<string, AnyActivity>>,
-  weight: Weight,
   by: {
     readonly who: Who;
     readonly signal: AbortSignal;
@@ -190,17 +198,28 @@ async function takeCaller(
     activities,
     now: () => new Date(),
     signal,
-    sleep: (ms) => pause(ms, undefined, { signal }),
+    sleep: (ms, stop) => pause(ms, undefined, { signal: stop }),
     report,
-    ...(weight === 'destroys'
-      ? {
-          seal: async (stream) => {
-            await workspace.sealer.sealNow(stream, 'armed');
-            sealed();
-          },
-        }
-      : {}),
+    seal: async () => {
+      await workspace.sealer.sealNow();
+      sealed();
+    },
   });
+}
+
+/** Gives the ledger back, with a checkpoint behind what was written into it; once. What was done stands without one. */
+function closing({ stderr }: CommandContext, caller: Caller, { sealer }: Workspace): () => Promise<void> {
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    await caller.release();
+    await sealer.sealNow().catch((thrown: unknown) => {
+      stderr.write(`warning: ${show(failureOf(thrown).shortMessage)}\n`);
+    });
+  };
+  return () => {
+    closed ??= close();
+    return closed;
+  };
 }
 
 /** Why, for the record. A broken glass comes first, so that nobody overlooks it. */

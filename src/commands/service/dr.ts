@@ -103,7 +103,7 @@ async function expectedFrom(guid: string, owner: string, { workspace }: Scene) {
 async function keyInHand(
   context: CommandContext,
   { keyFile, source, key: wanted }: PerformFlags,
-  { instance, workspace }: Scene,
+  { instance, workspace, record }: Scene,
 ): Promise<{ readonly owner: string; readonly fingerprint: string }> {
   const { keyring, journal } = workspace;
   const owner = source ?? instance.name;
@@ -113,7 +113,7 @@ async function keyInHand(
     const isKnown = (await keyring.list(owner)).includes(await keyring.fingerprint(key));
     const fingerprint = await keyring.add(owner, key);
     const body = { fingerprint, note: `given for a recovery into ${instance.name}` };
-    if (!isKnown) await journal.append([{ stream: `instance/${owner}`, type: 'key.added', body }]);
+    if (!isKnown) await record([{ instance: owner, type: 'key.added', body }]);
     return { owner, fingerprint };
   }
   const held = await keyring.list(owner);

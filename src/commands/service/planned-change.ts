@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../../config/load.ts';
+import type { Caller } from '../../runner/call.ts';
 import type { Secret } from '../../secret.ts';
 import type { Json } from '../../store/journal.ts';
 import type { OpenInstance } from '../service-of.ts';
@@ -22,7 +23,7 @@ export interface ChangeFlags extends InstanceFlags {
 
 /**
  * Whether a change can be made again or made good, or replaces data or a key for good. The second kind asks for the typed name of the
- * instance and signs the ledger before the call, so it needs the key store.
+ * instance.
  */
 export type Weight = 'changes' | 'destroys';
 
@@ -62,6 +63,8 @@ export interface Scene {
   readonly workspace: Workspace;
   /** Puts a secret in hand for `storeKey`, and keeps it out of the journal. Gives its fingerprint. */
   take(key: Secret): Promise<string>;
+  /** Writes facts into ledgers; see `Caller.record`. */
+  readonly record: Caller['record'];
   /** The fingerprint that the ledger believes to be in force. */
   currentKey(): Promise<string | undefined>;
 }

@@ -92,7 +92,7 @@ async function create(
   look: () => Promise<Seen | undefined>,
 ): Promise<Seen> {
   const { api, pace } = site;
-  const { signal, runId, parameters, beside, tell } = options;
+  const { signal, mayLeave, runId, parameters, beside, tell } = options;
   const secrets = secretsIn(parameters);
   tell?.(what);
   const ours = async () =>
@@ -114,6 +114,7 @@ async function create(
       },
       secrets,
       signal,
+      mayLeave,
       made: ours,
     })
     .catch(async (thrown: unknown) => afterRefusal(thrown, app, to, look));

@@ -4,7 +4,7 @@ import { EXIT, LifeboatError } from '../../errors.ts';
 import { plainAddress, redact } from '../../redact.ts';
 import type { Secret } from '../../secret.ts';
 import { isLoopback } from '../../service/address.ts';
-import type { CallOptions, Exchange } from '../../service/call.ts';
+import type { CallOptions, Exchange, Leave } from '../../service/call.ts';
 import { openCookieJar } from '../../service/cookies.ts';
 import { timeoutError, transportError } from '../../service/failures.ts';
 import { authorise, limitTimes, observe, retryReads } from '../../service/interceptors.ts';
@@ -25,14 +25,13 @@ import { badAnswer, platformErrorFrom, refusalOf, stopped } from '../problem.ts'
 import { pauseFor } from '../wait.ts';
 
 /** A call that changes something. */
-export interface Change {
+export interface Change extends Leave {
   readonly method: 'POST' | 'PATCH' | 'DELETE';
   /** Encoded, from `/v3/` on. */
   readonly path: string;
   readonly body?: unknown;
   /** What is secret in the body; blanked wherever the platform echoes it. */
   readonly secrets?: readonly Secret[];
-  readonly signal: AbortSignal;
   /**
    * What the change makes, where the platform shows it. Asked before a change that was turned away is sent
    * again, since the refusal need not be the platform's own. Without it the same again makes nothing more.
@@ -51,8 +50,8 @@ export interface ApiConnection extends Capi {
   /**
    * Sends once, on a connection of its own; after a 401 once more with a new token, and after a 429 when the
    * platform wants it to, unless what it makes is there already. A connection that cannot be made is tried
-   * again as well. Rejects with a refusal (`platform.refused`, `platform.forbidden`, …) and with what has
-   * never been sent.
+   * again as well. Rejects with a refusal (`platform.refused`, `platform.forbidden`, …), with what `mayLeave`
+   * throws, and with what has never been sent.
    */
   send(change: Change): Promise<Changed>;
   close(): Promise<void>;
@@ -153,7 +152,8 @@ export function openApi(options: ApiOptions): ApiConnection {
     token: Secret,
     stop: AbortSignal,
   ): Promise<Whole | Unmade | (Changed & { outcome: 'lost' })> {
-    const gate = oneConnection();
+    change.mayLeave();
+    const gate = oneConnection(change.mayLeave);
     const opened = network.openForOneSend(gate);
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(timeoutError(limits.sendMs)), limits.sendMs);
@@ -166,6 +166,8 @@ export function openApi(options: ApiOptions): ApiConnection {
       return { status, headers, body: await readCapped(response.body, limits.jsonBytes) };
     } catch (thrown) {
       gate.seal();
+      const refusal = gate.refusal();
+      if (refusal !== undefined) throw refusal.why;
       const error = platformErrorFrom(transportError(thrown, [token, ...(change.secrets ?? [])]));
       const known = error instanceof LifeboatError ? error : stopped();
       if (gate.neverHandedOut()) return { unmade: thrown, error: stop.aborted ? stopped() : known };

@@ -1,3 +1,4 @@
+import type { Leave } from '../../service/call.ts';
 import { getIfThere } from '../capi/capi.ts';
 import { App, Droplet } from '../capi/schemas.ts';
 import { hasCode, lostAnswer } from '../problem.ts';
@@ -14,7 +15,7 @@ export async function restartOn(
   appGuid: string,
   droplet: string,
   what: string,
-  { signal, tell }: AfterRestore,
+  { signal, mayLeave, tell }: AfterRestore,
 ): Promise<void> {
   const { api, pace } = site;
   const path = `/v3/apps/${encodeURIComponent(appGuid)}`;
@@ -23,8 +24,8 @@ export async function restartOn(
     (await getIfThere(api, `${path}/droplets/current`, Droplet, signal))?.value.guid;
 
   /** Sends one change; after a lost answer the platform itself tells whether it was made. */
-  const change = async (one: Omit<Change, 'signal'>, isMade: () => Promise<boolean>) => {
-    const sent = await api.send({ ...one, signal });
+  const change = async (one: Omit<Change, keyof Leave>, isMade: () => Promise<boolean>) => {
+    const sent = await api.send({ ...one, signal, mayLeave });
     if (sent.outcome === 'accepted') return;
     if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
     const made = await lookFor(pace, signal, async () => ((await isMade()) ? true : undefined));
@@ -58,11 +59,11 @@ export async function restartAsItIs(
   { api }: Site,
   appGuid: string,
   what: string,
-  { signal, tell }: AfterRestore,
+  { signal, mayLeave, tell }: AfterRestore,
 ): Promise<void> {
   tell?.(`${what}: with a short stop, because the platform has no deployments`);
   const path = `/v3/apps/${encodeURIComponent(appGuid)}/actions/restart`;
-  const sent = await api.send({ method: 'POST', path, signal });
+  const sent = await api.send({ method: 'POST', path, signal, mayLeave });
   // Whether a lost one was made shows in the start times of the instances, which the caller waits for anyway.
   if (sent.outcome === 'lost' && hasCode(sent.error, 'platform.stopped')) throw sent.error;
 }

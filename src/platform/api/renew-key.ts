@@ -24,7 +24,7 @@ export async function renewKey(
   options: AfterRestore & { readonly parameters?: BindingParameters | undefined },
 ): Promise<PlatformProof> {
   const { api, pace } = site;
-  const { signal, runId, notBefore, tell } = options;
+  const { signal, mayLeave, runId, notBefore, tell } = options;
   const name = show(key.name, 100);
   const what = `renewing the service key ${name}`;
   const keys = async () => {
@@ -65,7 +65,15 @@ export async function renewKey(
   };
   const ours = async () => (await keys()).find((one) => isOf(runId, one) && young(one));
   const sent = await api
-    .send({ method: 'POST', path: '/v3/service_credential_bindings', body, secrets, signal, made: ours })
+    .send({
+      method: 'POST',
+      path: '/v3/service_credential_bindings',
+      body,
+      secrets,
+      signal,
+      mayLeave,
+      made: ours,
+    })
     .catch(async (thrown: unknown) => {
       // What an earlier attempt sent may arrive only now: then the name is taken.
       const [late] = hasCode(thrown, 'platform.refused') ? await keys() : [];

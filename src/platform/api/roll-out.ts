@@ -60,7 +60,7 @@ async function begin(
   since: string,
 ): Promise<Deployment | undefined> {
   const { api, pace } = site;
-  const { signal, runId } = options;
+  const { signal, mayLeave, runId } = options;
   const ours = async () => {
     const one = await deploymentOf(site, appGuid, options, since);
     return one === 'unavailable' || one === undefined || isEndedBadly(one) ? undefined : one;
@@ -76,6 +76,7 @@ async function begin(
         metadata: labelsOf(runId),
       },
       signal,
+      mayLeave,
       made: ours,
     })
     .catch((thrown: unknown) => {

@@ -62,7 +62,7 @@ async function begin(
   since: string,
 ): Promise<{ readonly guid: string }> {
   const { api, pace } = site;
-  const { signal, runId } = options;
+  const { signal, mayLeave, runId } = options;
   const query = { app_guids: app.guid, states: 'READY', order_by: '-created_at' };
   const packages = await listAll(api, '/v3/packages', query, Package, signal);
   const [newest] = newestFirst(packages.filter(({ state }) => state === 'READY'));
@@ -75,6 +75,7 @@ async function begin(
     path: '/v3/builds',
     body: { package: { guid: newest.guid }, metadata: labelsOf(runId) },
     signal,
+    mayLeave,
     made: ours,
   });
   const told = sent.outcome === 'accepted' ? BuildSchema.safeParse(sent.json).data : undefined;

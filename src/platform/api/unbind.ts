@@ -56,7 +56,7 @@ export async function removeBinding(
   site: Site,
   guid: string,
   what: string,
-  { signal, tell }: Pick<RebindOptions, 'signal' | 'tell'>,
+  { signal, mayLeave, tell }: Pick<RebindOptions, 'signal' | 'mayLeave' | 'tell'>,
   limitMs: number,
 ): Promise<Removed> {
   const { api, pace } = site;
@@ -72,10 +72,12 @@ export async function removeBinding(
   let job: string | undefined;
   if (before !== 'deleting') {
     const made = async () => (['gone', 'deleting'].includes(await stage()) ? true : undefined);
-    const sent = await api.send({ method: 'DELETE', path, signal, made }).catch((thrown: unknown) => {
-      if (hasCode(thrown, 'platform.not-found')) return undefined;
-      throw thrown;
-    });
+    const sent = await api
+      .send({ method: 'DELETE', path, signal, mayLeave, made })
+      .catch((thrown: unknown) => {
+        if (hasCode(thrown, 'platform.not-found')) return undefined;
+        throw thrown;
+      });
     if (sent?.outcome === 'lost') {
       if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
       if ((await lookFor(pace, signal, made)) === undefined) throw lostAnswer(what, sent.error);

@@ -18,7 +18,7 @@ const LABEL_MS = 60_000;
 export async function unbindByCf(
   session: Session,
   app: BoundApp,
-  { signal, tell, runId }: RebindOptions,
+  { signal, mayLeave, tell, runId }: RebindOptions,
 ): Promise<PlatformProof> {
   const { capi, pace } = session;
   const name = show(app.name, 100);
@@ -44,7 +44,7 @@ export async function unbindByCf(
     // Without the guid the tool removes all of them; older tools do not know the option, and there is one binding then.
     const options = ['--wait', ...(pair.length > 1 ? ['--guid', guid] : [])];
     const command = { word: 'unbind-service', names: [now.name, instance.name], options };
-    await session.inSpace(where, what, command, { signal, timeoutMs: pace.unbindMs });
+    await session.inSpace(where, what, command, { signal, mayLeave, timeoutMs: pace.unbindMs });
   }
   await waitFor({ signal, pace, what, limitMs: pace.unbindMs }, async () => {
     const left = await getIfThere(capi, path, Binding, signal);
@@ -73,7 +73,7 @@ export async function bindByCf(
   },
 ): Promise<PlatformProof> {
   const { capi, pace } = session;
-  const { signal, beside, parameters, tell } = options;
+  const { signal, mayLeave, beside, parameters, tell } = options;
   const what = `binding ${show(app.name, 100)} to ${show(to.name, 100)}`;
   const { app: now, where } = await placeOfApp(session, app, signal);
   const pair = () => bindingsBetween(capi, now.guid, to.guid, signal);
@@ -114,7 +114,7 @@ export async function bindByCf(
       ],
     };
     const secrets = secretsIn(parameters);
-    await session.inSpace(where, what, command, { signal, timeoutMs: pace.bindMs, secrets });
+    await session.inSpace(where, what, command, { signal, mayLeave, timeoutMs: pace.bindMs, secrets });
   } finally {
     if (file !== undefined) await session.home.forget(file);
   }
@@ -131,10 +131,14 @@ export async function bindByCf(
 }
 
 /** The tool puts no label on what it makes. Without it the binding is known by its time only, which is told by another clock than the restore's. */
-async function label({ tool }: Session, guid: string, { runId, signal }: RebindOptions): Promise<void> {
+async function label(
+  { tool }: Session,
+  guid: string,
+  { runId, signal, mayLeave }: RebindOptions,
+): Promise<void> {
   const path = `/v3/service_credential_bindings/${encodeURIComponent(guid)}`;
   const body = JSON.stringify({ metadata: labelsOf(runId) });
-  await tool.run(['curl', path, '-X', 'PATCH', '-d', body], { signal, timeoutMs: LABEL_MS });
+  await tool.run(['curl', path, '-X', 'PATCH', '-d', body], { signal, mayLeave, timeoutMs: LABEL_MS });
 }
 
 function stillBound(app: BoundApp, to: PlatformInstance): LifeboatError {

@@ -22,7 +22,7 @@ export async function renewKeyByCf(
   },
 ): Promise<PlatformProof> {
   const { capi, pace } = session;
-  const { signal, notBefore, tell } = options;
+  const { signal, mayLeave, notBefore, tell } = options;
   const name = show(key.name, 100);
   const what = `renewing the service key ${name}`;
   const find = async () => {
@@ -45,7 +45,7 @@ export async function renewKeyByCf(
   const { instance, where } = await placeOfInstance(session, to, signal);
   const names = [instance.name, key.name];
   // With `--wait` the tool waits for the broker, which may be gone.
-  const call = { signal, timeoutMs: pace.bindMs };
+  const call = { signal, mayLeave, timeoutMs: pace.bindMs };
   const parameters =
     options.parameters ?? (before === undefined ? undefined : await parametersOf(capi, before.guid, signal));
   if (before !== undefined) {

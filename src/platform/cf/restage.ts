@@ -22,7 +22,7 @@ export async function restageByCf(
   options: RebindOptions & { readonly notBefore: string },
 ): Promise<PlatformProof> {
   const { capi, pace } = session;
-  const { signal, notBefore, tell } = options;
+  const { signal, mayLeave, notBefore, tell } = options;
   const name = show(app.name, 100);
   const { app: now, where } = await placeOfApp(session, app, signal);
   if (now.state === 'STOPPED') {
@@ -54,7 +54,11 @@ export async function restageByCf(
     names: [now.name],
     options: ['--strategy', 'rolling'],
   };
-  await session.inSpace(where, what, command, { signal, timeoutMs: pace.stagingMs + 4 * pace.startupMs });
+  await session.inSpace(where, what, command, {
+    signal,
+    mayLeave,
+    timeoutMs: pace.stagingMs + 4 * pace.startupMs,
+  });
   const after = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, async () => {
     const state = await running();
     return allFresh(state) ? state : undefined;

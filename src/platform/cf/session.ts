@@ -1,5 +1,6 @@
 import type { BoundApp, PlatformInstance } from '../../../machines/parts/recovery-verbs.ts';
 import { LifeboatError } from '../../errors.ts';
+import type { Leave } from '../../service/call.ts';
 import { show } from '../../text.ts';
 import type { Capi } from '../capi/capi.ts';
 import { findApp } from '../capi/find-app.ts';
@@ -16,7 +17,7 @@ export interface Session {
   readonly home: PrivateHome;
   readonly pace: Pace;
   /** Runs one command in a space; the space and the command belong together, so no other command comes in between. */
-  inSpace(where: Place, what: string, command: Command, call: ToolCall): Promise<ToolOutput>;
+  inSpace(where: Place, what: string, command: Command, call: ToolCall & Leave): Promise<ToolOutput>;
 }
 
 /** A command of the tool: its word, the names it is about, and its options. */

@@ -15,6 +15,8 @@ export interface ToolOutput {
 export interface ToolCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  /** Asked right before the tool is started, for what changes something; when it throws, the tool is not started. */
+  readonly mayLeave?: () => void;
   /** Blanked in what an error quotes. */
   readonly secrets?: readonly Secret[];
 }
@@ -52,6 +54,7 @@ const COMPLAINT_LIMIT = 16 * 1024;
 export function cfTool(env: NodeJS.ProcessEnv, cfHome: string, tap?: ToolTap): CfTool {
   const childEnv = { ...env, CF_HOME: cfHome, CF_COLOR: 'false', CF_TRACE: 'false', LC_ALL: 'C' };
   const run: CfTool['run'] = async (args, call) => {
+    call.mayLeave?.();
     const at = new Date();
     const tell = (output?: ToolOutput) =>
       tap?.({

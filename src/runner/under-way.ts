@@ -1,0 +1,68 @@
+import type { AnyActivity } from '../activities/activity.ts';
+import type { Holds } from './holds.ts';
+import { aborted, mustStay, sleepUnlessLeft } from './leaving.ts';
+
+/** A verb that is being performed: what ends it before its outcome is known, and whether it may still write and send. */
+export class UnderWay {
+  /** For what the verb waits on. Of a verb that changes something, leaving aborts it only after a grace time. */
+  readonly signal: AbortSignal;
+  readonly #kind: AnyActivity['kind'];
+  readonly #leaving: AbortSignal;
+  readonly #holds: Holds;
+  readonly #left = new AbortController();
+  readonly #overtaken = new AbortController();
+
+  constructor(kind: AnyActivity['kind'], leaving: AbortSignal, holds: Holds) {
+    this.#kind = kind;
+    this.#leaving = leaving;
+    this.#holds = holds;
+    const ends = kind === 'read' ? [leaving, this.#overtaken.signal] : [this.#left.signal];
+    this.signal = AbortSignal.any([holds.lost, ...ends]);
+  }
+
+  /** Whether an answer beside it may end it without hearing its outcome. */
+  get mayBeOvertaken(): boolean {
+    return this.#kind === 'read';
+  }
+
+  overtake(): void {
+    if (this.mayBeOvertaken) this.#overtaken.abort();
+  }
+
+  /** From now on it can neither write nor send: the hold on the run may belong to somebody else by now. */
+  leave(): void {
+    this.#left.abort();
+  }
+
+  mustStay(): void {
+    this.#holds.lost.throwIfAborted();
+    mustStay(this.#left.signal);
+  }
+
+  mayLeave(): void {
+    mustStay(this.#left.signal);
+    this.#holds.mayLeave();
+  }
+
+  lastForCall(): Promise<void> {
+    return this.#holds.lastForCall(this.#left.signal);
+  }
+
+  sleep(ms: number): Promise<void> {
+    return sleepUnlessLeft(ms, AbortSignal.any([this.#leaving, this.#holds.lost]));
+  }
+
+  /**
+   * Resolves when the operator leaves: at once for a verb that only asks, after `graceMs` for one that changes something,
+   * because its answer is worth waiting for. What is cut off is in doubt, and the next resume asks the service. Once a hold is lost there is no
+   * grace: the answer could not be written down.
+   */
+  async patience(graceMs: number): Promise<'left'> {
+    const { lost } = this.#holds;
+    await aborted(AbortSignal.any([this.#leaving, this.#overtaken.signal, lost]));
+    const grace = this.#kind === 'read' ? 0 : graceMs;
+    const over = new Promise((resolve) => setTimeout(resolve, grace).unref());
+    await Promise.race([over, aborted(lost)]);
+    return 'left';
+  }
+}
