@@ -53,6 +53,8 @@ const rotateKey: Runbook<RotateKeyContext, RotateKeyInput> = {
   facts: factsOf,
   failure: (context) => context.failure,
   skipped: (context) => context.skipped,
+  keys: ({ key, verification }) =>
+    key === undefined || verification?.opens === key.fingerprint ? [] : [key],
   paper: rotateKeyPaper,
   closing: closingOf,
 };

@@ -17,6 +17,13 @@ const TOLD = {
   failure: (context: RecoveryContext) => context.failure,
   skipped: (context: RecoveryContext) => context.skipped,
   obligations: obligationsOf,
+  keys: ({ key, from, verification, restore }: RecoveryContext) => {
+    const isRestored = restore.landed !== undefined || restore.outside !== undefined;
+    return [
+      ...(key === undefined || verification?.opens === key.fingerprint ? [] : [key]),
+      ...(from === undefined || from.fingerprint === '' || isRestored ? [] : [from]),
+    ].map(({ fingerprint }) => ({ fingerprint }));
+  },
 };
 
 /** Steps after a restore, of every runbook that restores. */

@@ -18,7 +18,7 @@ export function negativeTest(
     async run({ path, except }, { instance }) {
       try {
         const head = await readHead(path);
-        const others = (await heldKeys(deps.keyring, instance)).filter(
+        const others = (await heldKeys(deps.keyring, instance, except)).filter(
           ({ fingerprint }) => fingerprint !== except,
         );
         const opening = others.filter(({ key }) => probe(head, key).result === 'fits');

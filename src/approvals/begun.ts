@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { RunDeps } from '../runner/run.ts';
+import type { Admitted } from '../runner/run.ts';
 import type { Entry, Json } from '../store/journal.ts';
 import { type ApprovalPolicy, type RunEntryBody, readRunEntry, type Who } from '../store/run-entries.ts';
 import { show } from '../text.ts';
@@ -56,7 +56,7 @@ export function admitted(
   entries: readonly Entry[],
   now: Present,
   { configPath, breakGlass }: { readonly configPath: string; readonly breakGlass?: string | undefined },
-): ReturnType<NonNullable<RunDeps['admit']>> {
+): Admitted {
   const { approvals, latest } = begunOf(entries);
   const changes = approvals === undefined ? [] : weakenings(approvals, now.approvals);
   if (changes.length > 0 && breakGlass === undefined) throw weaker(changes, configPath);

@@ -1,21 +1,25 @@
+import { hostname } from 'node:os';
+import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
+import { transcriptElsewhere } from '../evidence/transcript/elsewhere.ts';
 import { readable } from '../format.ts';
 import { canDraw } from '../plain/terminal.ts';
 import type { Run, RunDeps } from '../runner/run.ts';
 import type { Secret } from '../secret.ts';
-import type { Entry } from '../store/journal.ts';
+import type { Json } from '../store/journal.ts';
 import { afterLeaving, leftBySignal } from '../view/leaving.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { depsFor } from './activity-deps.ts';
 import { approvalWatch } from './approvals/approval-watch.ts';
 import { gateOfRun } from './approvals/gate-of-run.ts';
 import { admission } from './approvals/present.ts';
+import { askForKeys } from './ask-for-keys.ts';
 import { autopilot, type Policy } from './autopilot.ts';
 import type { CommandContext } from './context.ts';
 import { type EarlySignals, keepSignals } from './early-signals.ts';
 import { forgetParameters } from './forget-parameters.ts';
 import { leaveOnSignals } from './leave-on-signals.ts';
-import { printJson } from './print-json.ts';
+import { printEntries } from './print-entries.ts';
 import { type Paper, paperFor } from './run-paper.ts';
 import { portOf } from './run-port.ts';
 import { proseOf, runbookNamed } from './runbook-files.ts';
@@ -52,18 +56,18 @@ export async function drive(
   if (runbook.version !== summary.version) throw otherVersion(summary, runbook.version);
   const manner = mannerOf(context, options);
   const early = options.early ?? keepSignals();
-  const stopPrinting = options.json ? await printEntries(context, workspace, summary) : undefined;
+  const stopPrinting = options.json ? await printEntries(context, workspace.journal, summary) : undefined;
   try {
     const paper = paperFor(summary, runbook, sites, workspace.home);
     const gate = await gateOfRun(context, sites.config, workspace, summary, runbook, options.breakGlass);
-    const admit = await admission(context, sites.config, workspace, summary, options.breakGlass);
+    const admit = await admissionOf(context, sites, workspace, summary, runbook, options.breakGlass);
     const run = await takeUpRun(workspace, summary, sites, paper, manner === 'by-flags', { gate, admit });
     paper.write(run.state());
     const approval = approvalWatch(gate, workspace.home, sites.config.approvals);
     const prose = await proseOf(runbook, options.overlay);
     const leaving = leaveOnSignals(run, context, options.gone);
     const port = {
-      ...portOf(run, runbook, prose, paper.text, approval, options.gone),
+      ...portOf(run, workspace.journal.log, runbook, prose, paper.text, approval, options.gone),
       detach: leaving.detach,
     };
     const signal = early.release();
@@ -77,7 +81,7 @@ export async function drive(
     }
   } finally {
     early.release();
-    stopPrinting?.();
+    await stopPrinting?.();
     await forgetParameters(workspace.home, workspace.journal).catch(() => undefined);
     for (const warning of sites.tape.warnings()) context.stderr.write(`warning: ${warning}\n`);
   }
@@ -113,7 +117,6 @@ async function takeUpRun(
 ): Promise<Run> {
   const { takeUp } = await import('../runner/take-up.ts');
   const { activitiesFor } = await import('../activities/index.ts');
-  const { refuseCutTail } = await import('../audit/tail.ts');
   const { journal, keyring, sealer, home } = workspace;
   const shelf = new Map<string, Secret>();
   const ground = { home, keyring, journal, platform: sites.platform, shelf };
@@ -127,8 +130,7 @@ async function takeUpRun(
     clock: watchClock(),
     leaveWhenPaused,
     ...consent,
-    seal: async (stream, reason) => void (await sealer.sealNow(stream, reason)),
-    refuseCutTail: (head) => refuseCutTail(home, head),
+    seal: async () => void (await sealer.sealNow()),
     take: async (key) => {
       journal.guard(key);
       const fingerprint = await keyring.fingerprint(key);
@@ -166,19 +168,26 @@ async function driveByFlags(
   return exitCode;
 }
 
-/** `--json`: journal entries of the run and of its instance, one a line, as they are written; of a new run also its first. */
-async function printEntries(
+/**
+ * What lets this process take the run up: who it is and what the config asks for, the keys that the run still needs, and where the transcript
+ * of the part before lies.
+ */
+async function admissionOf(
   context: CommandContext,
+  { config }: Pick<Sites, 'config'>,
   workspace: Workspace,
-  { runId, instance, target }: DrivenRun,
-): Promise<() => void> {
-  const streams = new Set<string>([`run/${runId}`, `instance/${instance}`, `instance/${target ?? instance}`]);
-  const print = (entries: readonly Entry[]) => {
-    for (const entry of entries) if (streams.has(entry.stream)) printJson(context, entry);
+  run: DrivenRun,
+  runbook: Runbook,
+  breakGlass: string | undefined,
+): Promise<NonNullable<RunDeps['admit']>> {
+  const admit = await admission(context, config, workspace, run, breakGlass);
+  return async (entries) => {
+    const { resumed, notes } = admit(entries);
+    const keys = await askForKeys(context, workspace, run, runbook, entries);
+    const asked = Object.keys(keys).length === 0 ? {} : { keys: keys as Json };
+    const elsewhere = transcriptElsewhere(workspace.home, run.runId, entries, hostname());
+    return { resumed: { ...resumed, ...asked }, notes: [...notes, ...elsewhere] };
   };
-  const written = await workspace.journal.read(`run/${runId}`);
-  if (written.length === 1) print(written);
-  return workspace.journal.onAppended(print);
 }
 
 function otherVersion(

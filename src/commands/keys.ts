@@ -4,7 +4,9 @@ import { formatTime } from '../format.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import { appendHolding } from '../runner/holds.ts';
 import type { Secret } from '../secret.ts';
+import { Fingerprint } from '../store/projections/key-facts.ts';
 import { readLedger } from '../store/projections/ledgers.ts';
+import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden } from './hidden-prompt.ts';
 import { printJson } from './print-json.ts';
@@ -99,7 +101,8 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
 
 /**
  * `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token
- * instead; with `--check` nothing, and exit 1 when the key is not held.
+ * instead; with `--check` nothing, and exit 1 when the key is not held. With `--as` it is kept under the fingerprint by which the
+ * record of a team knows it, which another key store gave it and this one cannot check.
  */
 export async function keysAdd(
   context: CommandContext,
@@ -107,6 +110,7 @@ export async function keysAdd(
   flags: {
     readonly file?: string;
     readonly note?: string;
+    readonly as?: string;
     readonly token?: boolean;
     readonly check?: boolean;
   },
@@ -139,7 +143,8 @@ export async function keysAdd(
       return EXIT.closed;
     }
     const isHeld = await holds(workspace.keyring, instance, secret);
-    const fingerprint = await workspace.keyring.add(instance, secret);
+    const fingerprint = flags.as ?? (await workspace.keyring.add(instance, secret));
+    if (flags.as !== undefined) await workspace.keyring.adopt(instance, fingerprintFrom(flags.as), secret);
     const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
     await appendHolding(workspace.journal, [{ stream: `instance/${instance}`, type: 'key.added', body }]);
     await workspace.sealer.sealNow();
@@ -150,6 +155,15 @@ export async function keysAdd(
   } finally {
     await workspace.close();
   }
+}
+
+function fingerprintFrom(word: string): string {
+  const parsed = Fingerprint.safeParse(word);
+  if (parsed.success) return parsed.data;
+  throw new LifeboatError('usage.fingerprint', `${show(word, 40)} is not a fingerprint`, {
+    hints: ['it has 12 hex digits: `lifeboat keys list` shows those of the record', 'nothing was stored'],
+    exitCode: EXIT.usage,
+  });
 }
 
 /** Whether the store has a key, found out without making or storing anything. */

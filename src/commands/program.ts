@@ -258,6 +258,10 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
     [
       new Option('--file <file>', 'read it from this file (- for standard input)'),
       new Option('--note <text>', 'a note for the ledger'),
+      new Option('--as <fingerprint>', 'under the fingerprint that another key store gave it').conflicts([
+        'token',
+        'check',
+      ]),
       new Option('--token', 'store the access token of the instance instead of a key'),
       new Option('--check', 'store nothing: only say whether this key is held (exit 0) or not (1)').conflicts(
         ['token', 'note'],

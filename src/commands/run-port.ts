@@ -1,5 +1,6 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { Run, RunState } from '../runner/run.ts';
+import type { Log } from '../store/journal.ts';
 import { anchorOf } from '../store/log/anchor.ts';
 import { buildRunView } from '../view/build-run-view.ts';
 import type { ProseSection } from '../view/prose.ts';
@@ -10,31 +11,54 @@ import { withApproval } from '../view/view-approval.ts';
 /** A live run as renderers see it. `gone` says why nobody can carry it on once it was left; without it, anybody can. */
 export function portOf(
   run: Run,
+  log: Pick<Log, 'origin' | 'head'>,
   runbook: Runbook,
   prose: ReadonlyMap<string, ProseSection>,
   paper: (state: RunState) => string,
   approval?: (state: RunState) => ApprovalView | undefined,
   gone?: string,
 ): RunPort {
+  const listeners = new Set<() => void>();
+  let anchor: string | undefined;
+  const ended = run.ended.then(async (end) => {
+    if (end.how !== 'ended') return end;
+    // The run is over and on record; its anchor is told where the log can be read.
+    anchor = await anchorNow(log).catch(() => undefined);
+    for (const listener of listeners) listener();
+    return end;
+  });
+  ended.catch(() => undefined);
   return {
     view: () => {
       const state = run.state();
       const view = buildRunView({ ...state, runbook, prose, gone, now: new Date() });
-      return anchored(withApproval(view, approval?.(state)), state);
+      return anchored(withApproval(view, approval?.(state)), anchor);
     },
     paper: () => paper(run.state()),
-    subscribe: (listener) => run.subscribe(listener),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      const unsubscribe = run.subscribe(listener);
+      return () => {
+        listeners.delete(listener);
+        unsubscribe();
+      };
+    },
     answer: (answer) => run.answer(answer),
     wake: () => run.wake(),
     detach: (why) => run.detach(why),
-    ended: run.ended,
+    ended,
   };
 }
 
+/** What pins everything that the store holds now. */
+async function anchorNow(log: Pick<Log, 'origin' | 'head'>): Promise<string | undefined> {
+  const [origin, { size, root }] = await Promise.all([log.origin(), log.head()]);
+  return origin === undefined ? undefined : anchorOf({ origin, size, root });
+}
+
 /** A run that is over says what to write into the ticket. */
-function anchored(view: RunView, { entries }: RunState): RunView {
-  const last = entries.at(-1);
-  if (view.outcome === undefined || last?.type !== 'run.closed') return view;
-  const line = `anchor for the ticket: ${anchorOf(last)}`;
+function anchored(view: RunView, anchor: string | undefined): RunView {
+  if (view.outcome === undefined || anchor === undefined) return view;
+  const line = `anchor for the ticket: ${anchor}`;
   return { ...view, outcome: { ...view.outcome, lines: [...view.outcome.lines, line] } };
 }

@@ -151,6 +151,7 @@ function lateKeyring(keys: () => Promise<Keyring>): Keyring {
     store,
     fingerprint: async (key) => (await keys()).fingerprint(key),
     add: async (instance, key) => (await keys()).add(instance, key),
+    adopt: async (instance, fingerprint, key) => (await keys()).adopt(instance, fingerprint, key),
     load: async (instance, fingerprint) => (await keys()).load(instance, fingerprint),
     list: async (instance) => (await keys()).list(instance),
     remove: async (instance, fingerprint) => (await keys()).remove(instance, fingerprint),

@@ -39,6 +39,11 @@ export interface Keyring {
   fingerprint(key: Secret): Promise<string>;
   /** Stores a key and gives its fingerprint. Nothing is overwritten; the same key again is fine. */
   add(instance: string, key: Secret): Promise<string>;
+  /**
+   * Stores a key under a fingerprint that another key store gave it, so that it is found by the name of the record; whether it is that key, this key
+   * store cannot tell. Rejects with `keys.exists` where another one is kept under it.
+   */
+  adopt(instance: string, fingerprint: string, key: Secret): Promise<void>;
   load(instance: string, fingerprint: string): Promise<Secret | undefined>;
   /** Fingerprints of the keys stored for an instance, sorted. */
   list(instance: string): Promise<readonly string[]>;

@@ -35,6 +35,7 @@ export function openKeyring(store: KeyStore): Keyring {
       await store.put(accountOf(instance, name), key);
       return name;
     },
+    adopt: async (instance, name, key) => store.put(accountOf(instance, Fingerprint.parse(name)), key),
     load: async (instance, name) => store.get(accountOf(instance, name)),
     list: async (instance) => {
       const owner = accountOf(instance, '');

@@ -1,9 +1,9 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
-import type { Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
+import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { appendHolding, Holds, lostHold } from './holds.ts';
 import { handOn, type OpenCall, openCalls } from './in-doubt.ts';
-import { KnownEntries } from './known-entries.ts';
+import { foldIntents } from './intents.ts';
 import { newId } from './new-id.ts';
 import { perform } from './perform.ts';
 import type { Note, Performed } from './performed.ts';
@@ -71,13 +71,13 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
   const stream: StreamName = `instance/${deps.instance}`;
   const holds = new Holds(deps.journal);
   await holds.take(stream);
-  const known = new KnownEntries();
+  const entries: Entry[] = [];
   const signal = AbortSignal.any([deps.signal, holds.lost]);
   const by = deps.who === undefined ? {} : { who: deps.who as Json };
   try {
-    known.add(await deps.journal.read(stream));
+    entries.push(...(await deps.journal.read(stream)));
     const left = handOn(await leftBehind(deps.journal, deps.instance));
-    if (left.length > 0) known.add(await deps.journal.append(left, holds.all));
+    if (left.length > 0) entries.push(...(await deps.journal.append(left, holds.all)));
   } catch (thrown) {
     await holds.release();
     throw thrown;
@@ -85,7 +85,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
 
   const append = async (notes: readonly Note[], facts: readonly LedgerFact[] = []): Promise<void> => {
     const written: NewEntry[] = [...notes, ...facts].map(({ type, body }) => ({ stream, type, body }));
-    if (written.length > 0) known.add(await deps.journal.append(written, holds.all));
+    if (written.length > 0) entries.push(...(await deps.journal.append(written, holds.all)));
   };
 
   const run = async (id: string, call: Call): Promise<CallEnd> => {
@@ -94,7 +94,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
     } catch (thrown) {
       if (!holds.lost.aborted) throw thrown;
       const look = `what was sent and when: lifeboat calls list --instance ${deps.instance}`;
-      throw lostHold(`the ledger of ${deps.instance}`, known, holds, [look]);
+      throw lostHold(`the ledger of ${deps.instance}`, entries, holds.lost, [look]);
     }
   };
 
@@ -112,14 +112,13 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
         holds.mayLeave();
       },
     };
-    const before = known.all.length;
+    const before = entries.length;
     const performed = await perform(activity, { id, verb, input: { ...input, intent: id } }, context, {
       write: async (notes, facts) => {
         signal.throwIfAborted();
         await append(notes, facts);
       },
-      entries: () => known.all,
-      intents: () => known.intents,
+      entries: () => entries,
       lastForCall: () => holds.lastForCall(deps.signal),
       seal: async () => {
         await deps.seal();
@@ -131,14 +130,15 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
     await append([...performed.notes, ended], performed.ledger);
     // A call that was never armed and is done: an earlier one of the same wish, which was refused, turned out
     // to be.
-    const judged = known.all.slice(before).findLast(({ type }) => type === 'intent.judged');
+    const judged = entries.slice(before).findLast(({ type }) => type === 'intent.judged');
     const { intent = '' } = (judged?.body ?? {}) as { readonly intent?: string };
-    const memory = known.intents.get(id) ?? known.intents.get(intent);
+    const intents = foldIntents(entries);
+    const memory = intents.get(id) ?? intents.get(intent);
     return { performed, lost: memory?.lost, evidence: memory?.evidence };
   };
 
   return {
-    open: () => openCalls(known.all),
+    open: () => openCalls(entries),
     perform: async (call) => {
       const id = `call-${newId()}`;
       const { verb, input, reason } = call;

@@ -177,7 +177,6 @@ export class Driver implements Run {
         await this.#append(notes, ledger);
       },
       entries: () => this.#log.entries,
-      intents: () => this.#log.known.intents,
       lastForCall: () => underWay.lastForCall(),
       seal: async () => {
         await this.#deps.seal();

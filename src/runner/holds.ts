@@ -1,6 +1,6 @@
 import { EXIT, LifeboatError } from '../errors.ts';
-import type { Hold, Journal, StreamName } from '../store/journal.ts';
-import type { KnownEntries } from './known-entries.ts';
+import type { Entry, Hold, Journal, StreamName } from '../store/journal.ts';
+import { foldIntents, isUnsettled } from './intents.ts';
 import { aborted } from './leaving.ts';
 
 /** What a hold must last for when the first byte of a call is written: the time from the question to the wire. Milliseconds. */
@@ -96,13 +96,14 @@ function asLost(reason: unknown): unknown {
   return reason instanceof LifeboatError ? reason : notLasting('the stream');
 }
 
-/** What ends whoever has lost a hold. `what` is held, for people; `known` tells what may have been sent under it. */
+/** What ends whoever has lost a hold. `what` is held, for people; `entries` tell what may have been sent under it. */
 export function lostHold(
   what: string,
-  { unsettled }: Pick<KnownEntries, 'unsettled'>,
-  { lost }: Pick<Holds, 'lost'>,
+  entries: readonly Entry[],
+  lost: AbortSignal,
   hints: readonly string[],
 ): LifeboatError {
+  const unsettled = [...foldIntents(entries)].flatMap(([id, memory]) => (isUnsettled(memory) ? [id] : []));
   const sent = `${unsettled.join(', ')} may have been sent: whoever goes on asks the service first`;
   return new LifeboatError(
     'journal.lost-hold',

@@ -3,7 +3,7 @@ import type { InDoubt, OnceActivity, SendContext, Sent } from '../activities/act
 import { failureOf } from '../errors.ts';
 import type { Json } from '../store/journal.ts';
 import type { Invocation } from './fold.ts';
-import { type IntentMemory, type RefusedCall, refusedBefore } from './intents.ts';
+import { foldIntents, type IntentMemory, type RefusedCall, refusedBefore } from './intents.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
 
 /** Any verb that must not happen twice, as the runner holds it. */
@@ -52,7 +52,7 @@ function refusedUntilNow(
   known: IntentMemory | undefined,
 ): readonly RefusedCall[] {
   const own = known?.refused === undefined ? [] : [{ intent: mark.intent, input, memory: known }];
-  return [...refusedBefore(port.entries(), port.intents(), { ...mark, input }), ...own];
+  return [...refusedBefore(port.entries(), { ...mark, input }), ...own];
 }
 
 /** One intent of a `once` verb: what is sent, how the journal names it, and the hands that do it. */
@@ -235,7 +235,7 @@ function absent(
 }
 
 function memoryOf(port: PerformPort, intent: string): IntentMemory | undefined {
-  return port.intents().get(intent);
+  return foldIntents(port.entries()).get(intent);
 }
 
 function rejected(thrown: unknown): { readonly ok: false; readonly failure: Failure } {

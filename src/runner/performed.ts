@@ -1,7 +1,6 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { LedgerFact } from '../activities/activity.ts';
 import type { Entry, NewEntry } from '../store/journal.ts';
-import type { IntentMemory } from './intents.ts';
 
 /**
  * How an invocation ended: what the machine is told, and what else becomes durable in the same transaction.
@@ -32,10 +31,8 @@ export type Note = Omit<NewEntry, 'stream'>;
 export interface PerformPort {
   /** Makes notes and facts durable; nothing that they announce may happen before it resolves. */
   write(notes: readonly Note[], ledger?: readonly LedgerFact[]): Promise<void>;
-  /** What the journal says so far of the run, or of the ledger for a single command. */
+  /** What the journal says so far of the run, or of the ledger for a single command; the same array each time, that grows. */
   entries(): readonly Entry[];
-  /** Of each call that must not happen twice, by its intent. */
-  intents(): ReadonlyMap<string, IntentMemory>;
   /** Resolves when the holds last long enough for a call; asked before it is armed, or begun where it may be repeated. */
   lastForCall(): Promise<void>;
   /** Called when what is to be sent is on disk, before the first byte may leave. */

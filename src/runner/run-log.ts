@@ -4,7 +4,6 @@ import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journa
 import { clockNotes } from './clock-notes.ts';
 import { type Holds, lostHold } from './holds.ts';
 import { doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
-import { KnownEntries } from './known-entries.ts';
 import type { Note } from './performed.ts';
 import type { Clock, RunDeps } from './run.ts';
 
@@ -14,7 +13,7 @@ import type { Clock, RunDeps } from './run.ts';
  */
 export class RunLog {
   readonly stream: StreamName;
-  readonly known: KnownEntries;
+  readonly entries: Entry[];
   readonly #journal: Journal;
   readonly #holds: Holds;
   readonly #instance: string;
@@ -28,15 +27,11 @@ export class RunLog {
   ) {
     const { journal, runId, instance, clock } = deps;
     this.stream = `run/${runId}`;
-    this.known = new KnownEntries(entries);
+    this.entries = [...entries];
     this.#journal = journal;
     this.#holds = holds;
     this.#instance = instance;
     this.#clock = clock;
-  }
-
-  get entries(): readonly Entry[] {
-    return this.known.all;
   }
 
   /** Runs `act` when everything before it is written; nothing else writes meanwhile. Only inside of it may `write` be called. */
@@ -72,13 +67,13 @@ export class RunLog {
       ({ instance = this.#instance, ...fact }): NewEntry => ({ stream: `instance/${instance}`, ...fact }),
     );
     const written = await this.#journal.append([...own, ...facts], this.#holds.all);
-    this.known.add(written.filter((entry) => entry.stream === this.stream));
+    this.entries.push(...written.filter((entry) => entry.stream === this.stream));
   }
 
   /** How the run ends in this process when one of its holds is lost. */
   lost(): LifeboatError {
     const run = this.stream.slice('run/'.length);
-    return lostHold(`run ${run}`, this.known, this.#holds, [
+    return lostHold(`run ${run}`, this.entries, this.#holds.lost, [
       'see where it stands: lifeboat runs',
       `carry on with it when nobody else does: lifeboat resume ${run}`,
     ]);

@@ -115,8 +115,8 @@ export const RUN_ENTRIES = {
     by: z.string().optional(),
     pid: z.int(),
     clock: ClockMark.optional(),
-    /** The entry up to which a signed head was found then: one that is signed later reaches over what came before it, too. */
-    signedTo: z.int().nonnegative().optional(),
+    /** Keys that the run needs and this key store did not hold, by fingerprint: entered now, or gone on without. */
+    keys: z.record(z.enum(['entered', 'without']), z.array(z.string()).optional()).optional(),
     /** Where it differs from what the record said before. */
     who: Who.optional(),
     approvals: ApprovalPolicy.optional(),
@@ -227,6 +227,8 @@ export const RUN_ENTRIES = {
     /** Why it ends early, when it could not be written. */
     problem: z.string().optional(),
   }),
+  /** The transcript of what was sent until now lies on another machine: `host`, where the record knows it. */
+  'transcript.elsewhere': z.object({ host: z.string().optional() }),
   /** A task took longer than it should. Written once for each limit that was passed. */
   'activity.overdue': z.object({
     activity: z.string(),

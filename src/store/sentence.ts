@@ -80,6 +80,10 @@ function runSentence(entry: RunEntry): Sentence {
     }
     case 'transcript.kept':
       return say(`the transcript of requests has ${counted(entry.body.lines, 'line')}`, 'dim');
+    case 'transcript.elsewhere': {
+      const where = entry.body.host === undefined ? 'on another machine' : `on ${entry.body.host}`;
+      return say(`the transcript of what was sent until now lies ${where}`, 'warn');
+    }
     case 'activity.overdue': {
       const { verb, seconds, limitSeconds, basis, detail } = entry.body;
       const limit = `${BASES[basis]} ${formatSeconds(limitSeconds)}`;

@@ -1,0 +1,83 @@
+import type { NeededKey, Runbook } from '../../machines/parts/runbook.ts';
+import { EXIT, LifeboatError } from '../errors.ts';
+import type { Keyring } from '../keys/key-store.ts';
+import { fold } from '../runner/fold.ts';
+import { inputOf } from '../runner/run-log.ts';
+import type { Entry, Journal } from '../store/journal.ts';
+import { show } from '../text.ts';
+import type { CommandContext } from './context.ts';
+import { askHidden } from './hidden-prompt.ts';
+import type { DrivenRun } from './sites.ts';
+
+/** By their fingerprints: keys that were entered here for a run, and those that it goes on without. */
+export interface KeysAsked {
+  readonly entered?: readonly string[];
+  readonly without?: readonly string[];
+}
+
+/**
+ * Asks, before anything is written or sent, for each key that the run still needs and that this key store does not hold: somebody else may have begun
+ * it with a key store of their own. An empty line goes on without the key; every step that needs it fails then, and sends nothing. Rejects with
+ * `keys.lacking` (exit 3) where nobody can be asked. A key is kept under the fingerprint of the record, which only the key store that gave it
+ * can check.
+ */
+export async function askForKeys(
+  context: CommandContext,
+  { journal, keyring }: { readonly journal: Pick<Journal, 'guard'>; readonly keyring: Keyring },
+  run: DrivenRun,
+  runbook: Runbook,
+  entries: readonly Entry[],
+): Promise<KeysAsked> {
+  const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries);
+  const needed = snapshot.status === 'done' ? [] : (runbook.keys?.(snapshot.context as never) ?? []);
+  if (needed.length === 0) return {};
+  const held = new Set(await keyring.list(run.instance));
+  const lacking = needed.filter(({ fingerprint }) => !held.has(fingerprint));
+  if (lacking.length === 0) return {};
+  if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
+    throw lackingError(run, lacking, keyring.store.description);
+  const entered: string[] = [];
+  for (const { fingerprint, length } of lacking) {
+    context.stderr.write(
+      `run ${show(run.runId)} needs key ${fingerprint} of ${show(run.instance)}, which is not in ${keyring.store.description}\n`,
+    );
+    const key = await askHidden(
+      `key ${fingerprint} of ${show(run.instance)} (empty: go on without it)`,
+      context,
+    );
+    if (key.length === 0) continue;
+    if (length !== undefined && key.length !== length) throw otherLength(fingerprint, length, key.length);
+    journal.guard(key);
+    await keyring.adopt(run.instance, fingerprint, key);
+    entered.push(fingerprint);
+  }
+  const without = lacking.map(({ fingerprint }) => fingerprint).filter((one) => !entered.includes(one));
+  return { ...(entered.length > 0 && { entered }), ...(without.length > 0 && { without }) };
+}
+
+function lackingError(run: DrivenRun, lacking: readonly NeededKey[], store: string): LifeboatError {
+  const names = lacking.map(({ fingerprint }) => fingerprint).join(', ');
+  return new LifeboatError(
+    'keys.lacking',
+    `run ${run.runId} needs a key of ${run.instance} that ${store} does not hold: ${names}`,
+    {
+      hints: [
+        'nothing was sent: the run is as it was',
+        ...lacking.map(
+          ({ fingerprint }) => `store it: lifeboat keys add ${run.instance} --as ${fingerprint} --file FILE`,
+        ),
+        `or resume in a terminal, which asks for it: lifeboat resume ${run.runId}`,
+      ],
+      evidence: { run: run.runId, keys: lacking.map(({ fingerprint }) => fingerprint) },
+      exitCode: EXIT.waiting,
+    },
+  );
+}
+
+function otherLength(fingerprint: string, length: number, given: number): LifeboatError {
+  return new LifeboatError(
+    'keys.other',
+    `this is not key ${fingerprint}: that one has ${length} characters, and this one ${given}`,
+    { hints: ['nothing was stored and nothing was sent'], exitCode: EXIT.usage },
+  );
+}
