@@ -1,6 +1,7 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
+import { readLedgerTail } from '../store/projections/pending-calls.ts';
 import { appendHolding, Holds, lostHold } from './holds.ts';
 import { handOn, type OpenCall, openCalls } from './in-doubt.ts';
 import { foldIntents } from './intents.ts';
@@ -75,7 +76,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
   const signal = AbortSignal.any([deps.signal, holds.lost]);
   const by = deps.who === undefined ? {} : { who: deps.who as Json };
   try {
-    entries.push(...(await deps.journal.read(stream)));
+    entries.push(...(await readLedgerTail(deps.journal, stream)));
     const left = handOn(await leftBehind(deps.journal, deps.instance));
     if (left.length > 0) entries.push(...(await deps.journal.append(left, holds.all)));
   } catch (thrown) {

@@ -12,7 +12,7 @@ export async function refuseInDoubt(
   instances: readonly string[],
   own?: string,
 ): Promise<void> {
-  const doubts = inOrder(await readPending(journal));
+  const doubts = await readPending(journal);
   for (const instance of instances) {
     const found = doubts.find(
       (doubt) =>
@@ -27,13 +27,15 @@ export async function readDoubts(
   journal: Pick<JournalReader, 'rows'>,
   instance: string,
 ): Promise<readonly Doubt[]> {
-  return inOrder(await readPending(journal)).filter((doubt) => doubt.instance === instance);
+  return (await readPending(journal)).filter((doubt) => doubt.instance === instance);
 }
 
 /** The same for every instance, by its name. */
 export async function readAllDoubts(journal: Pick<JournalReader, 'rows'>): Promise<readonly Doubt[]> {
-  const doubts = inOrder(await readPending(journal));
-  return doubts.toSorted((one, other) => compare(one.instance, other.instance));
+  const doubts = await readPending(journal);
+  return doubts.toSorted(({ instance: one }, { instance: other }) =>
+    one === other ? 0 : one < other ? -1 : 1,
+  );
 }
 
 /** Of those of one instance, the grave ones of runs that are over: nobody drives them any more, so the ledger has to take them. */
@@ -43,15 +45,6 @@ export async function leftBehind(
 ): Promise<readonly Doubt[]> {
   const doubts = await readDoubts(journal, instance);
   return doubts.filter((doubt) => doubt.run?.isOpen === false && isGrave(doubt));
-}
-
-function inOrder(doubts: readonly Doubt[]): readonly Doubt[] {
-  return doubts.toSorted((one, other) => compare(one.armedAt, other.armedAt));
-}
-
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Answer, SendOutcome, ServiceClient } from '../../src/service/clien
 import { readMetrics } from '../../src/service/metrics.ts';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../../src/service/schemas.ts';
 import type { Entry } from '../../src/store/journal.ts';
+import { foldLedger } from '../../src/store/projections/ledgers.ts';
 
 /** What becomes of a changing call: whether it is done, and what the caller gets to know of it. */
 export type Fate =
@@ -199,7 +200,7 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
       name: 'orders',
       currentKey: async () => undefined,
       tokenExpires: async () => undefined,
-      ledger: async () => fake.ledger,
+      ledger: async () => foldLedger(fake.ledger),
       apps: [],
       dashboardUrl: 'https://dashboard.example/service-instances/orders',
       place: 'dashboard.example/orders',

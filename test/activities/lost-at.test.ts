@@ -3,9 +3,9 @@ import { judgeBackup, judgeTask } from '../../src/activities/doubt.ts';
 import { judgeAction } from '../../src/activities/doubt-action.ts';
 import { restoreOfBackup, restoreToInstant } from '../../src/activities/restore-fits.ts';
 import type { Look, Task } from '../../src/activities/weigh-tasks.ts';
-import { foldIntents } from '../../src/runner/intents.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 import type { Entry } from '../../src/store/journal.ts';
+import { foldIntents } from '../../src/store/projections/intents.ts';
 
 const MINUTE = 60_000;
 const ARMED = Date.parse('2026-03-01T03:00:00Z');

@@ -8,8 +8,8 @@ import { recordProof } from '../../src/activities/record-proof.ts';
 import { recordRecovery } from '../../src/activities/record-recovery.ts';
 import { recordRotation } from '../../src/activities/record-rotation.ts';
 import { LifeboatError } from '../../src/errors.ts';
-import { foldObligations } from '../../src/evidence/obligations.ts';
-import { readKeyFact } from '../../src/keys/epochs.ts';
+import { afterOf } from '../../src/store/projections/follow-ups.ts';
+import { readKeyFact } from '../../src/store/projections/key-facts.ts';
 import { type FakeService, fakeService, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 
@@ -265,14 +265,15 @@ async function record(service: FakeService, result: Promise<ActivityResult<unkno
 /** One entry a second, as they would be read from the journal. */
 function append({ ledger }: FakeService, ...facts: readonly LedgerFact[]): void {
   for (const { type, body } of facts) {
-    const seq = ledger.length + 1;
+    const index = ledger.length;
+    const seq = index + 1;
     const at = new Date(Date.UTC(2026, 0, 1, 0, 0, seq)).toISOString();
-    ledger.push({ stream: 'instance/orders', seq, at, by: 'ada', type, body, prev: '', hash: '' });
+    ledger.push({ index, stream: 'instance/orders', seq, at, by: 'ada', type, body, hash: '' });
   }
 }
 
 function obligations(ledger: readonly LedgerFact[] = []) {
-  return foldObligations(
-    ledger.map(({ type, body }) => ({ stream: 'instance/orders', type, body, at: NOW })),
+  return ledger.flatMap(
+    ({ type, body }) => afterOf(undefined, { stream: 'instance/orders', type, body, at: NOW }) ?? [],
   );
 }

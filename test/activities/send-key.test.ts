@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { LedgerFact } from '../../src/activities/activity.ts';
 import { prepareRecovery } from '../../src/activities/prepare-recovery.ts';
 import { setKey } from '../../src/activities/set-key.ts';
-import { currentKey, foldEpochs } from '../../src/keys/fold-epochs.ts';
 import type { Entry } from '../../src/store/journal.ts';
+import { currentKey, foldEpochs } from '../../src/store/projections/key-epochs.ts';
 import { type Fate, fakeService, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Triggered } from '../../machines/parts/verbs.ts';
 import type { OnceActivity } from '../../src/activities/activity.ts';
-import { foldIntents } from '../../src/runner/intents.ts';
+import { foldIntents } from '../../src/store/projections/intents.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { contextOf, type Habits, type ModelTask, settle, World } from '../activities/world.ts';
 import type { History } from './generate.ts';

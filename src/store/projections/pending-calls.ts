@@ -36,6 +36,8 @@ interface Call {
   readonly verb?: string;
   readonly input: Readonly<Record<string, Json>>;
   readonly memory?: IntentMemory;
+  /** Of a ledger's call: whoever made it does nothing more about it. */
+  readonly isLeft?: true;
 }
 
 /** What one stream has sent and not seen the end of. */
@@ -79,22 +81,27 @@ export const pendingCalls: Projection = {
   },
 };
 
-/** Every call of these rows whose outcome is not known, the oldest of each stream first. */
+/** Every call of these rows whose outcome is not known, oldest first. */
 export function doubtsIn(rows: readonly Pick<ProjectedRow, 'key' | 'value'>[]): readonly Doubt[] {
-  return rows.flatMap(({ key, value }) => doubtsOfCalls(key, value as unknown as Calls));
+  return inOrder(rows.flatMap((row) => doubtsOfRow(row)));
 }
 
-/** The same as a checkpoint names them; oldest first. */
-export function armedIn(rows: readonly ProjectedRow[]): readonly ArmedCall[] {
-  const armed = rows.flatMap(({ key, value }) =>
-    doubtsOfCalls(key, value as unknown as Calls).map(({ instance, verb, intent, armedAt }): ArmedCall => {
-      return { stream: key as StreamName, instance, verb, intent, at: armedAt };
-    }),
-  );
-  return armed.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+/** The same as a checkpoint names them. */
+export function armedIn(rows: readonly Pick<ProjectedRow, 'key' | 'value'>[]): readonly ArmedCall[] {
+  const doubts = rows.flatMap((row) => doubtsOfRow(row).map((doubt) => ({ ...doubt, stream: row.key })));
+  return inOrder(doubts).map(({ stream, instance, verb, intent, armedAt: at }) => {
+    return { stream: stream as StreamName, instance, verb, intent, at };
+  });
 }
 
-/** Every call in doubt that a store has, whoever sent it; those of one stream oldest first. */
+function inOrder<Call extends OpenCall>(calls: readonly Call[]): readonly Call[] {
+  return calls.toSorted((one, other) => {
+    if (one.armedAt === other.armedAt) return 0;
+    return one.armedAt < other.armedAt ? -1 : 1;
+  });
+}
+
+/** Every call in doubt that a store has, whoever sent it, oldest first. */
 export async function readPending(journal: Pick<JournalReader, 'rows'>): Promise<readonly Doubt[]> {
   return doubtsIn(await journal.rows(pendingCalls.name, { group: PENDING }));
 }
@@ -185,28 +192,31 @@ function afterOfRun(before: Calls | undefined, entry: Entry): Calls | undefined 
   return remembered(after, entry);
 }
 
-/** Only who holds a ledger writes calls into it: when another one begins, one that never was armed is over. */
+/** Who holds a ledger makes one call after the other: when another one begins, one that never was armed is over. */
 function afterOfLedger(before: Calls, entry: Entry): Calls {
   const { call, verb } = fieldsOf(entry.body);
   const [id, its] = [String(call), typeof verb === 'string' ? verb : undefined];
   switch (entry.type) {
-    case 'call.begun': {
-      const calls = before.calls.filter(([, { memory }]) => mayMatter(memory));
-      return its === undefined ? before : begun({ calls }, id, entry);
-    }
+    case 'call.begun':
+      if (its === undefined) return before;
+      return begun(HANDED.test(id) ? before : leave(before, () => true), id, entry);
     case 'call.decided':
       return resolved(without(before, id), its);
-    case 'call.ended': {
-      const calls = before.calls.filter(([intent, { memory }]) => intent !== id || mayMatter(memory));
-      return { ...before, calls };
-    }
+    case 'call.ended':
+      return leave(before, (intent) => intent === id);
     default:
       return remembered(before, entry);
   }
 }
 
-function mayMatter(memory: IntentMemory | undefined): boolean {
-  return memory?.armedAt !== undefined || memory?.refused !== undefined;
+/** These calls have been left by whoever made them; what was never armed is over with that. */
+function leave(before: Calls, isLeft: (intent: string) => boolean): Calls {
+  const calls = before.calls.flatMap(([intent, call]): Calls['calls'] => {
+    if (!isLeft(intent)) return [[intent, call]];
+    const { armedAt, refused } = call.memory ?? {};
+    return armedAt === undefined && refused === undefined ? [] : [[intent, { ...call, isLeft: true }]];
+  });
+  return { ...before, calls };
 }
 
 /** A call begins, or is taken up: then its input counts anew and its place stays. */
@@ -238,8 +248,8 @@ function isOver({ absent, refused }: IntentMemory): boolean {
 /** What was refused of a verb is looked for before the next one, until one has landed or a person has decided. */
 function resolved(before: Calls, verb: string | undefined): Calls {
   if (before.run !== undefined) return before;
-  const calls = before.calls.filter(([, { verb: its, memory }]) => {
-    return its !== verb || memory?.refused === undefined || isUnsettled(memory);
+  const calls = before.calls.filter(([, { verb: its, memory, isLeft }]) => {
+    return its !== verb || isLeft !== true || memory?.refused === undefined || isUnsettled(memory);
   });
   return { ...before, calls };
 }
@@ -254,7 +264,8 @@ function without(before: Calls, id: string): Calls {
   return { ...before, calls: before.calls.filter(([intent]) => intent !== id) };
 }
 
-function doubtsOfCalls(stream: string, { run, calls }: Calls): readonly Doubt[] {
+function doubtsOfRow({ key: stream, value }: Pick<ProjectedRow, 'key' | 'value'>): readonly Doubt[] {
+  const { run, calls } = value as unknown as Calls;
   return calls.flatMap(([intent, { verb = '', input, memory }]): Doubt[] => {
     if (memory === undefined || !isUnsettled(memory)) return [];
     const { armedAt, baseline, lost, lostAt, unclear, verb: prepared } = memory;

@@ -103,17 +103,18 @@ function selection(name: string, { group, keyPrefix, limit, order }: RowQuery) {
   const where = [
     'projection = ?',
     ...(group === undefined ? [] : ['grp = ?']),
-    ...(keyPrefix === undefined ? [] : ['key >= ? AND substr(key, 1, length(?)) = ?']),
+    // A range of the primary key: a look-up must not read every key behind it.
+    ...(keyPrefix === undefined ? [] : ['key >= ? AND key < ? || char(0x10FFFF)']),
   ];
   const values = [
     name,
     ...(group === undefined ? [] : [group]),
-    ...(keyPrefix === undefined ? [] : [keyPrefix, keyPrefix, keyPrefix]),
+    ...(keyPrefix === undefined ? [] : [keyPrefix, keyPrefix]),
     limit ?? -1,
   ];
   const sql =
     `SELECT key, grp AS "group", sort, value FROM rows WHERE ${where.join(' AND ')} ` +
-    `ORDER BY sort ${direction}, key ${direction} LIMIT ?`;
+    `ORDER BY ${keyPrefix === undefined ? 'sort' : '+sort'} ${direction}, key ${direction} LIMIT ?`;
   return { sql, values };
 }
 

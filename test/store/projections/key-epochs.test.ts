@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readKeyFact } from '../../src/keys/epochs.ts';
-import { candidates, currentKey, foldEpochs, type KeyEpoch } from '../../src/keys/fold-epochs.ts';
-import type { Entry, Json } from '../../src/store/journal.ts';
+import type { Entry, Json } from '../../../src/store/journal.ts';
+import {
+  candidates,
+  currentKey,
+  foldEpochs,
+  type KeyEpoch,
+} from '../../../src/store/projections/key-epochs.ts';
+import { readKeyFact } from '../../../src/store/projections/key-facts.ts';
 
 const A = 'aaaaaaaaaaaa';
 const B = 'bbbbbbbbbbbb';
@@ -44,7 +49,7 @@ function ledger(facts: readonly Fact[]): Entry[] {
     by: 'kim',
     type,
     body,
-    prev: '',
+    index,
     hash: '',
   }));
 }
@@ -71,16 +76,6 @@ describe('the key epochs of an instance', () => {
     expect(done.of(A)).toMatchObject({ state: 'proven', setAt: at(2), provenAt: at(3), endedAt: at(5) });
     expect(done.of(A)).toMatchObject({ endedBy: B, origin: 'generated' });
     expect(done.of(B)).toMatchObject({ state: 'proven', setAt: at(5), provenAt: at(6), endedAt: undefined });
-    expect(done.of(B)?.backups).toEqual([
-      {
-        run: 'r',
-        backup: { id: 7, backup_id: 'g-1' },
-        verdict: 'readable',
-        cipherSha256: '00',
-        negative: 'refused',
-        at: at(6),
-      },
-    ]);
     expect([done.current, done.candidates]).toEqual([B, [B]]);
     const begun = fold(...story.slice(0, 4));
     expect([begun.of(B)?.state, begun.current, begun.candidates]).toEqual(['pending', A, [B, A]]);

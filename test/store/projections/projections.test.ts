@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { openCalls } from '../../../src/runner/in-doubt.ts';
+import { refusedBefore } from '../../../src/runner/intents.ts';
+import { readAllDoubts, readDoubts } from '../../../src/runner/refuse-in-doubt.ts';
+import { findRun, listRuns } from '../../../src/runner/runs.ts';
+import type { Entry, Json } from '../../../src/store/journal.ts';
+import { PROJECTIONS } from '../../../src/store/projections/all.ts';
+import { readFollowUps } from '../../../src/store/projections/follow-ups.ts';
+import { foldEpochs } from '../../../src/store/projections/key-epochs.ts';
+import { readLedger } from '../../../src/store/projections/ledgers.ts';
+import { armedIn, pendingCalls, readLedgerTail } from '../../../src/store/projections/pending-calls.ts';
+import { journalOf, KEYS, ledgerStories, readerOf, recorded, stories } from './stories.ts';
+import { wholeDoubts, wholeFollowUps, wholeRecord, wholeRetiring, wholeRun } from './whole.ts';
+
+const INSTANCES = ['orders', 'dr'];
+
+describe('the projections of runs and calls are the whole fold of the entries', () => {
+  test('of each recorded run, after each of its entries', async () => {
+    for (const history of recorded())
+      for (const [index] of history.entries()) {
+        const entries = history.slice(0, index + 1).map((entry, at): Entry => ({ ...entry, index: at }));
+        const { instance = '', target = instance } = bodyOf(entries[0]);
+        await expectWhole(entries, [instance, target]);
+      }
+  });
+
+  test('of whatever runs and single commands write, one among the other', async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, (entries) => expectWhole(entries, INSTANCES)),
+      { numRuns: 400 },
+    );
+  });
+
+  async function expectWhole(entries: readonly Entry[], instances: readonly string[]): Promise<void> {
+    const reader = readerOf(entries);
+    const streams = [...new Set(entries.map(({ stream }) => stream))].filter((name) =>
+      name.startsWith('run/'),
+    );
+    const of = (stream: string) => entries.filter((entry) => entry.stream === stream);
+    expect(plain(await listRuns(reader))).toEqual(plain(streams.map((stream) => wholeRun(of(stream)))));
+    for (const instance of new Set(instances)) {
+      const whole = wholeDoubts(instance, entries);
+      expect(plain(await readDoubts(reader, instance))).toEqual(plain(whole));
+      const [ledger, tail] = [
+        of(`instance/${instance}`),
+        await readLedgerTail(reader, `instance/${instance}`),
+      ];
+      expect(openCalls(tail)).toEqual(openCalls(ledger));
+      for (const [verb, backup] of [
+        ['restoreBackup', 0],
+        ['createBackup', 1],
+        ['performRecovery', 2],
+      ] as const) {
+        const wish = { intent: 'call-99', verb, input: { backup } };
+        expect(refusedBefore(tail, wish)).toEqual(refusedBefore(ledger, wish));
+      }
+    }
+  }
+});
+
+test('the projections of ledgers are the whole fold of their entries', async () => {
+  await fc.assert(
+    fc.asyncProperty(ledgerStories, async (entries) => {
+      const reader = readerOf(entries);
+      for (const instance of INSTANCES) {
+        const ledger = entries.filter(({ stream }) => stream === `instance/${instance}`);
+        const { epochs, card, proven, retiring } = await readLedger(reader, instance);
+        expect(epochs).toEqual(foldEpochs(ledger));
+        expect({ card, proven }).toEqual(wholeRecord(ledger));
+        expect(KEYS.filter((key) => retiring.includes(key))).toEqual(
+          KEYS.filter((key) => wholeRetiring(ledger, key)),
+        );
+        for (const which of ['open', 'all'] as const) {
+          const found = (await readFollowUps(reader, which)).filter((one) => one.instance === instance);
+          const whole = wholeFollowUps(ledger).filter(([, how]) => which === 'all' || how === undefined);
+          expect(found.map(({ id, settled }) => [id, settled?.how])).toEqual(whole);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a checkpoint names every call that is armed and has no outcome, in whatever stream', async () => {
+  await fc.assert(
+    fc.asyncProperty(stories, async (entries) => {
+      const reader = readerOf(entries);
+      const armed = armedIn(await reader.rows(pendingCalls.name));
+      const doubts = await readAllDoubts(reader);
+      const name = ({ instance, intent }: { instance: string; intent: string }) => `${instance} ${intent}`;
+      expect(armed.map(name).sort()).toEqual(doubts.map(name).sort());
+      for (const { stream, at } of armed)
+        expect(
+          entries.some(
+            (entry) => entry.stream === stream && (entry.at === at || bodyOf(entry)['armedAt'] === at),
+          ),
+        ).toBe(true);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('what cannot be read changes no row and breaks no fold', () => {
+  const types = fc.constantFrom(
+    ...[
+      'run.started',
+      'run.closed',
+      'run.paused',
+      'event',
+      'activity.begun',
+      'intent.prepared',
+      'intent.armed',
+    ],
+    ...[
+      'intent.outcome',
+      'intent.judged',
+      'call.begun',
+      'call.decided',
+      'call.ended',
+      'key.set',
+      'key.proven',
+    ],
+    ...['card.prepared', 'obligation.opened', 'obligation.settled', 'future'],
+  );
+  const body = fc.oneof(
+    fc.jsonValue(),
+    fc.record(
+      {
+        ...{
+          instance: fc.jsonValue(),
+          intent: fc.constantFrom('i', 'run-R1-i', 7),
+          key: fc.constantFrom('i', null),
+        },
+        ...{ call: fc.constantFrom('i', 'run-R1-i', []), failure: fc.jsonValue(), sent: fc.jsonValue() },
+        ...{ verb: fc.jsonValue(), obligation: fc.jsonValue(), id: fc.jsonValue(), event: fc.jsonValue() },
+      },
+      { requiredKeys: [] },
+    ),
+  );
+  const streams = fc.constantFrom('run/R1', 'instance/orders', 'store/log');
+  fc.assert(
+    fc.property(fc.array(fc.tuple(streams, types, body), { maxLength: 30 }), (facts) => {
+      const entries = journalOf(
+        facts.map(([stream, type, its]) => ({ stream: stream as Entry['stream'], type, body: its as Json })),
+      );
+      expect(() => readerOf(entries)).not.toThrow();
+    }),
+  );
+});
+
+test('no run that is closed costs a reader anything, but where it is listed', async () => {
+  const [history = []] = recorded().filter((entries) => entries.at(-1)?.type === 'run.closed');
+  const costs = [10, 200].map(async (count) => {
+    const runs = Array.from({ length: count }, (_, number) => {
+      const stream = `run/${String(number).padStart(6, '0')}` as const;
+      return history.map(({ type, body }) => ({ stream, type, body }));
+    });
+    const open = { stream: 'run/OPEN' as const, type: 'run.started', body: history[0]?.body ?? {} };
+    const reader = readerOf(journalOf([...runs.flat(), open]));
+    await findRun(reader);
+    await findRun(reader, 'OP');
+    await readAllDoubts(reader);
+    await readLedgerTail(reader, 'instance/orders');
+    return reader.asked;
+  });
+  const [few, many] = await Promise.all(costs);
+  expect(many).toEqual(few);
+});
+
+test('each row has a key and a group that a database takes', () => {
+  fc.assert(
+    fc.property(fc.oneof(stories, ledgerStories), (entries) => {
+      for (const { keysOf } of PROJECTIONS)
+        for (const entry of entries) for (const key of keysOf(entry)) expect(key).toMatch(/^.{1,200}$/u);
+    }),
+    { numRuns: 50 },
+  );
+  const long = { obligation: { id: 'x'.repeat(500), kind: 'rebind' } };
+  const [entry] = journalOf([{ stream: 'instance/orders', type: 'obligation.opened', body: long }]);
+  for (const { keysOf } of PROJECTIONS)
+    for (const key of entry === undefined ? [] : keysOf(entry)) expect(key.length).toBeLessThanOrEqual(200);
+});
+
+/** As it comes back from a database. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function bodyOf(entry: Entry | undefined): Readonly<Record<string, string | undefined>> {
+  return (entry?.body ?? {}) as Readonly<Record<string, string>>;
+}

@@ -1,0 +1,137 @@
+import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recovery-verbs.ts';
+import type { Entry, Json } from '../../../src/store/journal.ts';
+import { DECISIONS, foldIntents, isUnsettled } from '../../../src/store/projections/intents.ts';
+import { readKeyFact } from '../../../src/store/projections/key-facts.ts';
+
+/*
+ * What the projections keep, found the slow way: from all entries at once, each time. The projections have to give the same.
+ */
+
+type Body = { readonly [field: string]: Json };
+const bodyOf = ({ body }: Entry) => body as Body;
+
+/** The summary of a run from all its entries. */
+export function wholeRun(entries: readonly Entry[]) {
+  const [first] = entries;
+  const last = entries.at(-1);
+  if (first?.type !== 'run.started' || last === undefined) return undefined;
+  const { runbook, version, instance, target, mode } = bodyOf(first);
+  const end = entries.find(({ type }) => type === 'run.closed' || type === 'run.abandoned');
+  const closed = end?.type === 'run.closed' ? bodyOf(end) : undefined;
+  const state = entries.findLast(({ type }) => type === 'event');
+  const title = state && bodyOf(state)['title'];
+  const moves = ['run.paused', 'event', 'answer', 'activity.begun', 'run.resumed'];
+  const waits = entries.findLast(({ type }) => moves.includes(type))?.type === 'run.paused';
+  const words = title === undefined ? 'waits for credentials' : `waits for credentials: ${title}`;
+  return {
+    ...{ runId: first.stream.slice(4), runbook, version, instance, mode },
+    ...(target === undefined ? {} : { target }),
+    startedAt: first.at,
+    lastAt: last.at,
+    status: end === undefined ? 'open' : closed === undefined ? 'abandoned' : 'closed',
+    where: closed?.['title'] ?? (end === undefined && waits ? words : (title ?? 'just begun')),
+    proven: closed?.['proven'] ?? false,
+  };
+}
+
+/** Every call in doubt on an instance, from all ledgers and runs: a call that was handed to the ledger is told by it alone. */
+export function wholeDoubts(instance: string, entries: readonly Entry[]) {
+  const streams = [...new Set(entries.map(({ stream }) => stream))];
+  const of = (stream: string) => entries.filter((entry) => entry.stream === stream);
+  const ledger = of(`instance/${instance}`);
+  const begun = new Map(
+    ledger.flatMap((entry) => (entry.type === 'call.begun' ? [[bodyOf(entry)['call'], bodyOf(entry)]] : [])),
+  );
+  const decided = ledger.flatMap((entry) => (entry.type === 'call.decided' ? [bodyOf(entry)['call']] : []));
+  const own = [...foldIntents(ledger)].flatMap(([intent, memory]) => {
+    const call = begun.get(intent) as Body | undefined;
+    if (call === undefined || decided.includes(intent) || !isUnsettled(memory)) return [];
+    return [{ ...seen(intent, memory), verb: call['verb'], input: call['input'], instance }];
+  });
+  const others = streams
+    .filter((stream) => stream.startsWith('run/'))
+    .flatMap((stream) => doubtsOfRun(stream, of(stream)))
+    .filter((doubt) => doubt.instance === instance && !begun.has(`run-${doubt.run.runId}-${doubt.intent}`));
+  return [...own, ...others].sort((one, other) => (one.armedAt < other.armedAt ? -1 : 1));
+}
+
+function doubtsOfRun(stream: string, entries: readonly Entry[]) {
+  const [started] = entries;
+  if (started?.type !== 'run.started') return [];
+  const { instance, target } = bodyOf(started);
+  const inputs = new Map<Json | undefined, Body>();
+  const decided = new Set<Json | undefined>();
+  let armed: Json | undefined;
+  for (const entry of entries) {
+    const { key, input, intent, event } = bodyOf(entry);
+    if (entry.type === 'activity.begun') inputs.set(key, input as Body);
+    else if (entry.type === 'intent.armed') armed = intent;
+    else if (entry.type === 'event' && DECISIONS.has(String((event as Body)['type']))) decided.add(armed);
+  }
+  const isOpen = !entries.some(({ type }) => type === 'run.closed' || type === 'run.abandoned');
+  return [...foldIntents(entries)].flatMap(([intent, memory]) => {
+    if (decided.has(intent) || !isUnsettled(memory)) return [];
+    const { on, intent: _, ...input } = inputs.get(intent) ?? {};
+    const isThere = target !== undefined && (on === 'target' || memory.verb === 'performRecovery');
+    const run = { runId: stream.slice(4), isOpen };
+    return [
+      { ...seen(intent, memory), verb: memory.verb, input, run, instance: isThere ? target : instance },
+    ];
+  });
+}
+
+type Memory = Parameters<typeof isUnsettled>[0] & { readonly armedAt: string };
+
+function seen(intent: string, { armedAt, baseline, lost, lostAt, unclear }: Memory) {
+  return { intent, armedAt, baseline, lost, lostAt, unclear };
+}
+
+/** What a ledger holds for a recovery: the newest recovery card that can be read, and each backup by its newest proof. */
+export function wholeRecord(ledger: readonly Entry[]) {
+  const proven = new Map<string, ProvenBackup>();
+  for (const entry of ledger.toReversed()) {
+    const fact = readKeyFact(entry);
+    if (fact?.type !== 'key.proven' || fact.body.verdict === 'fits') continue;
+    const { id, backup_id: backupId } = fact.body.backup;
+    const name = backupId ?? String(id);
+    const { fingerprint } = fact.body;
+    const backup = { id, ...(backupId && { backupId }), provenAt: entry.at, fingerprint };
+    if (!proven.has(name)) proven.set(name, backup);
+  }
+  const cards = ledger.flatMap((entry) => {
+    const { data } = RecoveryCard.safeParse(
+      entry.type === 'card.prepared' ? bodyOf(entry)['card'] : undefined,
+    );
+    return data === undefined ? [] : [data];
+  });
+  return { card: cards.at(-1), proven: [...proven.values()].slice(0, 50) };
+}
+
+/** Of the follow-ups of a ledger, in the order in which they were opened last: the id, and how each came to its end. */
+export function wholeFollowUps(ledger: readonly Entry[]) {
+  const found = new Map<string, string | undefined>();
+  for (const entry of ledger) {
+    const body = bodyOf(entry);
+    if (entry.type === 'obligation.opened') {
+      const { id } = body['obligation'] as { readonly id: string };
+      found.delete(id);
+      found.set(id, undefined);
+    }
+    const [id, how] =
+      entry.type === 'obligation.settled'
+        ? [String(body['id']), String((body['settlement'] as Body)['how'])]
+        : [`retire-key-${body['fingerprint']}`, entry.type === 'key.set' ? 'run' : undefined];
+    if (how !== undefined && found.has(id) && found.get(id) === undefined) found.set(id, how);
+  }
+  return [...found];
+}
+
+/** Whether the retirement of a key was opened since it was last in force. */
+export function wholeRetiring(ledger: readonly Entry[], fingerprint: string): boolean {
+  const last = ledger.findLast((entry) => {
+    const { fingerprint: its, obligation } = bodyOf(entry);
+    if (entry.type === 'key.set') return its === fingerprint;
+    return entry.type === 'obligation.opened' && (obligation as Body)['id'] === `retire-key-${fingerprint}`;
+  });
+  return last?.type === 'obligation.opened';
+}
