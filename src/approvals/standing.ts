@@ -1,3 +1,4 @@
+import { growing } from '../store/growing.ts';
 import type { Entry } from '../store/journal.ts';
 import { type RunEntryBody, readRunEntry } from '../store/run-entries.ts';
 import { parseChallenge } from './challenge.ts';
@@ -14,12 +15,8 @@ export interface Standing {
 
 /** What the journal says of the confirmation that the run stands at. What was withdrawn once stays so, wherever it is asked. Pure. */
 export function standingOf(entries: readonly Entry[]): Standing {
-  const arrived = entries.findLastIndex(({ type }) => type === 'event');
-  const asked = bodiesOf(entries.slice(arrived + 1), 'approval.asked').at(-1);
-  const withdrawn = bodiesOf(entries, 'approval.withdrawn').findLast(
-    ({ challenge }) => challenge === asked?.challenge,
-  );
-  return { asked, withdrawn };
+  const { here: asked, withdrawn } = recordOf(entries);
+  return { asked, withdrawn: withdrawn.findLast(({ challenge }) => challenge === asked?.challenge) };
 }
 
 /**
@@ -30,9 +27,7 @@ export function isAskedOnRecord(
   entries: readonly Entry[],
   { state, target }: { readonly state: string; readonly target: string },
 ): boolean {
-  return bodiesOf(entries, 'approval.asked').some(
-    (asked) => asked.target === target && stateIn(asked.text) === state,
-  );
+  return recordOf(entries).asked.some((asked) => asked.target === target && asked.state === state);
 }
 
 /**
@@ -40,8 +35,7 @@ export function isAskedOnRecord(
  * no expired approval good again.
  */
 export function momentOf(entries: readonly Entry[], now: Date): Date {
-  const latest = entries.reduce((newest, { at }) => Math.max(newest, Date.parse(at) || 0), 0);
-  return new Date(Math.max(now.getTime(), latest));
+  return new Date(Math.max(now.getTime(), recordOf(entries).latestMs));
 }
 
 /**
@@ -49,12 +43,8 @@ export function momentOf(entries: readonly Entry[], now: Date): Date {
  * (`clock.moved`) that this one was set back since. A clock that was set ahead gains nobody time either.
  */
 export function momentSinceAsked(entries: readonly Entry[], now: Date): Date {
-  const asked = entries.findLastIndex(({ type }) => type === 'approval.asked');
-  const moved = bodiesOf(entries.slice(asked + 1), 'clock.moved').reduce(
-    (sum, { seconds }) => sum + seconds,
-    0,
-  );
-  return momentOf(entries, new Date(now.getTime() + Math.max(0, -moved) * 1000));
+  const { movedSeconds } = recordOf(entries);
+  return momentOf(entries, new Date(now.getTime() + Math.max(0, -movedSeconds) * 1000));
 }
 
 /** Whether a challenge can be used at a moment: not before it was asked, not from its end on. What cannot be read has expired. */
@@ -75,11 +65,31 @@ function stateIn(text: string): string | undefined {
   }
 }
 
-type Spoken = 'approval.asked' | 'approval.withdrawn' | 'clock.moved';
-
-function bodiesOf<T extends Spoken>(entries: readonly Entry[], type: T): RunEntryBody<T>[] {
-  return entries.flatMap((entry) => {
-    const read = entry.type === type ? readRunEntry(entry) : undefined;
-    return read === undefined ? [] : [read.body as RunEntryBody<T>];
-  });
+/** What the entries of a run say of approvals. A screen asks many times a second, so each entry is read once. */
+interface ApprovalRecord {
+  /** Every request, with the state of the machine that its text names. */
+  readonly asked: { readonly target: string; readonly state: string | undefined }[];
+  /** The newest request since the run came to the state that it is in. */
+  here: RunEntryBody<'approval.asked'> | undefined;
+  readonly withdrawn: RunEntryBody<'approval.withdrawn'>[];
+  /** By how much the clock was moved since the newest request. */
+  movedSeconds: number;
+  latestMs: number;
 }
+
+const recordOf = growing<ApprovalRecord>(
+  () => ({ asked: [], here: undefined, withdrawn: [], movedSeconds: 0, latestMs: 0 }),
+  (record, entry) => {
+    record.latestMs = Math.max(record.latestMs, Date.parse(entry.at) || 0);
+    if (entry.type === 'event') record.here = undefined;
+    if (entry.type === 'approval.asked') record.movedSeconds = 0;
+    const read = CONCERNS.has(entry.type) ? readRunEntry(entry) : undefined;
+    if (read?.type === 'clock.moved') record.movedSeconds += read.body.seconds;
+    if (read?.type === 'approval.withdrawn') record.withdrawn.push(read.body);
+    if (read?.type !== 'approval.asked') return;
+    record.here = read.body;
+    record.asked.push({ target: read.body.target, state: stateIn(read.body.text) });
+  },
+);
+
+const CONCERNS: ReadonlySet<string> = new Set(['approval.asked', 'approval.withdrawn', 'clock.moved']);

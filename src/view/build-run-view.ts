@@ -3,22 +3,13 @@ import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
-import { steadied } from '../evidence/measure/steadied.ts';
+import { timelineOf } from '../evidence/measure/timeline.ts';
 import { formatTime, formatValue, readable } from '../format.ts';
 import type { Entry } from '../store/journal.ts';
-import { promisedBy } from '../store/promised.ts';
-import { sentenceOf } from '../store/sentence.ts';
 import { show } from '../text.ts';
 import type { ProseSection } from './prose.ts';
-import type {
-  ActivityView,
-  FactLine,
-  LogLine,
-  OutcomeView,
-  QuestionView,
-  RailStep,
-  RunView,
-} from './run-view.ts';
+import { LOG_LINES, type RunRecord, recordOf } from './run-record.ts';
+import type { ActivityView, FactLine, OutcomeView, QuestionView, RailStep, RunView } from './run-view.ts';
 import { approvalsIn } from './view-approval.ts';
 import { viewObjectives } from './view-objectives.ts';
 import { remarksOn, viewObligation, viewOwing } from './view-obligations.ts';
@@ -49,24 +40,25 @@ type Stand =
 
 type Meta = StateMeta<unknown, never>;
 
-const LOG_LINES = 200;
-const NOISE = new Set(['activity.begun', 'intent.prepared']);
-
-/** The whole screen as data. Pure: the same facts and clock give the same view. */
+/**
+ * The whole screen as data. Pure: the same facts and clock give the same view. Of entries that grow only the new ones are read, so what
+ * a frame costs does not grow with the run.
+ */
 export function buildRunView(facts: RunFacts): RunView {
   const { runbook, snapshot, entries, now } = facts;
-  const [started] = entries;
+  const record = recordOf(entries);
+  const { started, promised } = record;
   const head = (started?.body ?? {}) as { mode?: 'LIVE' | 'REHEARSAL'; operator?: string };
   const state = String(snapshot.value);
   const meta = metaAt(runbook, state);
   const section = facts.prose.get(state);
+  const movedMs = timelineOf(entries)?.clockMovedMs ?? 0;
   const operator = head.operator ?? started?.by ?? 'the operator';
-  const promised = promisedBy(started);
   const obligations = withDeadlines(runbook.obligations?.(snapshot.context as never) ?? [], promised);
   const question = askedNow(facts, meta, { operator, now, promised });
   const activity = viewActivity(facts, meta);
   const banner = viewBanner(facts, meta);
-  const outcome = viewOutcome(facts, state, obligations);
+  const outcome = viewOutcome(facts, state, obligations, record);
   return {
     runId: facts.runId,
     runbook: runbook.id,
@@ -75,19 +67,14 @@ export function buildRunView(facts: RunFacts): RunView {
     mode: head.mode ?? 'LIVE',
     clock: formatTime(now.toISOString()),
     elapsed:
-      started === undefined
-        ? 0
-        : Math.max(0, (now.getTime() - steadied(entries).movedMs - Date.parse(started.at)) / 1000),
+      started === undefined ? 0 : Math.max(0, (now.getTime() - movedMs - Date.parse(started.at)) / 1000),
     paused: facts.paused !== undefined,
-    rail: viewRail(facts, meta),
+    rail: viewRail(facts, meta, record),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },
     facts: factLines(facts, obligations),
     obligations: obligations.map((owed) => viewObligation(owed, operator, now)),
     objectives: viewObjectives(runbook, entries, obligations, now),
-    log: entries
-      .filter((entry) => !NOISE.has(entry.type))
-      .slice(-LOG_LINES)
-      .map(viewLog),
+    log: record.log.slice(-LOG_LINES),
     ...(question === undefined ? {} : { question }),
     ...(activity === undefined ? {} : { activity }),
     ...(banner === undefined ? {} : { banner }),
@@ -106,10 +93,12 @@ export function viewFact({ label, value, unit, tone }: Fact): FactLine {
   return { label, value: readable(formatValue(value, unit)), tone: tone ?? 'plain' };
 }
 
-function viewRail({ runbook, snapshot, entries }: RunFacts, meta: Meta | undefined): RailStep[] {
-  const visited = entries
-    .filter((entry) => entry.type === 'event')
-    .map((entry) => String((entry.body as { to?: string }).to))
+function viewRail(
+  { runbook, snapshot }: RunFacts,
+  meta: Meta | undefined,
+  { states }: RunRecord,
+): RailStep[] {
+  const visited = [...states]
     .filter((state) => !isFinal(runbook, state))
     .map((state) => metaAt(runbook, state)?.step);
   const reached = new Set([runbook.steps[0]?.id, ...visited]);
@@ -208,9 +197,10 @@ function viewBanner(
 
 /** How it ended. What was not done, or stands on somebody's word alone, comes before everything that went well; a broken glass before all. */
 function viewOutcome(
-  { runbook, snapshot, entries }: RunFacts,
+  { runbook, snapshot }: RunFacts,
   state: string,
   obligations: readonly Obligation[],
+  record: RunRecord,
 ): OutcomeView | undefined {
   if (snapshot.status !== 'done') return undefined;
   const closing = runbook.closing(snapshot.context as never, state);
@@ -221,15 +211,11 @@ function viewOutcome(
     .map(({ step, reason }) => readable(`deviation at ${step}: ${reason}`));
   const undone = [...skipped.map(({ text }) => `not done: ${text}`), ...deviations];
   const byHand = remarksOn(obligations, 'hand').map(({ text }) => text);
-  const approvals = approvalsIn(entries);
+  const approvals = approvalsIn(record.approvals);
   const lines = closing.summary.map(viewFact).map(({ label, value }) => `${label}: ${value}`);
   return {
     tone: closing.proven && undone.length === 0 && approvals.bypassed.length === 0 ? 'good' : 'warn',
     title: readable(closing.title),
     lines: [...approvals.bypassed, ...undone, ...byHand, ...approvals.given, ...lines],
   };
-}
-
-function viewLog(entry: Entry): LogLine {
-  return { at: formatTime(entry.at).slice(11), ...sentenceOf(entry) };
 }

@@ -2,11 +2,10 @@ import type { Obligation } from '../../../machines/parts/obligation.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
-import { readRunEntry } from '../../store/run-entries.ts';
 import { landmarksOf } from './landmarks.ts';
 import { type RecoveryPoint, recoveryPoint } from './recovery-point.ts';
 import { type RecoveryTime, recoveryTime } from './recovery-time.ts';
-import { timelineOf } from './timeline.ts';
+import { type Timeline, timelineOf } from './timeline.ts';
 
 export interface MeasureOptions {
   /** See `slicesOf`. Called with names of states only. */
@@ -44,7 +43,7 @@ export interface Measures {
  */
 export function measure(entries: readonly Entry[], options: MeasureOptions): Measures | undefined {
   const timeline = timelineOf(entries);
-  const started = entries.map(readRunEntry).find((entry) => entry?.type === 'run.started')?.body;
+  const { started, closed } = timeline ?? {};
   if (timeline === undefined || started === undefined) return undefined;
   const { mode, incidentAt } = fieldsOf(started.input);
   if (mode === 'prepare') return undefined;
@@ -53,12 +52,12 @@ export function measure(entries: readonly Entry[], options: MeasureOptions): Mea
   const incident = typeof incidentAt === 'string' ? incidentAt : undefined;
   const time = recoveryTime(timeline, landmarks, {
     sliceOf: options.sliceOf,
-    obligations: options.obligations ?? writtenObligations(entries),
+    obligations: options.obligations ?? (closed?.obligations as MeasureOptions['obligations']),
     incidentAt: incident,
     nowMs: options.now?.getTime() ?? timeline.lastMs,
   });
   const point = recoveryPoint(timeline, landmarks, incident);
-  const unshown = landmarks.unshown ?? unproven(entries, time);
+  const unshown = landmarks.unshown ?? unproven(timeline, time);
   const objectives = options.objectives ?? started.objectives ?? {};
   return {
     objectives,
@@ -72,8 +71,8 @@ export function measure(entries: readonly Entry[], options: MeasureOptions): Mea
 }
 
 /** A run that itself claims no proof at its end has none for its times. */
-function unproven(entries: readonly Entry[], { unbound }: RecoveryTime): string | undefined {
-  const isWithout = unbound === undefined && closedOf(entries)?.proven === false;
+function unproven({ closed }: Timeline, { unbound }: RecoveryTime): string | undefined {
+  const isWithout = unbound === undefined && closed?.proven === false;
   return isWithout ? 'the run was closed without proof' : undefined;
 }
 
@@ -91,13 +90,4 @@ function meetsRto(
 
 function fits(ms: number | undefined, limitSeconds: number | undefined): boolean | undefined {
   return ms === undefined || limitSeconds === undefined ? undefined : ms <= limitSeconds * 1000;
-}
-
-function writtenObligations(entries: readonly Entry[]): MeasureOptions['obligations'] {
-  return closedOf(entries)?.obligations as MeasureOptions['obligations'];
-}
-
-/** The end of the run; what stands behind it is none. */
-function closedOf(entries: readonly Entry[]) {
-  return entries.map(readRunEntry).find((entry) => entry?.type === 'run.closed')?.body;
 }

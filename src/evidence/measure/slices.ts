@@ -44,13 +44,16 @@ export function cutSegments(
   const marks = [decidedMs, startedMs, restoredMs, ...stays.map(({ atMs }) => atMs)];
   const inside = marks.filter((ms) => ms !== undefined && ms > span.fromMs && ms < span.untilMs) as number[];
   const cuts = [...new Set([span.fromMs, ...inside, span.untilMs])].sort((a, b) => a - b);
+  // Both are in the order of time, so each is passed once.
+  let passed = 0;
   return cuts
     .slice(0, -1)
     .map((fromMs, index) => ({ slice: at(fromMs), fromMs, untilMs: cuts[index + 1] ?? fromMs }));
 
   function at(ms: number): TimeSlice {
     if (decidedMs === undefined || ms < decidedMs) return 'decide';
-    const state = stays.findLast(({ atMs }) => atMs <= ms)?.state;
+    while ((stays[passed]?.atMs ?? Number.POSITIVE_INFINITY) <= ms) passed += 1;
+    const state = stays[passed - 1]?.state;
     if (state !== undefined && sliceOf(state) === 'human') return 'human';
     if (restoredMs !== undefined && ms >= restoredMs) return 'rebind';
     return startedMs !== undefined && ms < startedMs ? 'queue' : 'execute';

@@ -1,6 +1,7 @@
 import { fieldsOf } from '../../store/fields.ts';
+import { growing } from '../../store/growing.ts';
 import type { Entry } from '../../store/journal.ts';
-import { readRunEntry } from '../../store/run-entries.ts';
+import { type RunEntryBody, readRunEntry } from '../../store/run-entries.ts';
 import { instantOf } from './instant.ts';
 import { steadied } from './steadied.ts';
 
@@ -29,6 +30,9 @@ interface Mention {
 export interface Timeline {
   readonly firstMs: number;
   readonly lastMs: number;
+  /** With what the run was begun, and how it was closed: the first such entries; what is behind the end is none. */
+  readonly started: RunEntryBody<'run.started'> | undefined;
+  readonly closed: RunEntryBody<'run.closed'> | undefined;
   /** When the run was closed or abandoned. */
   readonly endedMs: number | undefined;
   readonly stays: readonly Stay[];
@@ -43,38 +47,62 @@ export interface Timeline {
   readonly clockMovedMs: number;
 }
 
-/** Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined for no entries. */
+/**
+ * Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined for no entries. Entries that
+ * grow are read once (`growing`): the lists grow with them.
+ */
 export function timelineOf(written: readonly Entry[]): Timeline | undefined {
-  const { entries, moves: clockMovesMs, movedMs: clockMovedMs } = steadied(written);
-  const firstMs = instantOf(entries[0]?.at);
-  if (firstMs === undefined) return undefined;
-  let lastMs = firstMs;
-  let endedMs: number | undefined;
-  let clockSetBack = false;
-  const stays: Stay[] = [];
-  const performed: Performed[] = [];
-  const armed: { verb: string; atMs: number }[] = [];
-  const mentions: Mention[] = [];
-  const begun = new Map<string, Omit<Performed, 'output' | 'endedMs'>>();
-  for (const entry of entries) {
-    const atMs = instantOf(entry.at) ?? lastMs;
-    if (atMs < lastMs) clockSetBack = true;
-    else lastMs = atMs;
-    const known = readRunEntry(entry);
-    if (known?.type === 'intent.armed') armed.push({ verb: known.body.verb, atMs: lastMs });
-    if (known?.type === 'run.closed' || known?.type === 'run.abandoned') endedMs ??= lastMs;
-    if (known?.type === 'activity.begun') {
-      const { activity, verb, input } = known.body;
-      begun.set(activity, { verb, input: fieldsOf(input), begunMs: lastMs });
-    }
-    if (known?.type !== 'event') continue;
-    const { event, to } = known.body;
-    stays.push({ state: to, atMs: lastMs });
-    const activity = /^xstate\.done\.actor\.(.+)$/u.exec(event.type)?.[1];
-    const start = activity === undefined ? undefined : begun.get(activity);
-    if (start !== undefined) performed.push({ ...start, output: fieldsOf(event['output']), endedMs: lastMs });
-    if (typeof event['id'] === 'string') mentions.push({ id: event['id'], atMs: lastMs });
+  const { timeline } = read(written);
+  return timeline && { ...timeline };
+}
+
+type Mutable<T> = {
+  -readonly [Field in keyof T]: T[Field] extends readonly (infer One)[] ? One[] : T[Field];
+};
+
+interface Reading {
+  isBegun: boolean;
+  timeline: Mutable<Timeline> | undefined;
+  readonly begun: Map<string, Omit<Performed, 'output' | 'endedMs'>>;
+}
+
+const read = growing<Reading>(() => ({ isBegun: false, timeline: undefined, begun: new Map() }), next);
+
+function next(reading: Reading, entry: Entry): void {
+  if (!reading.isBegun) reading.timeline = emptyFrom(entry);
+  reading.isBegun = true;
+  const { timeline, begun } = reading;
+  if (timeline === undefined) return;
+  const known = readRunEntry(entry);
+  if (known?.type === 'clock.moved') timeline.clockMovesMs.push(known.body.seconds * 1000);
+  if (known?.type === 'clock.moved') timeline.clockMovedMs += known.body.seconds * 1000;
+  const written = instantOf(entry.at);
+  const atMs = written === undefined ? timeline.lastMs : Math.trunc(written - timeline.clockMovedMs);
+  if (atMs < timeline.lastMs) timeline.clockSetBack = true;
+  else timeline.lastMs = atMs;
+  const { lastMs } = timeline;
+  if (known?.type === 'run.started') timeline.started ??= known.body;
+  if (known?.type === 'run.closed') timeline.closed ??= known.body;
+  if (known?.type === 'intent.armed') timeline.armed.push({ verb: known.body.verb, atMs: lastMs });
+  if (known?.type === 'run.closed' || known?.type === 'run.abandoned') timeline.endedMs ??= lastMs;
+  if (known?.type === 'activity.begun') {
+    const { activity, verb, input } = known.body;
+    begun.set(activity, { verb, input: fieldsOf(input), begunMs: lastMs });
   }
-  const clock = { clockSetBack, clockMovesMs, clockMovedMs };
-  return { firstMs, lastMs, endedMs, stays, performed, armed, mentions, ...clock };
+  if (known?.type !== 'event') return;
+  const { event, to } = known.body;
+  timeline.stays.push({ state: to, atMs: lastMs });
+  const activity = /^xstate\.done\.actor\.(.+)$/u.exec(event.type)?.[1];
+  const start = activity === undefined ? undefined : begun.get(activity);
+  if (start !== undefined)
+    timeline.performed.push({ ...start, output: fieldsOf(event['output']), endedMs: lastMs });
+  if (typeof event['id'] === 'string') timeline.mentions.push({ id: event['id'], atMs: lastMs });
+}
+
+function emptyFrom(first: Entry): Mutable<Timeline> | undefined {
+  const firstMs = instantOf(steadied([first])[0]?.at);
+  if (firstMs === undefined) return undefined;
+  const lists = { stays: [], performed: [], armed: [], mentions: [], clockMovesMs: [] };
+  const none = { started: undefined, closed: undefined, endedMs: undefined };
+  return { firstMs, lastMs: firstMs, ...none, clockSetBack: false, clockMovedMs: 0, ...lists };
 }

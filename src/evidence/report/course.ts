@@ -25,7 +25,7 @@ export function courseOf(
 ): Course | undefined {
   const timeline = timelineOf(entries);
   if (timeline === undefined) return undefined;
-  const steady = steadied(entries).entries;
+  const steady = steadied(entries);
   const incidentMs = instantOf(fieldsOf(find(entries, 'run.started')?.body.input)['incidentAt']);
   const fromMs = Math.min(timeline.firstMs, instantOf(measures?.time.from) ?? incidentMs ?? timeline.firstMs);
   const untilMs = Math.max(timeline.lastMs, fromMs);
