@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import type { StoredEntry } from '../store/journal.ts';
+import { isEnd } from '../store/run-end.ts';
 import { readRunEntry } from '../store/run-entries.ts';
-import type { Audit } from './audit-report.ts';
+import type { Findings } from './verdict.ts';
 
 /** How far the record says that the transcript reached, each time it says so. */
 export interface KeptTranscript {
@@ -12,15 +14,49 @@ export interface KeptTranscript {
 }
 
 /** What an entry says of the transcript; undefined for every other entry. */
-export function keptTranscript(entry: {
-  readonly seq: number;
-  readonly type: string;
-  readonly body: unknown;
-}): KeptTranscript | undefined {
-  const read = readRunEntry(entry as Parameters<typeof readRunEntry>[0]);
-  if (read?.type !== 'transcript.kept') return undefined;
-  const { bytes, sha256, problem } = read.body;
-  return { seq: entry.seq, bytes, sha256, troubled: problem !== undefined };
+export function keptTranscript({ seq, type, body }: Pick<StoredEntry, 'seq' | 'type' | 'body'>): KeptTranscript | undefined {
+  if (type !== 'transcript.kept') return undefined;
+  try {
+    const read = readRunEntry({ type, body: JSON.parse(body) });
+    if (read?.type !== 'transcript.kept') return undefined;
+    const { bytes, sha256, problem } = read.body;
+    return { seq, bytes, sha256, troubled: problem !== undefined };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The transcript of requests of a run; undefined where there is none. */
+export type TranscriptOf = (runId: string) => Buffer | undefined;
+
+/** Compares the transcript of each run with its record. Those of a shared store may lie with whoever drove the run (`isShared`). */
+export function transcriptWatch(
+  transcriptOf: TranscriptOf,
+  isShared: boolean,
+  findings: Findings,
+): { take(entry: StoredEntry): void; finish(): void } {
+  const runs = new Map<string, { readonly kept: KeptTranscript[]; isClosed: boolean }>();
+  return {
+    take(entry) {
+      if (!entry.stream.startsWith('run/')) return;
+      let run = runs.get(entry.stream);
+      if (run === undefined) {
+        run = { kept: [], isClosed: false };
+        runs.set(entry.stream, run);
+      }
+      const kept = keptTranscript(entry);
+      if (kept !== undefined) run.kept.push(kept);
+      run.isClosed ||= isEnd(entry) && entry.type !== 'run.abandoned';
+    },
+    finish() {
+      for (const [stream, { kept, isClosed }] of runs) {
+        const transcript = transcriptOf(stream.replace(/^run\//u, ''));
+        if (isShared && transcript === undefined && kept.some(({ bytes }) => bytes > 0))
+          findings.limit('transcript.elsewhere', `the transcript of ${stream} is not on this machine`, { stream });
+        else auditTranscript(stream, kept, transcript, isClosed, findings);
+      }
+    },
+  };
 }
 
 /**
@@ -32,27 +68,23 @@ export function auditTranscript(
   kept: readonly KeptTranscript[],
   transcript: Buffer | undefined,
   isClosed: boolean,
-  audit: Audit,
+  findings: Findings,
 ): void {
   for (const { seq, bytes, sha256 } of kept) {
     if (bytes === 0) continue;
     if (transcript === undefined) {
-      audit.problem('transcript.missing', 'the transcript of requests is gone', { stream, seq });
+      findings.problem('transcript.missing', 'the transcript of requests is gone', { stream, seq });
       return;
     }
-    if (hash('sha256', transcript.subarray(0, bytes), 'hex') === sha256 && transcript.length >= bytes)
-      continue;
-    audit.problem('transcript.changed', 'the transcript of requests is not the one of the record', {
-      stream,
-      seq,
-    });
+    if (hash('sha256', transcript.subarray(0, bytes), 'hex') === sha256 && transcript.length >= bytes) continue;
+    const message = 'the transcript of requests is not the one of the record';
+    findings.problem('transcript.changed', message, { stream, seq });
     return;
   }
   const last = kept.at(-1);
   const more = (transcript?.length ?? 0) - (last?.bytes ?? 0);
   if (more <= 0) return;
   const message = `the transcript of ${stream} goes on for ${more} bytes that no entry covers: whoever could write here could have added them`;
-  if (isClosed && last !== undefined && !last.troubled)
-    audit.problem('transcript.added', message, { stream });
-  else audit.warning('transcript.tail', message, { stream });
+  if (isClosed && last !== undefined && !last.troubled) findings.problem('transcript.added', message, { stream });
+  else findings.limit('transcript.tail', message, { stream });
 }

@@ -1,78 +1,146 @@
-import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
-import { LifeboatError } from '../errors.ts';
-import {
-  DATABASE_FILE,
-  openDatabaseForReading,
-  pragma,
-  SCHEMA,
-  SCHEMA_VERSION,
-} from '../store/sqlite-database.ts';
+import { counted } from '../format.ts';
+import type { JournalReader, LoggedEntry } from '../store/journal.ts';
+import { type Anchor, anchorOf } from '../store/log/anchor.ts';
+import { claimOf } from '../store/log/places/place.ts';
 import { show } from '../text.ts';
-import { collectCheckpoints } from './audit-checkpoints.ts';
-import { auditEntries } from './audit-entries.ts';
-import { type Audit, type AuditOptions, type AuditReport, createAudit } from './audit-report.ts';
-import { auditStrangers, readStrangers } from './audit-strangers.ts';
+import { type AuditedPlace, auditSignatures, readPlaces, sizesIn } from './audit-places.ts';
+import { type TranscriptOf, transcriptWatch } from './audit-transcript.ts';
+import type { GivenKeys } from './believed-keys.ts';
+import { createFindings, type Finding, type Findings, type Pin, type Verdict, verdictOf, verdictWords } from './verdict.ts';
+import { createWalk, type Walk } from './walk.ts';
+
+export interface AuditOptions extends GivenKeys {
+  readonly reader: Pick<JournalReader, 'log'>;
+  /** Where checkpoints lie, the home first. */
+  readonly places: readonly AuditedPlace[];
+  /** What somebody wrote down elsewhere: the log must still begin so. */
+  readonly anchors?: readonly Anchor[];
+  /** The transcripts of this machine. */
+  readonly transcriptOf: TranscriptOf;
+  /** The leaves of this stream are named. */
+  readonly stream?: string | undefined;
+  /** Is given every entry of the runs and ledgers, for checks that take tools which do not belong here. */
+  readonly onEntry?: (entry: LoggedEntry) => void;
+}
+
+export interface AuditReport {
+  readonly verdict: Verdict;
+  /** The verdict in words, one line without a stop. */
+  readonly words: string;
+  readonly findings: readonly Finding[];
+  /** The newest checkpoint of each place that pins the log. */
+  readonly pins: readonly Pin[];
+  readonly entries: number;
+  readonly streams: number;
+  /** The log as it was found, as an anchor; undefined for an empty one. */
+  readonly anchor?: string;
+  /** The leaves of the stream that was asked for, in ranges. */
+  readonly leaves?: Walk['leaves'];
+}
 
 /**
- * Re-computes everything there is about a journal: every hash, number and canonical body, the database's own
- * structure, every checkpoint's signature, and whether the streams still contain what the checkpoints saw. Changes
- * nothing, works while runs are live, and answers with findings for any bytes whatsoever: it never throws for content.
+ * Reads a whole store once and computes everything anew: each entry, the tree, the times, the head, every checkpoint of every place, the
+ * transcripts. Changes nothing, works while runs are live, and answers with findings for any content whatsoever: it never rejects for
+ * what a store or a place holds.
  */
 export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
-  const audit = createAudit();
-  // Checkpoints first: read after the entries, those of a live run would seem to come from the future.
-  const checkpoints = collectCheckpoints(options, audit);
-  const db = openForAudit(options.home, checkpoints.byStream.size > 0, audit);
-  if (db !== undefined) {
-    try {
-      db.exec('BEGIN');
-      auditStructure(db, audit);
-      auditEntries(db, checkpoints, options, audit);
-      auditStrangers(db, readStrangers(options, checkpoints.installations), audit);
-    } catch (error) {
-      audit.problem('database.unreadable', `reading the database failed: ${said(error)}`);
-    } finally {
-      db.close();
-    }
-  }
-  return audit.report(checkpoints.trust);
+  const { reader, anchors = [], transcriptOf, isShared = false, stream, onEntry } = options;
+  const { log } = reader;
+  const findings = createFindings();
+  // What checkpoints have to show is asked for before them, and they are read before the entries: a live run goes on meanwhile.
+  const before = await answered(() => log.head(), findings);
+  const vouched = (await answered(() => log.vouched(), findings)) ?? 0;
+  const origin = (await log.origin().catch(() => undefined)) ?? claimOf(before?.note)?.origin;
+  const places = await readPlaces(options.places, origin, findings);
+
+  const transcripts = transcriptWatch(transcriptOf, isShared, findings);
+  const walk = createWalk(
+    {
+      sizes: new Set([...sizesIn(places), ...anchors.map(({ size }) => size)]),
+      demandedBelow: before?.size ?? 0,
+      stream,
+      onEntry(entry) {
+        transcripts.take(entry);
+        onEntry?.(entry);
+      },
+    },
+    findings,
+  );
+  const head = await walkAll(log, walk, findings);
+  walk.finish();
+  transcripts.finish();
+  const { isPinned, pins } = auditSignatures({ walk, origin, head, places, keys: options, vouched }, findings);
+  auditAnchors(anchors, walk, origin, findings);
+  if (walk.size() === 0) findings.problem('store.empty', 'there is nothing to verify');
+  if (isPinned && anchors.length === 0 && pins.every(({ place }) => place === places.find(({ isHome }) => isHome)?.name))
+    findings.note('home.only', 'a rollback of this whole home cannot be ruled out: pass --anchor or add a checkpoint folder');
+  return reportOf(findings.list(), pins, walk, origin, stream);
 }
 
-function openForAudit(home: string, expected: boolean, audit: Audit): DatabaseSync | undefined {
-  try {
-    return openDatabaseForReading(home);
-  } catch (error) {
-    if (error instanceof LifeboatError && error.code === 'journal.none') {
-      const find = expected ? audit.problem : audit.warning;
-      find('database.missing', `there is no ${join(home, DATABASE_FILE)}`);
-    } else {
-      audit.problem('database.unreadable', `the database cannot be opened: ${said(error)}`);
+/** The report once more, with what other checks have found. */
+export function withFindings(report: AuditReport, more: readonly Finding[]): AuditReport {
+  const findings = [...more, ...report.findings];
+  return { ...report, findings, verdict: verdictOf(findings), words: verdictWords(findings, report.pins) };
+}
+
+function reportOf(
+  findings: readonly Finding[],
+  pins: readonly Pin[],
+  walk: Walk,
+  origin: string | undefined,
+  stream: string | undefined,
+): AuditReport {
+  const [size, root] = [walk.size(), walk.root()];
+  return {
+    verdict: verdictOf(findings),
+    words: verdictWords(findings, pins),
+    findings,
+    pins,
+    entries: size,
+    streams: walk.streams(),
+    ...(origin === undefined || size === 0 ? {} : { anchor: anchorOf({ origin, size, root }) }),
+    ...(stream === undefined ? {} : { leaves: walk.leaves }),
+  };
+}
+
+/**
+ * Takes all entries up to the newest head, and gives its note. Entries and head are read at two moments: what a live run appended in between is
+ * read on, exactly to the head.
+ */
+async function walkAll(log: JournalReader['log'], walk: Walk, findings: Findings): Promise<string | undefined> {
+  const take = async (upTo: number) => {
+    for await (const entry of log.stored(walk.next())) {
+      walk.take(entry);
+      if (walk.size() >= upTo) break;
     }
+    return true;
+  };
+  await answered(() => take(Number.POSITIVE_INFINITY), findings);
+  const head = await answered(() => log.head(), findings);
+  if (head !== undefined && head.size > walk.size()) await answered(() => take(head.size), findings);
+  return head?.note;
+}
+
+function auditAnchors(anchors: readonly Anchor[], walk: Walk, origin: string | undefined, findings: Findings): void {
+  for (const anchor of anchors) {
+    const { size } = anchor;
+    const root = walk.roots.get(size)?.root;
+    if (anchor.origin !== origin)
+      findings.problem('anchor.other', `the anchor is of ${anchor.origin}, and this is ${show(origin ?? 'no log', 40)}`);
+    else if (root === undefined)
+      findings.problem('anchor.missing', `the anchor saw ${counted(size, 'entry', 'entries')}, and ${walk.size()} are here: the log was cut or rolled back`);
+    else if (!root.startsWith(anchor.root))
+      findings.problem('anchor.rewritten', `the first ${counted(size, 'entry', 'entries')} are not those of the anchor: the log was rewritten`);
+    else findings.note('anchor.holds', `the anchor holds: the first ${counted(size, 'entry', 'entries')} are those that it saw`);
+  }
+}
+
+/** What the store answers; undefined, and a finding, where it cannot. */
+async function answered<T>(ask: () => Promise<T>, findings: Findings): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    findings.problem('store.unreadable', `the store cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
     return undefined;
   }
-}
-
-/** The file as SQLite sees it, and that nothing but the journal's own tables and triggers is in it. */
-function auditStructure(db: DatabaseSync, audit: Audit): void {
-  const version = pragma(db, 'user_version');
-  if (version !== SCHEMA_VERSION) {
-    audit.problem('database.version', `journal format ${String(version)} instead of ${SCHEMA_VERSION}`);
-  }
-  const found = db.prepare('SELECT name, sql FROM sqlite_schema').all();
-  const names = new Set([...Object.keys(SCHEMA), ...found.map((row) => String(row['name']))]);
-  for (const name of names) {
-    const sql = found.filter((row) => row['name'] === name).map((row) => row['sql']);
-    if (sql.length === 1 && sql[0] === SCHEMA[name]) continue;
-    audit.problem('database.schema', `${show(name, 60)} is not as the journal made it`);
-  }
-  for (const row of db.prepare('PRAGMA integrity_check(20)').all()) {
-    const message = String(Object.values(row)[0]);
-    if (message !== 'ok') audit.problem('database.damaged', `SQLite reports: ${show(message, 200)}`);
-  }
-}
-
-function said(error: unknown): string {
-  const deepest = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return show(deepest instanceof Error ? deepest.message : String(deepest), 200);
 }

@@ -30,26 +30,71 @@ export function refuseDepth(text: string, what: string): void {
 
 /** Whether a text is exactly what `canonicalBody` makes of the JSON value it holds. False for what is not JSON. */
 export function isCanonical(text: string): boolean {
+  if (!text.includes('\\') && ascii(text) === text) return endOfPlain(text, 0, 0) === text.length;
   try {
-    const value: unknown = JSON.parse(text);
-    // An audit asks this a million times, and the built-in writer is three times as fast. It differs from RFC 8785 in
-    // the order of names, and writes nothing that is not ASCII as it is stored.
-    if (!text.includes('\\u') && ascii(text) === text && isSorted(value) && JSON.stringify(value) === text)
-      return true;
-    const canonical = canonicalize(value);
+    const canonical = canonicalize(JSON.parse(text));
     return canonical !== undefined && ascii(canonical) === text;
   } catch {
     return false;
   }
 }
 
-/** Names in the order of their UTF-16 units, all the way down. */
-function isSorted(value: unknown): boolean {
-  if (value === null || typeof value !== 'object') return true;
-  if (Array.isArray(value)) return value.every(isSorted);
-  const names = Object.keys(value);
-  const inOrder = names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name);
-  return inOrder && Object.values(value).every(isSorted);
+/**
+ * Where the canonical JSON value ends that begins at `at`, in ASCII text without escapes; -1 where none does. An audit asks this a
+ * million times, and a parser and a writer take five times as long.
+ */
+function endOfPlain(text: string, at: number, depth: number): number {
+  switch (text.charCodeAt(at)) {
+    case QUOTE:
+      return text.indexOf('"', at + 1) + 1 || -1;
+    case 0x7b:
+      return depth < MAX_BODY_DEPTH ? endOfGroup(text, at, depth + 1, 0x7d) : -1;
+    case 0x5b:
+      return depth < MAX_BODY_DEPTH ? endOfGroup(text, at, depth + 1, 0x5d) : -1;
+    case 0x74:
+      return text.startsWith('true', at) ? at + 4 : -1;
+    case 0x66:
+      return text.startsWith('false', at) ? at + 5 : -1;
+    case 0x6e:
+      return text.startsWith('null', at) ? at + 4 : -1;
+    default:
+      return endOfNumber(text, at);
+  }
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+
+/** The same of an object, whose names stand in the order of their UTF-16 units, or of an array; `close` is its bracket. */
+function endOfGroup(text: string, start: number, depth: number, close: number): number {
+  if (text.charCodeAt(start + 1) === close) return start + 2;
+  let before: string | undefined;
+  for (let at = start + 1; ; at += 1) {
+    if (close === 0x7d) {
+      const end = text.charCodeAt(at) === QUOTE ? text.indexOf('"', at + 1) : -1;
+      const name = text.slice(at + 1, end);
+      if (end === -1 || text.charCodeAt(end + 1) !== COLON || (before !== undefined && before >= name)) return -1;
+      before = name;
+      at = end + 2;
+    }
+    at = endOfPlain(text, at, depth);
+    const next = at === -1 ? -1 : text.charCodeAt(at);
+    if (next === close) return at + 1;
+    if (next !== COMMA) return -1;
+  }
+}
+
+function endOfNumber(text: string, at: number): number {
+  let end = at;
+  while (isOfNumber(text.charCodeAt(end))) end += 1;
+  const number = text.slice(at, end);
+  return Number.isFinite(Number(number)) && String(Number(number)) === number ? end : -1;
+}
+
+/** Digits, the signs, the point, and the `e` of an exponent. */
+function isOfNumber(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e || code === 0x65 || code === 0x2b;
 }
 
 function canonicalText(body: Json, what: string): string {

@@ -93,6 +93,12 @@ export interface StoredEntry {
   readonly hash: string;
 }
 
+/** An entry as it is stored, with what is stored of the tree at its leaf. */
+export interface LoggedEntry extends StoredEntry {
+  /** The hashes of the subtrees that the leaf completes (log/merkle.ts), from level 1 up, hex, one behind the other. */
+  readonly tree: string;
+}
+
 /** The one Merkle tree over all entries. */
 export interface Log {
   /** `lifeboat/<16 hex digits>`: the name of this log, drawn at random when the store was made. Undefined in an empty store. */
@@ -105,7 +111,7 @@ export interface Log {
   /** RFC 6962 consistency proof, each hash in hex. */
   consistency(from: number, size: number): Promise<readonly string[]>;
   /** The entries as they are stored, in order of their leaves, from `from` (default 0) on. May give anything that a damaged database holds. */
-  stored(from?: number): AsyncIterable<StoredEntry>;
+  stored(from?: number): AsyncIterable<LoggedEntry>;
   /** How many entries are really there; fewer than the head's size when rows were removed. */
   count(): Promise<number>;
   /**

@@ -1,0 +1,202 @@
+import { counted } from '../format.ts';
+import { type Entry, type Json, LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
+import type { ArmedCall } from '../store/log/checkpoint.ts';
+import { excusesOf, lossesIn, lossInWords } from '../store/log/losses.ts';
+import { claimOf, type Place, type PlacedNote } from '../store/log/places/place.ts';
+import { type GivenKeys, type Heard, hearStatements, type Statement } from './believed-keys.ts';
+import type { Findings, Pin } from './verdict.ts';
+import type { Walk } from './walk.ts';
+
+/** What an audit asks a place. */
+export type AuditedPlace = Pick<Place, 'name' | 'kind' | 'look' | 'all'>;
+
+/** All that lies in a place of one log. */
+export interface ReadPlace {
+  readonly name: string;
+  readonly isHome: boolean;
+  readonly isRead: boolean;
+  readonly notes: readonly PlacedNote[];
+  /** The names of other logs that have checkpoints here. */
+  readonly otherLogs: readonly string[];
+}
+
+/** Reads all places. One that cannot be read is a limit of the audit. */
+export async function readPlaces(
+  places: readonly AuditedPlace[],
+  origin: string | undefined,
+  findings: Findings,
+): Promise<readonly ReadPlace[]> {
+  const readable = places.filter(({ name, kind }) => {
+    if (kind === 'command') findings.note('place.write-only', `what ${name} was given cannot be read back`);
+    return kind !== 'command';
+  });
+  return Promise.all(readable.map((place) => readPlace(place, origin, findings)));
+}
+
+async function readPlace(place: AuditedPlace, origin: string | undefined, findings: Findings): Promise<ReadPlace> {
+  const { name, kind } = place;
+  const read = { name, isHome: kind === 'home' };
+  try {
+    const look = await place.look({ origin: undefined, beyond: 0, most: 0 });
+    if (look.result !== 'read') throw new Error(look.result === 'down' ? look.why : look.result);
+    const notes: PlacedNote[] = [];
+    if (origin !== undefined) for await (const note of place.all(origin)) notes.push(note);
+    return { ...read, isRead: true, notes, otherLogs: look.origins.filter((other) => other !== origin) };
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    findings.limit('place.unread', `${name} cannot be read: ${why}`);
+    return { ...read, isRead: false, notes: [], otherLogs: [] };
+  }
+}
+
+/** The sizes that the notes of a place speak of: there the root of the log is needed. */
+export function sizesIn(places: readonly ReadPlace[]): readonly number[] {
+  return places.flatMap(({ notes }) => notes.flatMap(({ note }) => claimOf(note)?.size ?? []));
+}
+
+export interface AuditedSignatures {
+  readonly isPinned: boolean;
+  /** The newest checkpoint of each place that a believed key has signed. */
+  readonly pins: readonly Pin[];
+}
+
+export interface SignedLog {
+  readonly walk: Walk;
+  readonly origin: string | undefined;
+  /** The note of the newest head. */
+  readonly head: string | undefined;
+  readonly places: readonly ReadPlace[];
+  readonly keys: GivenKeys;
+  /** The size up to which the store remembers its home place. */
+  readonly vouched: number;
+}
+
+/** Compares the head of the log and the checkpoints of all places with what its entries give. */
+export function auditSignatures(log: SignedLog, findings: Findings): AuditedSignatures {
+  const { walk, origin, head, places, keys } = log;
+  const fits: Statement['fits'] = (checkpoint) =>
+    checkpoint.origin === origin && walk.roots.get(checkpoint.size)?.root === checkpoint.root;
+  const notes = places.flatMap((place) =>
+    place.notes.map(({ size, note = '' }) => ({ place, size, where: place.name, note, fits })),
+  );
+  const ofHead = head === undefined ? [] : [{ size: walk.size(), where: 'the head of the log', note: head, fits }];
+  const heard = hearStatements<PlacedNoteOf>([...ofHead, ...notes], walk.aboutLog, keys, findings);
+
+  auditHead(log, heard.statements.find(({ place }) => place === undefined), findings);
+  const losses = lossesIn(walk.aboutLog.map(asEntry));
+  for (const loss of losses)
+    findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${loss.at})`, { stream: LOG_STREAM });
+  const isExcused = excusesOf(losses, origin);
+  const read = places.map((place): Reached => {
+    const here = heard.statements.filter((one) => one.place === place);
+    return auditPlace(place, here.filter(({ checkpoint }) => !isExcused(checkpoint)), log, findings);
+  });
+  auditDemands(log, read, heard.installations > 1, findings);
+  if (places.length === 0) findings.limit('place.none', 'no place of checkpoints was looked at');
+  const pins = read.flatMap(({ place, pinned }): Pin[] => {
+    const at = walk.roots.get(pinned)?.at;
+    return at === undefined ? [] : [{ place: place.name, size: pinned, at }];
+  });
+  return { isPinned: heard.isPinned, pins };
+}
+
+interface PlacedNoteOf extends Statement {
+  /** As the file says; of the head, the size of the log. */
+  readonly size: number;
+  readonly place?: ReadPlace;
+}
+type Placed = Heard<PlacedNoteOf>['statements'][number];
+
+function auditHead({ walk, origin, head }: SignedLog, heard: Placed | undefined, findings: Findings): void {
+  const size = walk.size();
+  if (head === undefined && size > 0)
+    findings.problem('head.missing', `${counted(size, 'entry', 'entries')} have no signed head`);
+  if (heard === undefined) return;
+  const { checkpoint } = heard;
+  const signed = counted(checkpoint.size, 'entry', 'entries');
+  if (checkpoint.size > size)
+    findings.problem('log.cut', `the newest head was signed over ${signed}, and ${size} are here: entries are gone`);
+  else if (checkpoint.size < size)
+    findings.problem('log.unsigned', `the newest head was signed over ${signed}, and ${size} are here: somebody without a key added some`);
+  else if (checkpoint.root !== walk.root() || checkpoint.origin !== origin)
+    findings.problem('head.other', 'the newest head was signed over other entries than those that are here');
+}
+
+/** How far the checkpoints of a place reach that fit the log: those that a believed key has signed, and all. */
+interface Reached {
+  readonly place: ReadPlace;
+  readonly pinned: number;
+  readonly any: number;
+}
+
+function auditPlace(place: ReadPlace, heard: readonly Placed[], { walk, origin }: SignedLog, findings: Findings): Reached {
+  const { name } = place;
+  const total = walk.size();
+  if (heard.some(({ checkpoint, size }) => checkpoint.size !== size || checkpoint.origin !== origin))
+    findings.problem('checkpoint.misplaced', `a checkpoint in ${name} has another name than it was given`);
+  const [fitting, misfits] = [heard.filter(fitsLog), heard.filter((one) => !fitsLog(one))];
+  const beyond = misfits.filter(({ checkpoint }) => checkpoint.size > total);
+  if (beyond.length > 0) {
+    const furthest = furthestOf(beyond);
+    const gone = `${name} has a checkpoint of ${furthest} entries, and ${total} are here: the last ${furthest - total} are gone`;
+    findings.problem('log.cut', `${gone}${armedIn(beyond.flatMap(({ checkpoint }) => checkpoint.armed))}`);
+  }
+  const inside = misfits.filter(({ checkpoint }) => checkpoint.size <= total);
+  if (inside.length > 0) {
+    const first = inside.reduce((least, { checkpoint }) => Math.min(least, checkpoint.size), total);
+    const last = furthestOf(fitting.filter(({ checkpoint }) => checkpoint.size < first));
+    const message = `${name} has seen other entries ${last + 1} to ${first} than those that are here: the log was rewritten`;
+    findings.problem('log.rewritten', message);
+  }
+  if (place.isRead && place.notes.length === 0)
+    findings.limit('place.empty', `no checkpoint of this log lies in ${name}`);
+  if (place.isHome && place.otherLogs.length > 0) {
+    const others = place.otherLogs.slice(0, 3).join(', ');
+    const message = `${name} has checkpoints of another log (${others}): a journal was replaced, or this home has used another store`;
+    findings.limit('log.other', message);
+  }
+  return { place, pinned: furthestOf(fitting.filter(({ isBelieved }) => isBelieved)), any: furthestOf(fitting) };
+}
+
+/** Tells of checkpoints that were there for certain and are not. `isTeam`: other installations write to homes of their own. */
+function auditDemands({ walk, vouched }: SignedLog, read: readonly Reached[], isTeam: boolean, findings: Findings): void {
+  const home = read.find(({ place }) => place.isHome);
+  if (home?.place.isRead === true && vouched > home.any) {
+    const message = `the log remembers a checkpoint of ${vouched} entries in ${home.place.name}, which reaches ${home.any}: it was removed`;
+    findings.problem('checkpoint.missing', message);
+  }
+  const { certain, likely } = walk.demands();
+  const reach = Math.max(home?.any ?? 0, ...(isTeam ? read.map(({ any }) => any) : []));
+  if (certain !== undefined && certain.size > reach) {
+    const message = `a checkpoint followed entry ${certain.seq} of ${certain.stream}, and none that covers it is here`;
+    if (isTeam || home?.place.isRead !== true) findings.limit('checkpoint.elsewhere', message);
+    else findings.problem('checkpoint.missing', `${message}: it was removed`, certain);
+  } else if (likely !== undefined && likely.size > reach) {
+    const message = `no checkpoint covers entry ${likely.seq} of ${likely.stream}, where the run was left: its process died there, or the checkpoint was removed`;
+    findings.limit('checkpoint.late', message, likely);
+  }
+}
+
+function fitsLog({ fits, checkpoint }: Placed): boolean {
+  return fits(checkpoint);
+}
+
+function furthestOf(heard: readonly Placed[]): number {
+  return heard.reduce((most, { checkpoint }) => Math.max(most, checkpoint.size), 0);
+}
+
+function asEntry({ body, ...entry }: LoggedEntry): Entry {
+  const parsed = (): Json => {
+    try {
+      return JSON.parse(body);
+    } catch {
+      return null;
+    }
+  };
+  return { ...entry, stream: LOG_STREAM, body: parsed() };
+}
+
+function armedIn(calls: readonly ArmedCall[]): string {
+  const named = new Set(calls.map(({ verb, instance, at }) => `${verb} on ${instance} (${at})`));
+  return named.size === 0 ? '' : `; what was armed in them: ${[...named].slice(0, 5).join(', ')}`;
+}

@@ -1,0 +1,144 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import type { LoggedEntry } from '../store/journal.ts';
+import { installationOf, readCheckpoint, type SignedCheckpoint } from '../store/log/checkpoint.ts';
+import { KEY_ANNOUNCED, KEY_ENDORSED, LOG_BEGUN } from '../store/log/log-entries.ts';
+import { parsePublicKeys } from '../store/log/public-keys.ts';
+import type { Findings } from './verdict.ts';
+
+/** What an audit is told about keys from outside of the record. */
+export interface GivenKeys {
+  /** PEM, one or more blocks: these pin the record, and no other key counts by itself. */
+  readonly publicKey?: string | undefined;
+  /** The public half of the key in this machine's key store, PEM. */
+  readonly storedKey?: string | undefined;
+  /** A store of several installations: the key in the key store may be new to it. */
+  readonly isShared?: boolean | undefined;
+}
+
+/** A note that somebody signed over a size of the log. */
+export interface Statement {
+  /** Where it is: `the head of the log`, or the name of a place. */
+  readonly where: string;
+  readonly note: string;
+  /** Whether the log has this root at this size. */
+  fits(checkpoint: SignedCheckpoint): boolean;
+}
+
+export interface Heard<S extends Statement> {
+  /** The keys that count come from outside of the record. */
+  readonly isPinned: boolean;
+  /** Those whose signature was verified. */
+  readonly statements: readonly (S & { readonly checkpoint: SignedCheckpoint; readonly isBelieved: boolean })[];
+  /** How many installations the log names. */
+  readonly installations: number;
+}
+
+interface NamedKey {
+  readonly key: KeyObject;
+  readonly type: string;
+  readonly index: number;
+}
+
+/**
+ * Verifies signed statements, and says which of their keys count: pinned ones (the log's first key where there are none), and those
+ * that were endorsed in a part of the log that a key which counts has signed. What other keys have signed is a finding.
+ */
+export function hearStatements<S extends Statement>(
+  statements: readonly S[],
+  aboutLog: readonly LoggedEntry[],
+  given: GivenKeys,
+  findings: Findings,
+): Heard<S> {
+  const named = aboutLog.flatMap(namedKey);
+  const pinned = pinnedKeys(given, named, findings);
+  const all = [...named.map(({ key }) => key), ...pinned];
+  const known = [...new Map(all.map((key) => [installationOf(key), key])).values()];
+  const heard = statements.flatMap((statement) => {
+    const read = readCheckpoint(statement.note, known);
+    if (read.result === 'signed') return [{ ...statement, checkpoint: read.checkpoint }];
+    findings.problem(...unheard(read.result, statement.where));
+    return [];
+  });
+
+  const first = named.filter(({ type, index }) => type === LOG_BEGUN && index === 0).map(({ key }) => key);
+  const believed = new Set((pinned.length > 0 ? pinned : first).map(installationOf));
+  const reach = () =>
+    heard.reduce((most, { checkpoint, fits }) => {
+      const counts = believed.has(checkpoint.signedBy) && checkpoint.size > most && fits(checkpoint);
+      return counts ? checkpoint.size : most;
+    }, 0);
+  let reached = reach();
+  for (let before = -1; before !== believed.size; ) {
+    before = believed.size;
+    for (const { key, type, index } of named)
+      if (type === KEY_ENDORSED && index < reached) believed.add(installationOf(key));
+    reached = reach();
+  }
+  tellOthers(heard, believed, named, reached, findings);
+  return {
+    isPinned: pinned.length > 0,
+    statements: heard.map((one) => ({ ...one, isBelieved: believed.has(one.checkpoint.signedBy) })),
+    installations: new Set(named.map(({ key }) => installationOf(key))).size,
+  };
+}
+
+function pinnedKeys(
+  { publicKey, storedKey, isShared = false }: GivenKeys,
+  named: readonly NamedKey[],
+  findings: Findings,
+): readonly KeyObject[] {
+  if (publicKey !== undefined) {
+    const keys = parsePublicKeys(publicKey);
+    if (keys.length === 0) findings.problem('key.unreadable', 'the given public key is not an ed25519 key in PEM');
+    return keys;
+  }
+  const stored = parsePublicKeys(storedKey ?? '');
+  const isNamed = stored.some((key) => named.some((other) => other.key.equals(key)));
+  if (stored.length > 0 && (isNamed || !isShared)) return stored;
+  const which = named[0] === undefined ? '' : `: the key ${installationOf(named[0].key)} is believed because the log itself names it`;
+  findings.limit('key.none', `no key is pinned${which}; pass --public-key`);
+  return [];
+}
+
+function tellOthers(
+  heard: readonly (Statement & { readonly checkpoint: SignedCheckpoint })[],
+  believed: ReadonlySet<string>,
+  named: readonly NamedKey[],
+  reached: number,
+  findings: Findings,
+): void {
+  const others = Map.groupBy(
+    heard.filter(({ checkpoint }) => !believed.has(checkpoint.signedBy)),
+    ({ checkpoint }) => checkpoint.signedBy,
+  );
+  for (const [installation, theirs] of others) {
+    const places = [...new Set(theirs.map(({ where }) => where))].slice(0, 3).join(', ');
+    const isAnnounced = named.some(({ key, index }) => index < reached && installationOf(key) === installation);
+    if (isAnnounced) {
+      const message = `heads of installation ${installation} (${places}) are signed by a key that nobody vouched for`;
+      findings.limit('key.unvouched', message);
+    } else {
+      const message = `the key ${installation}, which is not believed, has signed what is in ${places}`;
+      findings.problem('key.other', message);
+    }
+  }
+}
+
+function unheard(result: 'unreadable' | 'unknown-key' | 'bad-signature', where: string): [string, string] {
+  if (result === 'unknown-key') return ['key.other', `a key that is not known has signed what is in ${where}`];
+  if (result === 'bad-signature') return ['checkpoint.bad-signature', `a checkpoint in ${where} was changed: its signature does not fit`];
+  return ['checkpoint.unreadable', `what is in ${where} is not a checkpoint any more`];
+}
+
+const Named = z.object({ publicKey: z.string() });
+
+function namedKey({ index, type, body }: LoggedEntry): readonly NamedKey[] {
+  if (type !== LOG_BEGUN && type !== KEY_ANNOUNCED && type !== KEY_ENDORSED) return [];
+  try {
+    const key = createPublicKey(Named.parse(JSON.parse(body)).publicKey);
+    return key.asymmetricKeyType === 'ed25519' ? [{ key, type, index }] : [];
+  } catch {
+    return [];
+  }
+}

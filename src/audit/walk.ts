@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import { isCanonical } from '../store/canonical.ts';
+import { LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
+import { leafText } from '../store/leaf.ts';
+import { EMPTY_ROOT } from '../store/log/merkle.ts';
+import { isStreamName } from '../store/new-entry.ts';
+import { isEnd, mayFollowEnd } from '../store/run-end.ts';
+import { show } from '../text.ts';
+import { clockWatch } from './clock-watch.ts';
+import { type Demands, demandWatch } from './demands.ts';
+import type { Findings } from './verdict.ts';
+
+/** What an audit learns by reading all entries once. */
+export interface Walk {
+  /** Takes the next entry of the log, whatever it holds. */
+  take(entry: LoggedEntry): void;
+  /** How many entries were taken. */
+  size(): number;
+  /** The number that the next leaf has to have. */
+  next(): number;
+  streams(): number;
+  /** The root over what was taken, hex. */
+  root(): string;
+  /** The roots at the sizes that were asked for, as far as the log reaches, and when the last entry below each was written; with `finish`, at its end. */
+  readonly roots: ReadonlyMap<number, { readonly root: string; readonly at: string }>;
+  /** The stream `store/log`. */
+  readonly aboutLog: readonly LoggedEntry[];
+  demands(): Demands;
+  /** The leaves of the stream that was asked for, in ranges. */
+  readonly leaves: readonly (readonly [first: number, last: number])[];
+  /** Called when all were taken. */
+  finish(): void;
+}
+
+export interface WalkOptions {
+  /** At which sizes the root is wanted. */
+  readonly sizes: ReadonlySet<number>;
+  /** Entries from this leaf on demand no checkpoint: they came while the audit ran. */
+  readonly demandedBelow: number;
+  /** Whose leaves are wanted. */
+  readonly stream?: string | undefined;
+  /** Is given each entry, once it was checked. */
+  readonly onEntry: (entry: LoggedEntry) => void;
+}
+
+/** Checks each entry by itself and against those before it, and computes the tree over all of them anew. */
+export function createWalk({ sizes, demandedBelow, stream: asked, onEntry }: WalkOptions, findings: Findings): Walk {
+  const tree = createTree();
+  const streams = new Map<string, { seq: number; end: number | undefined }>();
+  const roots = new Map<number, { root: string; at: string }>();
+  const aboutLog: LoggedEntry[] = [];
+  const leaves: [number, number][] = [];
+  const clock = clockWatch(findings);
+  const demands = demandWatch(demandedBelow);
+  let next = 0;
+  let lastAt = '';
+
+  const inStream = ({ stream, seq, type }: LoggedEntry) => {
+    const where = { stream, seq };
+    let known = streams.get(stream);
+    if (known === undefined) {
+      if (!isStreamName(stream)) findings.problem('stream.name', `${show(stream, 120)} is no stream`, where);
+      known = { seq: 0, end: undefined };
+      streams.set(stream, known);
+    }
+    if (seq !== known.seq + 1)
+      findings.problem('entry.gap', `entry ${seq} follows entry ${known.seq} of its stream`, where);
+    known.seq = seq;
+    if (known.end !== undefined && !mayFollowEnd({ type })) {
+      const message = `entry ${seq} (${type}) stands behind the end of the run, entry ${known.end}`;
+      findings.problem('run.after-end', message, where);
+    }
+    if (stream.startsWith('run/') && isEnd({ type })) known.end ??= seq;
+  };
+
+  return {
+    take(entry) {
+      const { index, stream, seq, type } = entry;
+      const where = { stream, seq };
+      if (index !== next) findings.problem('log.gap', `leaf ${index} stands where leaf ${next} has to be`, where);
+      next = index + 1;
+      const digest = hash('sha256', `\0${leafText(entry)}`, 'hex');
+      if (digest !== entry.hash)
+        findings.problem('entry.changed', `entry ${seq} was changed: its content does not give its hash`, where);
+      if (!isCanonical(entry.body))
+        findings.problem('entry.body', `the body of entry ${seq} is not canonical JSON`, where);
+      if (tree.grow(digest) !== entry.tree)
+        findings.problem('tree.changed', `what is stored of the tree at leaf ${index} is not what its entries give`, where);
+      inStream(entry);
+      clock.take(entry);
+      demands.take(entry);
+      if (stream === LOG_STREAM) aboutLog.push(entry);
+      if (stream === asked) addLeaf(leaves, index);
+      if (sizes.has(tree.size())) roots.set(tree.size(), { root: tree.root(), at: entry.at });
+      lastAt = entry.at;
+      if (isStreamName(stream) && type !== '') onEntry(entry);
+    },
+    size: tree.size,
+    next: () => next,
+    streams: () => streams.size,
+    root: tree.root,
+    roots,
+    aboutLog,
+    demands: demands.told,
+    leaves,
+    finish() {
+      roots.set(tree.size(), { root: tree.root(), at: lastAt });
+      clock.finish();
+    },
+  };
+}
+
+/** The tree of RFC 6962 as it grows; hashes are hex, which costs less than buffers do. */
+function createTree() {
+  const peaks: string[] = [];
+  const node = Buffer.alloc(65);
+  node[0] = 1;
+  let size = 0;
+  const join = (left: string, right: string): string => {
+    node.write(left, 1, 'hex');
+    node.write(right, 33, 'hex');
+    return hash('sha256', node, 'hex');
+  };
+  return {
+    /** Adds a leaf; gives the nodes that it completes, from level 1 up. */
+    grow(leaf: string): string {
+      let [top, completed] = [leaf, ''];
+      for (let at = size; at % 2 === 1; at = (at - 1) / 2) {
+        top = join(peaks.pop() ?? '', top);
+        completed += top;
+      }
+      peaks.push(top);
+      size += 1;
+      return completed;
+    },
+    size: () => size,
+    root: () => (size === 0 ? EMPTY_ROOT.toString('hex') : peaks.reduceRight((right, left) => join(left, right))),
+  };
+}
+
+function addLeaf(leaves: [number, number][], index: number): void {
+  const last = leaves.at(-1);
+  if (last !== undefined && last[1] === index - 1) last[1] = index;
+  else leaves.push([index, index]);
+}
