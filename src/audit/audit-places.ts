@@ -152,8 +152,9 @@ function auditPlace(place: ReadPlace, heard: readonly Placed[], { walk, origin }
     findings.limit('place.empty', `no checkpoint of this log lies in ${name}`);
   if (place.isHome && place.otherLogs.length > 0) {
     const others = place.otherLogs.slice(0, 3).join(', ');
+    if (total === 0) findings.problem('log.gone', `${name} has checkpoints of a log (${others}), and there are no entries`);
     const message = `${name} has checkpoints of another log (${others}): a journal was replaced, or this home has used another store`;
-    findings.limit('log.other', message);
+    if (total > 0) findings.limit('log.other', message);
   }
   return { place, pinned: furthestOf(fitting.filter(({ isBelieved }) => isBelieved)), any: furthestOf(fitting) };
 }

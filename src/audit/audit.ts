@@ -1,16 +1,17 @@
 import { counted } from '../format.ts';
-import type { JournalReader, LoggedEntry } from '../store/journal.ts';
+import type { Log, LoggedEntry } from '../store/journal.ts';
 import { type Anchor, anchorOf } from '../store/log/anchor.ts';
 import { claimOf } from '../store/log/places/place.ts';
 import { show } from '../text.ts';
 import { type AuditedPlace, auditSignatures, readPlaces, sizesIn } from './audit-places.ts';
 import { type TranscriptOf, transcriptWatch } from './audit-transcript.ts';
 import type { GivenKeys } from './believed-keys.ts';
-import { createFindings, type Finding, type Findings, type Pin, type Verdict, verdictOf, verdictWords } from './verdict.ts';
+import { createFindings, type Finding, type Findings, type Pin, type Verdict, verdictOf } from './verdict.ts';
 import { createWalk, type Walk } from './walk.ts';
 
 export interface AuditOptions extends GivenKeys {
-  readonly reader: Pick<JournalReader, 'log'>;
+  /** Undefined where there is no store, or none that can be opened. */
+  readonly log: Log | undefined;
   /** Where checkpoints lie, the home first. */
   readonly places: readonly AuditedPlace[];
   /** What somebody wrote down elsewhere: the log must still begin so. */
@@ -25,8 +26,6 @@ export interface AuditOptions extends GivenKeys {
 
 export interface AuditReport {
   readonly verdict: Verdict;
-  /** The verdict in words, one line without a stop. */
-  readonly words: string;
   readonly findings: readonly Finding[];
   /** The newest checkpoint of each place that pins the log. */
   readonly pins: readonly Pin[];
@@ -35,7 +34,7 @@ export interface AuditReport {
   /** The log as it was found, as an anchor; undefined for an empty one. */
   readonly anchor?: string;
   /** The leaves of the stream that was asked for, in ranges. */
-  readonly leaves?: Walk['leaves'];
+  readonly run?: { readonly stream: string; readonly leaves: Walk['leaves'] };
 }
 
 /**
@@ -44,13 +43,12 @@ export interface AuditReport {
  * what a store or a place holds.
  */
 export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
-  const { reader, anchors = [], transcriptOf, isShared = false, stream, onEntry } = options;
-  const { log } = reader;
+  const { log, anchors = [], transcriptOf, isShared = false, stream, onEntry } = options;
   const findings = createFindings();
   // What checkpoints have to show is asked for before them, and they are read before the entries: a live run goes on meanwhile.
-  const before = await answered(() => log.head(), findings);
-  const vouched = (await answered(() => log.vouched(), findings)) ?? 0;
-  const origin = (await log.origin().catch(() => undefined)) ?? claimOf(before?.note)?.origin;
+  const before = await answered(async () => log?.head(), findings);
+  const vouched = (await answered(async () => log?.vouched(), findings)) ?? 0;
+  const origin = (await log?.origin().catch(() => undefined)) ?? claimOf(before?.note)?.origin;
   const places = await readPlaces(options.places, origin, findings);
 
   const transcripts = transcriptWatch(transcriptOf, isShared, findings);
@@ -66,7 +64,7 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
     },
     findings,
   );
-  const head = await walkAll(log, walk, findings);
+  const head = log && (await walkAll(log, walk, findings));
   walk.finish();
   transcripts.finish();
   const { isPinned, pins } = auditSignatures({ walk, origin, head, places, keys: options, vouched }, findings);
@@ -75,12 +73,6 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
   if (isPinned && anchors.length === 0 && pins.every(({ place }) => place === places.find(({ isHome }) => isHome)?.name))
     findings.note('home.only', 'a rollback of this whole home cannot be ruled out: pass --anchor or add a checkpoint folder');
   return reportOf(findings.list(), pins, walk, origin, stream);
-}
-
-/** The report once more, with what other checks have found. */
-export function withFindings(report: AuditReport, more: readonly Finding[]): AuditReport {
-  const findings = [...more, ...report.findings];
-  return { ...report, findings, verdict: verdictOf(findings), words: verdictWords(findings, report.pins) };
 }
 
 function reportOf(
@@ -93,13 +85,12 @@ function reportOf(
   const [size, root] = [walk.size(), walk.root()];
   return {
     verdict: verdictOf(findings),
-    words: verdictWords(findings, pins),
     findings,
     pins,
     entries: size,
     streams: walk.streams(),
     ...(origin === undefined || size === 0 ? {} : { anchor: anchorOf({ origin, size, root }) }),
-    ...(stream === undefined ? {} : { leaves: walk.leaves }),
+    ...(stream === undefined ? {} : { run: { stream, leaves: walk.leaves } }),
   };
 }
 
@@ -107,7 +98,7 @@ function reportOf(
  * Takes all entries up to the newest head, and gives its note. Entries and head are read at two moments: what a live run appended in between is
  * read on, exactly to the head.
  */
-async function walkAll(log: JournalReader['log'], walk: Walk, findings: Findings): Promise<string | undefined> {
+async function walkAll(log: Log, walk: Walk, findings: Findings): Promise<string | undefined> {
   const take = async (upTo: number) => {
     for await (const entry of log.stored(walk.next())) {
       walk.take(entry);
@@ -116,7 +107,7 @@ async function walkAll(log: JournalReader['log'], walk: Walk, findings: Findings
     return true;
   };
   await answered(() => take(Number.POSITIVE_INFINITY), findings);
-  const head = await answered(() => log.head(), findings);
+  const head = await answered(async () => log?.head(), findings);
   if (head !== undefined && head.size > walk.size()) await answered(() => take(head.size), findings);
   return head?.note;
 }

@@ -1,6 +1,6 @@
 import { canonicalBody } from '../../src/store/canonical.ts';
-import { hashEntry } from '../../src/store/chain.ts';
-import { type Entry, type Json, type NewEntry, ZERO_HASH } from '../../src/store/journal.ts';
+import type { Entry, Json, NewEntry } from '../../src/store/journal.ts';
+import { hashOf } from '../../src/store/leaf.ts';
 import { type RunEntryBody, runEntry } from '../../src/store/run-entries.ts';
 
 /** An entry of a run that is written by hand, so many seconds after its start. */
@@ -73,13 +73,11 @@ export function abandoned(seconds: number, reason: string): Line {
   return { at: seconds, entry: runEntry(RUN, 'run.abandoned', { reason }) };
 }
 
-/** The lines as the entries of one run, chained. */
+/** The lines as the entries of one run. */
 export function journalOf(...lines: readonly (Line | readonly Line[])[]): readonly Entry[] {
-  let prev = ZERO_HASH;
   return lines.flat().map(({ at: seconds, entry: { stream, type, body } }, index) => {
-    const row = { stream, seq: index + 1, at: at(seconds), by: 'ada', type, prev };
-    prev = hashEntry({ ...row, body: canonicalBody(body, 'body') });
-    return { ...row, body, hash: prev };
+    const row = { index: index + 1, stream, seq: index + 1, at: at(seconds), by: 'ada', type };
+    return { ...row, body, hash: hashOf({ ...row, body: canonicalBody(body, 'body') }) };
   });
 }
 

@@ -4,9 +4,11 @@ import { rotation } from './rotation.ts';
 import { runReport } from './written-report.ts';
 
 const generatedAt = new Date('2026-01-03T00:00:00Z');
+const root = Buffer.alloc(32, 7).toString('base64');
+const note = `lifeboat/0123456789abcdef\n13\n${root}\n\n— lifeboat/0123456789abcdef BBBB\n`;
 const report = runReport(rotation, {
   generatedAt,
-  note: 'lifeboat/x/run/01J\n12\nAAAA\n\n— lifeboat/x/run/01J BBBB\n',
+  note,
   files: [{ name: 'run-01J.jsonl', sha256: 'ab'.repeat(32) }],
   ledger: rotation
     .slice(0, 1)
@@ -33,9 +35,13 @@ test.each([
   ['each call that may happen once', '| 2026-01-02 03:05:00 | backup.create | `i1` | unknown | landed |'],
   ['the timeline', '| 2026-01-02 03:03:00 | 4 | ada | resumed by process 4242 |'],
   ['the ledger', 'key 5f4e3d2c1b0a is proven'],
-  ['the chain head', `12 entries, chain head \`${rotation.at(-1)?.hash}\``],
+  ['the last entry', `12 entries, the last of them with the leaf hash \`${rotation.at(-1)?.hash}\``],
   ['the files', `| run-01J.jsonl | \`${'ab'.repeat(32)}\` |`],
-  ['the signed head', '    lifeboat/x/run/01J\n    12\n    AAAA\n    \n    — lifeboat/x/run/01J BBBB'],
+  [
+    'the signed head of the log',
+    `    lifeboat/0123456789abcdef\n    13\n    ${root}\n    \n    — lifeboat/0123456789abcdef BBBB`,
+  ],
+  ['the anchor of the whole log', '`lifeboat:0123456789abcdef:13:07070707070707070707:'],
   ['how to verify', '`lifeboat audit verify 01J`'],
 ])('the record of a rotation says %s', (_what, text) => {
   expect(report).toContain(text);

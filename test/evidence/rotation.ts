@@ -1,6 +1,6 @@
 import { canonicalBody } from '../../src/store/canonical.ts';
-import { hashEntry } from '../../src/store/chain.ts';
-import { type Entry, type NewEntry, ZERO_HASH } from '../../src/store/journal.ts';
+import type { Entry, NewEntry } from '../../src/store/journal.ts';
+import { hashOf } from '../../src/store/leaf.ts';
 import { runEntry } from '../../src/store/run-entries.ts';
 
 const failure = (code: string, shortMessage: string) => ({ code, shortMessage });
@@ -54,15 +54,9 @@ const written: NewEntry[] = [
   }),
 ];
 
-/** A whole run of the runbook rotate-key, chained, one entry a minute. */
-export const rotation: readonly Entry[] = chained();
-
-function chained(): Entry[] {
-  let prev = ZERO_HASH;
-  return written.map(({ stream, type, body }, index) => {
-    const at = new Date(Date.UTC(2026, 0, 2, 3, index)).toISOString();
-    const row = { stream, seq: index + 1, at, by: 'ada', type, prev };
-    prev = hashEntry({ ...row, body: canonicalBody(body, 'body') });
-    return { ...row, body, hash: prev };
-  });
-}
+/** A whole run of the runbook rotate-key, one entry a minute. */
+export const rotation: readonly Entry[] = written.map(({ stream, type, body }, index) => {
+  const at = new Date(Date.parse('2026-01-02T03:00:00Z') + index * 60_000).toISOString();
+  const row = { index: index + 1, stream, seq: index + 1, at, by: 'ada', type };
+  return { ...row, body, hash: hashOf({ ...row, body: canonicalBody(body, 'body') }) };
+});

@@ -2,15 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { lineHash } from '../../approvals/allowed-signers.ts';
+import { begunOf } from '../../approvals/begun.ts';
 import { fitsAsked } from '../../approvals/fits-asked.ts';
 import { sshSurroundings } from '../../approvals/ssh-keygen.ts';
 import { NAMESPACE } from '../../approvals/ssh-signature.ts';
 import { localTime } from '../../approvals/verify-signature.ts';
-import type { Finding } from '../../audit/audit-report.ts';
 import { approvalFiles } from '../../audit/bundle/approvals.ts';
 import type { BundleFiles } from '../../audit/bundle/tar.ts';
+import type { Finding } from '../../audit/verdict.ts';
 import { counted } from '../../format.ts';
-import type { Row } from '../../store/chain.ts';
+import type { Entry, StoredEntry, StreamName } from '../../store/journal.ts';
+import { isEnd } from '../../store/run-end.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 import { show } from '../../text.ts';
 
@@ -21,47 +24,72 @@ const TIMEOUT_MS = 20_000;
 /** No run has so many; a forged record must not keep an auditor's machine busy for a day. */
 const MOST_CHECKED = 200;
 
-type Approval = Parameters<typeof approvalFiles>[0][number];
+/** Entries that say who may approve in a run. */
+const BEGINS: readonly string[] = ['run.started', 'run.resumed'];
 
 /**
- * Whether the approvals of a record are what they say: each signature over a text that was asked for in this run and names this run, plan, target and order, and good
- * by OpenSSH's own verifier, for the time when it was seen. Takes the entries about approvals, of any number of runs. What cannot be checked here is a warning.
+ * Whether the approvals of a record are what they say: each signature over a text that was asked for in this run and names this run, plan, target and order, by
+ * a line that was in the file of allowed signers when the run began, and good by OpenSSH's own verifier, for the time when it was seen. Takes the entries of any
+ * number of runs, in order. What cannot be checked here is a limit.
  */
-export async function approvalFindings(rows: readonly Row[]): Promise<Finding[]> {
-  const byStream = Map.groupBy(rows, ({ stream }) => stream);
-  return [...byStream].flatMap(([stream, ofRun]) => {
-    const entries = ofRun.flatMap((row) => entryOf(row));
-    return [...textFindings(stream, entries), ...signatureFindings(approvalFiles(entries), stream)];
-  });
+export function approvalWatch(): { take(entry: StoredEntry): void; findings(): readonly Finding[] } {
+  const runs = new Map<string, Entry[]>();
+  return {
+    take(stored) {
+      const { stream, type } = stored;
+      if (!BEGINS.includes(type) && !type.startsWith('approval.')) {
+        // Most runs ask nobody, and there may be a hundred thousand.
+        if (isEnd(stored) && runs.get(stream)?.every((entry) => BEGINS.includes(entry.type))) runs.delete(stream);
+        return;
+      }
+      const entries = runs.get(stream) ?? [];
+      runs.set(stream, entries);
+      entries.push(...entryOf(stored));
+    },
+    findings: () =>
+      [...runs].flatMap(([stream, entries]) => [
+        ...textFindings(stream, entries),
+        ...signatureFindings(approvalFiles(entries), stream),
+      ]),
+  };
 }
 
-function entryOf({ seq, at, type, body }: Row): Approval[] {
+function entryOf(stored: StoredEntry): Entry[] {
   try {
-    return [{ seq, at, type, body: JSON.parse(body) }];
+    return [{ ...stored, stream: stored.stream as StreamName, body: JSON.parse(stored.body) }];
   } catch {
-    // What is no JSON is a finding of the chain.
+    // What is no JSON is a finding of the log.
     return [];
   }
 }
 
-function textFindings(stream: string, entries: readonly Approval[]): Finding[] {
+function textFindings(stream: string, entries: readonly Entry[]): Finding[] {
   const runId = stream.replace(/^run\//u, '');
+  const begun = begunOf(entries).approvals?.signers;
   const misfits = new Map<string, string | undefined>();
   return entries.flatMap((entry): Finding[] => {
     const read = readRunEntry(entry);
-    const found = (why: string): Finding[] => [
-      { severity: 'problem', stream, seq: entry.seq, code: 'approval.asked', shortMessage: show(why) },
+    const found = (code: string, why: string): Finding[] => [
+      { severity: 'problem', stream, seq: entry.seq, code, shortMessage: show(why) },
     ];
     if (read?.type === 'approval.asked') {
       const { challenge } = read.body;
       misfits.set(challenge, misfits.get(challenge) ?? fitsAsked(read.body, { runId }));
     }
     if (read?.type !== 'approval.given') return [];
-    if (!misfits.has(read.body.challenge)) return found('an approval was given that was never asked for');
-    const why = misfits.get(read.body.challenge);
-    return why === undefined ? [] : found(`the approval was not given for what was asked: ${why}`);
+    const { challenge, allowedBy } = read.body;
+    if (!misfits.has(challenge)) return found('approval.asked', 'an approval was given that was never asked for');
+    const why = misfits.get(challenge);
+    const isListed = begun === undefined || allowedBy === undefined || begun.lines.includes(lineHash(allowedBy.trim()));
+    return [
+      ...(why === undefined ? [] : found('approval.asked', `the approval was not given for what was asked: ${why}`)),
+      ...(isListed ? [] : found('approval.signer', NOT_LISTED)),
+    ];
   });
 }
+
+const NOT_LISTED =
+  'the approval rests on a line that was not in the file of allowed signers when the run began: only who was listed then could approve';
 
 /** Checks the signatures with OpenSSH's own tool; where that is missing, one warning says so. */
 export function signatureFindings(files: BundleFiles, stream: string): Finding[] {
@@ -87,7 +115,7 @@ export function signatureFindings(files: BundleFiles, stream: string): Finding[]
   const what = counted(left, 'approval signature was', 'approval signatures were');
   return [
     ...bad,
-    { severity: 'warning', stream, code: 'approval.unchecked', shortMessage: `${what} not checked: ${why}` },
+    { severity: 'limit', stream, code: 'approval.unchecked', shortMessage: `${what} not checked: ${why}` },
   ];
 }
 

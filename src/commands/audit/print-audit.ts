@@ -1,59 +1,50 @@
-import type { AuditReport } from '../../audit/audit-report.ts';
-import { type Audited, believedBy, verdictOf } from '../../audit/audit-verdict.ts';
+import { type Finding, type Pin, verdictOf, verdictWords } from '../../audit/verdict.ts';
 import { counted } from '../../format.ts';
-import { type Anchor, anchorOf } from '../../store/log/anchor.ts';
-import { isStreamName } from '../../store/new-entry.ts';
+import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
 
+/** What was found, in a store or in a bundle. */
+export interface Verified {
+  readonly findings: readonly Finding[];
+  readonly pins: readonly Pin[];
+  readonly entries: number;
+  readonly streams: number;
+  /** Of the log as it was found. */
+  readonly anchor?: string | undefined;
+  /** The leaves of the run that was asked for, counted from 0, in ranges. */
+  readonly run?: { readonly stream: string; readonly leaves: readonly (readonly [first: number, last: number])[] };
+}
+
 /** Nobody reads further: a record that is broken in so many places is broken. */
 const MOST_FINDINGS = 200;
+const MOST_RANGES = 20;
 
-/** What an audit has found, how far its verdict reaches, and what it could only believe. */
-export function printAudit(
-  { stdout }: CommandContext,
-  audited: Audited,
-  report: AuditReport,
-  anchors: readonly Anchor[],
-): void {
-  for (const { severity, stream: where, seq, shortMessage } of report.findings.slice(0, MOST_FINDINGS)) {
-    const place = [where, seq === undefined ? undefined : `entry ${seq}`]
-      .filter((part) => part !== undefined)
-      .join(' ');
-    stdout.write(`${severity}: ${place === '' ? '' : `${place}: `}${shortMessage}\n`);
+/** What an audit has found, what pins the record, and the verdict; as JSON the same for a program. */
+export function printAudit(context: CommandContext, verified: Verified, isJson: boolean): void {
+  const { findings, pins, entries, streams, anchor, run } = verified;
+  const words = verdictWords(findings, pins);
+  if (isJson) {
+    printJson(context, { verdict: verdictOf(findings), words, entries, streams, anchor, pins, run, findings });
+    return;
   }
-  const more = report.findings.length - MOST_FINDINGS;
-  if (more > 0) stdout.write(`${more} more are not shown: see them with --json\n`);
-  for (const stream of report.streams)
-    stdout.write(
-      `${stream.stream}: ${counted(stream.entries, 'entry', 'entries')}, sealed up to ${stream.sealed}, ${headOf(stream)}\n`,
-    );
-  if (!report.findings.some(({ code }) => code.startsWith('anchor.')))
-    for (const { seq, stream } of anchors)
-      stdout.write(`the anchor holds: entry ${seq} of ${stream} is the one it saw\n`);
-  stdout.write(
-    `${counted(report.entries, 'entry', 'entries')} in ${counted(report.streams.length, 'stream')}: ${verdictOf(report)}\n`,
-  );
-  if (report.streams.length === 0) return;
-  for (const line of believedBy(audited, report, anchors)) stdout.write(`believed: ${line}\n`);
+  const line = (text: string) => void context.stdout.write(`${text}\n`);
+  for (const { severity, stream, seq, shortMessage } of findings.slice(0, MOST_FINDINGS)) {
+    const place = [stream, seq === undefined ? undefined : `entry ${seq}`].filter((part) => part !== undefined).join(' ');
+    line(`${severity}: ${place === '' ? '' : `${place}: `}${shortMessage}`);
+  }
+  const more = findings.length - MOST_FINDINGS;
+  if (more > 0) line(`${more} more are not shown: see them with --json`);
+  if (run !== undefined) line(runInWords(run));
+  for (const { place, size, at } of pins)
+    line(`pinned by ${show(place, 200)}: the first ${counted(size, 'entry', 'entries')}, up to ${at}`);
+  if (anchor !== undefined) line(`anchor: ${anchor}`);
+  line(`${counted(entries, 'entry', 'entries')} in ${counted(streams, 'stream')}: ${words}`);
 }
 
-/** The same for a program: the report, its verdict in words, and what was believed. */
-export function printAuditJson(
-  context: CommandContext,
-  audited: Audited,
-  report: AuditReport,
-  anchors: readonly Anchor[],
-): void {
-  printJson(context, {
-    ...report,
-    verdict: verdictOf(report),
-    believed: believedBy(audited, report, anchors),
-  });
-}
-
-/** As it stands in a ticket, to be compared. */
-function headOf({ stream, entries, head }: AuditReport['streams'][number]): string {
-  if (!isStreamName(stream) || entries === 0) return `head ${head.slice(0, 12)}`;
-  return `anchor ${anchorOf({ stream, seq: entries, hash: head })}`;
+function runInWords({ stream, leaves }: NonNullable<Verified['run']>): string {
+  const total = leaves.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  const ranges = leaves.slice(0, MOST_RANGES).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  const rest = leaves.length > MOST_RANGES ? ', ...' : '';
+  return `${show(stream, 120)}: ${counted(total, 'entry', 'entries')}${total === 0 ? '' : `, leaves ${ranges.join(', ')}${rest}`}`;
 }

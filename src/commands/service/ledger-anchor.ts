@@ -1,15 +1,14 @@
-import { anchorOf } from '../../store/log/anchor.ts';
+import { anchorOfHead } from '../../store/log/anchor.ts';
 import type { CommandContext } from '../context.ts';
 import type { Workspace } from '../workspace.ts';
 
 /**
- * Says what to write into the ticket about a call that destroys something: no run closes behind it, so nothing else would betray a ledger that was rolled
+ * Says what to write into the ticket about a call that destroys something: no run closes behind it, so nothing else would betray a store that was rolled
  * back to before it.
  */
 export async function tellAnchor(
   { stderr }: Pick<CommandContext, 'stderr'>,
   { journal }: Pick<Workspace, 'journal'>,
-  instance: string,
 ): Promise<void> {
-  stderr.write(`anchor for the ticket: ${anchorOf(await journal.head(`instance/${instance}`))}\n`);
+  stderr.write(`anchor for the ticket: ${await anchorOfHead(journal.log)}\n`);
 }

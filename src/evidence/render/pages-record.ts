@@ -41,9 +41,9 @@ function lines(caption: string, entries: readonly Line[]): Block[] {
   ];
 }
 
-/** The chain's head, its signature, the files, and how to verify all of it. */
+/** The last entry, the signed head of the log, the files, and how to verify all of it. */
 function evidenceBlocks({ run, evidence }: Report): Block[] {
-  const { head, anchor, signedHead, signedTo, files, bundle, transcript, verify } = evidence;
+  const { head, anchor, signedHead, files, bundle, transcript, verify } = evidence;
   return [
     { kind: 'text', text: headText(run.entries, head) },
     ...(anchor === undefined
@@ -80,30 +80,24 @@ function evidenceBlocks({ run, evidence }: Report): Block[] {
             ],
     },
     signedHead === undefined
-      ? { kind: 'text', text: 'The head is not signed.' }
-      : { kind: 'lines', caption: signedCaption(run.entries, signedTo), lines: signedHead },
+      ? { kind: 'text', text: 'The log has no signed head.' }
+      : { kind: 'lines', caption: 'Signed head of the log', lines: signedHead },
     {
       kind: 'text',
       text: [
         'To verify: ',
         { code: verify },
-        '. The hash of an entry is the SHA-256 over the hash before it, a line feed and the canonical JSON (RFC 8785) of [stream, seq, at, by, type, body].',
+        '. The hash of an entry is that of its leaf in the Merkle tree over all entries (RFC 6962): the SHA-256 over a zero byte and its canonical JSON (RFC 8785, in ASCII) of {at, body, by, seq, stream, type}.',
       ],
     },
   ];
 }
 
-function signedCaption(count: number, signedTo = count): string {
-  return signedTo < count
-    ? `Signed head: it reaches to entry ${signedTo}; what stands behind it is not signed`
-    : 'Signed head';
-}
-
 function headText(count: number, head: string | undefined): Text {
   if (head === undefined) return 'There are no entries.';
   return [
-    `${counted(count, 'entry', 'entries')}, chain head `,
+    `${counted(count, 'entry', 'entries')}, the last of them with the leaf hash `,
     { code: head },
-    ' (write its first digits into the ticket: they pin this record).',
+    '.',
   ];
 }

@@ -1,5 +1,6 @@
 import type { Entry } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
+import { claimOf } from '../../store/log/places/place.ts';
 import { sentenceOf } from '../../store/sentence.ts';
 import { findLast } from './found.ts';
 import type { Report } from './model.ts';
@@ -8,7 +9,7 @@ import type { Line } from './model-rows.ts';
 /** What a record says about itself. */
 export interface RecordProof {
   readonly generatedAt: Date;
-  /** The signed checkpoint that reaches furthest into the run, verified. */
+  /** The signed head of the store when the report was made (log/checkpoint.ts). */
   readonly note?: string;
   /** Files that belong to the evidence, such as the exported journal, with their SHA-256 in hex. */
   readonly files?: readonly { readonly name: string; readonly sha256: string }[];
@@ -24,24 +25,19 @@ export function linesOf(entries: readonly Entry[]): Line[] {
   }));
 }
 
-/** The chain's head, its signature, the files, and how to verify all of it. */
-export function evidenceOf(entries: readonly Entry[], proof: RecordProof): Report['evidence'] {
+/** The last entry, the signed head of the store, the files, and how to verify all of it. */
+export function evidenceOf(entries: readonly Entry[], { note, files = [] }: RecordProof): Report['evidence'] {
   const last = entries.at(-1);
   const run = last?.stream.replace(/^run\//u, '') ?? '';
   const transcript = findLast(entries, 'transcript.kept')?.body;
+  const claim = claimOf(note);
   return {
-    ...(last === undefined ? {} : { head: last.hash, anchor: anchorOf(last) }),
-    ...(proof.note === undefined ? {} : signedHeadIn(proof.note)),
-    files: (proof.files ?? []).map(({ name, sha256 }) => ({ name, sha256 })),
+    ...(last === undefined ? {} : { head: last.hash }),
+    ...(claim === undefined ? {} : { anchor: anchorOf(claim) }),
+    ...(note === undefined ? {} : { signedHead: note.trimEnd().split('\n') }),
+    files: files.map(({ name, sha256 }) => ({ name, sha256 })),
     ...(transcript === undefined ? {} : { transcript }),
     bundle: `lifeboat audit export ${run}`.trim(),
     verify: `lifeboat audit verify ${run}`.trim(),
   };
-}
-
-/** The note line by line, and the entry that it says to have seen. */
-function signedHeadIn(note: string): Pick<Report['evidence'], 'signedHead' | 'signedTo'> {
-  const signedHead = note.trimEnd().split('\n');
-  const signedTo = Number(signedHead[1]);
-  return { signedHead, ...(Number.isSafeInteger(signedTo) ? { signedTo } : {}) };
 }

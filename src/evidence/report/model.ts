@@ -146,13 +146,12 @@ export const Report = z.object({
   entries: z.array(Line),
   ledger: z.array(Line),
   evidence: z.object({
-    /** The chain's last hash, whole. */
+    /** The leaf hash of the run's last entry, whole. */
     head: z.string().optional(),
+    /** Of the whole store, when the report was made. */
     anchor: z.string().optional(),
-    /** The signed checkpoint of the head, line by line. */
+    /** The signed checkpoint of that moment, line by line. */
     signedHead: z.array(z.string()).optional(),
-    /** The entry that the signed head saw: what stands behind it is not signed. */
-    signedTo: z.number().optional(),
     files: z.array(z.object({ name: z.string(), sha256: z.string() })),
     transcript: z.object({ lines: z.number(), bytes: z.number(), sha256: z.string() }).optional(),
     /** What makes the bundle that holds the files with their hashes. */

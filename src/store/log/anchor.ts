@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
+import type { Log } from '../journal.ts';
 
 /** What an anchor says: the log of this origin had this many entries, and its root began so. */
 export interface Anchor {
@@ -21,6 +22,12 @@ const FORM = /^lifeboat:([0-9a-f]{16}):([1-9]\d{0,14}):([0-9a-f]{20}):([0-9a-f]{
 export function anchorOf({ origin, size, root }: Anchor): string {
   const text = `${origin.replace('/', ':')}:${size}:${root.slice(0, ROOT_DIGITS)}`;
   return `${text}:${checkOf(text)}`;
+}
+
+/** The anchor of a store as it is now; undefined for an empty one. Rejects as the log does where it is damaged. */
+export async function anchorOfHead(log: Pick<Log, 'origin' | 'head'>): Promise<string | undefined> {
+  const [origin, head] = [await log.origin(), await log.head()];
+  return origin === undefined ? undefined : anchorOf({ origin, ...head });
 }
 
 /** Reads an anchor as it comes out of a ticket. Throws `anchor.typo` (exit 2) for one that was not copied whole: that proves nothing. */

@@ -1,0 +1,67 @@
+import { type AuditOptions, type AuditReport, auditVerify } from '../../audit/audit.ts';
+import type { Finding } from '../../audit/verdict.ts';
+import { homeFolder, storeNamed } from '../../config/load.ts';
+import { isPostgres } from '../../config/store-address.ts';
+import { LifeboatError } from '../../errors.ts';
+import { transcriptOf } from '../../evidence/transcript/path.ts';
+import { findRun } from '../../runner/runs.ts';
+import type { JournalReader, StreamName } from '../../store/journal.ts';
+import { isStreamName } from '../../store/new-entry.ts';
+import { show } from '../../text.ts';
+import { placesHere } from '../checkpoint-places.ts';
+import type { CommandContext } from '../context.ts';
+import { openReaderOf } from '../store-of.ts';
+import { storedKey } from './stored-key.ts';
+
+/**
+ * Audits the store of a context: its places, its transcripts, and the key of its key store where none is given. A store that cannot be opened is
+ * a finding, too; rejects only with what the config rejects with.
+ */
+export async function auditStore(
+  context: CommandContext,
+  options: Pick<AuditOptions, 'publicKey' | 'anchors' | 'stream' | 'onEntry'>,
+): Promise<AuditReport> {
+  const home = homeFolder(context.env);
+  const places = await placesHere(context);
+  const stored = options.publicKey === undefined ? await storedKey(context) : undefined;
+  const { reader, problem } = await opened(context);
+  try {
+    const report = await auditVerify({
+      ...options,
+      log: reader?.log,
+      places,
+      storedKey: stored,
+      isShared: isPostgres(await storeNamed(context.env, context.configPath)),
+      transcriptOf: (run) => transcriptOf(home, run),
+    });
+    return problem === undefined ? report : { ...report, verdict: 'not-intact', findings: [problem, ...report.findings] };
+  } finally {
+    await reader?.close();
+  }
+}
+
+/** The stream of the run that a word means; where the store is too damaged to tell, of that very name, so that the audit can say what is wrong. */
+export async function streamNamed(context: CommandContext, word: string): Promise<StreamName | undefined> {
+  const { reader } = await opened(context);
+  try {
+    if (reader !== undefined) return `run/${(await findRun(reader, word)).runId}`;
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code.startsWith('run.')) throw thrown;
+  } finally {
+    await reader?.close();
+  }
+  const stream = `run/${word}`;
+  return isStreamName(stream) ? stream : undefined;
+}
+
+async function opened(
+  context: CommandContext,
+): Promise<{ readonly reader?: JournalReader; readonly problem?: Finding }> {
+  try {
+    return { reader: await openReaderOf(context) };
+  } catch (thrown) {
+    if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('journal.')) throw thrown;
+    if (thrown.code === 'journal.none') return {};
+    return { problem: { severity: 'problem', code: 'store.unreadable', shortMessage: show(thrown.shortMessage) } };
+  }
+}
