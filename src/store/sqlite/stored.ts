@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoredEntry } from '../journal.ts';
+import type { LoggedEntry } from '../journal.ts';
 import { answer } from './queries.ts';
 
 /** Rows that are read at once: a page of a few hundred kilobytes, between which a writer may tidy its log up. */
@@ -12,8 +12,8 @@ const LARGEST = Number.MAX_SAFE_INTEGER;
  * The entries as they are stored, whatever they are: a row that no append can have written (another type in a column, a number out of range)
  * comes with an empty hash, which no content gives. Rows whose leaf has no place in the log come last, with index -1.
  */
-export async function* storedEntries(db: DatabaseSync, from = 0): AsyncGenerator<StoredEntry> {
-  const fields = `stream, iif(seq BETWEEN 0 AND ${LARGEST}, seq, -1), at, by, type, body, lower(hex(hash)), typeof(hash)`;
+export async function* storedEntries(db: DatabaseSync, from = 0): AsyncGenerator<LoggedEntry> {
+  const fields = `stream, iif(seq BETWEEN 0 AND ${LARGEST}, seq, -1), at, by, type, body, lower(hex(hash)), typeof(hash), lower(hex(tree))`;
   const inside = db.prepare(
     `SELECT leaf, ${fields} FROM entries WHERE leaf BETWEEN ? AND ${LARGEST} ORDER BY leaf LIMIT ${PAGE}`,
   );
@@ -30,7 +30,7 @@ export async function* storedEntries(db: DatabaseSync, from = 0): AsyncGenerator
   if (from === 0) for (const row of answer(() => outside.all() as unknown as unknown[][])) yield honest(row);
 }
 
-function honest([leaf, stream, seq, at, by, type, body, hash, kind]: readonly unknown[]): StoredEntry {
+function honest([leaf, stream, seq, at, by, type, body, hash, kind, tree]: readonly unknown[]): LoggedEntry {
   const index = typeof leaf === 'number' ? leaf : -1;
   if (
     typeof stream === 'string' &&
@@ -40,9 +40,10 @@ function honest([leaf, stream, seq, at, by, type, body, hash, kind]: readonly un
     typeof type === 'string' &&
     typeof body === 'string' &&
     typeof hash === 'string' &&
+    typeof tree === 'string' &&
     kind === 'blob'
   )
-    return { index, stream, seq, at, by, type, body, hash };
+    return { index, stream, seq, at, by, type, body, hash, tree };
   const [a, b, c, d, e] = [stream, at, by, type, body].map((value) =>
     typeof value === 'string' ? value : '',
   );
@@ -56,5 +57,6 @@ function honest([leaf, stream, seq, at, by, type, body, hash, kind]: readonly un
     type: d ?? '',
     body: e ?? '',
     hash: '',
+    tree: '',
   };
 }
