@@ -67,7 +67,7 @@ export function nextLeaves(
   prepared: readonly PreparedEntry[],
   { seqOf, at, by, signer, vouched }: AppendContext,
 ): NextLeaves {
-  const first = ownEntries(tip, signer);
+  const first = ownEntries(tip.said, signer);
   const seqs = new Map<string, number>();
   const leaves: StoredLeaf[] = [];
   let { rim } = tip;
@@ -114,9 +114,9 @@ function toEntry({ index, stream, seq, at, by, type, body, hash }: StoredLeaf): 
 }
 
 /** What the log has to say first: its name and first key, or the key of an installation that it does not know. */
-function ownEntries({ rim, said }: LogTip, { installation, publicKey }: Signer): readonly PreparedEntry[] {
+export function ownEntries(said: LogSays, { installation, publicKey }: Signer): readonly PreparedEntry[] {
   if (said.keys.has(installation)) return [];
-  if (rim.size > 0) return [ownEntry(KEY_ANNOUNCED, { installation, publicKey })];
+  if (said.seq > 0) return [ownEntry(KEY_ANNOUNCED, { installation, publicKey })];
   const origin = `lifeboat/${randomBytes(8).toString('hex')}`;
   return [ownEntry(LOG_BEGUN, { origin, publicKey, format: 1 })];
 }

@@ -1,0 +1,104 @@
+import { LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
+import { named, parseAddress } from './address.ts';
+import { createLink, type Session } from './link.ts';
+import { GRANT_ROLE, INIT_LOCK, MAKE_ROLE, MEMBER, MIGRATIONS, SCHEMA_VERSION } from './schema.ts';
+import { refused, sqlState } from './trouble.ts';
+
+export interface InitOptions {
+  /** `postgres://…`, without a password. */
+  readonly address: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface Initialised {
+  /** Nothing was there before. */
+  readonly created: boolean;
+  /** Of the schema. */
+  readonly version: number;
+  /** Whether there is the role that members of the team are granted: this user may not be allowed to make one. */
+  readonly role: 'there' | 'missing';
+  /** What a person with more rights runs, for who may join; empty where nothing is left to do. */
+  readonly toDo: readonly string[];
+}
+
+/** A migration may rewrite a large table; nobody waits for anything else meanwhile. Milliseconds. */
+const PATIENCE = 10 * 60_000;
+
+/**
+ * Makes the store in a database, or brings it up to this version, in one transaction; two at once wait for each other, and the second
+ * finds it done. Rejects with `journal.version` where it is newer, and with what a connection rejects with.
+ */
+export async function initPostgresStore({ address: url, env }: InitOptions): Promise<Initialised> {
+  const address = parseAddress(url, env);
+  const options = { name: 'lifeboat init', statementTimeout: PATIENCE, idleTimeout: 60_000, readOnly: false };
+  const link = createLink({ address, env, ...options });
+  try {
+    return await link.use(initialise);
+  } catch (error) {
+    const server = address.servers.map(named).join(', ');
+    throw refused(error, { user: address.user, database: address.database, server });
+  } finally {
+    await link.close();
+  }
+}
+
+async function initialise(session: Session): Promise<Initialised> {
+  const run = (sql: string) => session.query(sql);
+  await Promise.all([run('begin'), run(`select pg_advisory_xact_lock(${INIT_LOCK})`)]);
+  const before = (await versionOf(session)) ?? 0;
+  if (before > SCHEMA_VERSION) throw otherVersion(before);
+  for (const migration of MIGRATIONS.slice(before)) await session.script(migration);
+  if (before === 0) await session.query('insert into lifeboat.store (version) values ($1)', [SCHEMA_VERSION]);
+  else await session.query('update lifeboat.store set version = $1', [SCHEMA_VERSION]);
+  const hasRole = await madeRole(session);
+  if (hasRole) await session.script(GRANT_ROLE);
+  await run('commit');
+  const toDo = hasRole ? [] : [`create role ${MEMBER} nologin`, 'then run `lifeboat store init` again'];
+  return { created: before === 0, version: SCHEMA_VERSION, role: hasRole ? 'there' : 'missing', toDo };
+}
+
+/** Undefined where there is no store. */
+export async function versionOf(session: Session): Promise<number | undefined> {
+  const [there] = await session.query<{ there: boolean }>(
+    `select to_regclass('lifeboat.store') is not null as there`,
+  );
+  if (there?.there !== true) return undefined;
+  const [store] = await session.query<{ version: number }>('select version from lifeboat.store');
+  return store?.version;
+}
+
+/** Refuses a store that another version has made. */
+export async function refuseOtherVersion(session: Session): Promise<void> {
+  const version = await versionOf(session);
+  if (version === SCHEMA_VERSION) return;
+  if (version === undefined)
+    throw new LifeboatError('journal.none', 'there is no store in this database', {
+      hints: ['`lifeboat store init` makes one'],
+    });
+  throw otherVersion(version);
+}
+
+async function madeRole(session: Session): Promise<boolean> {
+  await session.query('savepoint role');
+  try {
+    await session.script(MAKE_ROLE);
+    return true;
+  } catch (error) {
+    if (sqlState(error) !== '42501') throw error;
+    await session.query('rollback to savepoint role');
+    const [role] = await session.query('select from pg_roles where rolname = $1', [MEMBER]);
+    return role !== undefined;
+  }
+}
+
+function otherVersion(version: number): LifeboatError {
+  const found = show(String(version), 20);
+  return new LifeboatError('journal.version', `the store has version ${found}, this lifeboat knows ${SCHEMA_VERSION}`, {
+    hints:
+      version < SCHEMA_VERSION
+        ? ['`lifeboat store init` brings it up to this version']
+        : ['use the version of lifeboat that made it, or a newer one'],
+  });
+}
+

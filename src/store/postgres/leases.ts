@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
+import type { Hold, StreamName } from '../journal.ts';
+import { steadyNow } from './clock.ts';
+import type { Link, Session } from './link.ts';
+import type { Proof } from './write.ts';
+
+/** A hold with what an append proves of it. */
+export interface Lease extends Hold {
+  readonly proof: Proof;
+  /** Given back, or lost: no append may prove it any more. */
+  readonly isOver: boolean;
+}
+
+export interface Leases {
+  /** Rejects with `journal.held`, naming the holder. */
+  take(resource: StreamName): Promise<Lease>;
+  /** Gives all of them back. */
+  close(): Promise<void>;
+}
+
+export interface LeaseOptions {
+  /** A connection of their own: a renewal waits for nothing else. */
+  readonly link: Link;
+  /** Who acts, for whoever finds the stream held. */
+  readonly by: string;
+  /** Milliseconds that a lease lasts by the database's clock. */
+  readonly ttl: number;
+}
+
+/** The clocks of two machines drift apart; a lease is believed to last this part of its time. */
+const SURELY = 0.95;
+
+const Holder = z.object({ by: z.string(), pid: z.int(), host: z.string(), command: z.string() });
+
+/*
+ * A lease is a row with the time when it ends, by the database's clock alone. Its token grows by one whenever it changes hands. The
+ * nonce tells holders apart where a standby that was promoted has forgotten the newest tokens.
+ */
+const TAKE = `insert into lifeboat.leases as l (resource, token, nonce, holder, since, until)
+values ($1, 1, $2::uuid, $3, clock_timestamp(), clock_timestamp() + $4::float8 * interval '1 ms')
+on conflict (resource) do update set token = l.token + 1, nonce = excluded.nonce, holder = excluded.holder,
+  since = excluded.since, until = clock_timestamp() + $4::float8 * interval '1 ms'
+where l.until <= clock_timestamp() or l.nonce = excluded.nonce
+returning token`;
+
+/** In the order of their names, as an append locks them. */
+const RENEW = `with mine as materialized (
+  select l.resource from lifeboat.leases l
+  join unnest($1::text[], $2::bigint[], $3::uuid[]) h(resource, token, nonce) on l.resource = h.resource
+  where l.token = h.token and l.nonce = h.nonce and l.until > clock_timestamp()
+  order by l.resource for update of l
+)
+update lifeboat.leases l set until = clock_timestamp() + $4::float8 * interval '1 ms'
+from mine where l.resource = mine.resource returning l.resource`;
+
+const RELEASE = `update lifeboat.leases set until = '-infinity'
+where resource = $1 and token = $2::bigint and nonce = $3::uuid and until > clock_timestamp()`;
+
+const WHO = `select holder, to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
+from lifeboat.leases where resource = $1 and until > clock_timestamp()`;
+
+/** Takes leases and renews them in the background, at a third of their time. Its timers keep no process alive. */
+export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
+  const held = new Set<Held>();
+  const holder = JSON.stringify({
+    by: show(by, 120),
+    pid: process.pid,
+    host: hostname(),
+    command: show(process.argv.slice(2).join(' '), 120),
+  });
+  let renewal: NodeJS.Timeout | undefined;
+
+  const renew = async () => {
+    const mine = [...held].filter(({ lease }) => !lease.isOver);
+    if (mine.length === 0) return;
+    const sent = steadyNow();
+    const kept = await link.use((session) =>
+      session.query<{ resource: string }>(RENEW, [
+        mine.map(({ lease }) => lease.resource),
+        mine.map(({ lease }) => lease.token),
+        mine.map(({ lease }) => lease.proof.nonce),
+        ttl,
+      ]),
+    );
+    const names = new Set(kept.map(({ resource }) => resource));
+    for (const one of mine) {
+      if (names.has(one.lease.resource)) one.extend(sent);
+      else one.lose('it was taken over, or has ended by the clock of the database');
+    }
+  };
+
+  const schedule = () => {
+    if (renewal !== undefined || held.size === 0) return;
+    renewal = setTimeout(async () => {
+      // A renewal that fails is tried again at the next turn; what was not renewed in time is lost by its own clock.
+      await renew().catch(() => undefined);
+      renewal = undefined;
+      schedule();
+    }, ttl / 3).unref();
+  };
+
+  const giveBack = async (one: Held) => {
+    held.delete(one);
+    if (one.lease.isOver) return;
+    one.end();
+    const { resource, token, nonce } = one.lease.proof;
+    await link.use((session) => session.query(RELEASE, [resource, token, nonce])).catch(() => undefined);
+  };
+
+  return {
+    async take(resource) {
+      const nonce = randomUUID();
+      const sent = steadyNow();
+      const token = await link.use((session) => tokenOf(session, resource, [resource, nonce, holder, ttl]));
+      const one = createHeld({ resource, token, nonce }, sent, ttl * SURELY, () => giveBack(one));
+      held.add(one);
+      schedule();
+      return one.lease;
+    },
+    async close() {
+      clearTimeout(renewal);
+      await Promise.all([...held].map(giveBack));
+    },
+  };
+}
+
+interface Held {
+  readonly lease: Lease;
+  extend(sent: number): void;
+  lose(why: string): void;
+  end(): void;
+}
+
+function createHeld(
+  proof: Proof,
+  sent: number,
+  surely: number,
+  giveBack: () => Promise<void>,
+): Held {
+  const lost = new AbortController();
+  let until = sent + surely;
+  let isReleased = false;
+  let timer: NodeJS.Timeout | undefined;
+  const lasts = () => (isReleased || lost.signal.aborted ? 0 : Math.max(0, until - steadyNow()));
+  const lose = (why: string) => {
+    if (isReleased || lost.signal.aborted) return;
+    clearTimeout(timer);
+    lost.abort(lostHold(proof.resource, why));
+  };
+  const watch = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (lasts() > 0) watch();
+      else lose('the database could not be reached in time to renew it');
+    }, lasts() + 1).unref();
+  };
+  watch();
+  const lease: Lease = {
+    resource: proof.resource as StreamName,
+    token: proof.token,
+    proof,
+    lost: lost.signal,
+    get isOver() {
+      return isReleased || lost.signal.aborted;
+    },
+    lasts() {
+      // The process may have been stopped for longer than its lease: then the timer is late, the clock is not.
+      if (!isReleased && until <= steadyNow()) lose('this process stood still for longer than it lasts');
+      return lasts();
+    },
+    release: giveBack,
+  };
+  return {
+    lease,
+    extend(from) {
+      if (lease.lasts() === 0) return;
+      until = Math.max(until, from + surely);
+      watch();
+    },
+    lose,
+    end() {
+      isReleased = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The error that `Hold.lost` has as its reason. */
+export function lostHold(resource: string, why: string): LifeboatError {
+  return new LifeboatError('journal.lost-hold', `${resource} is not held any more: ${why}`, {
+    hints: [
+      'nothing more was sent: another process may go on with it',
+      'when the database answers again: `lifeboat resume`, which looks at the service first',
+    ],
+  });
+}
+
+async function tokenOf(session: Session, resource: StreamName, values: readonly unknown[]): Promise<number> {
+  for (;;) {
+    const [taken] = await session.query<{ token: number }>(TAKE, values);
+    if (taken !== undefined) return taken.token;
+    const [holder] = await session.query<{ holder: string; since: string }>(WHO, [resource]);
+    // It ended between the two looks.
+    if (holder !== undefined) throw heldBy(resource, holder);
+  }
+}
+
+function heldBy(resource: StreamName, { holder, since }: { readonly holder: string; readonly since: string }) {
+  const hints = ['when its process ends without giving it back, it is free after the time of a lease'];
+  const who = parsed(holder);
+  if (who === undefined) return new LifeboatError('journal.held', `${resource} is held by another process`, { hints });
+  const { by, pid, host, command } = who;
+  const isOwn = pid === process.pid && host === hostname();
+  const name = isOwn ? 'this process itself' : `${show(by, 60)} (process ${pid} on ${show(host, 60)})`;
+  return new LifeboatError('journal.held', `${resource} is held by ${name} since ${show(since, 30)}`, {
+    hints,
+    evidence: { by, pid, host, since, command },
+  });
+}
+
+function parsed(text: string) {
+  try {
+    return Holder.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

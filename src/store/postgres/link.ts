@@ -1,0 +1,257 @@
+import { Client, type ClientConfig, types } from 'pg';
+import { LifeboatError } from '../../errors.ts';
+import { type Address, named, type Server } from './address.ts';
+import { findPassword } from './password.ts';
+import { tlsOf } from './tls.ts';
+import { isBroken, isRefusal, refused, unreachable } from './trouble.ts';
+
+/** A connection while somebody has it for himself. Statements may be sent without waiting for the ones before. */
+export interface Session {
+  /** One statement, prepared on first use, and its rows. */
+  query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Several statements at once, without values; what they answer is not kept. */
+  script(sql: string): Promise<void>;
+  /** Grows with each new connection of this link. */
+  readonly connection: number;
+  /** Notifications that arrive on this connection; the listener is gone with it. */
+  onNotice(listener: () => void): void;
+}
+
+/** One connection to the store, made when it is needed and made anew when it broke. Works take turns. */
+export interface Link {
+  /**
+   * Rejects with `journal.unreachable` when the connection cannot be made or breaks: whether the statement in flight was
+   * done is not known then. Errors of PostgreSQL come as they are; they leave no transaction open.
+   */
+  use<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Calls back when the connection is gone; once for each. */
+  onBreak(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+export interface LinkOptions {
+  readonly address: Address;
+  readonly env: NodeJS.ProcessEnv;
+  /** Shown in `pg_stat_activity`. */
+  readonly name: string;
+  /** Milliseconds that a statement may take. */
+  readonly statementTimeout: number;
+  /** Milliseconds after which the server gives up on a client that stands still inside a transaction. */
+  readonly idleTimeout: number;
+  readonly readOnly: boolean;
+  /** Looks at each new connection before anybody uses it. */
+  readonly greet?: (session: Session) => Promise<void>;
+}
+
+/** The answer of a server may be lost on its way: this much longer than it may take, a client waits. Milliseconds. */
+const GRACE = 2_000;
+const KEEP_ALIVE = 5_000;
+const PARTING = 500;
+/** `server_version_num` of the oldest that is taken. */
+const OLDEST = 150_000;
+
+export function createLink(options: LinkOptions): Link {
+  const { address } = options;
+  const breakers = new Set<() => void>();
+  let current: { readonly client: Client; readonly session: Session } | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let connections = 0;
+  let favourite = 0;
+  let closed = false;
+
+  const drop = async (client: Client) => {
+    if (current?.client === client) {
+      current = undefined;
+      for (const tell of breakers) tell();
+    }
+    await leave(client);
+  };
+
+  const connected = async () => {
+    if (current !== undefined) return current;
+    const { client, at } = await firstPrimary(options, favourite);
+    favourite = at;
+    connections += 1;
+    const session = sessionOf(client, connections);
+    const made = { client, session };
+    client.on('error', () => void drop(client));
+    client.on('end', () => void drop(client));
+    try {
+      await options.greet?.(session);
+    } catch (error) {
+      await drop(client);
+      throw error;
+    }
+    current = made;
+    return made;
+  };
+
+  const use = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+    if (closed) throw closedStore();
+    let made: Awaited<ReturnType<typeof connected>> | undefined;
+    try {
+      made = await connected();
+      return await work(made.session);
+    } catch (error) {
+      // Nothing of an unfinished transaction must reach whoever comes next.
+      if (made !== undefined && (isBroken(error) || made.client.getTransactionStatus() !== 'I'))
+        await drop(made.client);
+      if (isBroken(error)) throw unreachable(error, address.servers.map(named).join(', '));
+      throw error;
+    }
+  };
+
+  return {
+    use(work) {
+      const turn = last.then(() => use(work));
+      last = turn.catch(() => undefined);
+      return turn;
+    },
+    onBreak: (listener) => breakers.add(listener),
+    async close() {
+      closed = true;
+      await last;
+      if (current !== undefined) await drop(current.client);
+    },
+  };
+}
+
+export function closedStore(): LifeboatError {
+  return new LifeboatError('journal.closed', 'the journal is closed');
+}
+
+/** Tries the servers in turn, the one that answered last time first, and takes the first that is no standby. */
+async function firstPrimary(options: LinkOptions, favourite: number) {
+  const { servers } = options.address;
+  const order = servers.map((_, index) => (index + favourite) % servers.length);
+  const errors: unknown[] = [];
+  for (const at of order) {
+    const server = servers[at];
+    if (server === undefined) continue;
+    try {
+      return { client: await connect(options, server), at };
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  throw errors.find(isRefusal) ?? errors[0];
+}
+
+async function connect(options: LinkOptions, server: Server): Promise<Client> {
+  const { address, env } = options;
+  const password = findPassword(address, server, env);
+  const hints = 'why' in password ? [`no password was sent: ${password.why}`] : [];
+  const config = { ...configOf(options, server), password: async () => ('secret' in password ? password.secret.reveal() : '') };
+  try {
+    return await greeted(config, options);
+  } catch (error) {
+    if (isPlain(error) && address.sslmode === 'prefer')
+      return await greeted({ ...config, ssl: false }, options).catch((second) => {
+        throw told(second);
+      });
+    throw told(error);
+  }
+
+  function told(error: unknown): unknown {
+    const { user, database } = address;
+    return isRefusal(error) ? refused(error, { user, database, server: named(server), hints }) : error;
+  }
+}
+
+function configOf({ address, name, statementTimeout, idleTimeout }: LinkOptions, server: Server): ClientConfig {
+  return {
+    host: server.host,
+    port: server.port,
+    user: address.user,
+    database: address.database,
+    ssl: tlsOf(address, server),
+    enableChannelBinding: true,
+    application_name: name,
+    connectionTimeoutMillis: address.connectTimeout,
+    statement_timeout: statementTimeout,
+    query_timeout: statementTimeout + GRACE,
+    idle_in_transaction_session_timeout: idleTimeout,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE,
+    pipeline: true,
+    types: { getTypeParser: parserOf as typeof types.getTypeParser },
+  };
+}
+
+async function greeted(config: ClientConfig, { readOnly }: LinkOptions): Promise<Client> {
+  const client = new Client(config);
+  // Whoever uses the connection is told by the statement that fails; before that, by `connect`.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<Greeting>(GREETING, [readOnly ? 'on' : 'off']);
+    const [greeting] = rows;
+    if (greeting === undefined || greeting.version < OLDEST) throw tooOld(greeting?.version);
+    if (greeting.standby) throw new Error('it is a standby, and none of the servers is the primary');
+    return client;
+  } catch (error) {
+    await leave(client);
+    throw error;
+  }
+}
+
+interface Greeting {
+  readonly version: number;
+  readonly standby: boolean;
+}
+
+/*
+ * What is acknowledged must be on disk, whatever the database or the role is set to; a stronger setting stays. Names are
+ * found in no schema but the one that is written before them.
+ */
+const GREETING = `select current_setting('server_version_num')::int as version, pg_is_in_recovery() as standby,
+  set_config('default_transaction_read_only', $1, false), set_config('search_path', '', false),
+  set_config('default_transaction_isolation', 'read committed', false), set_config('TimeZone', 'UTC', false),
+  set_config('synchronous_commit', case when current_setting('synchronous_commit') in ('off', 'local')
+    then 'on' else current_setting('synchronous_commit') end, false)`;
+
+function tooOld(version: number | undefined): LifeboatError {
+  const number = Math.floor((version ?? 0) / 10_000);
+  return new LifeboatError('journal.version', `the database is PostgreSQL ${number}, and the store needs 15 or newer`);
+}
+
+function sessionOf(client: Client, connection: number): Session {
+  return {
+    connection,
+    async query<Row extends object>(sql: string, values: readonly unknown[] = []) {
+      const { rows } = await client.query<Row>({ name: nameOf(sql), text: sql, values: [...values] });
+      return rows;
+    },
+    async script(sql) {
+      await client.query(sql);
+    },
+    onNotice: (listener) => client.on('notification', listener),
+  };
+}
+
+/** Says good-bye, and does not wait for a server that cannot hear it. */
+async function leave(client: Client): Promise<void> {
+  const patience = Promise.withResolvers<void>();
+  const timer = setTimeout(patience.resolve, PARTING);
+  await Promise.race([client.end().catch(() => undefined), patience.promise]);
+  clearTimeout(timer);
+  client.connection.stream.destroy();
+}
+
+const names = new Map<string, string>();
+
+/** Prepared statements have a name; the texts are few and constant. */
+function nameOf(sql: string): string {
+  const name = names.get(sql) ?? `s${names.size}`;
+  names.set(sql, name);
+  return name;
+}
+
+/** `bigint` as a number: none of ours comes near 2^53. */
+function parserOf(oid: number, format?: 'text' | 'binary') {
+  return oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as 'text');
+}
+
+function isPlain(error: unknown): boolean {
+  return error instanceof Error && /does not support SSL/u.test(error.message);
+}

@@ -1,0 +1,114 @@
+import { LifeboatError } from '../../errors.ts';
+import type { Log, LogHead, StoredEntry } from '../journal.ts';
+import { parseCheckpoint } from '../log/checkpoint.ts';
+import { consistencyProof, EMPTY_ROOT, inclusionProof, type NodeOf, placeOf, rootOf } from '../log/merkle.ts';
+import { nodeAt, nodesRead } from '../log/tree.ts';
+import type { Session } from './link.ts';
+import { hearStore, storedLeaves } from './queries.ts';
+import { type FreshRow, unsignedRow } from './write.ts';
+
+/** Asks the store, again where the connection breaks. */
+export type Ask = <T>(look: (session: Session) => Promise<T>) => Promise<T>;
+
+/** Leaves that are read at once. */
+const PAGE = 1_000;
+
+/** The log as readers see it; `vouch` is a writer's. `installation` is whose vouching is asked for; without one, nobody's. */
+export function createLog(ask: Ask, installation: string | undefined): Omit<Log, 'vouch'> {
+  return {
+    origin: () => ask(async (session) => (await hearStore(session)).origin),
+    head: () => ask(headOf),
+    rootAt: (size) => ask((session) => rootAt(session, size)),
+    inclusion: (index, size) => ask((session) => proof(session, (node) => inclusionProof(index, size, node))),
+    consistency: (from, size) => ask((session) => proof(session, (node) => consistencyProof(from, size, node))),
+    stored: (from) => storedEntries(ask, from),
+    count: () => ask(countEntries),
+    vouched: () => ask((session) => vouchedBy(session, installation)),
+  };
+}
+
+/** The root of the first `size` leaves, hex. Rejects with `journal.damaged` where nodes are missing. */
+export async function rootAt(session: Session, size: number): Promise<string> {
+  return (await computed(session, (node) => rootOf(size, node))).toString('hex');
+}
+
+async function proof(session: Session, compute: (node: NodeOf) => readonly Buffer[]): Promise<readonly string[]> {
+  return (await computed(session, compute)).map((hash) => hash.toString('hex'));
+}
+
+/** Finds out which nodes a computation reads, fetches them in one question, and computes. */
+async function computed<T>(session: Session, compute: (node: NodeOf) => T): Promise<T> {
+  const places = nodesRead(compute).map(({ level, index }) => placeOf(level, index));
+  const rows = await session.query<{ leaf: number; hash: Buffer; tree: Buffer }>(
+    'select leaf, hash, tree from lifeboat.leaves where leaf = any ($1::bigint[])',
+    [places.map(({ leaf }) => leaf)],
+  );
+  const stored = new Map(rows.map((row) => [row.leaf, row]));
+  return compute((level, index) => {
+    const { leaf, place } = placeOf(level, index);
+    const node = nodeAt(stored.get(leaf), place);
+    if (node !== undefined) return node;
+    throw new LifeboatError('journal.damaged', `entry ${leaf} of the log is not there, or its hashes are not`, {
+      hints: ['`lifeboat audit verify` says what else is damaged'],
+    });
+  });
+}
+
+/** Where entries are gone the root is what the note says of it: whoever looks at the head of such a store has to learn its size. */
+async function headOf(session: Session): Promise<LogHead> {
+  const [head] = await session.query<{ size: number; note: string }>(
+    'select size, note from lifeboat.heads order by size desc limit 1',
+  );
+  if (head === undefined) return { size: 0, root: EMPTY_ROOT.toString('hex'), note: undefined };
+  const { size, note } = head;
+  try {
+    return { size, root: await rootAt(session, size), note };
+  } catch (error) {
+    const root = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1))?.root;
+    if (root === undefined || !(error instanceof LifeboatError)) throw error;
+    return { size, root, note };
+  }
+}
+
+/** Entries in order of their leaves; those that nobody of this log has written come last, with index -1. */
+async function* storedEntries(ask: Ask, from = 0): AsyncGenerator<StoredEntry> {
+  for (let next = from; ; ) {
+    const page = await ask((session) => storedLeaves(session, next, PAGE));
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) break;
+    next = last.index + 1;
+  }
+  if (from === 0) yield* await ask(foreignRows);
+}
+
+/** Rows that are there: those of the log, and those that were put there by somebody else. */
+async function countEntries(session: Session): Promise<number> {
+  const [row] = await session.query<{ count: number }>(
+    'select count(*) as count from lifeboat.leaves l join lifeboat.entries e using (id)',
+  );
+  return (row?.count ?? 0) + (await foreignRows(session)).length;
+}
+
+/** Rows without a leaf that will never get one. Those of an append that is under way are signed, and no part of the log yet. */
+async function foreignRows(session: Session): Promise<readonly StoredEntry[]> {
+  const left = await session.query<FreshRow>(
+    `select id, stream, seq, at, by, type, body, append::text, signature from lifeboat.entries e
+     where not exists (select from lifeboat.leaves l where l.id = e.id) order by id`,
+  );
+  if (left.length === 0) return [];
+  const keys = [...(await hearStore(session)).keys.values()];
+  return [...Map.groupBy(left, ({ append }) => append).values()]
+    .filter((rows) => unsignedRow(rows, keys) !== undefined)
+    .flat()
+    .map(({ stream, seq, at, by, type, body }) => ({ index: -1, stream, seq, at, by, type, body, hash: '' }));
+}
+
+async function vouchedBy(session: Session, installation: string | undefined): Promise<number> {
+  const [row] = await session.query<{ size: number }>(
+    'select coalesce(max(size), 0) as size from lifeboat.vouched where installation = $1',
+    [installation ?? ''],
+  );
+  return row?.size ?? 0;
+}
+

@@ -1,0 +1,232 @@
+import { LifeboatError } from '../../errors.ts';
+import { type Hold, type Journal, type JournalReader, LOG_STREAM } from '../journal.ts';
+import type { Signer } from '../log/signer.ts';
+import { checkStreamName, type PreparedEntry, prepareEntry, storableName } from '../new-entry.ts';
+import { createFold, selectRows } from '../projected.ts';
+import type { Projection } from '../projections/projection.ts';
+import { createSecretGuard } from '../secret-guard.ts';
+import { type Address, named, parseAddress } from './address.ts';
+import { steadyNow } from './clock.ts';
+import { createFollowers } from './follow.ts';
+import { refuseOtherVersion } from './init.ts';
+import { createLeases, type Lease, lostHold } from './leases.ts';
+import { closedStore, createLink, type LinkOptions, type Session } from './link.ts';
+import { type Ask, createLog } from './log.ts';
+import { headOf, readLeaves, readStream, streamHeads } from './queries.ts';
+import { catchUp, selectKept } from './rows.ts';
+import { MOST_AT_ONCE } from './schema.ts';
+import { createSeen } from './seen.ts';
+import { refused } from './trouble.ts';
+import { createWriter, persist } from './writer.ts';
+
+export interface ReaderOptions {
+  /** `postgres://…` (address.ts), without a password. */
+  readonly address: string;
+  /** libpq's variables. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly projections: readonly Projection[];
+  /** Whose vouching `log.vouched` tells of (16 hex digits). */
+  readonly installation?: string;
+  /** Milliseconds for which a store that cannot be reached is tried again; default 20 s. */
+  readonly patience?: number;
+}
+
+export interface StoreOptions extends Omit<ReaderOptions, 'installation'> {
+  /** Who acts, for the entries' `by`. Cut to 200 characters. */
+  readonly by: string;
+  /** Signs for this installation. */
+  readonly signer: Signer;
+  /** Milliseconds that a hold lasts without a renewal, by the database's clock; default 15 s. */
+  readonly ttl?: number;
+}
+
+const PATIENCE = 20_000;
+const TTL = 15_000;
+/** Longer than any statement of ours takes on a database that is well. Milliseconds. */
+const STATEMENT = 15_000;
+
+/**
+ * Opens the store of a team, on PostgreSQL 15 or newer, for writing; `initPostgresStore` makes one. What was acknowledged is on the
+ * disk of the primary, and of the standbys that it waits for (`synchronous_standby_names`). Entries that a process left without
+ * a place in the log when it died get one here. Rejects with `config.store`, `journal.none`, `journal.version`,
+ * `journal.refused` (rights, password, certificate), `journal.unreachable` or `journal.damaged`.
+ */
+export async function openPostgresStore(options: StoreOptions): Promise<Journal> {
+  const { projections, signer, patience = PATIENCE, ttl = TTL } = options;
+  const by = storableName(options.by).replaceAll('\0', '\ufffd');
+  const seen = createSeen();
+  const base = connectionsOf(options, Math.min(5_000, Math.max(500, ttl / 3)));
+  const link = createLink({ ...base, name: 'lifeboat', greet: seen.check });
+  const reading = openReading({ ...options, installation: signer.installation }, base);
+  const leasing = createLink({ ...base, name: 'lifeboat leases' });
+  const leases = createLeases({ link: leasing, by, ttl });
+  const writer = createWriter({ link, by, signer, projections, seen, patience });
+  const secrets = createSecretGuard();
+  let vouched = 0;
+  let isClosed = false;
+
+  const close = async () => {
+    isClosed = true;
+    await leases.close();
+    await Promise.all([leasing.close(), link.close(), reading.close()]);
+  };
+  const ready = async () => {
+    await reading.ask(refuseOtherVersion);
+    await writer.settle();
+    for (const projection of projections) await persist(() => catchUp(link, projection), steadyNow() + patience);
+  };
+  await reading.told(ready).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+
+  return {
+    ...reading.reader,
+    async append(entries, holds) {
+      if (isClosed) throw closedStore();
+      const prepared = entries.map(prepareEntry);
+      for (const { stream, type, body } of prepared)
+        secrets.check(`${stream} ${type} ${by} ${body}`, `entry ${type} of ${stream}`);
+      if (prepared.length === 0) return [];
+      if (prepared.length > MOST_AT_ONCE / 2)
+        throw new LifeboatError('journal.too-large', `${prepared.length} entries are too many for one append`);
+      const proven = provenBy(prepared, holds);
+      const written = await reading.told(() => writer.append(prepared, proven, vouched));
+      reading.wake();
+      return written;
+    },
+    async hold(stream) {
+      if (isClosed) throw closedStore();
+      checkStreamName(stream);
+      return await reading.told(async () => {
+        const lease = await leases.take(stream);
+        try {
+          // What the holder before has written and not put into the log when it died belongs to the stream.
+          await writer.settle(stream);
+          return lease;
+        } catch (error) {
+          await lease.release();
+          throw error;
+        }
+      });
+    },
+    rows: async (name, query) => {
+      const projection = projectionOf(projections, name);
+      return await reading.told(async () => {
+        for (;;) {
+          const kept = await reading.ask((session) => selectKept(session, projection, query));
+          if (kept !== undefined) return kept;
+          await persist(() => catchUp(link, projection), steadyNow() + patience);
+        }
+      });
+    },
+    guard: secrets.add,
+    log: {
+      ...reading.reader.log,
+      vouch(size) {
+        vouched = Math.max(vouched, size);
+      },
+    },
+    close,
+  };
+}
+
+/**
+ * The same for looking only; nothing is ever written. Of a store whose projections are kept by another version, rows are folded from all
+ * entries.
+ */
+export async function openPostgresForReading(options: ReaderOptions): Promise<JournalReader> {
+  const { projections } = options;
+  const reading = openReading(options, connectionsOf(options, STATEMENT));
+  await reading.told(() => reading.ask(refuseOtherVersion)).catch(async (error: unknown) => {
+    await reading.close();
+    throw error;
+  });
+  return {
+    ...reading.reader,
+    rows: async (name, query) => {
+      const projection = projectionOf(projections, name);
+      return await reading.told(async () => {
+        const kept = await reading.ask((session) => selectKept(session, projection, query));
+        if (kept !== undefined) return kept;
+        const fold = createFold(projection);
+        for await (const entries of pagesOf(reading.ask)) for (const entry of entries) fold.take(entry);
+        return selectRows(fold.rows(), query);
+      });
+    },
+    log: { ...reading.reader.log, vouch: () => undefined },
+    close: reading.close,
+  };
+}
+
+type Connections = Omit<LinkOptions, 'name' | 'greet'>;
+
+function connectionsOf({ address, env }: ReaderOptions, idleTimeout: number): Connections {
+  return { address: parseAddress(address, env), env, statementTimeout: STATEMENT, idleTimeout, readOnly: false };
+}
+
+/** What readers and writers have in common; it has connections of its own, so that a look waits for no append. */
+function openReading({ installation, patience = PATIENCE }: ReaderOptions, base: Connections) {
+  const { address } = base;
+  const link = createLink({ ...base, name: 'lifeboat reader', readOnly: true });
+  const listener = createLink({ ...base, name: 'lifeboat listener', readOnly: true });
+  const ask: Ask = (look) => persist(() => link.use(look), steadyNow() + patience);
+  const followers = createFollowers(ask, listener);
+  const told = <T>(work: () => Promise<T>): Promise<T> => inWords(address, work);
+  const answer: Ask = (look) => told(() => ask(look));
+  return {
+    ask,
+    told,
+    wake: followers.wake,
+    async close() {
+      followers.end();
+      await Promise.all([link.close(), listener.close()]);
+    },
+    reader: {
+      read: (stream, fromSeq = 1) => answer((session) => readStream(session, stream, fromSeq)),
+      head: (stream) => answer((session) => headOf(session, stream)),
+      streams: (prefix = '') => answer((session) => streamHeads(session, prefix)),
+      follow: followers.follow,
+      log: createLog(answer, installation),
+    } satisfies Partial<Record<keyof JournalReader, unknown>> & Pick<JournalReader, 'read' | 'head' | 'streams' | 'follow'>,
+  };
+}
+
+/** Errors of PostgreSQL in our words; nothing else leaves the store. */
+async function inWords<T>({ user, database, servers }: Address, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof LifeboatError || error instanceof RangeError) throw error;
+    throw refused(error, { user, database, server: servers.map(named).join(', ') });
+  }
+}
+
+async function* pagesOf(ask: Ask) {
+  const PAGE = 1_000;
+  for (let next = 0; ; next += PAGE) {
+    const entries = await ask((session: Session) => readLeaves(session, next, PAGE));
+    yield entries;
+    if (entries.length < PAGE) return;
+  }
+}
+
+function projectionOf(projections: readonly Projection[], name: string): Projection {
+  const projection = projections.find((one) => one.name === name);
+  if (projection === undefined) throw new RangeError(`no projection is called ${name}`);
+  return projection;
+}
+
+/** The leases that an append has to prove: one for each stream that it writes. */
+function provenBy(prepared: readonly PreparedEntry[], holds: readonly Hold[]): readonly Lease[] {
+  const streams = new Set(prepared.map(({ stream }) => stream).filter((stream) => stream !== LOG_STREAM));
+  return [...streams].map((stream) => {
+    const hold = holds.find((one): one is Lease => one.resource === stream && 'proof' in one);
+    if (hold === undefined)
+      throw new LifeboatError('journal.unheld', `${stream} is written without being held`, {
+        hints: ['nothing was written; this is a bug in lifeboat: please report it'],
+      });
+    if (hold.lasts() > 0) return hold;
+    throw hold.lost.reason ?? lostHold(stream, 'it was given back');
+  });
+}

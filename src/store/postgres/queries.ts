@@ -1,0 +1,87 @@
+import type { Entry, Head, StoredEntry, StreamName } from '../journal.ts';
+import { LOG_STREAM } from '../journal.ts';
+import { hearLog, type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
+import { hashOf } from '../leaf.ts';
+import { entryOf } from '../new-entry.ts';
+import { LifeboatError } from '../../errors.ts';
+import type { Session } from './link.ts';
+
+const FIELDS = `l.leaf as index, e.stream, e.seq, e.at, e.by, e.type, e.body, encode(l.hash, 'hex') as hash`;
+const ENTRIES = `select ${FIELDS} from lifeboat.entries e join lifeboat.leaves l using (id)`;
+
+/** The entries of a stream, verified against their leaves and without a gap. Throws `journal.damaged` otherwise. */
+export async function readStream(session: Session, stream: StreamName, fromSeq: number): Promise<readonly Entry[]> {
+  const stored = await session.query<StoredEntry>(`${ENTRIES} where e.stream = $1 and e.seq >= $2 order by e.seq`, [
+    stream,
+    fromSeq,
+  ]);
+  for (const [at, { seq }] of stored.entries())
+    if (seq !== Math.max(fromSeq, 1) + at) throw gap(stream, Math.max(fromSeq, 1) + at);
+  return stored.map(entryOf);
+}
+
+/** The entries of the leaves from `from` on, at most `limit`, up to the first that is not there. */
+export async function readLeaves(session: Session, from: number, limit: number): Promise<readonly Entry[]> {
+  const stored = await session.query<StoredEntry>(`${ENTRIES} where l.leaf >= $1 order by l.leaf limit $2`, [from, limit]);
+  for (const [at, { index }] of stored.entries())
+    if (index !== from + at)
+      throw new LifeboatError('journal.damaged', `entry ${from + at} of the log is not there`, { hints: VERIFY });
+  return stored.map(entryOf);
+}
+
+/** The same as they are stored, nothing verified; what is not there is passed over. */
+export function storedLeaves(session: Session, from: number, limit: number): Promise<readonly StoredEntry[]> {
+  return session.query<StoredEntry>(`${ENTRIES} where l.leaf >= $1 order by l.leaf limit $2`, [from, limit]);
+}
+
+export async function headOf(session: Session, stream: StreamName): Promise<Head> {
+  const [head] = await session.query<Head>(
+    `select e.seq, encode(l.hash, 'hex') as hash from lifeboat.entries e join lifeboat.leaves l using (id)
+     where e.stream = $1 order by e.seq desc limit 1`,
+    [stream],
+  );
+  return { seq: 0, hash: '', ...head, stream };
+}
+
+/** Hops from one stream to the next by the primary key: a look at all heads must not read all entries. */
+const STREAMS = `with recursive hop(stream) as (
+  (select stream from lifeboat.entries where stream >= $1 order by stream limit 1)
+  union all
+  select (select e.stream from lifeboat.entries e where e.stream > hop.stream order by e.stream limit 1)
+  from hop where hop.stream is not null
+)
+select h.stream, e.seq, e.hash from hop h cross join lateral (
+  select e.seq, encode(l.hash, 'hex') as hash from lifeboat.entries e join lifeboat.leaves l using (id)
+  where e.stream = h.stream order by e.seq desc limit 1
+) e where starts_with(h.stream, $1) order by h.stream`;
+
+export function streamHeads(session: Session, prefix: string): Promise<readonly Head[]> {
+  return session.query<Head>(STREAMS, [prefix]);
+}
+
+/** What the log says of itself in all its rows that are committed, also in those that have no leaf yet. */
+export async function hearStore(session: Session, said: LogSays = NOTHING_SAID): Promise<LogSays> {
+  const rows = await session.query<Omit<StoredEntry, 'hash' | 'index'>>(
+    'select stream, seq, at, by, type, body from lifeboat.entries where stream = $1 and seq > $2 order by seq',
+    [LOG_STREAM, said.seq],
+  );
+  return hearLog(
+    said,
+    rows.map((row) => entryOf({ ...row, index: -1, hash: hashOf(row) })),
+  );
+}
+
+/** The last number of a stream among all rows that are committed. */
+export async function lastSeq(session: Session, stream: StreamName): Promise<number> {
+  const [row] = await session.query<{ seq: number }>(
+    'select coalesce(max(seq), 0) as seq from lifeboat.entries where stream = $1',
+    [stream],
+  );
+  return row?.seq ?? 0;
+}
+
+const VERIFY = ['`lifeboat audit verify` says what else is damaged'];
+
+function gap(stream: string, seq: number): LifeboatError {
+  return new LifeboatError('journal.damaged', `entry ${seq} of ${stream} is not there`, { hints: VERIFY });
+}

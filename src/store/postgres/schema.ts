@@ -1,0 +1,185 @@
+/** Kept in `lifeboat.store`; a lifeboat opens its own only. */
+export const SCHEMA_VERSION = 1;
+
+/** Who is granted this role is a member of the team: reads everything, appends, and changes nothing. */
+export const MEMBER = 'lifeboat_member';
+
+/** Advisory locks of this database: "LIFE" in ASCII, then which. One process at a time sequences; the others wait at the gate. */
+export const LOCKS = 0x4c494645;
+const [SEQUENCER, GATE] = [`${LOCKS}, 1`, `${LOCKS}, 2`];
+export const INIT_LOCK = `${LOCKS}, 3`;
+
+/**
+ * Takes the right to sequence, to the end of the transaction. A client that stands still with it is cut off by
+ * `idle_in_transaction_session_timeout`.
+ */
+export const TAKE_LEAD = `select pg_advisory_xact_lock(${SEQUENCER}), pg_advisory_xact_lock(${GATE})`;
+
+/*
+ * An append has two steps, so that the one tree is no bottleneck. First its rows are committed into `entries`, by many processes
+ * at once. Then one process, whichever comes first, gives all rows that have no leaf their leaves, and signs the new head.
+ */
+const TABLES = `
+create table lifeboat.store (version int not null);
+
+create table lifeboat.entries (
+  id bigint generated always as identity unique,
+  stream text collate "C" not null,
+  seq bigint not null check (seq > 0),
+  at text collate "C" not null
+    default to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+  by text not null,
+  type text not null,
+  body text not null,
+  append uuid not null,
+  signature text not null,
+  tx xid8 not null default pg_current_xact_id(),
+  primary key (stream, seq)
+);
+create index entries_by_tx on lifeboat.entries (tx);
+
+create table lifeboat.leaves (
+  leaf bigint primary key,
+  id bigint not null unique,
+  hash bytea not null check (octet_length(hash) = 32),
+  tree bytea not null
+);
+
+create table lifeboat.heads (
+  size bigint primary key,
+  note text not null,
+  installation text not null,
+  floor xid8 not null
+);
+
+create table lifeboat.vouched (
+  installation text not null,
+  size bigint not null,
+  primary key (installation, size)
+);
+
+create table lifeboat.leases (
+  resource text collate "C" primary key,
+  token bigint not null,
+  nonce uuid not null,
+  holder text not null,
+  since timestamptz not null,
+  until timestamptz not null
+);
+
+create table lifeboat.projections (
+  name text collate "C" not null,
+  version int not null,
+  upto bigint not null,
+  primary key (name, version)
+);
+
+create table lifeboat.rows (
+  projection text collate "C" not null,
+  version int not null,
+  key text collate "C" not null,
+  grp text collate "C" not null,
+  sort text collate "C" not null,
+  value text not null,
+  primary key (projection, version, key)
+);
+create index rows_by_group on lifeboat.rows (projection, version, grp, sort, key);
+create index rows_by_sort on lifeboat.rows (projection, version, sort, key);
+`;
+
+/** Nobody changes what is on record, the owner neither: it takes a change of the schema, which the signed heads betray. */
+const APPEND_ONLY_TABLES = ['entries', 'leaves', 'heads', 'vouched'];
+
+const APPEND_ONLY = `
+create function lifeboat.refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'the journal is append-only' using errcode = 'insufficient_privilege';
+end $$;
+${APPEND_ONLY_TABLES.map(
+  (table) => `
+create trigger ${table}_append_only before update or delete or truncate on lifeboat.${table}
+  for each statement execute function lifeboat.refuse_change();
+alter table lifeboat.${table} enable always trigger ${table}_append_only;`,
+).join('')}
+`;
+
+/*
+ * Waits until the given rows have leaves, or until it is up to the caller to give them: then it holds the lock and gets all that it
+ * needs. Rows without a leaf are found by the transaction that wrote them: a head keeps the oldest transaction that was not over
+ * when its rows were looked for (floor), so whatever is older has its leaf. Rows of a database that was dumped and loaded do
+ * not fit into that order; then all are looked at.
+ */
+/** Rows that get their leaves at once. Those of one append stay together, so it has fewer. */
+export const MOST_AT_ONCE = 1_000;
+
+const CLAIM = `
+create function lifeboat.claim(streams text[], seqs bigint[], must boolean) returns json language plpgsql
+  -- A plan for tables of any size would read all entries to find the last few.
+  set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
+declare
+  mine bigint[];
+  newest lifeboat.heads%rowtype;
+  lowest xid8;
+  answer json;
+begin
+  select array_agg(e.id) into mine from unnest(streams, seqs) g(stream, seq)
+    join lifeboat.entries e on e.stream = g.stream and e.seq = g.seq;
+  if mine is null and not must then
+    return json_build_object('done', json_build_array());
+  end if;
+  loop
+    perform pg_advisory_lock_shared(${GATE});
+    perform pg_advisory_unlock_shared(${GATE});
+    if not must and cardinality(mine) = (select count(*) from lifeboat.leaves l where l.id = any (mine)) then
+      return json_build_object('done', (select json_agg(json_build_array(e.stream, e.seq, l.leaf))
+        from lifeboat.leaves l join lifeboat.entries e using (id) where l.id = any (mine)));
+    end if;
+    exit when pg_try_advisory_xact_lock(${SEQUENCER});
+  end loop;
+  perform pg_advisory_xact_lock(${GATE});
+  select * into newest from lifeboat.heads order by size desc limit 1;
+  select e.tx into lowest from lifeboat.entries e
+    where e.id = any (mine) and not exists (select from lifeboat.leaves l where l.id = e.id) order by e.tx limit 1;
+  lowest := case when newest.size is null or streams is null then '0' else least(newest.floor, lowest) end;
+  select json_build_object(
+    'head', case when newest.size is null then null else
+      json_build_object('size', newest.size, 'note', newest.note, 'installation', newest.installation) end,
+    'floor', coalesce(newest.floor::text, '0'),
+    'horizon', pg_snapshot_xmin(pg_current_snapshot())::text,
+    'leaves', (select coalesce(max(leaf) + 1, 0) from lifeboat.leaves),
+    'peaks', (select json_agg(json_build_object('hash', encode(l.hash, 'hex'), 'tree', encode(l.tree, 'hex')) order by l.leaf)
+      from generate_series(0, 52) k join lifeboat.leaves l on l.leaf = ((newest.size >> k) << k) - 1
+      where (newest.size >> k) & 1 = 1),
+    'projections', (select json_agg(p) from lifeboat.projections p),
+    'entries', (with fresh as materialized (
+        select e.id, e.stream, e.seq, e.at, e.by, e.type, e.body, e.append, e.signature,
+          max(e.id) over (partition by e.append) as last
+        from lifeboat.entries e
+        where e.tx >= lowest and not exists (select from lifeboat.leaves l where l.id = e.id))
+      select json_agg(f order by f.last, f.id) from (select * from fresh order by last, id limit ${MOST_AT_ONCE}) f)
+  ) into answer;
+  return answer;
+end $$;
+`;
+
+const ROLE = `
+do $$ begin
+  create role ${MEMBER} nologin;
+exception when duplicate_object or unique_violation then null;
+end $$;
+`;
+
+const GRANTS = `
+grant usage on schema lifeboat to ${MEMBER};
+grant select on all tables in schema lifeboat to ${MEMBER};
+grant insert (stream, seq, by, type, body, append, signature) on lifeboat.entries to ${MEMBER};
+grant insert on lifeboat.leaves, lifeboat.heads, lifeboat.vouched to ${MEMBER};
+grant insert, update, delete on lifeboat.leases, lifeboat.projections, lifeboat.rows to ${MEMBER};
+grant execute on function lifeboat.claim(text[], bigint[], boolean) to ${MEMBER};
+`;
+
+/** What makes a store of an empty database; further versions come behind it, each from the one before. */
+export const MIGRATIONS: readonly string[] = [`create schema lifeboat;${TABLES}${APPEND_ONLY}${CLAIM}
+revoke all on all functions in schema lifeboat from public;`];
+export const MAKE_ROLE = ROLE;
+export const GRANT_ROLE = GRANTS;

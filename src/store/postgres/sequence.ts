@@ -1,0 +1,211 @@
+import type { KeyObject } from 'node:crypto';
+import { LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
+import { hashOf } from '../leaf.ts';
+import { hearLog, type LogSays } from '../log/known-keys.ts';
+import { verifiedTip } from '../log/next-leaves.ts';
+import type { Signer } from '../log/signer.ts';
+import { grow, nodeAt, peaksOf, type Rim, rootOfRim } from '../log/tree.ts';
+import { entryOf } from '../new-entry.ts';
+import type { Projection } from '../projections/projection.ts';
+import type { Session } from './link.ts';
+import { foldRows, type Version } from './rows.ts';
+import { MOST_AT_ONCE } from './schema.ts';
+import { rolledBack } from './trouble.ts';
+import { type FreshRow, unsignedRow } from './write.ts';
+
+/** Which leaf a row has got. */
+export type Placed = readonly [stream: string, seq: number, leaf: number];
+
+/** What `lifeboat.claim` answers. */
+interface Claim {
+  readonly done?: readonly Placed[] | null;
+  readonly head: { readonly size: number; readonly note: string; readonly installation: string } | null;
+  readonly floor: string;
+  readonly horizon: string;
+  readonly leaves: number;
+  readonly peaks: readonly { readonly hash: string; readonly tree: string }[] | null;
+  readonly projections: readonly Version[] | null;
+  readonly entries: readonly (FreshRow & { readonly last: number })[] | null;
+}
+
+/** The answer to `sendClaim`, which `sequence` goes on with. */
+export type Claimed = Promise<readonly { readonly claim: Claim }[]>;
+
+export interface SequenceOptions {
+  readonly signer: Signer;
+  readonly projections: readonly Projection[];
+  /** What the log says of its keys, read anew when `isStale`. */
+  readonly said: (session: Session, isStale: boolean) => Promise<LogSays>;
+  /** The size that this process knows the log to have had. */
+  readonly known: () => number;
+}
+
+const CLAIM = 'select lifeboat.claim($1::text[], $2::bigint[], $3) as claim';
+
+/** Begins a transaction and claims in it; sent behind a write, so that all is one way there and back. */
+export function sendClaim(
+  session: Session,
+  rows: readonly { readonly stream: string; readonly seq: number }[] | 'all',
+): Claimed {
+  const begun = session.query('begin');
+  const values =
+    rows === 'all' ? [null, null, true] : [rows.map(({ stream }) => stream), rows.map(({ seq }) => seq), false];
+  return Promise.all([begun, session.query<{ claim: Claim }>(CLAIM, values)]).then(([, claimed]) => claimed);
+}
+
+export interface Sequenced {
+  readonly placed: readonly Placed[];
+  /** The head that this process has signed; undefined when another one did. */
+  readonly head: { readonly size: number; readonly root: string } | undefined;
+  /** Rows were left over: call again. */
+  readonly isPartial: boolean;
+}
+
+/**
+ * Goes on after `sendClaim`: waits for another process that gives the rows their leaves, or does it for all rows that are
+ * committed, in one transaction: leaves, rows of projections, the signed head. Throws `journal.damaged`, with nothing
+ * written, where the newest head does not cover the leaves or a row was written by nobody whom the log knows.
+ */
+export async function sequence(
+  session: Session,
+  claimed: Claimed,
+  options: SequenceOptions,
+): Promise<Sequenced> {
+  try {
+    const [answer] = await claimed;
+    const claim = answer?.claim;
+    if (claim === undefined || claim.done !== undefined) {
+      await session.query('commit');
+      return { placed: claim?.done ?? [], head: undefined, isPartial: false };
+    }
+    return await lead(session, claim, options);
+  } catch (error) {
+    if (error instanceof LifeboatError) await session.query('rollback');
+    throw error;
+  }
+}
+
+async function lead(session: Session, claim: Claim, options: SequenceOptions): Promise<Sequenced> {
+  const { signer, projections } = options;
+  if ((claim.head?.size ?? 0) < options.known())
+    throw rolledBack(`entry ${options.known() - 1} of the log is gone`);
+  const { rows, isPartial } = wholeAppends(claim.entries ?? []);
+  if (rows.length === 0) {
+    await session.query('commit');
+    return { placed: [], head: undefined, isPartial: false };
+  }
+  const said = await saidFor(session, claim, rows, options);
+  const tip = verifiedTip({
+    rim: rimOf(claim),
+    head: claim.head === null ? undefined : { ...claim.head, vouched: 0 },
+    said,
+  });
+  let { rim } = tip;
+  const leaves = rows.map((row) => {
+    const hash = hashOf(row);
+    const grown = grow(rim, Buffer.from(hash, 'hex'));
+    const entry = entryOf({ ...fieldsOf(row), index: rim.size, hash });
+    rim = grown.rim;
+    return { id: row.id, entry, tree: grown.tree };
+  });
+  const entries = leaves.map(({ entry }) => entry);
+  const origin = hearLog(said, entries).origin ?? '';
+  const root = rootOfRim(rim).toString('hex');
+  const kept = upToDate(projections, claim);
+  const folded = await foldRows(session, kept, entries);
+  const head = { size: rim.size, root };
+  const note = signer.sign({ origin, ...head, armed: [] });
+  const finished = session.query(FINISH, [
+    leaves.map(({ entry }) => entry.index),
+    leaves.map(({ id }) => id),
+    leaves.map(({ entry }) => Buffer.from(entry.hash, 'hex')),
+    leaves.map(({ tree }) => tree),
+    head.size,
+    note,
+    signer.installation,
+    isPartial ? claim.floor : claim.horizon,
+    kept.map(({ name }) => name),
+    kept.map(({ version }) => version),
+    JSON.stringify(folded),
+  ]);
+  // Sent at once: nobody waits for this process while it waits for an answer.
+  await Promise.all([finished, session.query('commit')]);
+  return { placed: entries.map(({ stream, seq, index }): Placed => [stream, seq, index]), head, isPartial };
+}
+
+const FINISH = `with leaves as (
+  insert into lifeboat.leaves (leaf, id, hash, tree)
+  select * from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bytea[])
+), head as (
+  insert into lifeboat.heads (size, note, installation, floor) values ($5::bigint, $6, $7, $8::xid8)
+), projected as (
+  insert into lifeboat.projections (name, version, upto) select name, version, $5::bigint from unnest($9::text[], $10::int[]) p(name, version)
+  on conflict (name, version) do update set upto = excluded.upto
+), folded as materialized (
+  select * from json_to_recordset($11::json)
+    as f(projection text, version int, key text, grp text, sort text, value text)
+), removed as (
+  delete from lifeboat.rows r using folded f
+  where f.value is null and r.projection = f.projection and r.version = f.version and r.key = f.key
+), put as (
+  insert into lifeboat.rows select projection, version, key, grp, sort, value from folded where value is not null
+  on conflict (projection, version, key) do update set grp = excluded.grp, sort = excluded.sort, value = excluded.value
+)
+select pg_notify('lifeboat', ($5::bigint)::text)`;
+
+/** The rows of whole appends: at the limit, those of the last one may not be all there. */
+function wholeAppends(rows: readonly FreshRow[]): { readonly rows: readonly FreshRow[]; readonly isPartial: boolean } {
+  if (rows.length < MOST_AT_ONCE) return { rows, isPartial: false };
+  const last = rows.at(-1)?.append;
+  return { rows: rows.filter(({ append }) => append !== last), isPartial: true };
+}
+
+/** The keys that the log knows, refreshed where somebody signed whom this process has not heard of. */
+async function saidFor(
+  session: Session,
+  { head }: Claim,
+  rows: readonly FreshRow[],
+  options: SequenceOptions,
+): Promise<LogSays> {
+  const keysOf = (said: LogSays): readonly KeyObject[] => [...said.keys.values()];
+  const isKnown = (said: LogSays) =>
+    (head === null || said.keys.has(head.installation)) && unsignedRow(rows, keysOf(said)) === undefined;
+  const before = await options.said(session, false);
+  const said = isKnown(before) ? before : await options.said(session, true);
+  const foreign = unsignedRow(rows, keysOf(said));
+  if (foreign === undefined) return said;
+  const what = `entry ${foreign.seq} of ${show(foreign.stream, 120)}`;
+  throw new LifeboatError('journal.damaged', `${what} was not written by an installation of this journal`, {
+    hints: [
+      'it is not part of the log, and nothing more is signed while it is there',
+      `the owner of the database finds it with: select * from lifeboat.entries where id = ${foreign.id}`,
+    ],
+    evidence: { stream: foreign.stream, seq: foreign.seq, by: foreign.by, at: foreign.at },
+  });
+}
+
+function rimOf({ head, leaves, peaks }: Claim): Rim {
+  const size = head?.size ?? 0;
+  const names = peaksOf(size);
+  const found = names.map(({ level }, index) => {
+    const stored = peaks?.[index];
+    const bytes = stored && { hash: Buffer.from(stored.hash, 'hex'), tree: Buffer.from(stored.tree, 'hex') };
+    return Buffer.from(nodeAt(bytes, level - 1) ?? []);
+  });
+  // Leaves that no head covers make the size differ, and missing ones the root.
+  return { size: leaves, peaks: found };
+}
+
+/** The projections that this process may go on with: rows of another version, or such as are behind, are not mixed up with. */
+function upToDate(projections: readonly Projection[], { head, projections: versions }: Claim): readonly Projection[] {
+  const size = head?.size ?? 0;
+  return projections.filter(({ name, version }) => {
+    const kept = versions?.find((one) => one.name === name && one.version === version);
+    return (kept?.upto ?? 0) === size;
+  });
+}
+
+function fieldsOf({ stream, seq, at, by, type, body }: FreshRow) {
+  return { stream, seq, at, by, type, body };
+}

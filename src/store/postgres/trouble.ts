@@ -1,0 +1,158 @@
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
+
+/** The store cannot be reached just now: to be tried again, or told. */
+export const UNREACHABLE = 'journal.unreachable';
+
+/** The five characters of an error that PostgreSQL itself reports; undefined for an error of the way there. */
+export function sqlState(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
+  return 'severity' in error && /^[0-9A-Z]{5}$/u.test(error.code) ? error.code : undefined;
+}
+
+/**
+ * Whether a connection is of no more use: it broke, the server ends (57P), cut it off for being idle in a transaction
+ * (25P03), cancelled a statement that took too long (57014), or does not take writes any more (25006: it was demoted).
+ */
+export function isBroken(error: unknown): boolean {
+  if (error instanceof LifeboatError) return error.code === UNREACHABLE;
+  const state = sqlState(error);
+  return state === undefined || /^(?:08|53|57|58|25P03|25006|XX)/u.test(state);
+}
+
+/** What a broken connection is called where nobody can try again. */
+export function unreachable(cause: unknown, servers: string): LifeboatError {
+  if (cause instanceof LifeboatError) return cause;
+  return new LifeboatError(UNREACHABLE, `the store cannot be reached: ${whyOf(cause)}`, {
+    hints: [`it is expected at ${servers}`, 'nothing was written by this step: try again when the database answers'],
+    evidence: evidenceOf(cause),
+    cause: undefined,
+  });
+}
+
+/** An error of PostgreSQL that another attempt does not mend, in words. */
+export function refused(cause: unknown, context: RefusedContext): LifeboatError {
+  if (cause instanceof LifeboatError) return cause;
+  const state = sqlState(cause) ?? '';
+  const { user, database, server } = context;
+  const evidence = evidenceOf(cause);
+  const hints = context.hints ?? [];
+  const who = `user ${show(user, 60)}`;
+  if (state === '28P01' || state === '28000' || isPasswordMissing(cause))
+    return new LifeboatError('journal.refused', `${server} does not let ${who} in: ${whyOf(cause)}`, {
+      hints: [...hints, 'the password comes from PGPASSWORD or ~/.pgpass, never from the address'],
+      evidence,
+    });
+  if (state === '3D000')
+    return new LifeboatError('journal.none', `there is no database ${show(database, 60)} on ${server}`, {
+      hints: ['create it (`createdb`), then `lifeboat store init`'],
+      evidence,
+    });
+  if (state === '3F000' || state === '42P01' || state === '42883')
+    return new LifeboatError('journal.none', `there is no store in the database ${show(database, 60)} on ${server}`, {
+      hints: ['`lifeboat store init` makes one'],
+      evidence,
+    });
+  if (state === '42501')
+    return new LifeboatError('journal.refused', `${who} may not do this: ${whyOf(cause)}`, {
+      hints: [`the owner of the store lets a member in: grant lifeboat_member to "${show(user, 60)}"`],
+      evidence,
+    });
+  const tls = tlsHint(cause);
+  if (tls !== undefined)
+    return new LifeboatError('journal.refused', `${server} cannot be trusted: ${whyOf(cause)}`, {
+      hints: [tls, 'sslmode=require in the address encrypts without verifying who answers'],
+      evidence,
+    });
+  return new LifeboatError('journal.damaged', `the store answers with an error: ${whyOf(cause)}`, {
+    hints: ['`lifeboat audit verify` says what is damaged'],
+    evidence,
+  });
+}
+
+export interface RefusedContext {
+  readonly user: string;
+  readonly database: string;
+  /** As it is shown. */
+  readonly server: string;
+  readonly hints?: readonly string[];
+}
+
+/** Whether another attempt at the same server would end the same way. */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof LifeboatError) return error.code !== UNREACHABLE;
+  if (isPasswordMissing(error) || tlsHint(error) !== undefined) return true;
+  return /^(?:28|3D|42)/u.test(sqlState(error) ?? '');
+}
+
+export function rolledBack(what: string): LifeboatError {
+  return new LifeboatError('journal.rolled-back', `the store has lost what it had acknowledged: ${what}`, {
+    hints: [
+      'nothing more is written: a standby that lagged behind may have been promoted, or a backup was put back',
+      'put the journal back, or `lifeboat audit accept-loss --reason TEXT`',
+    ],
+    exitCode: EXIT.inDoubt,
+  });
+}
+
+export function lostStore(cause: unknown): LifeboatError {
+  const why = cause instanceof LifeboatError ? cause.shortMessage : whyOf(cause);
+  return new LifeboatError('journal.lost', `the store could not be written to: ${why}`, {
+    hints: [
+      'no further step is taken: what is not written down is not done',
+      'when the database answers again: `lifeboat resume`, which looks at the service first',
+    ],
+    evidence: cause instanceof LifeboatError ? cause.evidence : evidenceOf(cause),
+  });
+}
+
+/** A certificate that does not convince: the codes of OpenSSL and Node, by what helps. */
+function tlsHint(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return 'the certificate is for another name: use that name in the address, or sslmode=verify-ca';
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return 'the certificate is out of its time: renew it on the server, or look at the clock of this machine';
+  if (/CERT|SELF_SIGNED|UNABLE_TO|ISSUER/u.test(code))
+    return 'name the certificate of the authority that signed it: sslrootcert=FILE in the address';
+  const text = error instanceof Error ? error.message : '';
+  if (/does not support SSL/u.test(text))
+    return 'the server does not encrypt: turn ssl on there, or write sslmode=disable for a network that you trust';
+  return undefined;
+}
+
+function isPasswordMissing(error: unknown): boolean {
+  return error instanceof Error && /SASL|password must be a string/iu.test(error.message);
+}
+
+function whyOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const known = WORDS[code];
+  if (known !== undefined) return known;
+  const inner = cause instanceof AggregateError ? cause.errors[0] : cause;
+  if (inner !== cause) return whyOf(inner);
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return show(text === '' ? code : text, 160).replace(/\.$/u, '');
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody answers there',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  ENOTFOUND: 'the name of the server is not known',
+  EAI_AGAIN: 'the name of the server cannot be looked up now',
+  ETIMEDOUT: 'it did not answer in time',
+  EHOSTUNREACH: 'there is no way to the server',
+  ENETUNREACH: 'there is no way to the server',
+  ENOENT: 'there is no socket',
+  EACCES: 'the socket is not for this user',
+  '53300': 'it has too many connections',
+  '57P03': 'it is starting up or shutting down',
+  '57014': 'it did not answer in time',
+};
+
+function evidenceOf(cause: unknown) {
+  const state = sqlState(cause);
+  const error = show(cause instanceof Error ? cause.message : String(cause), 300);
+  return state === undefined ? { error } : { error, state };
+}

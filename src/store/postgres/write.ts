@@ -1,0 +1,139 @@
+import type { KeyObject } from 'node:crypto';
+import { hashOf } from '../leaf.ts';
+import { openNote } from '../log/signed-note.ts';
+import type { Signer } from '../log/signer.ts';
+import type { PreparedEntry } from '../new-entry.ts';
+import type { Session } from './link.ts';
+
+/** What an append proves of a lease, in its own transaction. */
+export interface Proof {
+  readonly resource: string;
+  readonly token: number;
+  readonly nonce: string;
+}
+
+/** A row of `entries` that is being written: where it is to be is decided by its writer, who holds the stream. */
+export interface Row extends PreparedEntry {
+  readonly seq: number;
+}
+
+export interface Append {
+  /** Drawn at random: tells this append from any other, whatever became of the connection. */
+  readonly id: string;
+  readonly rows: readonly Row[];
+  readonly proofs: readonly Proof[];
+  readonly by: string;
+  /** Up to which size the home place of this installation has its checkpoint; 0 for nothing new. */
+  readonly vouched: number;
+}
+
+export interface Written {
+  /** Every lease was proven. Nothing was written otherwise. */
+  readonly proven: boolean;
+  /** Each stream goes on where the rows begin. Nothing was written otherwise. */
+  readonly fits: boolean;
+  /** When each row was written, by the database's clock, in order of the rows; null where nothing was. */
+  readonly at: readonly string[] | null;
+}
+
+/*
+ * One statement, so that it is one transaction and one way there and back. A lease that is being taken over is waited for
+ * and found to be another's; one that is proven cannot be taken over before this is committed. Leases are locked in the order of
+ * their names, as those who renew them do, or two would wait for each other.
+ */
+const WRITE = `with held as materialized (
+  select l.resource from lifeboat.leases l
+  join unnest($1::text[], $2::bigint[], $3::uuid[]) h(resource, token, nonce) on l.resource = h.resource
+  where l.token = h.token and l.nonce = h.nonce and l.until > clock_timestamp()
+  order by l.resource for share of l
+), given as (
+  select * from unnest($4::text[], $5::bigint[], $6::text[], $7::text[]) with ordinality g(stream, seq, type, body, nr)
+), state as (
+  select (select count(*) from held) = cardinality($1) as proven,
+    (select bool_and(first = 1 + coalesce((select max(e.seq) from lifeboat.entries e where e.stream = s.stream), 0))
+      from (select stream, min(seq) as first from given group by stream) s) as fits
+), written as (
+  insert into lifeboat.entries (stream, seq, by, type, body, append, signature)
+  select stream, seq, $8, type, body, $9::uuid, $10 from given where (select proven and fits from state) order by nr
+  returning id, at
+), vouched as (
+  insert into lifeboat.vouched (installation, size)
+  select $11, $12::bigint where $12::bigint > 0 and exists (select from written) on conflict do nothing
+)
+select proven, fits, (select json_agg(at order by id) from written) as at from state`;
+
+/** Commits the rows of an append, or nothing of them. They are no part of the log until they have leaves. */
+export async function writeRows(session: Session, append: Append, signer: Signer): Promise<Written> {
+  const { id, rows, proofs, by, vouched } = append;
+  const sorted = proofs.toSorted((a, b) => (a.resource < b.resource ? -1 : 1));
+  const [written] = await session.query<Written>(WRITE, [
+    sorted.map(({ resource }) => resource),
+    sorted.map(({ token }) => token),
+    sorted.map(({ nonce }) => nonce),
+    rows.map(({ stream }) => stream),
+    rows.map(({ seq }) => seq),
+    rows.map(({ type }) => type),
+    rows.map(({ body }) => body),
+    by,
+    id,
+    signatureOf(append, signer),
+    signer.installation,
+    vouched,
+  ]);
+  return written ?? { proven: false, fits: false, at: null };
+}
+
+/** The rows that an append has left in the store, after its connection broke: when each was written. */
+export async function findRows(session: Session, { id, rows }: Append): Promise<readonly string[] | 'other' | 'none'> {
+  const [first] = rows;
+  const found = await session.query<{ append: string; at: string }>(
+    'select append::text, at from lifeboat.entries e join unnest($1::text[], $2::bigint[]) with ordinality g(stream, seq, nr) using (stream, seq) order by nr',
+    [rows.map(({ stream }) => stream), rows.map(({ seq }) => seq)],
+  );
+  if (first === undefined || found.length === 0) return 'none';
+  return found.length === rows.length && found.every(({ append }) => append === id) ? found.map(({ at }) => at) : 'other';
+}
+
+/*
+ * Whoever may insert into the table could put rows there that another process would then make part of the log and sign. So each
+ * append is signed by its writer, and rows without the signature of a key that the log knows are never given leaves.
+ * The time is the database's, which the writer does not know yet.
+ */
+const SIGNED = 'lifeboat-append';
+
+/** An append as its signature covers it. Pure. */
+function signedText(id: string, by: string, rows: readonly Signed[]): string {
+  return `${id}\n${rows.map((row) => `${hashOf({ ...row, at: '', by })}\n`).join('')}`;
+}
+
+type Signed = Pick<FreshRow, 'stream' | 'seq' | 'type' | 'body'>;
+
+function signatureOf({ id, by, rows }: Append, signer: Signer): string {
+  const text = signedText(id, by, rows);
+  return signer.note(text, SIGNED).slice(text.length);
+}
+
+/** A row without a leaf as the store gives it. */
+export interface FreshRow {
+  readonly id: number;
+  readonly stream: string;
+  readonly seq: number;
+  readonly at: string;
+  readonly by: string;
+  readonly type: string;
+  readonly body: string;
+  readonly append: string;
+  readonly signature: string;
+}
+
+/** The first row whose append no known key has signed as it is there; undefined when all are well. */
+export function unsignedRow(rows: readonly FreshRow[], keys: readonly KeyObject[]): FreshRow | undefined {
+  for (const [append, its] of Map.groupBy(rows, (row) => row.append)) {
+    const [first] = its;
+    if (first === undefined) continue;
+    const text = signedText(append, first.by, its);
+    const isWhole = its.every(({ by, signature }) => by === first.by && signature === first.signature);
+    if (!isWhole || openNote(`${text}${first.signature}`, keys).result !== 'signed') return first;
+  }
+  return undefined;
+}

@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { LifeboatError } from '../../errors.ts';
+import { type Entry, LOG_STREAM } from '../journal.ts';
+import { hashOf } from '../leaf.ts';
+import { type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
+import { ownEntries } from '../log/next-leaves.ts';
+import type { Signer } from '../log/signer.ts';
+import { entryOf, type PreparedEntry } from '../new-entry.ts';
+import type { Projection } from '../projections/projection.ts';
+import { steadyNow } from './clock.ts';
+import { type Lease, lostHold } from './leases.ts';
+import type { Link, Session } from './link.ts';
+import { hearStore, lastSeq } from './queries.ts';
+import type { Seen } from './seen.ts';
+import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
+import { isBroken, lostStore, sqlState } from './trouble.ts';
+import { type Append, findRows, type Row, writeRows } from './write.ts';
+
+export interface WriterOptions {
+  readonly link: Link;
+  readonly by: string;
+  readonly signer: Signer;
+  readonly projections: readonly Projection[];
+  readonly seen: Seen;
+  /** Milliseconds after which an append whose connection broke is given up, and the journal with it. */
+  readonly patience: number;
+}
+
+export interface Writer {
+  append(prepared: readonly PreparedEntry[], leases: readonly Lease[], vouched: number): Promise<readonly Entry[]>;
+  /** Gives leaves to rows that a process left without when it died: those of one stream, or all. */
+  settle(stream?: string): Promise<void>;
+}
+
+/** An append on its way. */
+interface Waiting {
+  readonly id: string;
+  readonly prepared: readonly PreparedEntry[];
+  readonly leases: readonly Lease[];
+  readonly vouched: number;
+  readonly done: PromiseWithResolvers<readonly Entry[]>;
+  /** How many rows in front are the store's own. */
+  own: number;
+  /** The rows as they were sent last; where the connection broke, it is not known whether they are there. */
+  sent: Append | undefined;
+  /** When each row was written; then they are there. */
+  at: readonly string[] | undefined;
+  over: boolean;
+}
+
+/** Appends that go into one transaction, at most. */
+const GROUP = 50;
+/** Another process wrote to `store/log` meanwhile: how often to try again behind it. */
+const ATTEMPTS = 20;
+
+/** Appends one group after the other; what arrives meanwhile is the next group. */
+export function createWriter(options: WriterOptions): Writer {
+  const { link, seen, signer, by, projections, patience } = options;
+  const queue: Waiting[] = [];
+  // The last number of a stream, by the lease under which nobody else can write it.
+  const lastSeqs = new Map<string, number>();
+  let pumping: Promise<void> | undefined;
+  let lost: LifeboatError | undefined;
+  let said: LogSays = NOTHING_SAID;
+  let heardOn = 0;
+
+  const hear = async (session: Session, isStale: boolean): Promise<LogSays> => {
+    if (!isStale && heardOn === session.connection) return said;
+    said = await hearStore(session, heardOn === session.connection ? said : NOTHING_SAID);
+    heardOn = session.connection;
+    return said;
+  };
+  const sequencing: SequenceOptions = { signer, projections, said: hear, known: seen.size };
+
+  /** Numbers the rows behind what is in the store. */
+  const number = async (session: Session, one: Waiting, seqs = new Map<string, number>()): Promise<Append> => {
+    const own = ownEntries(said, signer);
+    const rows: Row[] = [];
+    for (const entry of [...own, ...one.prepared]) {
+      const nonce = one.leases.find(({ resource }) => resource === entry.stream)?.proof.nonce ?? '';
+      const last =
+        seqs.get(entry.stream) ?? lastSeqs.get(nonce) ?? (await lastSeq(session, entry.stream));
+      seqs.set(entry.stream, last + 1);
+      rows.push({ ...entry, seq: last + 1 });
+    }
+    one.own = own.length;
+    const proofs = one.leases.map(({ proof }) => proof);
+    one.sent = { id: one.id, rows, proofs, by, vouched: one.vouched };
+    return one.sent;
+  };
+
+  /** Nothing of it is there, and nothing will arrive: its rows are numbered anew. */
+  const unsend = (one: Waiting) => {
+    one.sent = undefined;
+    for (const { proof } of one.leases) lastSeqs.delete(proof.nonce);
+  };
+
+  /** Step one for one append of which it is not known that it is there. */
+  const write = async (session: Session, one: Waiting): Promise<void> => {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const isAgain = one.sent !== undefined;
+      if (one.sent !== undefined) {
+        const found = await findRows(session, one.sent);
+        if (typeof found !== 'string') {
+          one.at = found;
+          return;
+        }
+        // Where another's rows are, those that were sent cannot arrive any more: they have the same numbers.
+        if (found === 'other') unsend(one);
+      }
+      await hear(session, attempt > 0);
+      const written = await writeRows(session, one.sent ?? (await number(session, one)), signer).catch(
+        (error: unknown) => {
+          if (sqlState(error) === UNIQUE) return undefined;
+          throw error;
+        },
+      );
+      if (written?.at != null) {
+        one.at = written.at;
+        return;
+      }
+      // What was sent first may have proven its leases in time, and be committed later.
+      if (written?.proven === false && isAgain)
+        throw lostStore(new Error('its lease ended before the database answered again'));
+      unsend(one);
+      if (written?.proven === false) throw takenOver(one);
+    }
+    throw crowded();
+  };
+
+  /** Both steps for one group. What is over, or is known to be there, from an attempt before is not done again. */
+  const group = async (session: Session, all: readonly Waiting[]): Promise<void> => {
+    await hear(session, false);
+    const missing = () => all.filter(({ over, at }) => !over && at === undefined);
+    const isFresh = missing().every(({ sent }) => sent === undefined);
+    const leaves = new Map<string, number>();
+    if (isFresh && said.keys.has(signer.installation)) await together(session, missing(), leaves);
+    for (const one of missing())
+      await write(session, one).catch((error: unknown) => {
+        if (isBroken(error)) throw error;
+        fail(one, error);
+      });
+    const open = all.filter(({ over }) => !over);
+    const rows = open.flatMap(({ sent }) => sent?.rows ?? []);
+    while (rows.some((row) => !leaves.has(keyOf(row)))) {
+      const isPlaced = await place(session, sendClaim(session, rows), leaves);
+      // A database that was put back between the two steps has no rows to place.
+      if (!isPlaced) throw seen.gone();
+    }
+    for (const one of open) finish(one, leaves);
+  };
+
+  /**
+   * Both steps for appends of which nothing was sent before, in one way there and back, several of them in one transaction. Those that
+   * are refused, or all where one of them is in the way, are left to be tried by themselves.
+   */
+  const together = async (
+    session: Session,
+    missing: readonly Waiting[],
+    leaves: Map<string, number>,
+  ): Promise<void> => {
+    const seqs = new Map<string, number>();
+    const sent: Append[] = [];
+    for (const one of missing) sent.push(await number(session, one, seqs));
+    const frame = (statement: string) => (sent.length > 1 ? [session.query(statement)] : []);
+    const begun = frame('begin');
+    const writes = sent.map((append) => writeRows(session, append, signer));
+    const writing = Promise.allSettled([Promise.all(writes), ...begun, ...frame('commit')]);
+    const claimed = sendClaim(session, sent.flatMap(({ rows }) => rows));
+    claimed.catch(() => undefined);
+    const [written, ...rest] = await writing;
+    const failed = [written, ...rest].find((result) => result.status === 'rejected');
+    if (failed?.status === 'rejected' && isBroken(failed.reason)) throw failed.reason;
+    for (const [nr, one] of missing.entries()) {
+      one.at = (failed === undefined && written?.status === 'fulfilled' && written.value[nr]?.at) || undefined;
+      if (one.at === undefined) unsend(one);
+    }
+    await place(session, claimed, leaves);
+  };
+
+  /** Step two. False where there was nothing to do. */
+  const place = async (session: Session, claimed: Claimed, leaves: Map<string, number>): Promise<boolean> => {
+    const { placed, head } = await sequence(session, claimed, sequencing);
+    if (head !== undefined) seen.signed(head);
+    for (const [stream, seq, leaf] of placed) leaves.set(keyOf({ stream, seq }), leaf);
+    return placed.length > 0;
+  };
+
+  const finish = (one: Waiting, leaves: ReadonlyMap<string, number>): void => {
+    const entries = (one.sent?.rows ?? []).map((row, nr) => {
+      const fields = { ...row, at: one.at?.[nr] ?? '', by };
+      const entry = entryOf({ index: leaves.get(keyOf(row)) ?? -1, ...fields, hash: hashOf(fields) });
+      seen.acknowledged(entry);
+      const nonce = one.leases.find(({ resource }) => resource === row.stream)?.proof.nonce;
+      if (nonce !== undefined) lastSeqs.set(nonce, row.seq);
+      return entry;
+    });
+    one.over = true;
+    one.done.resolve(entries.slice(one.own));
+  };
+
+  const fail = (one: Waiting, error: unknown): void => {
+    // Rows that are committed and have no leaf get one from whoever opens the store next.
+    const mayArrive = one.sent !== undefined;
+    const reason = error instanceof LifeboatError && !isBroken(error) ? error : lostStore(error);
+    if (mayArrive || reason.code === 'journal.lost') lost = reason;
+    one.over = true;
+    one.done.reject(reason);
+  };
+
+  const pump = async (): Promise<void> => {
+    for (let all = queue.splice(0, GROUP); all.length > 0; all = queue.splice(0, GROUP)) {
+      const attempt = () => {
+        // What was committed may be gone with a server: it is looked for anew.
+        for (const one of all) one.at = undefined;
+        return link.use((session) => group(session, all));
+      };
+      try {
+        if (lost !== undefined) throw lost;
+        await persist(attempt, steadyNow() + patience);
+      } catch (error) {
+        for (const one of all) if (!one.over) fail(one, error);
+      }
+    }
+    pumping = undefined;
+  };
+
+  return {
+    append(prepared, leases, vouched) {
+      if (lost !== undefined) return Promise.reject(lost);
+      const done = Promise.withResolvers<readonly Entry[]>();
+      const fresh = { own: 0, sent: undefined, at: undefined, over: false };
+      queue.push({ id: randomUUID(), prepared, leases, vouched, done, ...fresh });
+      pumping ??= pump();
+      return done.promise;
+    },
+    async settle(stream) {
+      const work = async (session: Session) => {
+        const left = stream === undefined ? 'all' : await leftOf(session, stream);
+        for (let isPartial = left.length > 0; isPartial; ) {
+          const done = await sequence(session, sendClaim(session, left), sequencing);
+          if (done.head !== undefined) seen.signed(done.head);
+          isPartial = done.isPartial;
+        }
+      };
+      await persist(() => link.use(work), steadyNow() + patience);
+    },
+  };
+}
+
+/** Tries again while the connection breaks and there is time. */
+export async function persist<T>(work: () => Promise<T>, end: number): Promise<T> {
+  for (let wait = 20; ; wait = Math.min(wait * 2, 500)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBroken(error) || steadyNow() + wait > end) throw error;
+      await pause(wait);
+    }
+  }
+}
+
+/** SQLSTATE of a row whose number another process has taken. */
+const UNIQUE = '23505';
+
+/** The rows at the end of a stream that have no leaf. */
+function leftOf(session: Session, stream: string): Promise<readonly { stream: string; seq: number }[]> {
+  return session.query<{ stream: string; seq: number }>(
+    `select stream, seq from (select id, stream, seq from lifeboat.entries where stream = $1 order by seq desc limit 500) e
+     where not exists (select from lifeboat.leaves l where l.id = e.id) order by seq`,
+    [stream],
+  );
+}
+
+function keyOf({ stream, seq }: { readonly stream: string; readonly seq: number }): string {
+  return `${stream} ${seq}`;
+}
+
+function takenOver({ leases }: Waiting): LifeboatError {
+  const ended = leases.find((lease) => lease.lasts() === 0);
+  if (ended !== undefined)
+    return ended.lost.reason instanceof LifeboatError
+      ? ended.lost.reason
+      : lostHold(ended.resource, 'it was given back');
+  const what = leases.map(({ resource }) => resource).join(', ');
+  return new LifeboatError('journal.conflict', `${what} was taken over by another process`, {
+    hints: ['nothing was written: read it again before acting'],
+  });
+}
+
+function crowded(): LifeboatError {
+  return new LifeboatError('journal.busy', `too many processes write to ${LOG_STREAM} at once`, {
+    hints: ['nothing was written: try again'],
+  });
+}
