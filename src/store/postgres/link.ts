@@ -69,7 +69,9 @@ export function createLink(options: LinkOptions): Link {
 
   const connected = async () => {
     if (current !== undefined) return current;
-    const { client, at } = await firstPrimary(options, favourite);
+    const { client, at } = await firstPrimary(options, favourite).catch((error: unknown) => {
+      throw unreachable(error, address.servers.map(named).join(', '));
+    });
     favourite = at;
     connections += 1;
     const session = sessionOf(client, connections);
