@@ -1,5 +1,5 @@
 import { LifeboatError } from '../../errors.ts';
-import type { Log, LogHead, StoredEntry } from '../journal.ts';
+import type { Log, LoggedEntry, LogHead } from '../journal.ts';
 import { parseCheckpoint } from '../log/checkpoint.ts';
 import { consistencyProof, EMPTY_ROOT, inclusionProof, type NodeOf, placeOf, rootOf } from '../log/merkle.ts';
 import { nodeAt, nodesRead } from '../log/tree.ts';
@@ -71,7 +71,7 @@ async function headOf(session: Session): Promise<LogHead> {
 }
 
 /** Entries in order of their leaves; those that nobody of this log has written come last, with index -1. */
-async function* storedEntries(ask: Ask, from = 0): AsyncGenerator<StoredEntry> {
+async function* storedEntries(ask: Ask, from = 0): AsyncGenerator<LoggedEntry> {
   for (let next = from; ; ) {
     const page = await ask((session) => storedLeaves(session, next, PAGE));
     yield* page;
@@ -91,7 +91,7 @@ async function countEntries(session: Session): Promise<number> {
 }
 
 /** Rows without a leaf that will never get one. Those of an append that is under way are signed, and no part of the log yet. */
-async function foreignRows(session: Session): Promise<readonly StoredEntry[]> {
+async function foreignRows(session: Session): Promise<readonly LoggedEntry[]> {
   const left = await session.query<FreshRow>(
     `select id, stream, seq, at, by, type, body, append::text, signature from lifeboat.entries e
      where not exists (select from lifeboat.leaves l where l.id = e.id) order by id`,
@@ -101,7 +101,7 @@ async function foreignRows(session: Session): Promise<readonly StoredEntry[]> {
   return [...Map.groupBy(left, ({ append }) => append).values()]
     .filter((rows) => unsignedRow(rows, keys) !== undefined)
     .flat()
-    .map(({ stream, seq, at, by, type, body }) => ({ index: -1, stream, seq, at, by, type, body, hash: '' }));
+    .map(({ stream, seq, at, by, type, body }) => ({ index: -1, stream, seq, at, by, type, body, hash: '', tree: '' }));
 }
 
 async function vouchedBy(session: Session, installation: string | undefined): Promise<number> {

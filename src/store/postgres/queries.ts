@@ -1,4 +1,4 @@
-import type { Entry, Head, StoredEntry, StreamName } from '../journal.ts';
+import type { Entry, Head, LoggedEntry, StoredEntry, StreamName } from '../journal.ts';
 import { LOG_STREAM } from '../journal.ts';
 import { hearLog, type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
 import { hashOf } from '../leaf.ts';
@@ -30,8 +30,12 @@ export async function readLeaves(session: Session, from: number, limit: number):
 }
 
 /** The same as they are stored, nothing verified; what is not there is passed over. */
-export function storedLeaves(session: Session, from: number, limit: number): Promise<readonly StoredEntry[]> {
-  return session.query<StoredEntry>(`${ENTRIES} where l.leaf >= $1 order by l.leaf limit $2`, [from, limit]);
+export function storedLeaves(session: Session, from: number, limit: number): Promise<readonly LoggedEntry[]> {
+  return session.query<LoggedEntry>(
+    `select ${FIELDS}, encode(l.tree, 'hex') as tree from lifeboat.entries e join lifeboat.leaves l using (id)
+     where l.leaf >= $1 order by l.leaf limit $2`,
+    [from, limit],
+  );
 }
 
 export async function headOf(session: Session, stream: StreamName): Promise<Head> {
