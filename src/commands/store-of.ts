@@ -1,20 +1,48 @@
-import { homeFolder } from '../config/load.ts';
+import { homeFolder, storeNamed } from '../config/load.ts';
+import { isPostgres } from '../config/store-address.ts';
+import { LifeboatError } from '../errors.ts';
 import type { Journal, JournalReader } from '../store/journal.ts';
 import type { Signer } from '../store/log/signer.ts';
 import { PROJECTIONS } from '../store/projections/all.ts';
 import type { CommandContext } from './context.ts';
 
-/** Opens the store for writing: SQLite in the home, or the team's PostgreSQL where the config or LIFEBOAT_STORE names one. */
+/** What says where the entries live. */
+export type StoreContext = Pick<CommandContext, 'env'> & Partial<Pick<CommandContext, 'configPath'>>;
+
+/**
+ * Opens the store for writing: the team's PostgreSQL where LIFEBOAT_STORE or the config names one, else SQLite in the home. Rejects with
+ * what the engine rejects with, and with `config.store`.
+ */
 export async function openStoreOf(
-  context: Pick<CommandContext, 'env'>,
+  context: StoreContext,
   { by, signer }: { readonly by: string; readonly signer: Signer },
 ): Promise<Journal> {
+  const address = await storeNamed(context.env, context.configPath);
+  if (isPostgres(address)) {
+    const { openPostgresStore } = await import('../store/postgres/open.ts');
+    return openPostgresStore({ address, env: context.env, by, signer, projections: PROJECTIONS });
+  }
   const { openSqliteStore } = await import('../store/sqlite/open.ts');
   return openSqliteStore({ home: homeFolder(context.env), by, signer, projections: PROJECTIONS });
 }
 
 /** The same for looking only: never creates a store, and works while another process writes. */
-export async function openReaderOf(context: Pick<CommandContext, 'env'>): Promise<JournalReader> {
+export async function openReaderOf(context: StoreContext): Promise<JournalReader> {
+  const address = await storeNamed(context.env, context.configPath);
+  if (isPostgres(address)) {
+    const { openPostgresForReading } = await import('../store/postgres/open.ts');
+    return openPostgresForReading({ address, env: context.env, projections: PROJECTIONS });
+  }
   const { openSqliteForReading } = await import('../store/sqlite/open.ts');
   return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
+}
+
+/** The store for looking, or undefined when nothing was ever written to it. */
+export async function openReaderIfAny(context: StoreContext): Promise<JournalReader | undefined> {
+  try {
+    return await openReaderOf(context);
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'journal.none') return undefined;
+    throw thrown;
+  }
 }
