@@ -3,7 +3,11 @@ import { type Define, group, json } from '../define.ts';
 
 /** `lifeboat store …`. */
 export function defineStore(program: Command, command: Define): void {
-  const store = group(program, 'store', 'where the entries live: SQLite in the home, or the PostgreSQL of a team');
+  const store = group(
+    program,
+    'store',
+    'where the entries live: SQLite in the home, or the PostgreSQL of a team',
+  );
   command(
     store,
     'init',
@@ -23,7 +27,10 @@ export function defineStore(program: Command, command: Define): void {
     'move all entries into an empty store, the log intact; then this store takes no more',
     async () => (await import('./copy.ts')).storeCopy,
     [
-      new Option('--from <store>', '`sqlite` (the home), `sqlite:FOLDER` (another home), or postgres://…').makeOptionMandatory(),
+      new Option(
+        '--from <store>',
+        '`sqlite` (the home), `sqlite:FOLDER` (another home), or postgres://…',
+      ).makeOptionMandatory(),
       new Option('--to <store>', 'the same; it has to be empty').makeOptionMandatory(),
       new Option('--confirm <size>', 'the number of entries, typed, when no one is there to type it'),
     ],
