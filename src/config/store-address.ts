@@ -5,10 +5,7 @@ import { show } from '../text.ts';
 export const SQLITE = 'sqlite';
 
 const SCHEME = /^postgres(?:ql)?:\/\//iu;
-const AUTHORITY =
-  /^(?:(?<user>[^@/?#]*)@)?(?<hosts>[^@/?#]*)(?:\/(?<database>[^/?#]*))?(?:\?(?<query>[^#]*))?$/u;
-/** A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. */
-const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.%]+\])(?::\d{1,5})?$/u;
+const FORM = /^(?:(?<user>[^@/?#]*)@)?(?<hosts>[^@/?#]*)(?:\/[^/?#]*)?(?:\?(?<query>[^#]*))?$/u;
 const SECRETS = /^(?:password|sslpassword|scram_client_key|scram_server_key|oauth_client_secret)$/iu;
 
 /** Where a password belongs (libpq, "The Password File"). */
@@ -21,23 +18,23 @@ export function isPostgres(address: string): boolean {
 }
 
 /**
- * Why a text is no address of a store: `sqlite`, or `postgres://[USER@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?...]` as libpq takes it
- * ("Connection URIs"). Undefined when it is one. Never repeats the text: it may hold a password.
+ * Why a text cannot be an address of a store: `sqlite`, or `postgres://[USER@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?...]`, which its engine
+ * reads in full (store/postgres/address.ts). Undefined when it can. Never repeats the text: it may hold a password.
  */
 export function problemOfStore(address: string): string | undefined {
   if (address === SQLITE) return undefined;
   if (!isPostgres(address)) return 'a store is `sqlite` or an address that begins with postgres://';
   if (address.length > 2_000 || /[\s\p{Cc}]/u.test(address))
     return 'the address of a store is one line without spaces';
-  const { user, hosts, database, query } = AUTHORITY.exec(address.replace(SCHEME, ''))?.groups ?? {};
+  const { user, hosts, query } = FORM.exec(address.replace(SCHEME, ''))?.groups ?? {};
   if (hosts === undefined) return 'this is not an address of the form postgres://USER@HOST/DATABASE';
   if (user?.includes(':') === true) return `an address of a store has no password: ${PASSWORD_HINT}`;
   const names = [...new URLSearchParams(query ?? '').keys()];
   if (names.some((name) => SECRETS.test(name)))
     return `an address of a store has no secret in its query: ${PASSWORD_HINT}`;
-  if (hosts === '' ? !names.includes('host') : !hosts.split(',').every((host) => HOST.test(host)))
+  if (!/^[A-Za-z0-9.,:_%[\]-]*$/u.test(hosts))
     return 'an address of a store names one host, or several with commas between them';
-  return database ? undefined : 'an address of a store names a database: postgres://HOST/DATABASE';
+  return undefined;
 }
 
 /**

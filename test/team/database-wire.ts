@@ -115,9 +115,7 @@ export async function openDatabaseWire(targets: readonly number[]): Promise<Data
     },
     close: async () => {
       for (const { client } of pairs) client.destroy();
-      await Promise.all(
-        servers.map((server) => new Promise((resolve) => server.close(resolve))),
-      );
+      await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -62,7 +62,11 @@ export async function startPair(): Promise<Pair> {
     let child: ChildProcess;
     let gone: Promise<unknown> = Promise.resolve();
     const start = async () => {
-      child = launcher.start(binaries.postgres, ['-D', data, ...options.flatMap(([k, v]) => ['-c', `${k}=${v}`])]);
+      child = launcher.start(binaries.postgres, [
+        '-D',
+        data,
+        ...options.flatMap(([k, v]) => ['-c', `${k}=${v}`]),
+      ]);
       let said = '';
       child.stdout?.resume();
       child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-4_000)));
@@ -154,7 +158,10 @@ const INITDB = [
   '--no-instructions',
 ];
 
-async function launcherOwns(launcher: Awaited<ReturnType<typeof makeLauncher>>, folder: string): Promise<void> {
+async function launcherOwns(
+  launcher: Awaited<ReturnType<typeof makeLauncher>>,
+  folder: string,
+): Promise<void> {
   const { chownSync, readdirSync } = await import('node:fs');
   const { uid, gid } = launcher.user ?? { uid: 0, gid: 0 };
   chownSync(folder, uid, gid);

@@ -41,7 +41,14 @@ export async function openTeam(product: Product, options: HouseOptions = {}): Pr
     const database = await openDatabaseWire(ports);
     opened.defer(() => database.close());
     const store = addressOf(database.ports, DATABASE);
-    const house = await openHouse(product, { settle: IN_FLIGHT, taskMs: 1, ...options, ...more, operator: name, store });
+    const house = await openHouse(product, {
+      settle: IN_FLIGHT,
+      taskMs: 1,
+      ...options,
+      ...more,
+      operator: name,
+      store,
+    });
     opened.defer(() => house.close());
     const service = await openWire(new URL(house.server.url).host);
     opened.defer(() => service.close());
@@ -64,7 +71,16 @@ async function introduce(ada: Person, bob: Person): Promise<void> {
   };
   const [unknown] = status.installations.filter(({ state }) => state === 'announced');
   if (unknown === undefined) throw new Error('nobody has announced a key');
-  await expectDone(ada, 'store', 'endorse', unknown.installation, '--reason', 'compared by telephone', '--confirm', unknown.installation);
+  await expectDone(
+    ada,
+    'store',
+    'endorse',
+    unknown.installation,
+    '--reason',
+    'compared by telephone',
+    '--confirm',
+    unknown.installation,
+  );
 }
 
 /** Writes to the store without a call to the service. */
@@ -72,7 +88,8 @@ const LOOK = ['keys', 'add', 'orders', '--file', 'old-key'] as const;
 
 async function expectDone({ name, house }: Person, ...words: readonly string[]) {
   const ended = await house.run(...words);
-  if (ended.code !== 0) throw new Error(`${name}: ${words.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
+  if (ended.code !== 0)
+    throw new Error(`${name}: ${words.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
   return ended;
 }
 
