@@ -1,7 +1,9 @@
 import { homeFolder, storeNamed } from '../config/load.ts';
 import { isPostgres } from '../config/store-address.ts';
 import { LifeboatError } from '../errors.ts';
-import type { Journal, JournalReader } from '../store/journal.ts';
+import { type Journal, type JournalReader, LOG_STREAM } from '../store/journal.ts';
+import { hearLog, NOTHING_SAID } from '../store/log/known-keys.ts';
+import { refuseMoved } from '../store/log/next-leaves.ts';
 import type { Signer } from '../store/log/signer.ts';
 import { PROJECTIONS } from '../store/projections/all.ts';
 import type { CommandContext } from './context.ts';
@@ -11,9 +13,24 @@ export type StoreContext = Pick<CommandContext, 'env'> & Partial<Pick<CommandCon
 
 /**
  * Opens the store for writing: the team's PostgreSQL where LIFEBOAT_STORE or the config names one, else SQLite in the home. Rejects with
- * what the engine rejects with, and with `config.store`.
+ * what the engine rejects with, with `config.store`, and with `journal.moved` (exit 2) when all of it was copied to another store.
  */
 export async function openStoreOf(
+  context: StoreContext,
+  { by, signer }: { readonly by: string; readonly signer: Signer },
+): Promise<Journal> {
+  const journal = await openEngine(context, { by, signer });
+  try {
+    // An append says so too; here, before anybody is asked for anything.
+    refuseMoved(hearLog(NOTHING_SAID, await journal.read(LOG_STREAM)));
+    return journal;
+  } catch (thrown) {
+    await journal.close();
+    throw thrown;
+  }
+}
+
+async function openEngine(
   context: StoreContext,
   { by, signer }: { readonly by: string; readonly signer: Signer },
 ): Promise<Journal> {
