@@ -1,4 +1,4 @@
-import { checkedStore, isPostgres } from '../../config/store-address.ts';
+import { checkedStore } from '../../config/store-address.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import { hearLog, NOTHING_SAID } from '../../store/log/known-keys.ts';
@@ -30,7 +30,7 @@ export async function storeCopy(
   const [source, target] = sidesOf(context, flags);
   await refuseHeld(source);
   const size = await lookAt(source, target);
-  context.stderr.write(`${entries(size)} from ${show(source.shown)} to ${show(target.shown)}\n`);
+  context.stderr.write(`${size} entries from ${show(source.shown)} to ${show(target.shown)}\n`);
   context.stderr.write(
     'the source takes no more entries afterwards; it stays where it is, and can be read\n',
   );
@@ -55,14 +55,10 @@ export async function storeCopy(
   // Its opening and closing leaves a checkpoint of the new head in every place.
   await (await openWorkspace(target.context)).close();
   context.stdout.write(
-    `${entries(head.size)} copied, root ${head.root}: the log goes on in ${show(target.shown)}\n`,
+    `${head.size} entries copied, root ${head.root}: the log goes on in ${show(target.shown)}\n`,
   );
   context.stderr.write(`hint: set \`store: ${flags.to}\` in lifeboat.yaml, or LIFEBOAT_STORE\n`);
   return EXIT.closed;
-}
-
-function entries(count: number): string {
-  return count === 1 ? '1 entry' : `${count} entries`;
 }
 
 function sidesOf(context: CommandContext, { from, to }: CopyFlags): readonly [StoreSide, StoreSide] {
@@ -113,7 +109,7 @@ async function refuseOther(
   const { movedTo } = hearLog(NOTHING_SAID, await target.read(LOG_STREAM));
   const isBeginning = (await source.log.head()).size >= size && (await source.log.rootAt(size)) === root;
   if (movedTo !== undefined && isBeginning) return;
-  throw new LifeboatError('store.not-empty', `${show(shown)} holds ${entries(size)} already`, {
+  throw new LifeboatError('store.not-empty', `${show(shown)} holds ${size} entries already`, {
     hints: ['nothing was copied: two logs cannot become one', 'name an empty one'],
     exitCode: EXIT.usage,
   });
