@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { chownSync, readdirSync } from 'node:fs';
 import { cp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -11,20 +12,21 @@ import { claimHome } from '../../src/lab/home.ts';
 /** One PostgreSQL server on loopback, which can be hurt. */
 export interface DatabaseServer {
   readonly port: number;
+  /** Runs statements as the superuser; gives the rows of the last one. */
+  query(sql: string): Promise<readonly Record<string, unknown>[]>;
   /** Immediate shutdown, as `pg_ctl restart -m immediate` does it, and a start: every connection breaks, and the log is replayed. */
   restart(): Promise<void>;
-  /** Kills every process of it. It is not started again. */
+  /** Ends every process of it at once. It is not started again. */
   kill(): Promise<void>;
 }
 
-/** A primary, and a standby that has every commit before the primary says so. */
-export interface Pair {
+/** Servers below one folder, which is gone when they are closed. */
+export interface Servers {
   readonly primary: DatabaseServer;
-  readonly standby: DatabaseServer;
+  /** A standby that has every commit before the primary says so; only where one was asked for. */
+  readonly standby: DatabaseServer | undefined;
   /** Makes the standby the primary. Resolves when it takes writes. */
   promote(): Promise<void>;
-  /** Runs statements as the superuser, on the primary. */
-  query(sql: string): Promise<readonly Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 
@@ -32,104 +34,101 @@ const READY_MS = 30_000;
 const SUPERUSER = 'postgres';
 
 /** The address of a database on one server or several, for the superuser, whom loopback lets in. */
-export function addressOf(ports: readonly number[], database: string, user = SUPERUSER): string {
+export function addressOf(ports: readonly number[], database: string): string {
   const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
   const query = ports.length > 1 ? '&target_session_attrs=read-write' : '';
-  return `postgres://${user}@${hosts}/${database}?sslmode=disable${query}`;
+  return `postgres://${SUPERUSER}@${hosts}/${database}?sslmode=disable${query}`;
 }
 
-/** Starts the pair: the standby is a copy of the primary's folder, which makes no base backup necessary. */
-export async function startPair(): Promise<Pair> {
+/** Starts a server, or two: the standby is a copy of the primary's folder, so that no base backup is needed. */
+export async function startServers({ standby: isPair = false } = {}): Promise<Servers> {
   const user = await engineUser();
   const launcher = await makeLauncher(user);
   const home = await claimHome(user);
-  const binaries = await findBinaries(launcher, home.engine);
-  const [one, other] = [join(home.engine, 'one'), join(home.engine, 'other')];
-  const servers: Awaited<ReturnType<typeof serve>>[] = [];
+  const running: DatabaseServer[] = [];
   const close = async () => {
-    await Promise.all(servers.map((server) => server.kill()));
+    await Promise.all(running.map((server) => server.kill()));
     await home.release();
   };
-
-  async function serve(data: string, settings: Readonly<Record<string, string>>) {
-    const port = await freePort();
-    const options = Object.entries({
-      ...COMMON,
-      ...settings,
-      port: String(port),
-      unix_socket_directories: home.engine,
-    });
-    let child: ChildProcess;
-    let gone: Promise<unknown> = Promise.resolve();
-    const start = async () => {
-      child = launcher.start(binaries.postgres, [
-        '-D',
-        data,
-        ...options.flatMap(([k, v]) => ['-c', `${k}=${v}`]),
-      ]);
-      let said = '';
-      child.stdout?.resume();
-      child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-4_000)));
-      let isGone = false;
-      gone = exitOf(child).finally(() => (isGone = true));
-      const latest = Date.now() + READY_MS;
-      while (!(await answers(port))) {
-        if (isGone || Date.now() > latest) throw new Error(`postgres does not come up: ${said}`);
-        await pause(20);
-      }
-    };
-    const end = async (signal: NodeJS.Signals) => {
-      child.kill(signal);
-      await gone;
-    };
-    await start();
-    return {
-      port,
-      restart: async () => {
-        await end('SIGQUIT');
-        await start();
-      },
-      // An immediate shutdown writes nothing more and waits for nobody, and leaves no orphans behind.
-      kill: () => end('SIGQUIT'),
-    };
-  }
-
   try {
-    await launcher.run(binaries.initdb, ['-D', one, ...INITDB]);
+    const binaries = await findBinaries(launcher, home.engine);
+    const [data, copy] = [join(home.engine, 'one'), join(home.engine, 'other')];
+    await launcher.run(binaries.initdb, ['-D', data, ...INITDB]);
     const hba = 'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n';
-    await writeFile(join(one, 'pg_hba.conf'), hba);
-    await cp(one, other, { recursive: true, preserveTimestamps: true });
-    await writeFile(join(other, 'standby.signal'), '');
-    if (user !== undefined) await launcherOwns(launcher, other);
-    const primary = await serve(one, {
-      synchronous_standby_names: '*',
-      // Nobody waits for a standby before there is one.
-      synchronous_commit: 'on',
-    });
-    servers.push(primary);
-    const primaryInfo = `host=127.0.0.1 port=${primary.port} user=${SUPERUSER}`;
-    const standby = await serve(other, { primary_conninfo: primaryInfo });
-    servers.push(standby);
-    const ask = (port: number) => (sql: string) => query(port, sql);
-    await until(async () => {
-      const rows = await ask(primary.port)("select 1 from pg_stat_replication where sync_state = 'sync'");
-      return rows.length === 1;
-    });
-    const promote = async () => {
-      await ask(standby.port)('select pg_promote(true, 30)');
-      await until(async () => {
-        const [row] = await ask(standby.port)('select pg_is_in_recovery() as still');
-        return row?.['still'] === false;
-      });
+    await writeFile(join(data, 'pg_hba.conf'), hba);
+    if (isPair) {
+      await cp(data, copy, { recursive: true, preserveTimestamps: true });
+      await writeFile(join(copy, 'standby.signal'), '');
+      if (user !== undefined) handOver(copy, user);
+    }
+    const start = async (folder: string, settings: Readonly<Record<string, string>>) => {
+      const port = await freePort();
+      const all = { ...SETTINGS, ...settings, port: String(port), unix_socket_directories: home.engine };
+      const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+      const spawn = () => launcher.start(binaries.postgres, ['-D', folder, ...options]);
+      const server = await serve(port, spawn);
+      running.push(server);
+      return server;
     };
-    return { primary, standby, promote, query: ask(primary.port), close };
+    const primary = await start(data, isPair ? { synchronous_standby_names: '*' } : {});
+    if (!isPair) return { primary, standby: undefined, promote: async () => undefined, close };
+    const follows = `host=127.0.0.1 port=${primary.port} user=${SUPERUSER}`;
+    const standby = await start(copy, { primary_conninfo: follows });
+    const isInStep = "select 1 from pg_stat_replication where sync_state = 'sync'";
+    await until(async () => (await primary.query(isInStep)).length === 1);
+    const promote = async () => {
+      await standby.query('select pg_promote(true, 30)');
+      await until(
+        async () => (await standby.query('select pg_is_in_recovery() as still'))[0]?.['still'] === false,
+      );
+    };
+    return { primary, standby, promote, close };
   } catch (thrown) {
     await close();
     throw thrown;
   }
 }
 
-const COMMON = {
+/** Waits for a condition. Rejects when it does not come true. */
+export async function until(condition: () => Promise<boolean> | boolean, limitMs = READY_MS): Promise<void> {
+  for (const began = performance.now(); !(await condition()); ) {
+    if (performance.now() - began > limitMs) throw new Error(`it did not come true in ${limitMs} ms`);
+    await pause(15);
+  }
+}
+
+async function serve(port: number, spawn: () => ChildProcess): Promise<DatabaseServer> {
+  let child: ChildProcess;
+  let gone: Promise<unknown>;
+  const query = (sql: string) => ask(port, sql);
+  const start = async () => {
+    child = spawn();
+    let [said, isGone] = ['', false];
+    child.stdout?.resume();
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said = `${said}${text}`.slice(-4_000);
+    });
+    gone = exitOf(child).finally(() => {
+      isGone = true;
+    });
+    const answers = () => query('select 1').then(Boolean, () => false);
+    await until(async () => isGone || (await answers()));
+    if (isGone) throw new Error(`postgres does not come up: ${said}`);
+  };
+  // An immediate shutdown writes nothing more, waits for nobody and leaves no orphans.
+  const kill = async () => {
+    child.kill('SIGQUIT');
+    await gone;
+  };
+  const restart = async () => {
+    await kill();
+    await start();
+  };
+  await start();
+  return { port, query, restart, kill };
+}
+
+const SETTINGS = {
   listen_addresses: '127.0.0.1',
   wal_level: 'replica',
   hot_standby: 'on',
@@ -137,13 +136,12 @@ const COMMON = {
   min_wal_size: '5MB',
   max_wal_size: '64MB',
   shared_buffers: '16MB',
-  max_connections: '100',
+  max_connections: '400',
   autovacuum_max_workers: '1',
   jit: 'off',
   dynamic_shared_memory_type: 'mmap',
-  // What a kill of its processes leaves must be there without the disk: nobody cuts the power here.
+  // Nobody cuts the power here: what a killed server has written is there.
   fsync: 'off',
-  full_page_writes: 'on',
   wal_receiver_status_interval: '1s',
   wal_retrieve_retry_interval: '200ms',
 };
@@ -156,17 +154,13 @@ const INITDB = [
   '--wal-segsize=1',
   '--no-sync',
   '--no-instructions',
+  // A standby wants to have as many as the primary had when it was made.
+  '--set=max_connections=400',
 ];
 
-async function launcherOwns(
-  launcher: Awaited<ReturnType<typeof makeLauncher>>,
-  folder: string,
-): Promise<void> {
-  const { chownSync, readdirSync } = await import('node:fs');
-  const { uid, gid } = launcher.user ?? { uid: 0, gid: 0 };
-  chownSync(folder, uid, gid);
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
-    chownSync(join(folder, name), uid, gid);
+function handOver(folder: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  for (const path of [folder, ...names.map((name) => join(folder, name))]) chownSync(path, uid, gid);
 }
 
 async function freePort(): Promise<number> {
@@ -177,14 +171,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-async function answers(port: number): Promise<boolean> {
-  return query(port, 'select 1').then(
-    () => true,
-    () => false,
-  );
-}
-
-async function query(port: number, sql: string): Promise<readonly Record<string, unknown>[]> {
+async function ask(port: number, sql: string): Promise<readonly Record<string, unknown>[]> {
   const client = new Client({ host: '127.0.0.1', port, user: SUPERUSER, database: 'postgres' });
   client.on('error', () => undefined);
   try {
@@ -193,13 +180,5 @@ async function query(port: number, sql: string): Promise<readonly Record<string,
     return (Array.isArray(result) ? result.at(-1) : result)?.rows ?? [];
   } finally {
     await client.end().catch(() => undefined);
-  }
-}
-
-/** Waits for a condition. Rejects when it does not come true. */
-export async function until(condition: () => Promise<boolean> | boolean, limitMs = READY_MS): Promise<void> {
-  for (const began = performance.now(); !(await condition()); ) {
-    if (performance.now() - began > limitMs) throw new Error(`it did not come true in ${limitMs} ms`);
-    await pause(15);
   }
 }
