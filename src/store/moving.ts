@@ -66,10 +66,13 @@ export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival):
     if (page.length === PAGE) await flush();
   }
   await flush();
+  const heads: StoredHead[] = [];
   for await (const head of from.heads(into.tip.rim.size)) {
+    heads.push(head);
+    if (heads.length === PAGE) await into.heads(heads.splice(0));
     tip = { ...tip, head };
-    await into.heads([head]);
   }
+  await into.heads(heads);
   verifiedTip(tip);
   if (tip.said.movedTo === undefined) throw damaged('it does not say that it was moved');
   const body = canonicalBody(arrival.body, STORE_ARRIVED);

@@ -6,7 +6,10 @@ import { STORE_MOVED } from '../../src/store/log/log-entries.ts';
 import type { StoredHead } from '../../src/store/log/next-leaves.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 import { type Arrival, type MovedFrom, rootOfEntries } from '../../src/store/moving.ts';
+import { landInSqlite, movedFromSqlite } from '../../src/store/sqlite/moving.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from '../audit/signing.ts';
+import { temporaryHome } from './temporary-home.ts';
 
 /** A store of one engine that takes part in a move. */
 export interface MovableStore {
@@ -144,4 +147,14 @@ export function movingContract(
       await expect(move(source, target)).rejects.toMatchObject({ code: 'store.not-empty', exitCode: 2 });
     });
   });
+}
+
+/** A store of SQLite in a home of its own. */
+export function sqliteStore(): MovableStore {
+  const home = temporaryHome();
+  return {
+    open: (signer) => openSqliteStore({ home, by: 'Robin', signer, projections: [] }),
+    from: () => movedFromSqlite(home),
+    land: (from, arrival) => landInSqlite({ home, projections: [] }, from, arrival),
+  };
 }

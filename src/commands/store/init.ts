@@ -12,9 +12,17 @@ export async function storeInit(context: CommandContext): Promise<number> {
       hints: ['for a team: `store: postgres://USER@HOST/DATABASE` in lifeboat.yaml, or LIFEBOAT_STORE'],
       exitCode: EXIT.usage,
     });
+  const { MEMBER } = await import('../../store/postgres/schema.ts');
   const { initPostgresStore } = await import('../../store/postgres/init.ts');
-  const { lines } = await initPostgresStore({ address, env: context.env });
-  context.stdout.write(`${shownStore(address)}\n`);
-  for (const line of lines) context.stdout.write(`${show(line, 300)}\n`);
+  const { created, version, role, toDo } = await initPostgresStore({ address, env: context.env });
+  const { stdout, stderr } = context;
+  stdout.write(
+    `${shownStore(address)}: the store ${created ? 'was made' : 'is there'}, version ${version}\n`,
+  );
+  stdout.write(
+    `the role ${MEMBER} reads and appends, and changes nothing: grant it to each member of the team\n`,
+  );
+  if (role === 'missing') stdout.write(`this user may not make the role ${MEMBER}\n`);
+  for (const line of toDo) stderr.write(`hint: ${show(line, 300)}\n`);
   return EXIT.closed;
 }

@@ -34,7 +34,8 @@ export interface LeaseOptions {
 /** The clocks of two machines drift apart; a lease is believed to last this part of its time. */
 const SURELY = 0.95;
 
-const Holder = z.object({ by: z.string(), pid: z.int(), host: z.string(), command: z.string() });
+/** Who has a lease, as its row says. */
+export const Holder = z.object({ by: z.string(), pid: z.int(), host: z.string(), command: z.string() });
 
 /*
  * A lease is a row with the time when it ends, by the database's clock alone. Its token grows by one whenever it changes hands. The

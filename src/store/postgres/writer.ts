@@ -4,7 +4,7 @@ import { LifeboatError } from '../../errors.ts';
 import { type Entry, LOG_STREAM } from '../journal.ts';
 import { hashOf } from '../leaf.ts';
 import { type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
-import { ownEntries } from '../log/next-leaves.ts';
+import { ownEntries, refuseMoved } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
 import { entryOf, type PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
@@ -28,7 +28,11 @@ export interface WriterOptions {
 }
 
 export interface Writer {
-  append(prepared: readonly PreparedEntry[], leases: readonly Lease[], vouched: number): Promise<readonly Entry[]>;
+  append(
+    prepared: readonly PreparedEntry[],
+    leases: readonly Lease[],
+    vouched: number,
+  ): Promise<readonly Entry[]>;
   /** Gives leaves to rows that a process left without when it died: those of one stream, or all. */
   settle(stream?: string): Promise<void>;
 }
@@ -74,13 +78,16 @@ export function createWriter(options: WriterOptions): Writer {
   const sequencing: SequenceOptions = { signer, projections, said: hear, known: seen.size };
 
   /** Numbers the rows behind what is in the store. */
-  const number = async (session: Session, one: Waiting, seqs = new Map<string, number>()): Promise<Append> => {
+  const number = async (
+    session: Session,
+    one: Waiting,
+    seqs = new Map<string, number>(),
+  ): Promise<Append> => {
     const own = ownEntries(said, signer);
     const rows: Row[] = [];
     for (const entry of [...own, ...one.prepared]) {
       const nonce = one.leases.find(({ resource }) => resource === entry.stream)?.proof.nonce ?? '';
-      const last =
-        seqs.get(entry.stream) ?? lastSeqs.get(nonce) ?? (await lastSeq(session, entry.stream));
+      const last = seqs.get(entry.stream) ?? lastSeqs.get(nonce) ?? (await lastSeq(session, entry.stream));
       seqs.set(entry.stream, last + 1);
       rows.push({ ...entry, seq: last + 1 });
     }
@@ -120,6 +127,7 @@ export function createWriter(options: WriterOptions): Writer {
         one.at = written.at;
         return;
       }
+      if (written?.moved === true) refuseMoved(await hear(session, true));
       // What was sent first may have proven its leases in time, and be committed later.
       if (written?.proven === false && isAgain)
         throw lostStore(new Error('its lease ended before the database answered again'));
@@ -167,13 +175,17 @@ export function createWriter(options: WriterOptions): Writer {
     const begun = frame('begin');
     const writes = sent.map((append) => writeRows(session, append, signer));
     const writing = Promise.allSettled([Promise.all(writes), ...begun, ...frame('commit')]);
-    const claimed = sendClaim(session, sent.flatMap(({ rows }) => rows));
+    const claimed = sendClaim(
+      session,
+      sent.flatMap(({ rows }) => rows),
+    );
     claimed.catch(() => undefined);
     const [written, ...rest] = await writing;
     const failed = [written, ...rest].find((result) => result.status === 'rejected');
     if (failed?.status === 'rejected' && isBroken(failed.reason)) throw failed.reason;
     for (const [nr, one] of missing.entries()) {
-      one.at = (failed === undefined && written?.status === 'fulfilled' && written.value[nr]?.at) || undefined;
+      one.at =
+        (failed === undefined && written?.status === 'fulfilled' && written.value[nr]?.at) || undefined;
       if (one.at === undefined) unsend(one);
     }
     await place(session, claimed, leaves);
