@@ -34,8 +34,12 @@ export function movingContract(
   const fill = async (journal: Journal, count: number, stream: NewEntry['stream'] = 'run/a') => {
     const hold = await journal.hold(stream);
     try {
-      for (let at = 0; at < count; at += 1)
-        await journal.append([{ stream, type: 'note', body: { text: `é${at}` } }], [hold]);
+      const notes = Array.from({ length: count }, (_, at) => ({
+        stream,
+        type: 'note',
+        body: { text: `é${at}` },
+      }));
+      for (let at = 0; at < count; at += 50) await journal.append(notes.slice(at, at + 50), [hold]);
     } finally {
       await hold.release();
     }
