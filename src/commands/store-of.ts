@@ -1,6 +1,5 @@
 import { homeFolder, storeNamed } from '../config/load.ts';
 import { isPostgres } from '../config/store-address.ts';
-import { LifeboatError } from '../errors.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../store/journal.ts';
 import { hearLog, NOTHING_SAID } from '../store/log/known-keys.ts';
 import { refuseMoved } from '../store/log/next-leaves.ts';
@@ -52,14 +51,4 @@ export async function openReaderOf(context: StoreContext): Promise<JournalReader
   }
   const { openSqliteForReading } = await import('../store/sqlite/open.ts');
   return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
-}
-
-/** The store for looking, or undefined when nothing was ever written to it. */
-export async function openReaderIfAny(context: StoreContext): Promise<JournalReader | undefined> {
-  try {
-    return await openReaderOf(context);
-  } catch (thrown) {
-    if (thrown instanceof LifeboatError && thrown.code === 'journal.none') return undefined;
-    throw thrown;
-  }
 }

@@ -63,7 +63,7 @@ export function journalIn(home: string): string {
  * says so.
  */
 export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {
-  const home = await drillOfRun(context.env, word);
+  const home = await drillOfRun(context, word);
   if (home === undefined) return context;
   context.stderr.write(`${show(word ?? '', 40)} is a run of a drill: ${show(home, 300)}\n`);
   return inDrill(context, home);
@@ -79,7 +79,7 @@ export function inDrill(context: CommandContext, home: string): CommandContext {
  * is gone.
  */
 export async function refuseRunOfDrill(context: CommandContext, word: string | undefined): Promise<void> {
-  const home = await drillOfRun(context.env, word);
+  const home = await drillOfRun(context, word);
   if (word === undefined || home === undefined) return;
   throw new LifeboatError('run.drill', `${show(word, 40)} is a run of a drill, and its lab is gone`, {
     hints: [`read it with: ${drillCommand(await knowingStore(context), home, 'report', word)}`],
@@ -87,16 +87,16 @@ export async function refuseRunOfDrill(context: CommandContext, word: string | u
   });
 }
 
-async function drillOfRun(env: NodeJS.ProcessEnv, word: string | undefined): Promise<string | undefined> {
-  if (word === undefined || (await knows(homeFolder(env), word))) return undefined;
-  for (const home of drillHomes(env)) if (await knows(home, word)) return home;
+async function drillOfRun(context: CommandContext, word: string | undefined): Promise<string | undefined> {
+  if (word === undefined || (await knows(context, word))) return undefined;
+  for (const home of drillHomes(context.env)) if (await knows(inDrill(context, home), word)) return home;
   return undefined;
 }
 
 /** A journal that cannot be read knows it too: whoever opens it says what is wrong with it. */
-async function knows(home: string, word: string): Promise<boolean> {
+async function knows(context: CommandContext, word: string): Promise<boolean> {
   try {
-    const journal = await openJournalIfAny(home);
+    const journal = await openJournalIfAny(context);
     try {
       return journal !== undefined && (await findRun(journal, word)) !== undefined;
     } finally {

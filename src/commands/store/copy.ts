@@ -6,7 +6,7 @@ import { STORE_MOVED } from '../../store/log/log-entries.ts';
 import { rootOfEntries } from '../../store/moving.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
-import { openReaderIfAny } from '../store-of.ts';
+import { openJournalIfAny } from '../reading.ts';
 import { openWorkspace } from '../workspace.ts';
 import { confirmTyped } from './confirm.ts';
 import { type StoreSide, sideOf } from './side.ts';
@@ -83,7 +83,7 @@ async function refuseHeld(source: StoreSide): Promise<void> {
 
 /** How many entries there are to copy. Rejects when the one has none, or the other has some. */
 async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
-  const [one, other] = [await openReaderIfAny(source.context), await openReaderIfAny(target.context)];
+  const [one, other] = [await openJournalIfAny(source.context), await openJournalIfAny(target.context)];
   try {
     const size = (await one?.log.head())?.size ?? 0;
     if (one === undefined || size === 0)
@@ -132,7 +132,7 @@ async function append(journal: Journal, { shown }: StoreSide): Promise<void> {
 }
 
 async function movedTo(source: StoreSide): Promise<string | undefined> {
-  const reader = await openReaderIfAny(source.context);
+  const reader = await openJournalIfAny(source.context);
   try {
     return hearLog(NOTHING_SAID, (await reader?.read(LOG_STREAM)) ?? []).movedTo;
   } finally {
@@ -145,7 +145,7 @@ async function compare(
   source: StoreSide,
   target: StoreSide,
 ): Promise<{ readonly size: number; readonly root: string }> {
-  const [one, other] = [await openReaderIfAny(source.context), await openReaderIfAny(target.context)];
+  const [one, other] = [await openJournalIfAny(source.context), await openJournalIfAny(target.context)];
   try {
     const head = await one?.log.head();
     if (head === undefined || other === undefined) throw new Error('a store is gone');

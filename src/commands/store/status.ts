@@ -7,7 +7,7 @@ import { hearLog, NOTHING_SAID } from '../../store/log/known-keys.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
-import { openReaderIfAny } from '../store-of.ts';
+import { openJournalIfAny } from '../reading.ts';
 import { installationsIn } from './installations.ts';
 import { newestInPlaces } from './places.ts';
 import { sideOf } from './side.ts';
@@ -20,7 +20,7 @@ export async function storeStatus(
 ): Promise<number> {
   const address = await storeNamed(context.env, context.configPath);
   const side = sideOf(context, address);
-  const reader = await openReaderIfAny(context);
+  const reader = await openJournalIfAny(context);
   try {
     const entries = (await reader?.read(LOG_STREAM)) ?? [];
     const { origin, movedTo } = hearLog(NOTHING_SAID, entries);
