@@ -7,7 +7,7 @@ import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readMeasure } from './read-measure.ts';
 import { because, ok } from './results.ts';
-import { type Ended, runShell } from './run-shell.ts';
+import { type Ended, runShell } from '../run-shell.ts';
 
 interface Input {
   /** Whether the data is asked before it is changed or after. */
