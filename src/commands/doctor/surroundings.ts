@@ -7,7 +7,7 @@ import { counted } from '../../format.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { lazyPlatform } from '../platform-of.ts';
-import { tokenVariables } from '../service-of.ts';
+import { tokenVariables } from '../../config/load.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /** What a recovery leans on besides the service: the platform, the reconciliation commands, a team's own texts. Only looks. */

@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto';
-import { type JournalReader, type Json, LOG_STREAM, type ProjectedRow } from '../journal.ts';
+import { type JournalReader, LOG_STREAM } from '../journal.ts';
+import { armedIn, pendingCalls } from '../projections/pending-calls.ts';
 import { type ArmedCall, readCheckpoint } from './checkpoint.ts';
 import { keysOfLog, type LogKeys } from './keys-of-log.ts';
 import { excusesOf, type Loss, lossesIn } from './losses.ts';
-import { claimOf, type Look, type Place, type PlacedNote } from './places/place.ts';
+import type { Look, Place, PlacedNote } from './places/place.ts';
 import { type Judged, judgeStore, pendingName, type SeenCheckpoint, type SeenPlace, type SeenStore } from './rollback.ts';
 
 export interface CheckOptions {
@@ -66,25 +67,16 @@ export async function checkLog(
         rootHere: (size) => rootHere(journal, size, head.size),
       }),
     );
-  const pending = new Set((await armedIn(journal)).map(pendingName));
+  const pending = new Set((await armedCalls(journal)).map(pendingName));
   const judged = judgeStore(store, seen, { pending, since: undefined });
   if (judged.trouble === undefined) return { ...judged, store, places: seen, losses };
   const trouble = { ...judged.trouble, since: await newestAt(journal, head.size) };
   return { ...judged, trouble, store, places: seen, losses };
 }
 
-/** The calls that are armed and without an outcome, as the projection `pending-calls` has them. */
-export async function armedIn(journal: Pick<JournalReader, 'rows'> | undefined): Promise<readonly ArmedCall[]> {
-  return armedOf((await journal?.rows('pending-calls')) ?? []);
-}
-
-/** The same of rows; one that cannot be read names none. Pure. */
-export function armedOf(rows: readonly ProjectedRow[]): readonly ArmedCall[] {
-  return rows.flatMap(({ value }) => {
-    const { stream, instance, verb, intent, armedAt } = fieldsOf(value);
-    const isWhole = [stream, instance, verb, intent, armedAt].every((field) => typeof field === 'string');
-    return isWhole ? [{ stream, instance, verb, intent, at: armedAt } as ArmedCall] : [];
-  });
+/** The calls that are armed and without an outcome. */
+export async function armedCalls(journal: Pick<JournalReader, 'rows'> | undefined): Promise<readonly ArmedCall[]> {
+  return armedIn((await journal?.rows(pendingCalls.name, { group: 'pending' })) ?? []);
 }
 
 interface PlaceLook {
@@ -203,10 +195,4 @@ async function newestAt(journal: Pick<JournalReader, 'log'> | undefined, size: n
     // Damaged as well: nothing is said of it.
   }
   return undefined;
-}
-
-function fieldsOf(value: Json): Readonly<Record<string, Json>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, Json>>)
-    : {};
 }

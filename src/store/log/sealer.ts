@@ -1,7 +1,7 @@
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
 import type { Journal } from '../journal.ts';
-import { armedIn } from './check-log.ts';
+import { armedCalls } from './check-log.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
 import { claimOf, type Place, type PlacedNote } from './places/place.ts';
 import type { Signer } from './signer.ts';
@@ -41,7 +41,7 @@ export function createSealer(
     const [origin, head] = await Promise.all([journal.log.origin(), journal.log.head()]);
     if (origin === undefined || head.size === 0) throw notSealed('the store is empty');
     // After the head: what is armed later than it may be named too, what was armed before is not missed.
-    const armed = await armedIn(journal);
+    const armed = await armedCalls(journal);
     const note = signer.sign({ origin, size: head.size, root: head.root, armed });
     if (note === sealed.note) return note;
     const atHome = await home.write(note, signer);
