@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkpointRoot } from '../audit/checkpoint-files.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { openAsking } from '../plain/ask.ts';
@@ -97,7 +96,7 @@ export function missingVault(env: NodeJS.ProcessEnv, home: string): string | und
 
 /** A journal that cannot be read remembers nothing here: whoever writes to it hears of that first. */
 async function rememberedBy(home: string): Promise<Remembered> {
-  const heads = existsSync(join(checkpointRoot(home), 'lifeboat.pub'));
+  const heads = namesIn(join(home, 'checkpoints')).some((name) => name.endsWith('.pub'));
   try {
     const journal = await openJournalIfAny(home);
     if (journal === undefined) return { keys: false, heads };
@@ -108,5 +107,13 @@ async function rememberedBy(home: string): Promise<Remembered> {
     }
   } catch {
     return { keys: false, heads };
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }

@@ -1,11 +1,18 @@
 import type { KeyObject } from 'node:crypto';
 import { type JournalReader, LOG_STREAM } from '../journal.ts';
-import { armedIn, pendingCalls } from '../projections/pending-calls.ts';
+import { armedIn, doubtsOfStream, pendingCalls } from '../projections/pending-calls.ts';
 import { type ArmedCall, readCheckpoint } from './checkpoint.ts';
 import { keysOfLog, type LogKeys } from './keys-of-log.ts';
 import { excusesOf, type Loss, lossesIn } from './losses.ts';
 import type { Look, Place, PlacedNote } from './places/place.ts';
-import { type Judged, judgeStore, pendingName, type SeenCheckpoint, type SeenPlace, type SeenStore } from './rollback.ts';
+import {
+  type Judged,
+  judgeStore,
+  pendingName,
+  type SeenCheckpoint,
+  type SeenPlace,
+  type SeenStore,
+} from './rollback.ts';
 
 export interface CheckOptions {
   /** The own public key, PEM; without it only the keys that the log names are known. */
@@ -27,8 +34,8 @@ export interface Checked extends Judged {
 const LOOKED_AT = 16;
 
 /**
- * Holds a store against the checkpoints of its places. `journal` is undefined where there is no store; then every checkpoint of the home
- * is one of a log that is gone. Only reads; a place that does not answer in its time limit is a warning. Rejects with what the store rejects with.
+ * Holds a store against the checkpoints of its places. `journal` is undefined where there was a store and is none now: then every
+ * checkpoint of the home is one of a log that is gone. Only reads; a place that does not answer in its time limit is a warning. Rejects with what the store rejects with.
  */
 export async function checkLog(
   journal: Pick<JournalReader, 'log' | 'read' | 'rows'> | undefined,
@@ -54,6 +61,7 @@ export async function checkLog(
     rowsAccepted: losses.reduce((sum, { rowsMissing }) => sum + rowsMissing, 0),
     vouched,
     head: whoSigned(head, origin, keys),
+    isGone: journal === undefined,
     isShared,
   };
   const isAccepted = excusesOf(losses, origin);
@@ -67,16 +75,31 @@ export async function checkLog(
         rootHere: (size) => rootHere(journal, size, head.size),
       }),
     );
-  const pending = new Set((await armedCalls(journal)).map(pendingName));
-  const judged = judgeStore(store, seen, { pending, since: undefined });
-  if (judged.trouble === undefined) return { ...judged, store, places: seen, losses };
-  const trouble = { ...judged.trouble, since: await newestAt(journal, head.size) };
-  return { ...judged, trouble, store, places: seen, losses };
+  const first = judgeStore(store, seen, { pending: new Set(), since: undefined });
+  if (first.trouble === undefined) return { ...first, store, places: seen, losses };
+  const pending = await stillPending(journal, seen);
+  const judged = judgeStore(store, seen, { pending, since: await newestAt(journal, head.size) });
+  return { ...judged, store, places: seen, losses };
 }
 
 /** The calls that are armed and without an outcome. */
-export async function armedCalls(journal: Pick<JournalReader, 'rows'> | undefined): Promise<readonly ArmedCall[]> {
+export async function armedCalls(
+  journal: Pick<JournalReader, 'rows'> | undefined,
+): Promise<readonly ArmedCall[]> {
   return armedIn((await journal?.rows(pendingCalls.name, { group: 'pending' })) ?? []);
+}
+
+/** Of the calls that checkpoints name, those that the entries of the store still have in doubt. What follows from entries may be older than they are. */
+async function stillPending(
+  journal: Pick<JournalReader, 'read'> | undefined,
+  places: readonly SeenPlace[],
+): Promise<ReadonlySet<string>> {
+  const calls = places.flatMap(({ checkpoints }) => checkpoints.flatMap(({ armed }) => armed));
+  const pending = new Set<string>();
+  for (const stream of new Set(calls.map((call) => call.stream)))
+    for (const { intent } of doubtsOfStream(stream, (await journal?.read(stream)) ?? []))
+      pending.add(pendingName({ stream, intent }));
+  return pending;
 }
 
 interface PlaceLook {
@@ -121,7 +144,11 @@ async function steadyHead(journal: Pick<JournalReader, 'log'> | undefined): Prom
   }
 }
 
-function whoSigned({ size, root, note }: HeadSeen, origin: string | undefined, keys: LogKeys): SeenStore['head'] {
+function whoSigned(
+  { size, root, note }: HeadSeen,
+  origin: string | undefined,
+  keys: LogKeys,
+): SeenStore['head'] {
   if (size === 0 && origin === undefined) return 'empty';
   const by = (known: readonly KeyObject[]) => {
     const read = readCheckpoint(note ?? '', known);
@@ -187,7 +214,10 @@ async function rootHere(
   return journal?.log.rootAt(size).catch(() => undefined);
 }
 
-async function newestAt(journal: Pick<JournalReader, 'log'> | undefined, size: number): Promise<string | undefined> {
+async function newestAt(
+  journal: Pick<JournalReader, 'log'> | undefined,
+  size: number,
+): Promise<string | undefined> {
   if (journal === undefined || size === 0) return undefined;
   try {
     for await (const { at } of journal.log.stored(size - 1)) return at;

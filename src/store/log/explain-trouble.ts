@@ -22,7 +22,13 @@ export function rolledBack(trouble: Trouble): LifeboatError {
     evidence: {
       kinds: [...trouble.kinds],
       size: trouble.store.size,
-      calls: trouble.calls.map(({ stream, instance, verb, intent, at }) => ({ stream, instance, verb, intent, at })),
+      calls: trouble.calls.map(({ stream, instance, verb, intent, at }) => ({
+        stream,
+        instance,
+        verb,
+        intent,
+        at,
+      })),
     },
     exitCode: EXIT.inDoubt,
   });
@@ -40,12 +46,15 @@ export function detailsOf(trouble: Trouble): readonly string[] {
   const others = kinds.slice(1).map((kind) => WORDS[kind](trouble));
   const furthest = misfits.toSorted((one, other) => other.size - one.size)[0];
   const newest = since === undefined ? 'no entry is left' : `the newest entry is of ${formatTime(since)} UTC`;
-  const last = until === undefined ? '' : `; the newest checkpoint that does not fit is of ${formatTime(until)} UTC`;
+  const last =
+    until === undefined ? '' : `; the newest checkpoint that does not fit is of ${formatTime(until)} UTC`;
   return [
     ...others,
     `${newest}${last}`,
     ...(furthest === undefined ? [] : [`it is ${show(furthest.file, 200)}`]),
-    ...(misfits.length > 0 && calls.length === 0 ? ['no call that changes an instance was armed in the lost part'] : []),
+    ...(misfits.length > 0 && calls.length === 0
+      ? ['no call that changes an instance was armed in the lost part']
+      : []),
     ...calls.slice(-NAMED).map(lostInWords),
     ...(calls.length > NAMED ? [`and ${counted(calls.length - NAMED, 'older call')}`] : []),
     ...(store.origin === undefined ? [] : [`this store is ${store.origin}`]),
@@ -56,12 +65,18 @@ export function detailsOf(trouble: Trouble): readonly string[] {
 export function lostInWords({ stream, instance, verb, at, isOpen }: LostCall): string {
   const by = stream.startsWith('run/') ? `by run ${stream.slice('run/'.length)}` : 'by a single command';
   const outcome = isOpen ? 'its outcome is not known' : 'its outcome was on record and is lost';
-  return show(`armed in the lost part: ${verb} on ${instance}, ${by}, sent ${formatTime(at)} UTC; ${outcome}`, 300);
+  return show(
+    `armed in the lost part: ${verb} on ${instance}, ${by}, sent ${formatTime(at)} UTC; ${outcome}`,
+    300,
+  );
 }
 
 const WORDS: Readonly<Record<TroubleKind, (trouble: Trouble) => string>> = {
-  gone: ({ misfits }) =>
-    `the journal is empty or gone, and there was one: ${misfits[0]?.origin ?? 'another log'} was signed here`,
+  gone: ({ misfits }) => {
+    const [first] = misfits;
+    const signed = first === undefined ? '' : `: ${first.origin} was signed in ${show(first.place, 120)}`;
+    return `the journal is empty or gone, and there was one${signed}`;
+  },
   'rolled-back': ({ store, misfits }) => {
     const own = misfits.filter(({ origin }) => origin === store.origin);
     const furthest = own.toSorted((one, other) => other.size - one.size)[0];

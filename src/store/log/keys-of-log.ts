@@ -1,6 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import type { Entry } from '../journal.ts';
-import { KEY_ANNOUNCED, KEY_ENDORSED, KeyAnnounced, KeyEndorsed, LOG_BEGUN, LogBegun } from './log-entries.ts';
+import {
+  KEY_ANNOUNCED,
+  KEY_ENDORSED,
+  KeyAnnounced,
+  KeyEndorsed,
+  LOG_BEGUN,
+  LogBegun,
+} from './log-entries.ts';
 import { parsePublicKeys } from './public-keys.ts';
 
 /** The keys that a log names, and the one of whoever looks at it. */

@@ -36,7 +36,10 @@ export function lossInWords({ size, checkpoints, calls, reason }: Loss): string 
 }
 
 /** Gives whether a person has accepted that a checkpoint does not fit `origin`, the log of the store. Pure. */
-export function excusesOf(losses: readonly Loss[], origin: string | undefined): (claim: Checkpoint) => boolean {
+export function excusesOf(
+  losses: readonly Loss[],
+  origin: string | undefined,
+): (claim: Checkpoint) => boolean {
   const known = new Set<string>();
   const origins = new Set<string>();
   for (const { checkpoints, also } of losses) {

@@ -44,6 +44,8 @@ export interface SeenStore {
    * entries than are there.
    */
   readonly head: 'believed' | 'announced' | 'nobody' | 'empty';
+  /** There was a store in the home, and there is none now. */
+  readonly isGone: boolean;
   /** Several installations write to it: one that nobody has endorsed yet is no trouble, only a warning. */
   readonly isShared: boolean;
 }
@@ -107,7 +109,7 @@ export function judgeStore(
   );
   const reached = Math.max(0, ...places.map((place) => reachOf(place, store)));
   const kinds: TroubleKind[] = [
-    ...(misfits.some(({ origin }) => origin !== store.origin) ? (['gone'] as const) : []),
+    ...(store.isGone || misfits.some(({ origin }) => origin !== store.origin) ? (['gone'] as const) : []),
     ...(misfits.some(({ origin }) => origin === store.origin) ? (['rolled-back'] as const) : []),
     ...(reached < store.vouched ? (['checkpoints-removed'] as const) : []),
     ...(store.count < store.size - store.rowsAccepted ? (['rows-missing'] as const) : []),
@@ -119,7 +121,10 @@ export function judgeStore(
   ];
   if (kinds.length === 0) return { trouble: undefined, warnings };
   const calls = callsOf(misfits, pending);
-  const until = misfits.map(({ writtenAt }) => writtenAt).toSorted().at(-1);
+  const until = misfits
+    .map(({ writtenAt }) => writtenAt)
+    .toSorted()
+    .at(-1);
   return { trouble: { kinds, store, misfits, calls, since, until }, warnings };
 }
 

@@ -106,8 +106,12 @@ function usedTwice(place: Place, other: PlacedNote, size: number): LifeboatError
 }
 
 function notSealed(why: string, cause?: unknown): LifeboatError {
-  return new LifeboatError('evidence.not-sealed', `the checkpoint of the log cannot be written: ${show(why, 200)}`, {
-    hints: ['the journal itself is complete', 'free space, or repair the rights of the checkpoint folder'],
-    ...(cause === undefined ? {} : { cause }),
-  });
+  return new LifeboatError(
+    'evidence.not-sealed',
+    `the checkpoint of the log cannot be written: ${show(why, 200)}`,
+    {
+      hints: ['the journal itself is complete', 'free space, or repair the rights of the checkpoint folder'],
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
 }

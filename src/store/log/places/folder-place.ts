@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, FILE_TROUBLE, LifeboatError } from '../../../errors.ts';
 import { TooSlow, within } from '../../../patience.ts';
 import { makeFolderInside } from '../../../trusted-path.ts';
 import type { Signer } from '../signer.ts';
-import { claimOf, folderOf, type LookFor, nameBeside, type Place, type PlacedNote, pathOfSize } from './place.ts';
+import {
+  claimOf,
+  folderOf,
+  type LookFor,
+  nameBeside,
+  type Place,
+  type PlacedNote,
+  pathOfSize,
+} from './place.ts';
 import { allNotes, keysIn, notesNamed, originsIn } from './read-folder.ts';
 
 /** Milliseconds. A folder on a dead network mount never answers; nobody waits longer for it. */
@@ -130,7 +138,10 @@ class FolderPlace implements Place {
    * and a power cut may leave a part of it, which no reader takes for a checkpoint.
    */
   async #writeOnce(path: string, text: string, mode: number): Promise<boolean> {
-    const whole = join(dirname(path), `.${basename(path)}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`);
+    const whole = join(
+      dirname(path),
+      `.${basename(path)}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`,
+    );
     await writeNew(whole, text, mode);
     try {
       await link(whole, path);
@@ -208,7 +219,11 @@ async function sync(folder: string): Promise<void> {
   if (process.platform !== 'win32') await withHandle(folder, constants.O_RDONLY, (handle) => handle.sync());
 }
 
-async function withHandle(path: string, flags: number, act: (handle: FileHandle) => Promise<void>): Promise<void> {
+async function withHandle(
+  path: string,
+  flags: number,
+  act: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
   const handle = await open(path, flags);
   try {
     await act(handle);

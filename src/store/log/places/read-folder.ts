@@ -58,7 +58,9 @@ function sizeAt(path: string): number {
   return Number(millions?.slice(1)) * 1e6 + Number(thousands?.slice(1)) * 1e3 + Number(name);
 }
 
-async function foldersIn(folder: string): Promise<readonly { readonly name: string; readonly number: number }[]> {
+async function foldersIn(
+  folder: string,
+): Promise<readonly { readonly name: string; readonly number: number }[]> {
   return (await entriesOf(folder))
     .filter((one) => one.isDirectory() && FOLDER.test(one.name))
     .map(({ name }) => ({ name, number: Number(name.slice(1)) }))
