@@ -5,17 +5,30 @@ import type { InstanceOverview } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { InDoubt, Judgement } from './activity.ts';
 import { type Clocks, clockSentence, instantOf, nextLook, Skew, side } from './clocks.ts';
+import { LostBaseline } from './weigh-tasks.ts';
 
 export type Action = 'restart' | 'recreate' | 'update';
 
 /** The instance before an action was asked for, and the clock of the service then. What is not told is null. */
-export const ActionBaseline = z.object({
+const KnownInstance = z.object({
   state: z.string().nullable(),
   updatedAt: z.string().nullable(),
   updates: z.array(z.string()).nullable(),
   skew: Skew.nullable(),
 });
-export type ActionBaseline = z.infer<typeof ActionBaseline>;
+
+/** With `lost`, nothing is known of the instance before: no difference is a sign. */
+export const ActionBaseline = z.union([
+  LostBaseline.transform(() => ({
+    state: null,
+    updatedAt: null,
+    updates: null,
+    skew: null,
+    lost: true as const,
+  })),
+  KnownInstance,
+]);
+export type ActionBaseline = z.infer<typeof KnownInstance> & { readonly lost?: true };
 
 export interface ActionLook {
   readonly action: Action;
@@ -48,7 +61,8 @@ export function judgeAction(look: ActionLook): Judgement<Started> {
   const clocks = { ...times, settleMs, skewBefore: baseline.skew, skewNow: skew };
   const next = nextLook(clocks);
   const isOver = look.refusal === 'unchecked' && next === undefined;
-  const signs = signsOf(look).filter((sign) => !isOver || sign !== DEPLOYS);
+  const isLost = baseline.lost === true;
+  const signs = isLost ? [] : signsOf(look).filter((sign) => !isOver || sign !== DEPLOYS);
   const hints = isOver ? [] : hintsOf(look, clocks);
   const evidence = {
     signs: [...signs, ...hints],
@@ -63,7 +77,11 @@ export function judgeAction(look: ActionLook): Judgement<Started> {
   if (next !== undefined)
     return { verdict: 'wait', ...next, shows: hints.length > 0 ? 'something' : 'nothing' };
   if (isOver) return { verdict: 'absent', evidence };
-  const answer = look.refusal !== undefined ? 'it was refused' : 'the answer was lost';
+  const answer = isLost
+    ? 'the record of the call is lost'
+    : look.refusal !== undefined
+      ? 'it was refused'
+      : 'the answer was lost';
   const failure = new LifeboatError(
     'doubt.no-trace',
     hints.length > 0

@@ -1,9 +1,10 @@
 import type { Triggered } from '../../machines/parts/verbs.ts';
 import { LifeboatError } from '../errors.ts';
+import { counted } from '../format.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { Judgement } from './activity.ts';
 import { isRefusal, wasAccepted } from './answered.ts';
-import { type Clocks, clockSentence, elapsedMs, nextLook } from './clocks.ts';
+import { type Clocks, clockSentence, elapsedMs, instantOf, nextLook, side } from './clocks.ts';
 import {
   afterRefusalMs,
   type Certainty,
@@ -39,6 +40,7 @@ export function judgeBackup(look: Look<Backup>): Judgement<Triggered> {
  * reasons in hand. Pure.
  */
 export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
+  if (look.baseline.lost === true) return judgeLost(look, telling);
   const clocks = clocksOf(look);
   const weighed = newTasks(look, telling, clocks);
   const fitting = nearestFirst(weighed).filter((one) => !isApart(one));
@@ -80,6 +82,38 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
     return ask(look, telling, 'ambiguous', `${telling.what} ${only.task.id} may be ours: ${why}`, shown);
   }
   return nothingFits(look, telling, weighed, clocks);
+}
+
+/**
+ * The record of the call is lost, so nothing that the list shows is known to be new, and what came of it may have been followed by others. Every task
+ * since then is for a person; nothing is landed or absent by itself.
+ */
+function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
+  const clocks = clocksOf(look);
+  const isBefore = ({ task }: Weighed) => {
+    const at = instantOf(task.triggered_at);
+    return at !== undefined && side(at, clocks) === 'before';
+  };
+  const weighed = newTasks(look, telling, clocks).filter((one) => !isBefore(one));
+  const next = nextLook(clocks);
+  if (next !== undefined && weighed.length === 0) return { verdict: 'wait', ...next, shows: 'nothing' };
+  const [fitting, others] = [true, false].map((fits) => weighed.filter((one) => isApart(one) !== fits));
+  const candidates = nearestFirst(fitting ?? [])
+    .slice(0, SHOWN)
+    .map(toLine);
+  return ask(
+    look,
+    telling,
+    'ambiguous',
+    `the service shows ${counted(weighed.length, telling.what)} since it was sent`,
+    {
+      candidates: candidates.map((line) => ({ ...line, certainty: 'possible' as const })),
+      others: nearestFirst(others ?? [])
+        .slice(0, SHOWN)
+        .map(toLine),
+      clock: clockSentence(clocks),
+    },
+  );
 }
 
 /** No candidate, and the request can no longer be under way. Absent only when nothing at all speaks against it. */
@@ -144,7 +178,8 @@ function ask(
 
 /** What came back, in words: not every answer that leaves a doubt was lost. */
 function answerOf(look: Look<Task>, what: string): string {
-  const { lost, refusal } = look;
+  const { lost, refusal, baseline } = look;
+  if (baseline.lost === true) return 'the record of the call is lost';
   if (lost?.code === 'service.old-id') return lost.shortMessage;
   if (wasAccepted(lost)) return `the service took it and named no ${what}`;
   if (lost !== undefined && refusal !== undefined) return `it was refused: ${lost.shortMessage}`;

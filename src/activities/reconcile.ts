@@ -2,12 +2,12 @@ import type { Failure } from '../../machines/parts/failure.ts';
 import type { Reconciliation } from '../../machines/parts/recovery-verbs.ts';
 import { LifeboatError } from '../errors.ts';
 import { redact } from '../redact.ts';
+import { type Ended, runShell } from '../run-shell.ts';
 import { show } from '../text.ts';
 import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readMeasure } from './read-measure.ts';
 import { because, ok } from './results.ts';
-import { type Ended, runShell } from './run-shell.ts';
 
 interface Input {
   /** Whether the data is asked before it is changed or after. */

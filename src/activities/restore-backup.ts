@@ -7,7 +7,7 @@ import { restoreOfBackup } from './restore-fits.ts';
 
 interface Input {
   readonly intent: string;
-  /** Id of the backup within the instance. */
+  /** Id of the backup within the instance. A call whose record is lost may lack it when it is judged. */
   readonly backup: number;
 }
 

@@ -8,9 +8,10 @@ import type { Fit, Telling } from './weigh-tasks.ts';
 /** Times are told with and without fractions of a second. */
 const ROUNDING_MS = 1_000;
 
-/** Tells a restore of one of the instance's own backups (service-api.md endpoint 7) by the backup's id. */
-export function restoreOfBackup(backup: number): Telling<Restore> {
+/** Tells a restore of one of the instance's own backups (service-api.md endpoint 7) by the backup's id, where that is still known. */
+export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
   return telling(({ backup_id }) => {
+    if (backup === undefined) return { is: 'doubtful', why: 'which backup was to be restored is lost' };
     if (backup_id === undefined) return { is: 'untold', why: 'which backup it restores is not told' };
     if (backup_id === backup) return { is: 'ours', why: `it restores backup ${backup}` };
     return { is: 'other', why: `it restores backup ${backup_id}, not ${backup}` };

@@ -6,15 +6,24 @@ import { show } from '../text.ts';
 import type { InDoubt } from './activity.ts';
 import { type Clocks, instantOf, isSameInstant, Skew, side, sinceArming } from './clocks.ts';
 
+/** What stands for the baseline of a call whose record is lost: nothing is known of what was there before it. */
+export const LostBaseline = z.strictObject({ lost: z.literal(true) });
+
 /** The tasks of one kind before another was asked for, and the clock of the service then. */
-export const TaskBaseline = z.object({
+const KnownTasks = z.object({
   /** Id and trigger time of every task that was listed. Milliseconds since 1970 by the service's clock, null when not told. */
   tasks: z.array(z.tuple([z.number(), z.number().nullable()])),
   /** Which of them had not ended. */
   underWay: z.array(z.number()).default([]),
   skew: Skew.nullable(),
 });
-export type TaskBaseline = z.input<typeof TaskBaseline>;
+
+/** With `lost`, the empty list says nothing: no task is new by it. */
+export const TaskBaseline = z.union([
+  LostBaseline.transform(() => ({ tasks: [], underWay: [], skew: null, lost: true as const })),
+  KnownTasks,
+]);
+export type TaskBaseline = z.input<typeof KnownTasks> & { readonly lost?: true };
 
 /** What backups and restores have in common (service-api.md sections 2.1 and 2.2). */
 export type Task = Pick<Backup, 'id' | 'status' | 'triggered_at'>;

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkpointRoot } from '../audit/checkpoint-files.ts';
 import { storeNamed } from '../config/load.ts';
 import { isPostgres } from '../config/store-address.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
@@ -99,7 +98,7 @@ export function missingVault(env: NodeJS.ProcessEnv, home: string): string | und
 
 /** A journal that cannot be read remembers nothing here: whoever writes to it hears of that first. */
 async function rememberedBy(context: CommandContext, home: string): Promise<Remembered> {
-  const heads = existsSync(join(checkpointRoot(home), 'lifeboat.pub'));
+  const heads = namesIn(join(home, 'checkpoints')).some((name) => name.endsWith('.pub'));
   try {
     // A team's store names the keys of everybody: whoever comes new has lost nothing.
     if (isPostgres(await storeNamed(context.env, context.configPath))) return { keys: false, heads };
@@ -112,5 +111,13 @@ async function rememberedBy(context: CommandContext, home: string): Promise<Reme
     }
   } catch {
     return { keys: false, heads };
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }

@@ -5,6 +5,8 @@ import { keepPrivate } from './keep-private.ts';
 import { printError } from './print-error.ts';
 import { keepOutputWhole } from './whole-output.ts';
 
+export { leave } from '../patience.ts';
+
 /**
  * Runs one command line and gives its exit code. Rejects never; what goes wrong is printed to stderr, also when not all of the result
  * could be written: then nothing that was to be done is undone, but a success is none.

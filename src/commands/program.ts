@@ -225,6 +225,16 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   );
   command(
     audit,
+    'accept-loss',
+    'go on although entries are lost: on record, in every later report, with the lost calls in doubt',
+    async () => (await import('./audit/accept-loss.ts')).auditAcceptLossCommand,
+    [
+      new Option('--reason <text>', 'why nothing can be put back, for the record').makeOptionMandatory(),
+      new Option('--confirm <log>', 'the 16 hex digits of the log, when no one is there to type them'),
+    ],
+  );
+  command(
+    audit,
     'key',
     'the public key that verifies the records of this installation',
     async () => (await import('./audit/public-key.ts')).auditKeyCommand,
@@ -282,7 +292,10 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
     'doctor',
     'check config, token, rights, key store, clock, disk',
     async () => (await import('./doctor/doctor.ts')).doctor,
-    [json('as JSON')],
+    [
+      new Option('--deep', 'also send the newest checkpoint to the commands that keep checkpoints'),
+      json('as JSON'),
+    ],
   );
   return program;
 }

@@ -1,5 +1,4 @@
 import { runbooks } from '../../machines/index.ts';
-import { signedHeadOf } from '../audit/signed-head.ts';
 import { LifeboatError } from '../errors.ts';
 import { slicesOf } from '../evidence/measure/slices-of.ts';
 import type { Report } from '../evidence/report/model.ts';
@@ -7,6 +6,7 @@ import { buildReport, type ReportOptions } from '../evidence/report.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
 import type { RunSummary } from '../runner/runs.ts';
 import type { Entry, JournalReader } from '../store/journal.ts';
+import { lossesOf } from '../store/log/losses.ts';
 import { measuresOfRun } from './measure-run.ts';
 
 type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version' | 'target'>;
@@ -17,13 +17,13 @@ type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version'
  */
 export async function reportOf(
   journal: JournalReader,
-  home: string,
+  _home: string,
   { runId, instance, runbook, version, target }: ReportedRun,
   files: readonly { readonly name: string; readonly sha256: string }[] = [],
 ): Promise<Report> {
   const entries = await journal.read(`run/${runId}`);
   const history = await ledgersOf(journal, [...new Set([instance, target ?? instance])]);
-  const note = signedHeadOf(home, entries);
+  const { note } = await journal.log.head();
   return buildReport(entries, {
     generatedAt: new Date(),
     history,
@@ -31,6 +31,7 @@ export async function reportOf(
       ({ body }) => typeof body === 'object' && body !== null && 'run' in body && body['run'] === runId,
     ),
     files,
+    losses: await lossesOf(journal),
     ...whatItTook(runbook, version, entries),
     ...(note === undefined ? {} : { note }),
   });

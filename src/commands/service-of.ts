@@ -1,4 +1,4 @@
-import { instanceNamed, type LoadedConfig } from '../config/load.ts';
+import { instanceNamed, type LoadedConfig, tokenVariables } from '../config/load.ts';
 import type { InstanceConfig, TokenConfig } from '../config/schema.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
@@ -116,11 +116,4 @@ export function openForRun(
     warn: (line) => context.stderr.write(`${line}\n`),
     found: (line) => context.stderr.write(`${line}\n`),
   });
-}
-
-/** Variables that hold tokens: no token command needs to see another's. */
-export function tokenVariables({ instances, platform }: LoadedConfig): string[] {
-  const tokens = Object.values(instances).map(({ token }) => token);
-  if (typeof platform !== 'string') tokens.push(platform.token);
-  return tokens.flatMap((token) => (token !== undefined && 'env' in token ? [token.env] : []));
 }

@@ -16,12 +16,12 @@ export type StoreContext = Pick<CommandContext, 'env'> & Partial<Pick<CommandCon
  */
 export async function openStoreOf(
   context: StoreContext,
-  { by, signer }: { readonly by: string; readonly signer: Signer },
+  { by, signer, afterLoss = false }: OpenAs,
 ): Promise<Journal> {
-  const journal = await openEngine(context, { by, signer });
+  const journal = await openEngine(context, { by, signer, afterLoss });
   try {
-    // An append says so too; here, before anybody is asked for anything.
-    refuseMoved(hearLog(NOTHING_SAID, await journal.read(LOG_STREAM)));
+    // An append says so too; here, before anybody is asked for anything. What cannot be read is for whoever checks the store.
+    refuseMoved(hearLog(NOTHING_SAID, await journal.read(LOG_STREAM).catch(() => [])));
     return journal;
   } catch (thrown) {
     await journal.close();
@@ -29,17 +29,22 @@ export async function openStoreOf(
   }
 }
 
-async function openEngine(
-  context: StoreContext,
-  { by, signer }: { readonly by: string; readonly signer: Signer },
-): Promise<Journal> {
+async function openEngine(context: StoreContext, { by, signer, afterLoss = false }: OpenAs): Promise<Journal> {
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) {
     const { openPostgresStore } = await import('../store/postgres/open.ts');
     return openPostgresStore({ address, env: context.env, by, signer, projections: PROJECTIONS });
   }
   const { openSqliteStore } = await import('../store/sqlite/open.ts');
-  return openSqliteStore({ home: homeFolder(context.env), by, signer, projections: PROJECTIONS });
+  return openSqliteStore({ home: homeFolder(context.env), by, signer, projections: PROJECTIONS, afterLoss });
+}
+
+/** Who opens it. */
+interface OpenAs {
+  readonly by: string;
+  readonly signer: Signer;
+  /** A person has accepted that the journal of the home is gone: a new one may begin there. */
+  readonly afterLoss?: boolean;
 }
 
 /** The same for looking only: never creates a store, and works while another process writes. */
@@ -51,4 +56,9 @@ export async function openReaderOf(context: StoreContext): Promise<JournalReader
   }
   const { openSqliteForReading } = await import('../store/sqlite/open.ts');
   return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
+}
+
+/** Whether several installations write to the store: PostgreSQL. */
+export async function isShared({ env }: Pick<CommandContext, 'env'>): Promise<boolean> {
+  return /^postgres/u.test(env['LIFEBOAT_STORE'] ?? '');
 }

@@ -1,94 +1,130 @@
 import { userInfo } from 'node:os';
-import type { Sealer } from '../audit/seal.ts';
-import { homeFolder } from '../config/load.ts';
-import type { LifeboatError } from '../errors.ts';
+import { type CheckpointConfig, homeFolder } from '../config/load.ts';
+import { LifeboatError } from '../errors.ts';
 import type { Keyring, KeyStore } from '../keys/key-store.ts';
 import { Secret } from '../secret.ts';
 import type { Journal } from '../store/journal.ts';
+import type { Checked } from '../store/log/check-log.ts';
+import type { Place } from '../store/log/places/place.ts';
+import type { Sealer } from '../store/log/sealer.ts';
+import type { Signer } from '../store/log/signer.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden } from './hidden-prompt.ts';
+import { isShared, openStoreOf } from './store-of.ts';
 
-/** The journal, the keys and the seals of one home, open for writing. */
+/** The journal, the keys and the checkpoints of one home, open for writing. */
 export interface Workspace {
   readonly home: string;
   readonly operator: string;
   readonly journal: Journal;
   readonly keyring: Keyring;
+  readonly signer: Signer;
   readonly sealer: Sealer;
+  /** Seals what was appended and is not sealed yet, closes the journal, and prints what could not be sealed. */
   close(): Promise<void>;
 }
 
 export interface WorkspaceOptions {
   readonly operator?: string | undefined;
-  /** Further folders for signed checkpoints. */
-  readonly checkpoints?: readonly string[];
+  /** Further places for signed checkpoints. */
+  readonly checkpoints?: readonly CheckpointConfig[];
   /** Another key store than the environment's: a drill's keys live as long as the drill. */
   readonly store?: KeyStore;
+  /** How many checkpoints of a place are looked at (`checkLog`). */
+  readonly most?: number;
 }
 
 /**
  * Opens the home for a command that writes. The key store comes first: without one nothing is begun, and the error says what is
- * missing. Rejects with what `chooseStore` and `openSqliteJournal` reject with.
+ * missing. Then the store is held against its checkpoints: where it is not what was signed, this rejects with `journal.rolled-back` (exit 5) and
+ * nothing is written. Rejects with what `chooseStore` and `openStoreOf` reject with.
  */
 export async function openWorkspace(
   context: CommandContext,
   options: WorkspaceOptions = {},
 ): Promise<Workspace> {
+  const opened = await openChecked(context, options);
+  const { checked, journal } = opened;
+  if (checked.trouble === undefined && journal !== undefined) return workspaceOf(context, opened, journal);
+  await journal?.close();
+  if (checked.trouble === undefined) throw new Error('a store that is gone is trouble');
+  const { rolledBack } = await import('../store/log/explain-trouble.ts');
+  throw rolledBack(checked.trouble);
+}
+
+/** A store that was opened and held against its checkpoints; nothing was refused yet. */
+export interface OpenedStore {
+  readonly home: string;
+  readonly operator: string;
+  readonly keyring: Keyring;
+  readonly signer: Signer;
+  readonly places: readonly [Place, ...Place[]];
+  readonly checked: Checked;
+  /** Undefined where there was a store in the home, and there is none now. */
+  readonly journal: Journal | undefined;
+}
+
+/** Opens keys, places and store, and checks. Rejects with what they reject with. */
+export async function openChecked(
+  context: CommandContext,
+  options: WorkspaceOptions = {},
+): Promise<OpenedStore> {
   const home = homeFolder(context.env);
   const operator = options.operator ?? loginName(context.env);
   const { openKeyring } = await import('../keys/keyring.ts');
   const keyring = options.store === undefined ? await openKeys(context) : openKeyring(options.store);
-  const { openSqliteJournal } = await import('../store/sqlite-journal.ts');
-  const journal = await openSqliteJournal({ home, by: operator });
+  const { createSigner } = await import('../store/log/signer.ts');
+  const { placesOf } = await import('./checkpoint-places.ts');
+  const { checkLog } = await import('../store/log/check-log.ts');
+  const signer = createSigner(await keyring.signingKey());
+  const places = placesOf(home, options.checkpoints ?? []);
+  const journal = await openStoreOf(context, { by: operator, signer }).catch(undefinedWhereGone);
   try {
-    const { createSigner } = await import('../store/log/signer.ts');
-    const { watchJournal } = await import('../audit/seal.ts');
-    // Told at the end: in between, a line on stderr would fall into the middle of the screen.
-    const problems: LifeboatError[] = [];
-    const sealer = watchJournal(journal, createSigner(await keyring.signingKey()), {
-      home,
-      folders: options.checkpoints ?? [],
-      onProblem: (problem) => void problems.push(problem),
+    const checked = await checkLog(journal, places, {
+      ownKey: signer.publicKey,
+      isShared: await isShared(context),
+      most: options.most,
     });
-    const close = async () => {
-      sealer.stop();
-      await journal.close();
-      for (const shortMessage of new Set(problems.map((problem) => problem.shortMessage)))
-        context.stderr.write(`warning: ${show(shortMessage)}\n`);
-    };
-    return { home, operator, journal, keyring, sealer, close };
+    return { home, operator, keyring, signer, places, checked, journal };
   } catch (thrown) {
-    await journal.close();
+    await journal?.close();
     throw thrown;
   }
 }
 
-/**
- * The same without a key store, for calls that need no key: its keys are looked for when one is asked for, and the ledger's head is not
- * signed before the next command that has the signing key.
- */
-export async function openLedger(
+function undefinedWhereGone(thrown: unknown): undefined {
+  if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.gone') throw thrown;
+}
+
+/** The workspace over a store that was opened and checked. */
+export async function workspaceOf(
   context: CommandContext,
-  options: Pick<WorkspaceOptions, 'operator'> = {},
+  { home, operator, keyring, signer, places, checked }: OpenedStore,
+  journal: Journal,
 ): Promise<Workspace> {
-  const home = homeFolder(context.env);
-  const operator = options.operator ?? loginName(context.env);
-  const { openSqliteJournal } = await import('../store/sqlite-journal.ts');
-  const journal = await openSqliteJournal({ home, by: operator });
-  let opened: Promise<Keyring> | undefined;
-  const keys = () => {
-    opened ??= openKeys(context);
-    return opened;
-  };
-  return {
-    home,
-    operator,
+  const { createSealer } = await import('../store/log/sealer.ts');
+  const { excusesOf } = await import('../store/log/losses.ts');
+  // Told at the end: in between, a line on stderr would fall into the middle of the screen.
+  const problems = new Set(checked.warnings);
+  const { origin } = checked.store;
+  const sealed = checked.places[0]?.checkpoints.filter((one) => !one.isAccepted && one.origin === origin);
+  const sealer = createSealer(
     journal,
-    keyring: lateKeyring(keys),
-    sealer: { sealNow: unsigned, flush: () => undefined, stop: () => undefined },
-    close: () => journal.close(),
+    {
+      signer,
+      places,
+      isAccepted: excusesOf(checked.losses, origin),
+      onProblem: ({ shortMessage }) => void problems.add(shortMessage),
+    },
+    Math.max(0, ...(sealed ?? []).map(({ size }) => size)),
+  );
+  const close = async () => {
+    await sealer.sealRest();
+    await journal.close();
+    for (const problem of problems) context.stderr.write(`warning: ${show(problem)}\n`);
   };
+  return { home, operator, journal, keyring, signer, sealer, close };
 }
 
 /**
@@ -133,34 +169,6 @@ export async function openKeys(
   // Both at once: the next process must not ask again.
   if (isAgreed) await Promise.all([keyring.signingKey(), keyring.fingerprint(new Secret('any'))]);
   return keyring;
-}
-
-/** A keyring that opens its store when it is first used. */
-function lateKeyring(keys: () => Promise<Keyring>): Keyring {
-  const store: KeyStore = {
-    kind: 'os',
-    description: 'the key store',
-    probe: async () => (await keys()).store.probe(),
-    put: async (account, secret) => (await keys()).store.put(account, secret),
-    exchange: async (account, secret) => (await keys()).store.exchange(account, secret),
-    get: async (account) => (await keys()).store.get(account),
-    accounts: async () => (await keys()).store.accounts(),
-    remove: async (account) => (await keys()).store.remove(account),
-  };
-  return {
-    store,
-    fingerprint: async (key) => (await keys()).fingerprint(key),
-    add: async (instance, key) => (await keys()).add(instance, key),
-    adopt: async (instance, fingerprint, key) => (await keys()).adopt(instance, fingerprint, key),
-    load: async (instance, fingerprint) => (await keys()).load(instance, fingerprint),
-    list: async (instance) => (await keys()).list(instance),
-    remove: async (instance, fingerprint) => (await keys()).remove(instance, fingerprint),
-    signingKey: async () => (await keys()).signingKey(),
-  };
-}
-
-function unsigned(): Promise<never> {
-  return Promise.reject(new Error('a ledger without keys cannot be signed'));
 }
 
 /** The login name: for entries' `by` when the config names nobody, and to know the operator by. */

@@ -10,7 +10,13 @@ import { refuseDistrusted, refuseForeignHome } from '../trusted-path.ts';
 import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
 import { chosenStore, SQLITE } from './store-address.ts';
 
-export interface LoadedConfig extends Config {
+/** A further place for signed checkpoints. `timeout` in milliseconds; a command does not get to see the variables `hideEnv`. */
+export type CheckpointConfig =
+  | { readonly folder: string }
+  | { readonly command: string; readonly timeout: number; readonly hideEnv: readonly string[] };
+
+export interface LoadedConfig extends Omit<Config, 'checkpoints'> {
+  readonly checkpoints: readonly CheckpointConfig[];
   readonly path: string;
   /** Of the file's text, hex: what the record names it by. */
   readonly sha256: string;
@@ -149,7 +155,7 @@ export function instanceNamed(config: LoadedConfig, name: string): InstanceConfi
   ]);
 }
 
-function absolute(config: Config, folder: string): Config {
+function absolute(config: Config, folder: string): Omit<LoadedConfig, 'path' | 'sha256'> {
   const instances = Object.entries(config.instances).map(([name, instance]) => {
     const token = instance.token;
     return [
@@ -167,8 +173,28 @@ function absolute(config: Config, folder: string): Config {
     platform: absolutePlatform(config.platform, folder),
     ...(config.runbooks === undefined ? {} : { runbooks: resolve(folder, config.runbooks) }),
     ...(config.approvals === undefined ? {} : { approvals: absoluteApprovals(config.approvals, folder) }),
-    checkpoints: config.checkpoints.map((path) => resolve(folder, path)),
+    checkpoints: config.checkpoints.map((place) => absolutePlace(place, config, folder)),
   };
+}
+
+function absolutePlace(
+  place: Config['checkpoints'][number],
+  config: Config,
+  folder: string,
+): CheckpointConfig {
+  if (typeof place === 'string') return { folder: resolve(folder, place) };
+  if ('folder' in place) return { folder: resolve(folder, place.folder) };
+  return { ...place, hideEnv: [...tokenVariables(config), ...SECRET_VARIABLES] };
+}
+
+/** Variables that hold secrets of lifeboat itself, or may. */
+const SECRET_VARIABLES = ['LIFEBOAT_STORE', 'PGPASSWORD'];
+
+/** Variables that hold tokens: no command of the config needs to see another's. */
+export function tokenVariables({ instances, platform }: Pick<Config, 'instances' | 'platform'>): string[] {
+  const tokens = Object.values(instances).map(({ token }) => token);
+  if (typeof platform !== 'string') tokens.push(platform.token);
+  return tokens.flatMap((token) => (token !== undefined && 'env' in token ? [token.env] : []));
 }
 
 function absoluteToken<Token extends TokenConfig>(token: Token, folder: string): Token {

@@ -134,6 +134,16 @@ const StoreConfig = z.string().check((context) => {
   if (message !== undefined) context.issues.push({ code: 'custom', message, input: undefined });
 });
 
+/** A folder, or a command that gets each checkpoint on its standard input: a ticket, a git repository, a transparency log. */
+const CheckpointPlace = z.union(
+  [
+    z.string().min(1),
+    z.strictObject({ folder: z.string().min(1) }),
+    z.strictObject({ command: z.string().min(1), timeout: Duration.default(10_000) }),
+  ],
+  'a place for checkpoints is a folder, {folder: …} or {command: …, timeout: 10s}',
+);
+
 /** lifeboat.yaml. */
 export const Config = z.strictObject({
   instances: z.record(
@@ -146,8 +156,8 @@ export const Config = z.strictObject({
   runbooks: z.string().optional(),
   approvals: ApprovalsConfig.optional(),
   operator: z.strictObject({ name: z.string().optional(), email: z.string().optional() }).default({}),
-  /** Further folders for signed checkpoints; one on another machine betrays what one on this machine cannot. */
-  checkpoints: z.array(z.string()).default([]),
+  /** Further places for signed checkpoints; one on another machine betrays what one on this machine cannot. */
+  checkpoints: z.array(CheckpointPlace).default([]),
   /** Where entries live; default: SQLite in LIFEBOAT_HOME. LIFEBOAT_STORE wins over it. */
   store: StoreConfig.optional(),
 });

@@ -1,5 +1,6 @@
 import type { Entry } from '../store/journal.ts';
-import { alarmsOf } from './report/alarms.ts';
+import type { Loss } from '../store/log/losses.ts';
+import { alarmsOf, lossAlarm } from './report/alarms.ts';
 import { evidenceOf, linesOf, type RecordProof } from './report/chain.ts';
 import { changesOf } from './report/changes.ts';
 import { checksOf } from './report/checks.ts';
@@ -23,6 +24,8 @@ export interface ReportOptions extends RecordProof, CourseOptions {
   readonly ledger?: readonly Entry[];
   /** All that the ledger of the instance tells, for what was so before the run: when the old key was set. Default: `ledger`. */
   readonly history?: readonly Entry[];
+  /** Losses that were accepted in the store: nobody can say what of the run they took. They head the record. */
+  readonly losses?: readonly Loss[];
   /** What the run owes and owed. Default: what a closed run says of itself. */
   readonly obligations?: readonly WrittenObligation[] | undefined;
 }
@@ -43,7 +46,7 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
     schema: 'lifeboat.report/1',
     generatedAt: options.generatedAt.toISOString(),
     title: run.runbook === undefined ? 'Run' : `${run.runbook} on ${run.instance}`,
-    alarms: alarmsOf(all, owed),
+    alarms: [...(options.losses ?? []).map(lossAlarm), ...alarmsOf(all, owed)],
     run: { ...run, entries: all.length },
     outcome: outcomeOf(entries, owed),
     people: peopleOf(entries, [...new Set(duties.map(({ owner }) => owner))]),

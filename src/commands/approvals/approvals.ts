@@ -21,7 +21,7 @@ import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { openJournalIfAny } from '../reading.ts';
-import { openLedger, openWorkspace, type Workspace } from '../workspace.ts';
+import { openWorkspace, type Workspace } from '../workspace.ts';
 import { rulesOf } from './gate-of-run.ts';
 
 /** `lifeboat approvals [RUN]`: what has to be approved now, in open runs, and how far it is. Exit 3 while something waits. */
@@ -48,7 +48,10 @@ export async function approvals(
     return EXIT.closed;
   }
   const config = await loadConfig(context.env, context.configPath);
-  const workspace = await openLedger(context, { operator: config.operator.name });
+  const workspace = await openWorkspace(context, {
+    operator: config.operator.name,
+    checkpoints: config.checkpoints,
+  });
   let known: Promise<ApprovalRules> | undefined;
   const rules = () => {
     known ??= rulesOf(config, workspace);

@@ -175,7 +175,7 @@ function quotes({ body }: Entry, runId: string): boolean {
 
 /** Every secret of this home that could have got somewhere: the keys in the store, the installation's own, the tokens in the environment. */
 async function guardOf(context: CommandContext, keyring: Keyring | undefined): Promise<SecretGuard> {
-  const { tokenVariables } = await import('../service-of.ts');
+  const { tokenVariables } = await import('../../config/load.ts');
   const guard = createSecretGuard();
   for (const account of (await keyring?.store.accounts()) ?? []) {
     const secret = await keyring?.store.get(account);

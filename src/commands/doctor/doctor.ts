@@ -20,6 +20,7 @@ import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good } from './check.ts';
 import { fileChecks } from './files.ts';
 import { keysHeld } from './keys-held.ts';
+import { placeChecks } from './places.ts';
 import { surroundings } from './surroundings.ts';
 import { tlsChecks } from './tls.ts';
 
@@ -32,14 +33,14 @@ const LITTLE_ROOM = 1024 ** 3;
 export async function doctor(
   context: CommandContext,
   _: readonly string[],
-  flags: { readonly json?: boolean },
+  flags: { readonly json?: boolean; readonly deep?: boolean },
 ): Promise<number> {
   const checks: Check[] = [node(), ...tlsChecks(context.env), await homeRoom(context.env)];
   const { check: keyCheck, keyring } = await keyStore(context);
   checks.push(keyCheck, await labEngine());
   const config = await attempt('config', () => loadConfig(context.env, context.configPath));
   if ('check' in config) checks.push(config.check);
-  else checks.push(...(await configChecks(context, config.value, keyring)));
+  else checks.push(...(await configChecks(context, config.value, keyring, flags.deep ?? false)));
   print(context, checks, flags.json ?? false);
   const bad = checks.filter((check) => check.state === 'bad');
   if (bad.length === 0) return EXIT.closed;
@@ -91,6 +92,7 @@ async function configChecks(
   context: CommandContext,
   config: LoadedConfig,
   keyring: Keyring | undefined,
+  deep: boolean,
 ): Promise<Check[]> {
   const names = Object.keys(config.instances);
   const head = good('config', `${config.path}, ${counted(names.length, 'instance')}`);
@@ -99,6 +101,7 @@ async function configChecks(
   return [
     head,
     ...(await fileChecks(context.env, config)),
+    ...(await placeChecks(context, config, keyring, deep)),
     ...found.flat(),
     ...held,
     ...(await surroundings(context, config)),

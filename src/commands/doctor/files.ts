@@ -24,7 +24,8 @@ const READ_BY_OTHERS = 0o044;
 export async function fileChecks(env: NodeJS.ProcessEnv, config: LoadedConfig): Promise<Check[]> {
   const all = deciding(env, config);
   const found = (await Promise.all(all.map(checkOf))).filter((check) => check !== undefined);
-  const checkpoints = await Promise.all(config.checkpoints.map(checkpointFolder));
+  const folders = config.checkpoints.flatMap((place) => ('folder' in place ? [place.folder] : []));
+  const checkpoints = await Promise.all(folders.map(checkpointFolder));
   const bad = [...found, ...checkpoints.filter((check) => check !== undefined)];
   if (bad.length > 0) return bad;
   return [good('files', `nobody else can write what decides: ${all.length + checkpoints.length} looked at`)];

@@ -2,6 +2,7 @@ import { leftUnbound, unboundWords } from '../../../machines/parts/obligation.ts
 import { counted } from '../../format.ts';
 import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
+import { type Loss, lossInWords } from '../../store/log/losses.ts';
 import { mayFollowEnd } from '../../store/run-end.ts';
 import type { RunEntryBody } from '../../store/run-entries.ts';
 import { find, findAll, untilEnd } from './found.ts';
@@ -24,6 +25,12 @@ export function alarmsOf(entries: readonly Entry[], owed: readonly WrittenObliga
     ...byWord(own, owed),
     ...afterTheEnd(entries, own),
   ];
+}
+
+/** A loss concerns every run of its store: also one that began later rests on a journal with a gap. */
+export function lossAlarm(loss: Loss): Alarm {
+  const title = 'ENTRIES LOST: this record comes from a journal of which a part is gone';
+  return { title, text: lossInWords(loss), at: loss.at, by: loss.by };
 }
 
 function bypasses(entries: readonly Entry[]): Alarm[] {

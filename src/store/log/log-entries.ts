@@ -46,7 +46,13 @@ export const LossAccepted = z.object({
   size: z.int().nonnegative(),
   /** The furthest checkpoint of each place that does not fit, as a signed note. */
   checkpoints: z.array(z.object({ place: z.string(), size: z.int(), root: z.string(), note: z.string() })),
+  /** Every other checkpoint of this log that does not fit: `<size>:<first 20 hex digits of the root>`. */
+  also: z.array(z.string()).default([]),
+  /** How many rows the store lacked, of those that its signed head counts. */
+  rowsMissing: z.int().nonnegative().default(0),
   calls: z.array(LostCall),
+  /** Calls of the lost part whose outcome was on record there, and which are so many that they are not named. */
+  callsLeftOut: z.int().nonnegative().default(0),
 });
 
 export const LOG_BEGUN = 'log.begun';

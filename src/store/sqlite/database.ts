@@ -1,9 +1,9 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../../errors.ts';
 import { makePrivateFile, makePrivateFolder, refuseNetworkFolder } from '../folders.ts';
-import { type Earlier, earlierJournal, emptied, isEmptied } from './earlier.ts';
+import { type Earlier, earlierJournal, emptied, isEmptied, NOTHING_EARLIER } from './earlier.ts';
 import { busy, diskTrouble, notOpened, SQLITE_BUSY, SQLITE_CANTOPEN, sqliteCode } from './errors.ts';
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
 
@@ -15,12 +15,13 @@ const BUSY_TIMEOUT = 5_000;
 /**
  * Opens the journal's database for writing and creates it when it is missing: WAL, every commit synced to the disk itself.
  * Throws `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`, `journal.home` where the disk or the rights
- * do not allow it, and `journal.gone` where there was a journal whose database is empty now: that is never begun anew.
+ * do not allow it, and `journal.gone` where there was a journal whose database is empty now: that is begun anew only `afterLoss`, when
+ * a person has accepted it.
  */
-export function openDatabase(home: string): DatabaseSync {
+export function openDatabase(home: string, afterLoss = false): DatabaseSync {
   refuseOldSqlite(process.versions['sqlite']);
   const file = join(home, DATABASE_FILE);
-  const earlier = prepareHome(home, file);
+  const earlier = prepareHome(home, file, afterLoss);
   return opened(file, () => {
     const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
     return orClosed(db, () => {
@@ -41,11 +42,12 @@ export function openDatabase(home: string): DatabaseSync {
 }
 
 /** The folder and the file, for their owner only, and what is there of an earlier journal. */
-function prepareHome(home: string, file: string): Earlier {
+function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
   try {
     makePrivateFolder(home);
     refuseNetworkFolder(home);
-    const earlier = earlierJournal(home, DATABASE_FILE);
+    if (afterLoss && isEmptied(file)) setAside(file);
+    const earlier = afterLoss ? NOTHING_EARLIER : earlierJournal(home, DATABASE_FILE);
     refuseOther(file);
     // SQLite takes a file without a header for a new database, and then deletes the log beside it.
     if ((earlier.log || earlier.traces) && isEmptied(file)) throw emptied(home);
@@ -56,6 +58,12 @@ function prepareHome(home: string, file: string): Earlier {
     if (error instanceof LifeboatError) throw error;
     throw notOpened(file, error);
   }
+}
+
+/** What is left of a journal is no part of the next one, and SQLite would delete it. */
+function setAside(file: string): void {
+  for (const name of [file, `${file}-wal`, `${file}-shm`])
+    if (existsSync(name)) renameSync(name, `${name}.lost-${Date.now()}`);
 }
 
 /**

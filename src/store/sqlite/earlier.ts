@@ -10,6 +10,8 @@ export interface Earlier {
   readonly traces: boolean;
 }
 
+export const NOTHING_EARLIER: Earlier = { log: false, traces: false };
+
 /**
  * Looks for the traces of an earlier journal. To be asked before the database is looked at: another process may be making
  * it just now, and what it leaves behind comes after the database.
@@ -44,7 +46,7 @@ export function emptied(home: string): LifeboatError {
     hints: [
       'nothing was written: what earlier runs sent is not known any more',
       'put lifeboat.db and lifeboat.db-wal back from a backup, then `lifeboat audit verify`',
-      'to begin a new journal on purpose, move the folders locks and checkpoints and lifeboat.db-wal away',
+      'to begin a new journal on purpose: `lifeboat audit accept-loss --reason TEXT`',
     ],
   });
 }

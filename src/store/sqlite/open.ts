@@ -34,6 +34,8 @@ export interface SqliteStoreOptions {
   /** Kept with each append; rebuilt here when another version kept them. */
   readonly projections: readonly Projection[];
   readonly now?: () => Date;
+  /** A person has accepted that the journal is gone: a new one begins, and what is left of the old one is set aside. */
+  readonly afterLoss?: boolean;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Journal> {
   const { home, signer, projections, now = () => new Date() } = options;
   const by = storableName(options.by);
-  const db = openDatabase(home);
+  const db = openDatabase(home, options.afterLoss);
   const queries = prepareQueries(db);
   orClosed(db, () => inWords(home, () => refreshProjections(db, queries, projections)));
   const { followers, ...reader } = createReader(db, queries, projections);

@@ -12,22 +12,29 @@ export interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** What it reads on its standard input; without it there is nothing to read. */
+  readonly input?: string;
 }
 
 const STDOUT_LIMIT = 64 * 1024;
 const STDERR_LIMIT = 4 * 1024;
 
 /**
- * Runs a command by `/bin/sh` in a process group of its own, so that nothing that it has started outlives it, without an input. It is
+ * Runs a command by `/bin/sh` in a process group of its own, so that nothing that it has started outlives it. It is
  * killed, with its group, when its time is over and when the signal is aborted; then this rejects with the signal's reason.
  */
-export async function runShell(command: string, { env, timeoutMs, signal }: ShellOptions): Promise<Ended> {
+export async function runShell(
+  command: string,
+  { env, timeoutMs, signal, input }: ShellOptions,
+): Promise<Ended> {
   signal.throwIfAborted();
   const child = spawn('/bin/sh', ['-c', command], {
     detached: true,
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
+  // A command need not read to the end, or at all.
+  child.stdin?.on('error', () => undefined).end(input);
   const stdout = head(child.stdout, STDOUT_LIMIT);
   const stderr = head(child.stderr, STDERR_LIMIT);
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -37,10 +44,10 @@ export async function runShell(command: string, { env, timeoutMs, signal }: Shel
 }
 
 /** The first bytes of a stream; the rest is read and dropped, so that nobody waits for a full pipe. */
-function head(stream: NonNullable<ChildProcess['stdout']>, limit: number): () => string {
+function head(stream: ChildProcess['stdout'], limit: number): () => string {
   const chunks: Buffer[] = [];
   let size = 0;
-  stream.on('data', (chunk: Buffer) => {
+  stream?.on('data', (chunk: Buffer) => {
     if (size < limit) chunks.push(chunk.subarray(0, limit - size));
     size += chunk.length;
   });

@@ -1,0 +1,216 @@
+import { loadConfig } from '../../config/load.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { counted } from '../../format.ts';
+import { openAsking } from '../../plain/ask.ts';
+import { lostCallEntries } from '../../runner/lost-calls.ts';
+import { type Hold, type Journal, type Json, LOG_STREAM, type NewEntry } from '../../store/journal.ts';
+import type { Checked } from '../../store/log/check-log.ts';
+import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
+import { LOSS_ACCEPTED } from '../../store/log/log-entries.ts';
+import { markOf } from '../../store/log/losses.ts';
+import { folderOf } from '../../store/log/places/place.ts';
+import type { LostCall, SeenCheckpoint, Trouble } from '../../store/log/rollback.ts';
+import { isStreamName } from '../../store/new-entry.ts';
+import { show } from '../../text.ts';
+import { whoIs } from '../approvals/present.ts';
+import type { CommandContext } from '../context.ts';
+import { openStoreOf } from '../store-of.ts';
+import { type OpenedStore, openChecked, workspaceOf } from '../workspace.ts';
+
+/** Checkpoints of one place that are held against the store; a place is read for some seconds only. */
+const MOST_CHECKPOINTS = 4_096;
+/** Calls of one instance whose outcome was on record and is lost: older ones are only counted. */
+const MOST_SETTLED = 10;
+
+/**
+ * `lifeboat audit accept-loss --reason TEXT`: shows what is lost, and after a typed confirmation puts it on record, with every call that was armed in the
+ * lost part in doubt on its instance, in one transaction; if the process dies inside, all of it is there or nothing. Old checkpoints stay where they
+ * are. Exit 0 also when nothing is lost; 3 when nobody is there to confirm; 130 when it was declined.
+ */
+export async function auditAcceptLossCommand(
+  context: CommandContext,
+  _: readonly string[],
+  flags: { readonly reason: string; readonly confirm?: string },
+): Promise<number> {
+  const reason = show(flags.reason.trim(), 500);
+  if (reason === '') throw new LifeboatError('usage.reason', 'there is no reason', { exitCode: EXIT.usage });
+  const config = await loadConfig(context.env, context.configPath);
+  const opened = await openChecked(context, {
+    operator: config.operator.name,
+    checkpoints: config.checkpoints,
+    most: MOST_CHECKPOINTS,
+  });
+  const { trouble } = opened.checked;
+  if (trouble === undefined) {
+    await opened.journal?.close();
+    context.stderr.write('nothing is lost: the journal agrees with the checkpoints of every place\n');
+    return EXIT.closed;
+  }
+  try {
+    await confirmLoss(context, trouble, flags.confirm);
+  } catch (thrown) {
+    await opened.journal?.close();
+    throw thrown;
+  }
+  const body = lossOf(trouble, { reason, who: whoIs(config, opened) as unknown as Json });
+  const { operator, signer } = opened;
+  const journal = opened.journal ?? (await openStoreOf(context, { by: operator, signer, afterLoss: true }));
+  try {
+    await writeLoss(journal, body, trouble);
+  } catch (thrown) {
+    await journal.close();
+    throw thrown;
+  }
+  await sealAfter(context, { ...opened, journal }, journal);
+  tellWhatFollows(context, body.calls.length, new Set(trouble.calls.map(({ instance }) => instance)));
+  return EXIT.closed;
+}
+
+async function confirmLoss(
+  context: CommandContext,
+  trouble: Trouble,
+  given: string | undefined,
+): Promise<void> {
+  const { stderr, stdin } = context;
+  const word = wordOf(trouble);
+  stderr.write(`${show(inShort(trouble), 400)}\n`);
+  for (const line of detailsOf(trouble)) stderr.write(`  ${show(line, 400)}\n`);
+  stderr.write('accepting it puts the calls above in doubt, and every later report begins with it\n');
+  if (given === word) return;
+  if (given !== undefined)
+    throw new LifeboatError('usage.confirm', `--confirm says ${show(given, 80)}, but the log is ${word}`, {
+      hints: ['nothing was written'],
+      exitCode: EXIT.usage,
+    });
+  if (stdin.isTTY !== true || stderr.isTTY !== true)
+    throw new LifeboatError('call.unconfirmed', 'this accepts a loss, and nobody is here to be asked', {
+      hints: ['nothing was written', `to do it: add --confirm ${word}`],
+      exitCode: EXIT.waiting,
+    });
+  const asker = openAsking(context, new AbortController().signal);
+  try {
+    const typed = await asker.line(`type ${word} to accept the loss, anything else leaves: `);
+    if (typed?.trim() === word) return;
+  } finally {
+    asker.close();
+  }
+  throw new LifeboatError('call.declined', 'nothing was written', { exitCode: EXIT.interrupted });
+}
+
+/** The name of the log that lost something. */
+function wordOf({ store, misfits }: Trouble): string {
+  const gone = misfits.find(({ origin }) => origin !== store.origin)?.origin;
+  return folderOf(gone ?? store.origin ?? 'lifeboat');
+}
+
+interface LossBody {
+  readonly checkpoints: readonly {
+    readonly place: string;
+    readonly size: number;
+    readonly root: string;
+    readonly note: string;
+  }[];
+  readonly calls: readonly LostCall[];
+  readonly rest: Readonly<Record<string, Json>>;
+}
+
+function lossOf(trouble: Trouble, by: { readonly reason: string; readonly who: Json }): LossBody {
+  const { store, misfits } = trouble;
+  const furthest = furthestOf(misfits);
+  const also = misfits.filter((one) => one.origin === store.origin && !furthest.includes(one)).map(markOf);
+  const calls = callsToDoubt(trouble.calls);
+  const { count, size, rowsAccepted } = store;
+  return {
+    checkpoints: furthest.map(({ place, size: at, root, note }) => ({ place, size: at, root, note })),
+    calls,
+    rest: {
+      ...by,
+      size: store.size,
+      also: [...new Set(also)].slice(0, MOST_CHECKPOINTS),
+      rowsMissing: Math.max(0, size - rowsAccepted - count),
+      callsLeftOut: trouble.calls.length - calls.length,
+    },
+  };
+}
+
+/** Of each place and log the one that reaches furthest. */
+function furthestOf(misfits: readonly SeenCheckpoint[]): readonly SeenCheckpoint[] {
+  const groups = Map.groupBy(misfits, ({ place, origin }) => `${origin} ${place}`);
+  return [...groups.values()].flatMap((group) =>
+    group.toSorted((one, other) => other.size - one.size).slice(0, 1),
+  );
+}
+
+/** All that are open, and of those whose outcome was on record the newest of each instance. */
+function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
+  const usable = calls.filter(({ instance }) => isStreamName(`instance/${instance}`));
+  const settled = Map.groupBy(
+    usable.filter(({ isOpen }) => !isOpen),
+    ({ instance }) => instance,
+  );
+  const newest = new Set([...settled.values()].flatMap((group) => group.slice(-MOST_SETTLED)));
+  return usable.filter((call) => call.isOpen || newest.has(call));
+}
+
+async function writeLoss(
+  journal: Journal,
+  { checkpoints, calls, rest }: LossBody,
+  { kinds }: Trouble,
+): Promise<void> {
+  const named = calls.map(({ stream, instance, verb, intent, at }) => ({
+    stream,
+    instance,
+    verb,
+    intent,
+    at,
+  }));
+  const body = { ...rest, checkpoints: [...checkpoints], calls: named } as Json;
+  const entries: NewEntry[] = [{ stream: LOG_STREAM, type: LOSS_ACCEPTED, body }];
+  for (const call of calls) entries.push(...lostCallEntries(call, await journal.read(call.stream)));
+  const holds: Hold[] = [];
+  try {
+    for (const instance of [...new Set(calls.map((call) => call.instance))].sort())
+      holds.push(await journal.hold(`instance/${instance}`));
+    await journal.append(entries, holds);
+  } catch (thrown) {
+    if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.damaged') throw thrown;
+    throw new LifeboatError('journal.damaged', thrown.shortMessage, {
+      hints: [
+        'nothing was written: this database cannot be gone on with',
+        'put it back from a copy; or move lifeboat.db and lifeboat.db-wal away and run this command again: a new journal begins, and names this one',
+      ],
+      evidence: { kinds: [...kinds] },
+      cause: thrown,
+    });
+  } finally {
+    for (const hold of holds) await hold.release();
+  }
+}
+
+/** The first checkpoint after the loss goes to every place, beside what lies there. */
+async function sealAfter(context: CommandContext, opened: OpenedStore, journal: Journal): Promise<void> {
+  const { checkLog } = await import('../../store/log/check-log.ts');
+  const { isShared } = opened.checked.store;
+  const { signer, places } = opened;
+  const options = { ownKey: signer.publicKey, isShared };
+  const unsealed = await checkLog(journal, places, options);
+  const workspace = await workspaceOf(context, { ...opened, checked: unsealed }, journal);
+  try {
+    await workspace.sealer.sealNow();
+    const checked: Checked = await checkLog(journal, places, { ...options, most: MOST_CHECKPOINTS });
+    if (checked.trouble !== undefined) {
+      context.stderr.write(`still: ${show(inShort(checked.trouble), 400)}\n`);
+      context.stderr.write('hint: run the same command again\n');
+    }
+  } finally {
+    await workspace.close();
+  }
+}
+
+function tellWhatFollows({ stdout }: CommandContext, doubts: number, instances: ReadonlySet<string>): void {
+  stdout.write(`accepted: ${counted(doubts, 'call')} in doubt\n`);
+  for (const name of [...instances].sort())
+    stdout.write(
+      `${show(name)}: the service is asked before anything is sent: lifeboat calls list --instance ${show(name)}\n`,
+    );
+}

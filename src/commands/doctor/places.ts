@@ -1,0 +1,126 @@
+import { homeFolder, type LoadedConfig } from '../../config/load.ts';
+import { LifeboatError } from '../../errors.ts';
+import { counted, formatTime } from '../../format.ts';
+import type { Keyring } from '../../keys/key-store.ts';
+import { rootsIn } from '../../keys/keyring.ts';
+import type { JournalReader } from '../../store/journal.ts';
+import { type Checked, checkLog } from '../../store/log/check-log.ts';
+import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
+import { lossInWords } from '../../store/log/losses.ts';
+import type { Place } from '../../store/log/places/place.ts';
+import type { SeenPlace } from '../../store/log/rollback.ts';
+import { createSigner, type Signer } from '../../store/log/signer.ts';
+import { show } from '../../text.ts';
+import { placesOf } from '../checkpoint-places.ts';
+import type { CommandContext } from '../context.ts';
+import { isShared, openReaderOf } from '../store-of.ts';
+import { attempt, type Check, good } from './check.ts';
+
+/**
+ * Whether the journal agrees with the checkpoints of each place, how far each place reaches, and which losses were accepted. A command is run only when
+ * `deep` is asked for: it may write a ticket each time. Otherwise only looks.
+ */
+export async function placeChecks(
+  context: CommandContext,
+  config: LoadedConfig,
+  keyring: Keyring | undefined,
+  deep: boolean,
+): Promise<Check[]> {
+  const places = placesOf(homeFolder(context.env), config.checkpoints);
+  const found = await attempt('checkpoints', async () => {
+    const journal = await openReaderOf(context).catch(undefinedWhereNone);
+    try {
+      const signer = await signerIfAny(keyring);
+      const options = { ownKey: signer?.publicKey, isShared: await isShared(context) };
+      const checked = journal === undefined ? undefined : await checkLog(journal, places, options);
+      const commands = await Promise.all(
+        places.map((place) =>
+          place.kind === 'command' ? commandCheck(place, deep ? { journal, signer } : undefined) : [],
+        ),
+      );
+      return [...(checked === undefined ? [] : checksOf(checked)), ...commands.flat()];
+    } finally {
+      await journal?.close();
+    }
+  });
+  return 'check' in found ? [found.check] : found.value;
+}
+
+function undefinedWhereNone(thrown: unknown): undefined {
+  if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.none') throw thrown;
+}
+
+/** Makes no key: a home that never signed has none. */
+async function signerIfAny(keyring: Keyring | undefined): Promise<Signer | undefined> {
+  if (keyring === undefined || !(await rootsIn(keyring.store)).signingKey) return undefined;
+  return createSigner(await keyring.signingKey());
+}
+
+function checksOf(checked: Checked): Check[] {
+  const { trouble, losses, places, store } = checked;
+  const read = places.filter(({ kind }) => kind !== 'command');
+  return [
+    ...(trouble === undefined
+      ? []
+      : [
+          {
+            what: 'journal',
+            state: 'bad' as const,
+            found: show(inShort(trouble), 300),
+            hints: [...detailsOf(trouble), OUT],
+          },
+        ]),
+    ...read.map((place) => placeCheck(place, store.vouched)),
+    ...losses.map((loss): Check => {
+      const found = show(`${formatTime(loss.at)} UTC, by ${loss.by}: ${lossInWords(loss)}`, 300);
+      return { what: 'journal: loss', state: 'warn', found, hints: [] };
+    }),
+  ];
+}
+
+const OUT = 'put the journal back from a copy, or: lifeboat audit accept-loss --reason TEXT';
+
+function placeCheck({ name, kind, result, why, checkpoints, unsigned }: SeenPlace, vouched: number): Check {
+  const what = kind === 'home' ? 'checkpoints' : `checkpoints: ${show(name, 80)}`;
+  if (result === 'down')
+    return {
+      what,
+      state: kind === 'home' ? 'bad' : 'warn',
+      found: `${show(name, 120)} cannot be read: ${show(why ?? '', 120)}`,
+      hints: ['mount it, or repair the rights of the folder; without it a rollback may go unseen'],
+    };
+  const own = checkpoints.filter(({ isAccepted }) => !isAccepted);
+  const misfits = own.filter(({ rootHere, root }) => rootHere !== root);
+  const [newest] = own;
+  const reach =
+    newest === undefined
+      ? 'no checkpoint yet'
+      : `reaches entry ${newest.size}, of ${formatTime(newest.writtenAt)} UTC`;
+  const says = [
+    ...(misfits.length === 0
+      ? []
+      : [
+          `${counted(misfits.length, 'checkpoint')} of another history: ${show(misfits[0]?.file ?? '', 120)}`,
+        ]),
+    ...(unsigned.length === 0 ? [] : [`not signed by a known key: ${show(unsigned[0] ?? '', 120)}`]),
+    ...(newest !== undefined && newest.size < vouched ? [`the journal was signed up to ${vouched}`] : []),
+  ];
+  const found = [`${show(name, 120)}: ${reach}`, ...says].join('; ');
+  if (says.length === 0) return good(what, found);
+  return { what, state: misfits.length > 0 ? 'bad' : 'warn', found, hints: [] };
+}
+
+/** Tried with the newest signed head of the store; nothing else of the journal goes out. */
+async function commandCheck(
+  place: Place,
+  by: { readonly journal: JournalReader | undefined; readonly signer: Signer | undefined } | undefined,
+): Promise<Check[]> {
+  const what = `checkpoints: ${place.name}`;
+  if (by === undefined)
+    return [good(what, 'not tried: `lifeboat doctor --deep` sends it the newest checkpoint')];
+  const note = (await by.journal?.log.head())?.note;
+  if (note === undefined || by.signer === undefined) return [good(what, 'not tried: nothing is signed yet')];
+  const written = await place.write(note, by.signer);
+  if (written.result !== 'down') return [good(what, 'it took the newest checkpoint')];
+  return [{ what, state: 'warn', found: show(written.why, 200), hints: ['run it by hand to see why'] }];
+}

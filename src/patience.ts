@@ -1,0 +1,38 @@
+let stuck = 0;
+
+/** An operation did not come back in time. The message is the end of a sentence. */
+export class TooSlow extends Error {}
+
+/**
+ * What an operation of the system gives, when it comes back within `ms`; rejects with `TooSlow` when it does not. It cannot be called off: a
+ * thread stays inside a file on a dead network mount for as long as the mount is dead. Nothing waits for it, not even `leave`.
+ */
+export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
+  const doing = act();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    stuck += 1;
+    const over = () => {
+      stuck -= 1;
+    };
+    doing.then(over, over);
+    reject(new TooSlow(`no answer within ${ms / 1000} s`));
+  }, ms);
+  try {
+    return await Promise.race([doing, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Ends the process. Node would wait at its end for threads that are inside the system; where an operation never came back, the process becomes
+ * one that ends at once instead.
+ */
+export function leave(exitCode: number): void {
+  if (stuck > 0 && process.execve !== undefined && process.platform !== 'win32') {
+    process.emit('exit', exitCode);
+    process.execve('/bin/sh', ['sh', '-c', `exit ${exitCode}`], process.env);
+  }
+  process.exit(exitCode);
+}

@@ -1,0 +1,228 @@
+import type { KeyObject } from 'node:crypto';
+import { type JournalReader, LOG_STREAM } from '../journal.ts';
+import { armedIn, doubtsOfStream, pendingCalls } from '../projections/pending-calls.ts';
+import { type ArmedCall, readCheckpoint } from './checkpoint.ts';
+import { keysOfLog, type LogKeys } from './keys-of-log.ts';
+import { excusesOf, type Loss, lossesIn } from './losses.ts';
+import type { Look, Place, PlacedNote } from './places/place.ts';
+import {
+  type Judged,
+  judgeStore,
+  pendingName,
+  type SeenCheckpoint,
+  type SeenPlace,
+  type SeenStore,
+} from './rollback.ts';
+
+export interface CheckOptions {
+  /** The own public key, PEM; without it only the keys that the log names are known. */
+  readonly ownKey?: string | undefined;
+  /** Several installations write to the store (PostgreSQL). */
+  readonly isShared?: boolean | undefined;
+  /** How many checkpoints of a place are looked at besides those that are larger than the store; default 16. */
+  readonly most?: number | undefined;
+}
+
+/** What a store and its places were found to be. */
+export interface Checked extends Judged {
+  readonly store: SeenStore;
+  readonly places: readonly SeenPlace[];
+  readonly losses: readonly Loss[];
+}
+
+/** Enough to see that two copies of a store were used in turn; a copy that came first would have been stopped by the larger ones. */
+const LOOKED_AT = 16;
+
+/**
+ * Holds a store against the checkpoints of its places. `journal` is undefined where there was a store and is none now: then every
+ * checkpoint of the home is one of a log that is gone. Only reads; a place that does not answer in its time limit is a warning. Rejects with what the store rejects with.
+ */
+export async function checkLog(
+  journal: Pick<JournalReader, 'log' | 'read' | 'rows'> | undefined,
+  places: readonly Place[],
+  { ownKey, isShared = false, most = LOOKED_AT }: CheckOptions = {},
+): Promise<Checked> {
+  const origin = await journal?.log.origin();
+  const entries = origin === undefined ? [] : await journal?.read(LOG_STREAM);
+  const keys = keysOfLog(entries ?? [], ownKey);
+  const losses = lossesIn(entries ?? []);
+  // Others may append meanwhile: what the store remembers comes before the places, what it holds comes after them.
+  const vouched = (await journal?.log.vouched()) ?? 0;
+  const before = (await journal?.log.head())?.size ?? 0;
+  const looks = await Promise.all(
+    places.map(async (place) => ({ place, look: await place.look({ origin, beyond: before, most }) })),
+  );
+  const gone = isShared && origin !== undefined ? [] : await logsGone(looks, origin, most);
+  const head = await steadyHead(journal);
+  const store: SeenStore = {
+    origin,
+    size: head.size,
+    count: head.count,
+    rowsAccepted: losses.reduce((sum, { rowsMissing }) => sum + rowsMissing, 0),
+    vouched,
+    head: whoSigned(head, origin, keys),
+    isGone: journal === undefined,
+    isShared,
+  };
+  const isAccepted = excusesOf(losses, origin);
+  const seen: SeenPlace[] = [];
+  for (const { place, look } of looks)
+    seen.push(
+      await placeSeen(place, look, {
+        keys,
+        isAccepted,
+        further: place.kind === 'home' ? gone : [],
+        rootHere: (size) => rootHere(journal, size, head.size),
+      }),
+    );
+  const first = judgeStore(store, seen, { pending: new Set(), since: undefined });
+  if (first.trouble === undefined) return { ...first, store, places: seen, losses };
+  const pending = await stillPending(journal, seen);
+  const judged = judgeStore(store, seen, { pending, since: await newestAt(journal, head.size) });
+  return { ...judged, store, places: seen, losses };
+}
+
+/** The calls that are armed and without an outcome. */
+export async function armedCalls(
+  journal: Pick<JournalReader, 'rows'> | undefined,
+): Promise<readonly ArmedCall[]> {
+  return armedIn((await journal?.rows(pendingCalls.name, { group: 'pending' })) ?? []);
+}
+
+/** Of the calls that checkpoints name, those that the entries of the store still have in doubt. What follows from entries may be older than they are. */
+async function stillPending(
+  journal: Pick<JournalReader, 'read'> | undefined,
+  places: readonly SeenPlace[],
+): Promise<ReadonlySet<string>> {
+  const calls = places.flatMap(({ checkpoints }) => checkpoints.flatMap(({ armed }) => armed));
+  const pending = new Set<string>();
+  for (const stream of new Set(calls.map((call) => call.stream)))
+    for (const { intent } of doubtsOfStream(stream, (await journal?.read(stream)) ?? []))
+      pending.add(pendingName({ stream, intent }));
+  return pending;
+}
+
+interface PlaceLook {
+  readonly place: Place;
+  readonly look: Look;
+}
+
+/** Checkpoints in the home of logs that are not the store's own, and no word of the store's own: that log was here before. */
+async function logsGone(
+  looks: readonly PlaceLook[],
+  origin: string | undefined,
+  most: number,
+): Promise<readonly PlacedNote[]> {
+  const found: PlacedNote[] = [];
+  for (const { place, look } of looks) {
+    if (place.kind !== 'home' || look.result !== 'read') continue;
+    if (origin !== undefined && look.notes.length > 0) continue;
+    for (const other of look.origins) {
+      const wanted = { origin: other, beyond: 0, most };
+      const theirs = other === origin ? undefined : await place.look(wanted);
+      if (theirs?.result === 'read') found.push(...theirs.notes);
+    }
+  }
+  return found;
+}
+
+interface HeadSeen {
+  readonly size: number;
+  readonly root: string;
+  readonly note: string | undefined;
+  readonly count: number;
+}
+
+/** The head and the number of rows of one moment, also while others append. */
+async function steadyHead(journal: Pick<JournalReader, 'log'> | undefined): Promise<HeadSeen> {
+  if (journal === undefined) return { size: 0, root: '', note: undefined, count: 0 };
+  for (let tries = 0; ; tries += 1) {
+    const head = await journal.log.head();
+    const count = await journal.log.count();
+    if (count === head.size || tries >= 3) return { ...head, count };
+    if ((await journal.log.head()).size === head.size) return { ...head, count };
+  }
+}
+
+function whoSigned(
+  { size, root, note }: HeadSeen,
+  origin: string | undefined,
+  keys: LogKeys,
+): SeenStore['head'] {
+  if (size === 0 && origin === undefined) return 'empty';
+  const by = (known: readonly KeyObject[]) => {
+    const read = readCheckpoint(note ?? '', known);
+    if (read.result !== 'signed') return false;
+    const { checkpoint } = read;
+    return checkpoint.size === size && checkpoint.root === root && checkpoint.origin === origin;
+  };
+  return by(keys.believed) ? 'believed' : by(keys.announced) ? 'announced' : 'nobody';
+}
+
+interface About {
+  readonly keys: LogKeys;
+  readonly isAccepted: (claim: SeenCheckpoint) => boolean;
+  readonly further: readonly PlacedNote[];
+  readonly rootHere: (size: number) => Promise<string | undefined>;
+}
+
+async function placeSeen({ name, kind }: Place, look: Look, about: About): Promise<SeenPlace> {
+  const nothing = { name, kind, checkpoints: [], unsigned: [] };
+  if (look.result === 'down') return { ...nothing, result: 'down', why: look.why };
+  if (look.result === 'write-only') return { ...nothing, result: 'write-only' };
+  const checkpoints: SeenCheckpoint[] = [];
+  const unsigned: string[] = [];
+  const beside = [...about.keys.announced, ...look.keys];
+  for (const placed of [...look.notes, ...about.further]) {
+    const seen = await checkpointSeen(name, placed, beside, about);
+    if (seen === undefined) unsigned.push(placed.file);
+    else checkpoints.push(seen);
+  }
+  return { name, kind, result: 'read', checkpoints, unsigned };
+}
+
+async function checkpointSeen(
+  place: string,
+  { file, note = '', writtenAt }: PlacedNote,
+  beside: readonly KeyObject[],
+  { keys, isAccepted, rootHere: rootAt }: About,
+): Promise<SeenCheckpoint | undefined> {
+  const own = readCheckpoint(note, keys.believed);
+  // A loss can also take the entry that announced a key: one that lies beside its checkpoints is enough to stop.
+  const read = own.result === 'signed' ? own : readCheckpoint(note, beside);
+  if (read.result !== 'signed') return undefined;
+  const { checkpoint } = read;
+  const seen = {
+    ...checkpoint,
+    place,
+    file,
+    writtenAt,
+    isBelieved: own.result === 'signed',
+    rootHere: await rootAt(checkpoint.size),
+    isAccepted: false,
+  };
+  return { ...seen, isAccepted: isAccepted(seen) };
+}
+
+/** Where nodes are missing there is no root, and no checkpoint fits. */
+async function rootHere(
+  journal: Pick<JournalReader, 'log'> | undefined,
+  size: number,
+  most: number,
+): Promise<string | undefined> {
+  if (size > most) return undefined;
+  return journal?.log.rootAt(size).catch(() => undefined);
+}
+
+async function newestAt(
+  journal: Pick<JournalReader, 'log'> | undefined,
+  size: number,
+): Promise<string | undefined> {
+  if (journal === undefined || size === 0) return undefined;
+  try {
+    for await (const { at } of journal.log.stored(size - 1)) return at;
+  } catch {
+    // Damaged as well: nothing is said of it.
+  }
+  return undefined;
+}

@@ -1,0 +1,96 @@
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { counted, formatTime } from '../../format.ts';
+import { show } from '../../text.ts';
+import type { LostCall, Trouble, TroubleKind } from './rollback.ts';
+
+/** So many lost calls are named one by one. */
+const NAMED = 10;
+
+/**
+ * The refusal of whatever would change an instance: `journal.rolled-back`, exit 5, with what is missing since when, which calls were armed in it, and
+ * the ways out.
+ */
+export function rolledBack(trouble: Trouble): LifeboatError {
+  return new LifeboatError('journal.rolled-back', inShort(trouble), {
+    hints: [
+      'nothing was sent: what was done after that is not known here, and could be done twice',
+      ...detailsOf(trouble),
+      'to put it back: stop lifeboat, put lifeboat.db and lifeboat.db-wal back from the newest copy, then `lifeboat audit verify`',
+      'or, when there is none: `lifeboat audit accept-loss --reason TEXT` puts the lost calls in doubt',
+      '`lifeboat runs`, `report`, `audit` and downloads go on',
+    ],
+    evidence: {
+      kinds: [...trouble.kinds],
+      size: trouble.store.size,
+      calls: trouble.calls.map(({ stream, instance, verb, intent, at }) => ({
+        stream,
+        instance,
+        verb,
+        intent,
+        at,
+      })),
+    },
+    exitCode: EXIT.inDoubt,
+  });
+}
+
+/** What is wrong, in one line. */
+export function inShort(trouble: Trouble): string {
+  const [kind = 'unsigned'] = trouble.kinds;
+  return WORDS[kind](trouble);
+}
+
+/** What is missing since when, and which calls were armed in it: one line each. */
+export function detailsOf(trouble: Trouble): readonly string[] {
+  const { kinds, store, misfits, calls, since, until } = trouble;
+  const others = kinds.slice(1).map((kind) => WORDS[kind](trouble));
+  const furthest = misfits.toSorted((one, other) => other.size - one.size)[0];
+  const newest = since === undefined ? 'no entry is left' : `the newest entry is of ${formatTime(since)} UTC`;
+  const last =
+    until === undefined ? '' : `; the newest checkpoint that does not fit is of ${formatTime(until)} UTC`;
+  return [
+    ...others,
+    `${newest}${last}`,
+    ...(furthest === undefined ? [] : [`it is ${show(furthest.file, 200)}`]),
+    ...(misfits.length > 0 && calls.length === 0
+      ? ['no call that changes an instance was armed in the lost part']
+      : []),
+    ...calls.slice(-NAMED).map(lostInWords),
+    ...(calls.length > NAMED ? [`and ${counted(calls.length - NAMED, 'older call')}`] : []),
+    ...(store.origin === undefined ? [] : [`this store is ${store.origin}`]),
+  ];
+}
+
+/** One call of the lost part, for a person. */
+export function lostInWords({ stream, instance, verb, at, isOpen }: LostCall): string {
+  const by = stream.startsWith('run/') ? `by run ${stream.slice('run/'.length)}` : 'by a single command';
+  const outcome = isOpen ? 'its outcome is not known' : 'its outcome was on record and is lost';
+  return show(
+    `armed in the lost part: ${verb} on ${instance}, ${by}, sent ${formatTime(at)} UTC; ${outcome}`,
+    300,
+  );
+}
+
+const WORDS: Readonly<Record<TroubleKind, (trouble: Trouble) => string>> = {
+  gone: ({ misfits }) => {
+    const [first] = misfits;
+    const signed = first === undefined ? '' : `: ${first.origin} was signed in ${show(first.place, 120)}`;
+    return `the journal is empty or gone, and there was one${signed}`;
+  },
+  'rolled-back': ({ store, misfits }) => {
+    const own = misfits.filter(({ origin }) => origin === store.origin);
+    const furthest = own.toSorted((one, other) => other.size - one.size)[0];
+    const [size, place] = [furthest?.size ?? 0, show(furthest?.place ?? '', 120)];
+    return size > store.size
+      ? `the journal was rolled back: it ends at entry ${store.size}, and ${size} were signed in ${place}`
+      : `the journal has another history than was signed in ${place}: its entries up to ${size} differ`;
+  },
+  'checkpoints-removed': ({ store }) =>
+    `checkpoints were removed: the journal was signed up to entry ${store.vouched}, and no place has it`,
+  'rows-missing': ({ store }) =>
+    `entries were removed from the journal: ${store.count} are there, and ${store.size} were signed`,
+  unsigned: ({ store }) =>
+    store.count > store.size
+      ? `the journal holds entries that nobody has signed: ${store.count} are there, and ${store.size} were signed`
+      : 'no key that is known here has signed the end of the journal',
+};

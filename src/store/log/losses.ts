@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { type Entry, type JournalReader, LOG_STREAM } from '../journal.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import { LOSS_ACCEPTED, LossAccepted } from './log-entries.ts';
+import { claimOf } from './places/place.ts';
+
+/** A loss that a person accepted, as it is on record. */
+export interface Loss extends z.output<typeof LossAccepted> {
+  readonly index: number;
+  readonly at: string;
+  readonly by: string;
+}
+
+/** The losses that the entries of `store/log` tell, the first one first. Pure. */
+export function lossesIn(entries: readonly Entry[]): readonly Loss[] {
+  return entries.flatMap(({ type, body, index, at, by }) => {
+    const parsed = type === LOSS_ACCEPTED ? LossAccepted.safeParse(body) : undefined;
+    return parsed?.success === true ? [{ ...parsed.data, index, at, by }] : [];
+  });
+}
+
+/** The losses that were ever accepted in a store: they head every later report. */
+export async function lossesOf(journal: Pick<JournalReader, 'read'>): Promise<readonly Loss[]> {
+  return lossesIn(await journal.read(LOG_STREAM));
+}
+
+/** What a loss is to a reader, in one sentence. */
+export function lossInWords({ size, checkpoints, calls, reason }: Loss): string {
+  const furthest = Math.max(...checkpoints.map((checkpoint) => checkpoint.size), size);
+  const lost =
+    furthest > size
+      ? `entries of this store after number ${size} are lost, up to ${furthest} were signed`
+      : `the store did not agree with its checkpoints at ${size} entries`;
+  const doubts = calls.length === 0 ? 'no call was put in doubt' : `calls put in doubt: ${calls.length}`;
+  return `${lost}; ${doubts}; accepted because: ${reason}`;
+}
+
+/** Gives whether a person has accepted that a checkpoint does not fit `origin`, the log of the store. Pure. */
+export function excusesOf(
+  losses: readonly Loss[],
+  origin: string | undefined,
+): (claim: Checkpoint) => boolean {
+  const known = new Set<string>();
+  const origins = new Set<string>();
+  for (const { checkpoints, also } of losses) {
+    for (const mark of also) known.add(mark);
+    for (const { note } of checkpoints) {
+      const claim = claimOf(note);
+      if (claim === undefined) continue;
+      if (claim.origin === origin) known.add(markOf(claim));
+      else origins.add(claim.origin);
+    }
+  }
+  return (claim) => (claim.origin === origin ? known.has(markOf(claim)) : origins.has(claim.origin));
+}
+
+/** What names a checkpoint of a known log. */
+export function markOf({ size, root }: Pick<Checkpoint, 'size' | 'root'>): string {
+  return `${size}:${root.slice(0, 20)}`;
+}

@@ -1,0 +1,239 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, link, mkdir, open, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { errorCode, FILE_TROUBLE, LifeboatError } from '../../../errors.ts';
+import { TooSlow, within } from '../../../patience.ts';
+import { makeFolderInside } from '../../../trusted-path.ts';
+import type { Signer } from '../signer.ts';
+import {
+  claimOf,
+  folderOf,
+  type LookFor,
+  nameBeside,
+  type Place,
+  type PlacedNote,
+  pathOfSize,
+} from './place.ts';
+import { allNotes, keysIn, notesNamed, originsIn } from './read-folder.ts';
+
+/** Milliseconds. A folder on a dead network mount never answers; nobody waits longer for it. */
+const PATIENCE_MS = 5_000;
+
+/** Folders and files, as those of whoever shares the place are. */
+interface Modes {
+  readonly folder: number;
+  readonly file: number;
+}
+
+const PRIVATE: Modes = { folder: 0o700, file: 0o600 };
+
+/** The required place: `checkpoints` in the home. Links in it, and folders that others could have written, are refused. */
+export function homePlace(home: string): Place {
+  return new FolderPlace(join(home, 'checkpoints'), home);
+}
+
+/** A further folder, which several installations may share: a mounted disk, a git checkout. New folders in it are for whom it is for. */
+export function folderPlace(folder: string): Place {
+  return new FolderPlace(folder, undefined);
+}
+
+class FolderPlace implements Place {
+  readonly name: string;
+  readonly kind: 'home' | 'folder';
+  readonly #root: string;
+  readonly #home: string | undefined;
+  readonly #keysKept = new Set<string>();
+  /** Set while an operation has not come back in its time. */
+  #silent = false;
+
+  constructor(root: string, home: string | undefined) {
+    this.name = root;
+    this.kind = home === undefined ? 'folder' : 'home';
+    this.#root = root;
+    this.#home = home;
+  }
+
+  async write(note: string, signer: Pick<Signer, 'installation' | 'publicKey'>) {
+    const others = await this.#inTime(() => this.#keep(note, signer));
+    if ('why' in others) return { result: 'down' as const, why: others.why };
+    if (others.value.length === 0) return { result: 'written' as const };
+    return { result: 'conflict' as const, others: others.value };
+  }
+
+  async look(wanted: LookFor) {
+    const found = await this.#inTime(async () => ({
+      notes: await this.#newest(wanted),
+      keys: await keysIn(this.#root),
+      origins: await originsIn(this.#root),
+    }));
+    return 'why' in found
+      ? { result: 'down' as const, why: found.why }
+      : { result: 'read' as const, ...found.value };
+  }
+
+  all(origin: string): AsyncIterable<PlacedNote> {
+    return allNotes(join(this.#root, folderOf(origin)), this.#home !== undefined);
+  }
+
+  async #newest({ origin, beyond, most }: LookFor): Promise<readonly PlacedNote[]> {
+    // That nothing lies in a folder is a finding; that there is no folder is none, but for the home.
+    if (this.#home === undefined) await stat(this.#root);
+    const found: PlacedNote[] = [];
+    let others = 0;
+    if (origin === undefined) return found;
+    for await (const placed of this.all(origin)) {
+      if (placed.size <= beyond) others += 1;
+      if (others > most) break;
+      found.push(placed);
+    }
+    return found;
+  }
+
+  /** Gives the checkpoints of that size which have another root. */
+  async #keep(
+    note: string,
+    { installation, publicKey }: Pick<Signer, 'installation' | 'publicKey'>,
+  ): Promise<readonly PlacedNote[]> {
+    const claim = claimOf(note);
+    if (claim === undefined) throw new Error('it is no checkpoint');
+    const path = join(this.#root, folderOf(claim.origin), pathOfSize(claim.size));
+    const modes = await this.#makeFolders(dirname(path));
+    if (!this.#keysKept.has(installation)) {
+      await this.#writeOnce(join(this.#root, `lifeboat-${installation}.pub`), publicKey, modes.file);
+      this.#keysKept.add(installation);
+    }
+    if (await this.#writeOnce(path, note, modes.file)) return [];
+    const present = await notesNamed(path, this.#home !== undefined);
+    if (!present.some((placed) => placed.note === note))
+      await this.#writeOnce(join(dirname(path), nameBeside(basename(path), note)), note, modes.file);
+    return present.filter((placed) => {
+      const other = claimOf(placed.note);
+      return other !== undefined && other.root !== claim.root;
+    });
+  }
+
+  async #makeFolders(folder: string): Promise<Modes> {
+    if (this.#home !== undefined) {
+      const isThere = await stat(folder).catch(() => undefined);
+      makeFolderInside(this.#home, folder);
+      if (isThere === undefined) await syncUpTo(folder, this.#home);
+      return PRIVATE;
+    }
+    await mkdir(this.#root, { recursive: true });
+    const { mode } = await stat(this.#root);
+    const modes = { folder: mode & 0o2777, file: (mode & 0o444) | 0o200 };
+    await refuseLinks(this.#root, folder);
+    const first = await mkdir(folder, { recursive: true });
+    if (first !== undefined) {
+      for (let at = folder; at.length >= first.length; at = dirname(at))
+        await withHandle(at, constants.O_RDONLY, (handle) => handle.chmod(modes.folder));
+      await syncUpTo(folder, dirname(first));
+    }
+    return modes;
+  }
+
+  /**
+   * Makes a file, whole or not at all, where none is; false where one is already. Where the file system has no links it is written in its place,
+   * and a power cut may leave a part of it, which no reader takes for a checkpoint.
+   */
+  async #writeOnce(path: string, text: string, mode: number): Promise<boolean> {
+    const whole = join(
+      dirname(path),
+      `.${basename(path)}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`,
+    );
+    await writeNew(whole, text, mode);
+    try {
+      await link(whole, path);
+    } catch (thrown) {
+      if (errorCode(thrown) === 'EEXIST') return false;
+      if (!WITHOUT_LINKS.has(errorCode(thrown) ?? '')) throw thrown;
+      const isNew = await writeNew(path, text, mode);
+      if (!isNew) return false;
+    } finally {
+      await unlink(whole);
+    }
+    await sync(dirname(path));
+    return true;
+  }
+
+  async #inTime<T>(act: () => Promise<T>): Promise<{ readonly value: T } | { readonly why: string }> {
+    if (this.#silent) return { why: 'it has not answered yet' };
+    const doing = act();
+    try {
+      return { value: await within(PATIENCE_MS, () => doing) };
+    } catch (thrown) {
+      if (thrown instanceof TooSlow) {
+        this.#silent = true;
+        const heard = () => {
+          this.#silent = false;
+        };
+        doing.then(heard, heard);
+      }
+      return { why: whyOf(thrown) };
+    }
+  }
+}
+
+/** What link(2) says on file systems without hard links. */
+const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL']);
+
+/** A file of its own, on disk when this resolves; false where something has its name. */
+async function writeNew(path: string, text: string, mode: number): Promise<boolean> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'wx', mode);
+  } catch (thrown) {
+    if (errorCode(thrown) === 'EEXIST') return false;
+    throw thrown;
+  }
+  try {
+    await handle.chmod(mode);
+    await handle.writeFile(text);
+    await handle.sync();
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whoever can put a link into a shared folder must not choose where files are written. */
+async function refuseLinks(root: string, folder: string): Promise<void> {
+  for (let at = folder; at.length > root.length; at = dirname(at))
+    await withHandle(at, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0), async () => undefined).catch(
+      (thrown: unknown) => {
+        if (errorCode(thrown) !== 'ENOENT') throw thrown;
+      },
+    );
+}
+
+async function syncUpTo(folder: string, top: string): Promise<void> {
+  for (let at = folder; at.length >= top.length; at = dirname(at)) {
+    await sync(at);
+    if (at === dirname(at)) return;
+  }
+}
+
+/** Makes the names inside a folder durable. Windows has no fsync for folders. */
+async function sync(folder: string): Promise<void> {
+  if (process.platform !== 'win32') await withHandle(folder, constants.O_RDONLY, (handle) => handle.sync());
+}
+
+async function withHandle(
+  path: string,
+  flags: number,
+  act: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  const handle = await open(path, flags);
+  try {
+    await act(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+function whyOf(thrown: unknown): string {
+  if (thrown instanceof LifeboatError) return thrown.shortMessage;
+  const code = errorCode(thrown);
+  return FILE_TROUBLE[code ?? ''] ?? code ?? (thrown instanceof Error ? thrown.message : 'an unknown error');
+}

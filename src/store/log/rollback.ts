@@ -1,0 +1,184 @@
+import type { ArmedCall, SignedCheckpoint } from './checkpoint.ts';
+import type { PlaceKind } from './places/place.ts';
+
+/** A checkpoint of a place whose signature was verified, next to what the store says. */
+export interface SeenCheckpoint extends SignedCheckpoint {
+  readonly place: string;
+  readonly file: string;
+  /** When its file was written, RFC 3339 UTC. */
+  readonly writtenAt: string;
+  /** By a key that is believed; otherwise by one that only lies beside it or has only announced itself. */
+  readonly isBelieved: boolean;
+  /** The root of the store at that size; undefined where the store is smaller, or cannot tell. */
+  readonly rootHere: string | undefined;
+  /** A person has accepted that it does not fit. */
+  readonly isAccepted: boolean;
+}
+
+/** What was found in one place. */
+export interface SeenPlace {
+  readonly name: string;
+  readonly kind: PlaceKind;
+  readonly result: 'read' | 'down' | 'write-only';
+  /** Why it is down, as the end of a sentence. */
+  readonly why?: string | undefined;
+  /** The newest first; also those of a log that is gone. */
+  readonly checkpoints: readonly SeenCheckpoint[];
+  /** Files with the name of a checkpoint that nobody known has signed. */
+  readonly unsigned: readonly string[];
+}
+
+/** What the store says of itself. */
+export interface SeenStore {
+  /** Undefined for a store in which nothing was ever written. */
+  readonly origin: string | undefined;
+  readonly size: number;
+  /** How many rows are there. */
+  readonly count: number;
+  /** How many rows less than its size a person has accepted. */
+  readonly rowsAccepted: number;
+  /** Up to which size it remembers that the home place had its checkpoint. */
+  readonly vouched: number;
+  /**
+   * Who signed its head: a believed key, one that has only announced itself, or nobody known, which is also said of a head that names other
+   * entries than are there.
+   */
+  readonly head: 'believed' | 'announced' | 'nobody' | 'empty';
+  /** There was a store in the home, and there is none now. */
+  readonly isGone: boolean;
+  /** Several installations write to it: one that nobody has endorsed yet is no trouble, only a warning. */
+  readonly isShared: boolean;
+}
+
+/** Why the store cannot be what it was. */
+export type TroubleKind =
+  /** A place has a checkpoint of a larger size, or of another history. */
+  | 'rolled-back'
+  /** The store is empty or another one, and the home has checkpoints of the log that was here. */
+  | 'gone'
+  /** No place reaches as far as the store remembers to have been signed there. */
+  | 'checkpoints-removed'
+  | 'rows-missing'
+  /** More rows than the signed head counts, or a head that nobody known has signed. */
+  | 'unsigned';
+
+/** The store is not what was signed: whatever would change an instance is refused. */
+export interface Trouble {
+  /** The first is the gravest. */
+  readonly kinds: readonly TroubleKind[];
+  readonly store: SeenStore;
+  /** Checkpoints that do not fit, of all places. */
+  readonly misfits: readonly SeenCheckpoint[];
+  /** The calls that were armed in the part that is lost, the oldest first, each with what is known of its outcome. */
+  readonly calls: readonly LostCall[];
+  /** When the newest entry that is still there was written; undefined where there is none. */
+  readonly since: string | undefined;
+  /** When the newest of the misfits was written. */
+  readonly until: string | undefined;
+}
+
+/** A call that was armed in the lost part. */
+export interface LostCall extends ArmedCall {
+  /** No checkpoint that is newer shows that its outcome was on record. */
+  readonly isOpen: boolean;
+}
+
+/** What the four rules say. `warnings` stop nothing. */
+export interface Judged {
+  readonly trouble: Trouble | undefined;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Whether a store is what was signed in its places. Pure.
+ *
+ * 1. No checkpoint of any place is larger than the store, and each has the root that the store has at its size.
+ * 2. The store has as many rows as its head says.
+ * 3. A known key has signed the head, for exactly that size.
+ * 4. At least one place reaches as far as the store remembers; otherwise checkpoints were removed.
+ *
+ * `pending` names the calls that the store itself still has in doubt (`pendingName`): those are not lost.
+ */
+export function judgeStore(
+  store: SeenStore,
+  places: readonly SeenPlace[],
+  { pending, since }: { readonly pending: ReadonlySet<string>; readonly since: string | undefined },
+): Judged {
+  const misfits = places.flatMap(({ checkpoints }) =>
+    checkpoints.filter((checkpoint) => !checkpoint.isAccepted && !fits(checkpoint, store)),
+  );
+  const reached = Math.max(0, ...places.map((place) => reachOf(place, store)));
+  const kinds: TroubleKind[] = [
+    ...(store.isGone || misfits.some(({ origin }) => origin !== store.origin) ? (['gone'] as const) : []),
+    ...(misfits.some(({ origin }) => origin === store.origin) ? (['rolled-back'] as const) : []),
+    ...(reached < store.vouched ? (['checkpoints-removed'] as const) : []),
+    ...(store.count < store.size - store.rowsAccepted ? (['rows-missing'] as const) : []),
+    ...(isUnsigned(store) ? (['unsigned'] as const) : []),
+  ];
+  const warnings = [
+    ...places.flatMap((place) => warningsOf(place, store, reached)),
+    ...(store.head === 'announced' && store.isShared ? [UNENDORSED] : []),
+  ];
+  if (kinds.length === 0) return { trouble: undefined, warnings };
+  const calls = callsOf(misfits, pending);
+  const until = misfits
+    .map(({ writtenAt }) => writtenAt)
+    .toSorted()
+    .at(-1);
+  return { trouble: { kinds, store, misfits, calls, since, until }, warnings };
+}
+
+/** What names a call in the store and in a checkpoint. */
+export function pendingName({ stream, intent }: Pick<ArmedCall, 'stream' | 'intent'>): string {
+  return `${stream} ${intent}`;
+}
+
+const UNENDORSED =
+  'the newest entries are signed by an installation that nobody has endorsed: lifeboat store endorse';
+
+function fits({ origin, size, root, rootHere }: SeenCheckpoint, store: SeenStore): boolean {
+  return origin === store.origin && size <= store.size && root === rootHere;
+}
+
+/** How far a place vouches for the store. */
+function reachOf({ checkpoints }: SeenPlace, store: SeenStore): number {
+  const sizes = checkpoints.filter((one) => one.isBelieved && fits(one, store)).map(({ size }) => size);
+  return Math.max(0, ...sizes);
+}
+
+function isUnsigned({ count, size, head, isShared }: SeenStore): boolean {
+  return count > size || head === 'nobody' || (head === 'announced' && !isShared);
+}
+
+function warningsOf(place: SeenPlace, store: SeenStore, reached: number): string[] {
+  const { name, kind, result, why, unsigned } = place;
+  if (result === 'write-only') return [];
+  if (result === 'down') return [`checkpoints in ${name} cannot be read: ${why}`];
+  const [first] = unsigned;
+  const isShort = kind === 'home' && reached >= store.vouched && reachOf(place, store) < store.vouched;
+  return [
+    ...(isShort ? [`checkpoints were removed from ${name}; another place has them`] : []),
+    ...(first === undefined ? [] : [`${first} is no checkpoint that a known key has signed`]),
+  ];
+}
+
+/** Each call once, by its last arming. It is open unless a newer checkpoint of the same place lacks it. */
+function callsOf(misfits: readonly SeenCheckpoint[], pending: ReadonlySet<string>): readonly LostCall[] {
+  const calls = new Map<string, LostCall>();
+  for (const checkpoint of misfits.toSorted((one, other) => one.size - other.size)) {
+    for (const call of checkpoint.armed) {
+      const name = pendingName(call);
+      if (pending.has(name)) continue;
+      const isOpen = !misfits.some(
+        (newer) =>
+          newer.origin === checkpoint.origin &&
+          newer.place === checkpoint.place &&
+          newer.size > checkpoint.size &&
+          !newer.armed.some((other) => pendingName(other) === name),
+      );
+      const known = calls.get(name);
+      calls.set(name, { ...call, isOpen: isOpen || known?.isOpen === true });
+    }
+  }
+  return [...calls.values()].sort((one, other) => one.at.localeCompare(other.at));
+}

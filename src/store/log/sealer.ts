@@ -1,0 +1,117 @@
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
+import type { Journal } from '../journal.ts';
+import { armedCalls } from './check-log.ts';
+import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
+import { claimOf, type Place, type PlacedNote } from './places/place.ts';
+import type { Signer } from './signer.ts';
+
+export interface SealerOptions {
+  readonly signer: Signer;
+  /** The first one is the home's, which is required. */
+  readonly places: readonly [Place, ...Place[]];
+  /** Whether a person has accepted that a checkpoint does not fit. */
+  readonly isAccepted?: (claim: Checkpoint) => boolean;
+  /** Told what could not be written; nothing stops for it. */
+  readonly onProblem?: (problem: LifeboatError) => void;
+}
+
+export interface Sealer {
+  /**
+   * Signs the head of the log, with the calls that are armed, and keeps it in every place; gives the note. It is on disk in the home when this resolves,
+   * and in every further place that took it within its time limit; what those did not take goes to `onProblem`. Rejects with
+   * `evidence.not-sealed` when the home does not take it, and with `journal.rolled-back` (exit 5) when a place shows that another copy of this store was
+   * written to: then nothing may be sent.
+   */
+  sealNow(): Promise<string>;
+  /** The same, when anything was appended since the last checkpoint of this process; what goes wrong goes to `onProblem`. */
+  sealRest(): Promise<void>;
+}
+
+/** Keeps the signed head of a log in its places. `sealedTo` is the size whose checkpoint is there already. */
+export function createSealer(
+  journal: Pick<Journal, 'log' | 'rows'>,
+  { signer, places, isAccepted = () => false, onProblem = () => undefined }: SealerOptions,
+  sealedTo = 0,
+): Sealer {
+  const [home, ...others] = places;
+  let sealed = { size: sealedTo, note: '' };
+
+  const sealNow = async (): Promise<string> => {
+    const [origin, head] = await Promise.all([journal.log.origin(), journal.log.head()]);
+    if (origin === undefined || head.size === 0) throw notSealed('the store is empty');
+    // After the head: what is armed later than it may be named too, what was armed before is not missed.
+    const armed = await armedCalls(journal);
+    const note = signer.sign({ origin, size: head.size, root: head.root, armed });
+    if (note === sealed.note) return note;
+    const atHome = await home.write(note, signer);
+    if (atHome.result === 'down') throw notSealed(`${home.name}: ${atHome.why}`);
+    journal.log.vouch(head.size);
+    if (atHome.result === 'conflict') {
+      const other = atHome.others.find(({ note: text }) => isForeign(claimOf(text)));
+      if (other !== undefined) throw usedTwice(home, other, head.size);
+    }
+    await Promise.all(others.map((place) => keepIn(place, note, Math.min(sealed.size, head.size - 1))));
+    sealed = { size: head.size, note };
+    return note;
+  };
+
+  const keepIn = async (place: Place, note: string, before: number): Promise<void> => {
+    const written = await place.write(note, signer);
+    if (written.result === 'down') return onProblem(notSealed(`${place.name}: ${written.why}`));
+    // Another process may have written there since: of this store, which then has it too, or of a copy.
+    const origin = await journal.log.origin();
+    const look = await place.look({ origin, beyond: before, most: 0 });
+    if (look.result !== 'read') return;
+    const { size } = await journal.log.head();
+    for (const placed of look.notes) {
+      const read = readCheckpoint(placed.note ?? '', look.keys);
+      if (read.result !== 'signed' || !isForeign(read.checkpoint)) continue;
+      const { checkpoint } = read;
+      const root = checkpoint.size > size ? undefined : await journal.log.rootAt(checkpoint.size);
+      if (checkpoint.root !== root) throw usedTwice(place, placed, size);
+    }
+  };
+
+  const isForeign = (claim: Checkpoint | undefined) => claim !== undefined && !isAccepted(claim);
+
+  return {
+    sealNow,
+    async sealRest() {
+      try {
+        if ((await journal.log.head()).size > sealed.size) await sealNow();
+      } catch (thrown) {
+        onProblem(thrown instanceof LifeboatError ? thrown : notSealed('an unknown error', thrown));
+      }
+    },
+  };
+}
+
+/** Both copies believe that they know all that was sent. */
+function usedTwice(place: Place, other: PlacedNote, size: number): LifeboatError {
+  return new LifeboatError(
+    'journal.rolled-back',
+    `another copy of this store was written to: ${show(place.name, 120)} has a checkpoint of another history`,
+    {
+      hints: [
+        'nothing was sent: what the other copy has sent is not in this one',
+        `the checkpoint that does not fit: ${show(other.file, 200)}`,
+        'go on with one copy only; in the other one nothing is known of what this one sends',
+        'to go on here: `lifeboat audit accept-loss --reason TEXT`',
+      ],
+      evidence: { place: place.name, file: other.file, size },
+      exitCode: EXIT.inDoubt,
+    },
+  );
+}
+
+function notSealed(why: string, cause?: unknown): LifeboatError {
+  return new LifeboatError(
+    'evidence.not-sealed',
+    `the checkpoint of the log cannot be written: ${show(why, 200)}`,
+    {
+      hints: ['the journal itself is complete', 'free space, or repair the rights of the checkpoint folder'],
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
+}

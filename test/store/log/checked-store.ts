@@ -1,0 +1,104 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { onTestFinished } from 'vitest';
+import type { Hold, Journal, NewEntry, StreamName } from '../../../src/store/journal.ts';
+import { type Checked, checkLog } from '../../../src/store/log/check-log.ts';
+import { folderPlace, homePlace } from '../../../src/store/log/places/folder-place.ts';
+import type { Place } from '../../../src/store/log/places/place.ts';
+import { createSealer, type Sealer } from '../../../src/store/log/sealer.ts';
+import type { Signer } from '../../../src/store/log/signer.ts';
+import { PROJECTIONS } from '../../../src/store/projections/all.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import { freshSigner } from '../../audit/signing.ts';
+import { temporaryHome } from '../temporary-home.ts';
+
+/** A store of one machine with its places, as a command that writes has it. */
+export interface CheckedStore {
+  readonly home: string;
+  readonly signer: Signer;
+  readonly places: readonly [Place, ...Place[]];
+  readonly journal: Journal;
+  readonly sealer: Sealer;
+  readonly problems: readonly string[];
+  /** Arms a call in the ledger of `orders`, and gives its name. */
+  arm(intent: string): Promise<void>;
+  end(intent: string): Promise<void>;
+  check(): Promise<Checked>;
+  close(): Promise<void>;
+}
+
+export async function openCheckedStore(
+  options: { readonly home?: string; readonly signer?: Signer; readonly folders?: readonly string[] } = {},
+): Promise<CheckedStore> {
+  const { home = temporaryHome(), signer = freshSigner(), folders = [] } = options;
+  const places: [Place, ...Place[]] = [homePlace(home), ...folders.map(folderPlace)];
+  const journal = await openSqliteStore({ home, by: 'tester', signer, projections: PROJECTIONS });
+  onTestFinished(() => journal.close());
+  const problems: string[] = [];
+  const sealer = createSealer(journal, {
+    signer,
+    places,
+    onProblem: ({ shortMessage }) => void problems.push(shortMessage),
+  });
+  const stream: StreamName = 'instance/orders';
+  let hold: Hold | undefined;
+  const append = async (entries: readonly NewEntry[]) => {
+    hold ??= await journal.hold(stream);
+    await journal.append(entries, [hold]);
+  };
+  const of = (type: string, body: NewEntry['body']): NewEntry => ({ stream, type, body });
+  return {
+    home,
+    signer,
+    places,
+    journal,
+    sealer,
+    problems,
+    arm: (intent) =>
+      append([
+        of('call.begun', { call: intent, verb: 'restoreBackup', input: { backup: 3 } }),
+        of('intent.prepared', {
+          intent,
+          verb: 'restoreBackup',
+          baseline: { tasks: [], underWay: [], skew: null },
+        }),
+        of('intent.armed', { intent, verb: 'restoreBackup' }),
+      ]),
+    end: (intent) =>
+      append([
+        of('intent.outcome', {
+          intent,
+          verb: 'restoreBackup',
+          sent: 'landed',
+          output: { landed: true, id: 7 },
+        }),
+        of('call.ended', {
+          call: intent,
+          verb: 'restoreBackup',
+          how: 'done',
+          output: { landed: true, id: 7 },
+        }),
+      ]),
+    check: () => checkLog(journal, places, { ownKey: signer.publicKey }),
+    close: () => journal.close(),
+  };
+}
+
+/** Changes the database as somebody with a database tool would, who removes the triggers first. */
+export function tamper(home: string, ...statements: readonly string[]): void {
+  const db = new DatabaseSync(join(home, 'lifeboat.db'));
+  for (const name of ['entries_no_update', 'entries_no_delete', 'heads_no_update', 'heads_no_delete'])
+    db.exec(`DROP TRIGGER IF EXISTS ${name}`);
+  for (const sql of statements) db.exec(sql);
+  db.close();
+}
+
+/** Removes all entries from a leaf on, and the heads that know of them: as if they had never been. */
+export function cutFrom(home: string, leaf: number): void {
+  tamper(home, `DELETE FROM entries WHERE leaf >= ${leaf}`, `DELETE FROM heads WHERE size > ${leaf}`);
+}
+
+export function removeCheckpoints(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,222 @@
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkLog } from '../../../src/store/log/check-log.ts';
+import { detailsOf, inShort, rolledBack } from '../../../src/store/log/explain-trouble.ts';
+import { homePlace } from '../../../src/store/log/places/folder-place.ts';
+import { freshSigner } from '../../audit/signing.ts';
+import { temporaryHome } from '../temporary-home.ts';
+import { cutFrom, openCheckedStore, removeCheckpoints, tamper } from './checked-store.ts';
+
+const reopened = async (
+  store: Awaited<ReturnType<typeof openCheckedStore>>,
+  folders: readonly string[] = [],
+) => {
+  await store.close();
+  return openCheckedStore({ home: store.home, signer: store.signer, folders });
+};
+
+test('a store that was never written to, and one whose checkpoints fit, are no trouble', async () => {
+  const store = await openCheckedStore();
+  expect((await store.check()).trouble).toBeUndefined();
+  await store.arm('a');
+  expect((await store.check()).trouble).toBeUndefined();
+  await store.sealer.sealNow();
+  await store.end('a');
+  const checked = await store.check();
+  expect(checked).toMatchObject({
+    trouble: undefined,
+    warnings: [],
+    store: { vouched: 4, head: 'believed' },
+  });
+});
+
+test('a store that is smaller than a checkpoint was rolled back, and the lost call is named', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.end('a');
+  await store.sealer.sealNow();
+  await store.arm('b');
+  await store.sealer.sealNow();
+  await store.close();
+  cutFrom(store.home, 6);
+  const { trouble } = await (await reopened(store)).check();
+  expect(trouble).toMatchObject({
+    kinds: ['rolled-back'],
+    calls: [
+      { stream: 'instance/orders', instance: 'orders', verb: 'restoreBackup', intent: 'b', isOpen: true },
+    ],
+  });
+  if (trouble === undefined) throw new Error('no trouble');
+  expect(inShort(trouble)).toMatch(/^the journal was rolled back: it ends at entry 6, and 9 were signed in /);
+  expect(detailsOf(trouble).join('\n')).toContain(
+    'armed in the lost part: restoreBackup on orders, by a single command',
+  );
+  const refusal = rolledBack(trouble);
+  expect(refusal).toMatchObject({ code: 'journal.rolled-back', exitCode: 5 });
+  expect(refusal.hints.join('\n')).toContain('lifeboat audit accept-loss --reason TEXT');
+});
+
+test('a call whose outcome was on record in the lost part is named as one', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.sealer.sealNow();
+  await store.arm('b');
+  await store.sealer.sealNow();
+  await store.end('b');
+  await store.sealer.sealNow();
+  await store.close();
+  cutFrom(store.home, 4);
+  const { trouble } = await (await reopened(store)).check();
+  // The store itself still has the first one in doubt.
+  expect(trouble?.calls.map(({ intent, isOpen }) => [intent, isOpen])).toEqual([['b', false]]);
+});
+
+test('a store that went on after it was rolled back has another history', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.sealer.sealNow();
+  await store.arm('b');
+  await store.sealer.sealNow();
+  await store.close();
+  cutFrom(store.home, 4);
+  const again = await reopened(store);
+  for (const intent of ['c', 'd']) await again.arm(intent);
+  const { trouble } = await again.check();
+  expect(trouble).toMatchObject({ kinds: ['rolled-back'], misfits: [{ size: 7 }] });
+  expect(trouble && inShort(trouble)).toMatch(/has another history than was signed/);
+});
+
+test('checkpoints that were removed are missed, unless another place has them', async () => {
+  const folder = temporaryHome();
+  const store = await openCheckedStore({ folders: [folder] });
+  await store.arm('a');
+  await store.sealer.sealNow();
+  await store.end('a');
+  removeCheckpoints(join(store.home, 'checkpoints'));
+  const checked = await store.check();
+  expect(checked.trouble).toBeUndefined();
+  expect(checked.warnings).toEqual([
+    `checkpoints were removed from ${join(store.home, 'checkpoints')}; another place has them`,
+  ]);
+  removeCheckpoints(folder);
+  mkdirSync(folder);
+  expect((await store.check()).trouble?.kinds).toEqual(['checkpoints-removed']);
+});
+
+test('rows that were removed, and rows that nobody signed, are found by the count', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.sealer.sealNow();
+  await store.close();
+  tamper(store.home, 'DELETE FROM entries WHERE leaf = 2');
+  expect((await (await reopened(store)).check()).trouble?.kinds).toContain('rows-missing');
+  const other = await openCheckedStore();
+  await other.arm('a');
+  await other.close();
+  tamper(
+    other.home,
+    "INSERT INTO entries SELECT 4, stream, 4, at, by, 'call.decided', body, hash, x'' FROM entries WHERE leaf = 3",
+  );
+  expect((await (await reopened(other)).check()).trouble?.kinds).toContain('unsigned');
+});
+
+test('a head that no known key has signed is trouble; one of an installation that nobody has endorsed only where one machine writes', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.close();
+  tamper(store.home, "UPDATE heads SET note = replace(note, 'lifeboat/', 'lifeboat/x')");
+  expect((await (await reopened(store)).check()).trouble?.kinds).toEqual(['unsigned']);
+  const first = await openCheckedStore();
+  await first.arm('a');
+  await first.close();
+  const second = await openCheckedStore({ home: first.home, signer: freshSigner() });
+  await second.arm('b');
+  const seenByFirst = (isShared: boolean) =>
+    checkLog(second.journal, first.places, { ownKey: first.signer.publicKey, isShared });
+  expect((await seenByFirst(false)).trouble?.kinds).toEqual(['unsigned']);
+  expect(await seenByFirst(true)).toMatchObject({
+    trouble: undefined,
+    warnings: [expect.stringContaining('endorse')],
+  });
+});
+
+test('a home that is empty but for its checkpoints had another log', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.sealer.sealNow();
+  const checked = await checkLog(undefined, [homePlace(store.home)], {});
+  expect(checked.trouble).toMatchObject({ kinds: ['gone'], calls: [{ intent: 'a' }] });
+  const fresh = await openCheckedStore();
+  await fresh.arm('c');
+  cpSync(join(store.home, 'checkpoints'), join(fresh.home, 'checkpoints'), { recursive: true });
+  expect((await fresh.check()).trouble?.kinds).toEqual(['gone']);
+});
+
+test('a checkpoint that nobody known has signed stops nothing, and is named', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.sealer.sealNow();
+  const origin = (await store.journal.log.origin()) ?? '';
+  const note = freshSigner().sign({ origin, size: 900, root: 'ab'.repeat(32), armed: [] });
+  const folder = join(store.home, 'checkpoints', origin.slice(9), 'x000/x000');
+  writeFileSync(join(folder, '900'), note, { mode: 0o600 });
+  writeFileSync(join(folder, '901'), 'half a no', { mode: 0o600 });
+  const { trouble, warnings } = await store.check();
+  expect(trouble).toBeUndefined();
+  expect(warnings).toEqual([`${join(folder, '901')} is no checkpoint that a known key has signed`]);
+});
+
+test('two copies of a home that share a folder stop each other', async () => {
+  const folder = temporaryHome();
+  const store = await openCheckedStore({ folders: [folder] });
+  await store.arm('a');
+  await store.sealer.sealNow();
+  await store.close();
+  const copy = temporaryHome();
+  rmSync(copy, { recursive: true });
+  cpSync(store.home, copy, { recursive: true });
+  const here = await reopened(store, [folder]);
+  const there = await openCheckedStore({ home: copy, signer: store.signer, folders: [folder] });
+  await here.arm('b');
+  await here.sealer.sealNow();
+  await there.arm('c');
+  await there.end('c');
+  // Before a byte leaves, not only at the next start.
+  await expect(there.sealer.sealNow()).rejects.toMatchObject({ code: 'journal.rolled-back', exitCode: 5 });
+  for (const one of [here, there])
+    expect((await one.check()).trouble?.kinds, one.home).toEqual(['rolled-back']);
+});
+
+test('a place that is down delays nothing, and is named', async () => {
+  const file = join(temporaryHome(), 'file');
+  writeFileSync(file, '');
+  const store = await openCheckedStore({ folders: [file] });
+  await store.arm('a');
+  await store.sealer.sealNow();
+  expect(store.problems).toEqual([
+    `the checkpoint of the log cannot be written: ${file}: something else has this name`,
+  ]);
+  expect(await store.check()).toMatchObject({
+    trouble: undefined,
+    warnings: [expect.stringContaining(file)],
+  });
+});
+
+test('a checkpoint that the home does not take is an error, and nothing is vouched for', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  writeFileSync(join(store.home, 'checkpoints'), '');
+  await expect(store.sealer.sealNow()).rejects.toMatchObject({ code: 'evidence.not-sealed' });
+  await store.end('a');
+  expect(await store.journal.log.vouched()).toBe(0);
+});
+
+test('the checkpoint names what is armed at its size', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  const note = await store.sealer.sealNow();
+  expect(note).toMatch(/\narmed instance\/orders orders restoreBackup a /);
+  await store.end('a');
+  expect(await store.sealer.sealNow()).not.toContain('\narmed ');
+});
