@@ -58,7 +58,7 @@ export async function openReaderOf(context: StoreContext): Promise<JournalReader
   return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
 }
 
-/** Whether several installations write to the store: PostgreSQL. */
-export async function isShared({ env }: Pick<CommandContext, 'env'>): Promise<boolean> {
-  return /^postgres/u.test(env['LIFEBOAT_STORE'] ?? '');
+/** Whether several installations write to the store. */
+export async function isShared(context: StoreContext): Promise<boolean> {
+  return isPostgres(await storeNamed(context.env, context.configPath));
 }
