@@ -24,14 +24,14 @@ export async function storeStatus(
   try {
     const entries = (await reader?.read(LOG_STREAM)) ?? [];
     const { origin, movedTo } = hearLog(NOTHING_SAID, entries);
-    const { size, root } = (await reader?.log.head()) ?? { size: 0, root: undefined };
+    const { size, root } = (await reader?.log.head()) ?? { size: 0, root: '' };
     const status = {
       schema: 'lifeboat.store/1',
       engine: isPostgres(address) ? 'postgresql' : 'sqlite',
       where: side.shown,
       origin,
       size,
-      root,
+      ...(size === 0 ? {} : { root }),
       movedTo,
       installations: installationsIn(entries),
       holders: await side.holders(),
@@ -50,7 +50,7 @@ interface Status {
   readonly where: string;
   readonly origin: string | undefined;
   readonly size: number;
-  readonly root: string | undefined;
+  readonly root?: string;
   readonly movedTo: string | undefined;
   readonly installations: ReturnType<typeof installationsIn>;
   readonly holders: readonly string[];

@@ -144,7 +144,7 @@ export function unsignedRow(rows: readonly FreshRow[], keys: readonly KeyObject[
     if (first === undefined) continue;
     const text = signedText(append, first.by, its);
     const isWhole = its.every(({ by, signature }) => by === first.by && signature === first.signature);
-    if (!isWhole || openNote(`${text}${first.signature}`, keys).result !== 'signed') return first;
+    if (!isWhole || openNote(`${text}${first.signature}`, SIGNED, keys).result !== 'signed') return first;
   }
   return undefined;
 }
