@@ -42,6 +42,7 @@ export const HELP = `
 Environment:
   LIFEBOAT_HOME             journal, checkpoints and downloads (default: the XDG state folder)
   LIFEBOAT_CONFIG           lifeboat.yaml to use
+  LIFEBOAT_STORE            postgres://… of a team, or sqlite; wins over the config
   LIFEBOAT_KEYCHAIN         os (default) or vault, a file under a passphrase
   LIFEBOAT_PASSPHRASE_FILE  file with the passphrase of the vault
   LIFEBOAT_PGBIN            folder of another PostgreSQL for the lab

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { storeNamed } from '../config/load.ts';
+import { isPostgres } from '../config/store-address.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { openAsking } from '../plain/ask.ts';
@@ -40,7 +42,7 @@ export async function refuseGone(
   missing: Missing,
   mayAsk: boolean,
 ): Promise<boolean> {
-  const { keys, heads } = await rememberedBy(home);
+  const { keys, heads } = await rememberedBy(context, home);
   if (!(missing.installationSecret && keys) && !(missing.signingKey && heads)) return false;
   const gone = new LifeboatError('keys.gone', lackOf(missing, keys), {
     hints: [
@@ -95,10 +97,12 @@ export function missingVault(env: NodeJS.ProcessEnv, home: string): string | und
 }
 
 /** A journal that cannot be read remembers nothing here: whoever writes to it hears of that first. */
-async function rememberedBy(home: string): Promise<Remembered> {
+async function rememberedBy(context: CommandContext, home: string): Promise<Remembered> {
   const heads = namesIn(join(home, 'checkpoints')).some((name) => name.endsWith('.pub'));
   try {
-    const journal = await openJournalIfAny(home);
+    // A team's store names the keys of everybody: whoever comes new has lost nothing.
+    if (isPostgres(await storeNamed(context.env, context.configPath))) return { keys: false, heads };
+    const journal = await openJournalIfAny(context);
     if (journal === undefined) return { keys: false, heads };
     try {
       return { keys: await namesKeys(journal), heads };

@@ -1,4 +1,4 @@
-import { homeFolder, instanceNamed, loadConfig } from '../config/load.ts';
+import { instanceNamed, loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { formatTime } from '../format.ts';
 import type { Keyring } from '../keys/key-store.ts';
@@ -25,7 +25,7 @@ export async function keysList(
   const config = await loadConfig(context.env, context.configPath);
   if (only !== undefined) instanceNamed(config, only);
   const keyring = await openKeys(context, 'look');
-  const journal = await openJournalIfAny(homeFolder(context.env));
+  const journal = await openJournalIfAny(context);
   try {
     const names = only === undefined ? Object.keys(config.instances) : [only];
     const rows = await Promise.all(

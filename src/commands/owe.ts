@@ -1,4 +1,4 @@
-import { homeFolder, loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/load.ts';
 import { EXIT } from '../errors.ts';
 import { Holds } from '../runner/holds.ts';
 import type { Json } from '../store/journal.ts';
@@ -25,7 +25,7 @@ export async function owe(
   _: readonly string[],
   flags: { readonly all?: boolean; readonly json?: boolean },
 ): Promise<number> {
-  const journal = await openJournalIfAny(homeFolder(context.env));
+  const journal = await openJournalIfAny(context);
   const found = journal === undefined ? [] : await gatherObligations(journal, flags.all ? 'all' : 'open');
   await journal?.close();
   const open = found.filter(({ obligation }) => obligation.settled === undefined);

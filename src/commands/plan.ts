@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
-import { homeFolder, loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/load.ts';
 import { EXIT } from '../errors.ts';
 import { routeAt } from '../service/revisions.ts';
 import { printableJson, show } from '../text.ts';
@@ -72,7 +72,7 @@ async function lookAround(
   keyring: Awaited<ReturnType<typeof openKeys>>,
 ): Promise<DryWalk> {
   const { activitiesFor } = await import('../activities/index.ts');
-  const journal = await openJournalIfAny(homeFolder(context.env));
+  const journal = await openJournalIfAny(context);
   const stop = stopSignal();
   // What a look keeps for later, such as the parameters of bindings, is not wanted here.
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-plan-'));

@@ -6,6 +6,7 @@ import { type Define, group, json, TIME } from './define.ts';
 import { HELP, KEYS_HELP, LAB_HELP, REPORT_HELP, RUNBOOKS } from './help-texts.ts';
 import { about, driving, labOptions, settling } from './run-options.ts';
 import { defineService } from './service/define-service.ts';
+import { defineStore } from './store/define-store.ts';
 
 /**
  * Parses a command line and runs the command. Gives the exit code; usage errors are 2, and `beforeError` is
@@ -278,6 +279,7 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
       ),
     ],
   );
+  defineStore(program, command);
   program.commandsGroup('The service, endpoint by endpoint:');
   defineService(program, command);
   program

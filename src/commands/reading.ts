@@ -1,11 +1,11 @@
 import { LifeboatError } from '../errors.ts';
 import type { JournalReader } from '../store/journal.ts';
-import { openForReading } from '../store/open-for-reading.ts';
+import { openReaderOf, type StoreContext } from './store-of.ts';
 
-/** The journal of a home for looking, or undefined when there is none yet. */
-export async function openJournalIfAny(home: string): Promise<JournalReader | undefined> {
+/** The store for looking, or undefined when nothing was ever written to it. */
+export async function openJournalIfAny(context: StoreContext): Promise<JournalReader | undefined> {
   try {
-    return await openForReading({ home });
+    return await openReaderOf(context);
   } catch (thrown) {
     if (thrown instanceof LifeboatError && thrown.code === 'journal.none') return undefined;
     throw thrown;

@@ -4,11 +4,11 @@ import { compareReports } from '../evidence/comparison.ts';
 import { type ReportFormat, renderComparison, renderReport } from '../evidence/render-report.ts';
 import type { Report } from '../evidence/report/model.ts';
 import { findRun } from '../runner/runs.ts';
-import { openForReading } from '../store/open-for-reading.ts';
 import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { whereRunIs } from './drill/drill-homes.ts';
 import { reportOf } from './run-report.ts';
+import { openReaderOf } from './store-of.ts';
 import { notWritten, writeNewFile } from './write-new-file.ts';
 
 interface ReportFlags {
@@ -30,9 +30,9 @@ export async function report(
   return EXIT.closed;
 }
 
-async function reportOfRun({ env }: CommandContext, word: string): Promise<Report> {
-  const home = homeFolder(env);
-  const journal = await openForReading({ home });
+async function reportOfRun(context: CommandContext, word: string): Promise<Report> {
+  const home = homeFolder(context.env);
+  const journal = await openReaderOf(context);
   try {
     return await reportOf(journal, home, await findRun(journal, word));
   } finally {

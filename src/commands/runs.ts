@@ -1,12 +1,11 @@
 import { basename } from 'node:path';
 import { stillOwed } from '../../machines/parts/obligation.ts';
-import { homeFolder } from '../config/load.ts';
 import { EXIT } from '../errors.ts';
 import { formatTime } from '../format.ts';
 import { listRuns, type RunSummary } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
 import type { CommandContext } from './context.ts';
-import { drillHomes } from './drill/drill-homes.ts';
+import { drillHomes, inDrill } from './drill/drill-homes.ts';
 import { owedBy } from './open-obligations.ts';
 import { printJson } from './print-json.ts';
 import { printTable } from './print-table.ts';
@@ -29,10 +28,10 @@ export async function runs(
 ): Promise<number> {
   const drills = drillHomes(context.env);
   const wanted: Listed[] = [];
-  if (flags.drills !== true) wanted.push(...(await runsIn(homeFolder(context.env), flags)));
+  if (flags.drills !== true) wanted.push(...(await runsIn(context, flags)));
   else
     for (const drill of drills)
-      wanted.push(...(await runsIn(drill, flags)).map((run) => ({ ...run, drill })));
+      wanted.push(...(await runsIn(inDrill(context, drill), flags)).map((run) => ({ ...run, drill })));
   if (flags.json) {
     for (const run of wanted) printJson(context, run);
     return EXIT.closed;
@@ -70,8 +69,8 @@ export async function runs(
   return EXIT.closed;
 }
 
-async function runsIn(home: string, flags: { readonly open?: boolean }): Promise<Listed[]> {
-  const journal = await openJournalIfAny(home);
+async function runsIn(context: CommandContext, flags: { readonly open?: boolean }): Promise<Listed[]> {
+  const journal = await openJournalIfAny(context);
   const all = journal === undefined ? [] : await listRuns(journal);
   const wanted = await Promise.all(
     all

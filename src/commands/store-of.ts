@@ -1,14 +1,43 @@
-import { homeFolder } from '../config/load.ts';
-import type { Journal, JournalReader } from '../store/journal.ts';
+import { homeFolder, storeNamed } from '../config/load.ts';
+import { isPostgres } from '../config/store-address.ts';
+import { type Journal, type JournalReader, LOG_STREAM } from '../store/journal.ts';
+import { hearLog, NOTHING_SAID } from '../store/log/known-keys.ts';
+import { refuseMoved } from '../store/log/next-leaves.ts';
 import type { Signer } from '../store/log/signer.ts';
 import { PROJECTIONS } from '../store/projections/all.ts';
 import type { CommandContext } from './context.ts';
 
-/** Opens the store for writing: SQLite in the home, or the team's PostgreSQL where the config or LIFEBOAT_STORE names one. */
+/** What says where the entries live. */
+export type StoreContext = Pick<CommandContext, 'env'> & Partial<Pick<CommandContext, 'configPath'>>;
+
+/**
+ * Opens the store for writing: the team's PostgreSQL where LIFEBOAT_STORE or the config names one, else SQLite in the home. Rejects with
+ * what the engine rejects with, with `config.store`, and with `journal.moved` (exit 2) when all of it was copied to another store.
+ */
 export async function openStoreOf(
-  context: Pick<CommandContext, 'env'>,
+  context: StoreContext,
   { by, signer, afterLoss = false }: OpenAs,
 ): Promise<Journal> {
+  const journal = await openEngine(context, { by, signer, afterLoss });
+  try {
+    // An append says so too; here, before anybody is asked for anything. What cannot be read is for whoever checks the store.
+    refuseMoved(hearLog(NOTHING_SAID, await journal.read(LOG_STREAM).catch(() => [])));
+    return journal;
+  } catch (thrown) {
+    await journal.close();
+    throw thrown;
+  }
+}
+
+async function openEngine(
+  context: StoreContext,
+  { by, signer, afterLoss = false }: OpenAs,
+): Promise<Journal> {
+  const address = await storeNamed(context.env, context.configPath);
+  if (isPostgres(address)) {
+    const { openPostgresStore } = await import('../store/postgres/open.ts');
+    return openPostgresStore({ address, env: context.env, by, signer, projections: PROJECTIONS });
+  }
   const { openSqliteStore } = await import('../store/sqlite/open.ts');
   return openSqliteStore({ home: homeFolder(context.env), by, signer, projections: PROJECTIONS, afterLoss });
 }
@@ -22,12 +51,17 @@ interface OpenAs {
 }
 
 /** The same for looking only: never creates a store, and works while another process writes. */
-export async function openReaderOf(context: Pick<CommandContext, 'env'>): Promise<JournalReader> {
+export async function openReaderOf(context: StoreContext): Promise<JournalReader> {
+  const address = await storeNamed(context.env, context.configPath);
+  if (isPostgres(address)) {
+    const { openPostgresForReading } = await import('../store/postgres/open.ts');
+    return openPostgresForReading({ address, env: context.env, projections: PROJECTIONS });
+  }
   const { openSqliteForReading } = await import('../store/sqlite/open.ts');
   return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
 }
 
-/** Whether several installations write to the store: PostgreSQL. */
-export async function isShared({ env }: Pick<CommandContext, 'env'>): Promise<boolean> {
-  return /^postgres/u.test(env['LIFEBOAT_STORE'] ?? '');
+/** Whether several installations write to the store. */
+export async function isShared(context: StoreContext): Promise<boolean> {
+  return isPostgres(await storeNamed(context.env, context.configPath));
 }

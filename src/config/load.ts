@@ -8,6 +8,7 @@ import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
 import { refuseDistrusted, refuseForeignHome } from '../trusted-path.ts';
 import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
+import { chosenStore, SQLITE } from './store-address.ts';
 
 /** A further place for signed checkpoints. `timeout` in milliseconds; a command does not get to see the variables `hideEnv`. */
 export type CheckpointConfig =
@@ -29,8 +30,14 @@ export interface LoadedConfig extends Omit<Config, 'checkpoints'> {
 export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise<LoadedConfig> {
   const candidates = path === undefined ? searchPath(env) : [resolve(path)];
   for (const candidate of candidates) {
-    const text = await read(candidate);
-    if (text !== undefined) return parseConfig(text, candidate);
+    let isPipe = false;
+    const text = await read(candidate, (opened) => {
+      isPipe = !opened.isFile();
+    });
+    if (text === undefined) continue;
+    const config = parseConfig(text, candidate);
+    if (isPipe) fromPipes.set(candidate, config);
+    return config;
   }
   throw usage('config.missing', 'there is no lifeboat.yaml', [
     `looked for: ${candidates.join(', ')}`,
@@ -38,6 +45,40 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
     'to try it without a service: `lifeboat drill`, or `lifeboat lab > lifeboat.yaml`',
   ]);
 }
+
+/**
+ * The store that the config names, and LIFEBOAT_STORE before it; `sqlite` where neither does, or there is no config. A config that
+ * says nothing of a store is not looked at further: a journal can be read with a config that is wrong. Rejects with `config.store` and with
+ * what `loadConfig` rejects with.
+ */
+export async function storeNamed(env: NodeJS.ProcessEnv, path?: string): Promise<string> {
+  if (env['LIFEBOAT_STORE']) return chosenStore(env, undefined);
+  for (const candidate of path === undefined ? searchPath(env) : [resolve(path)]) {
+    const piped = fromPipes.get(candidate);
+    if (piped !== undefined) return chosenStore(env, piped.store);
+    const text = await readFirst(candidate);
+    if (text === undefined) continue;
+    // A key can be written with escapes; nobody does, and then it is parsed.
+    if (!/store|\\/u.test(text)) return SQLITE;
+    return chosenStore(env, (await loadConfig(env, path)).store);
+  }
+  return SQLITE;
+}
+
+/** What may be in a config, without belief in it; undefined when there is none. What comes out of a pipe is left for `loadConfig`. */
+async function readFirst(path: string): Promise<string | undefined> {
+  try {
+    const bytes = await readBounded(path, LONGEST, (opened) => {
+      if (!opened.isFile()) throw new Error('what a pipe gives comes only once');
+    });
+    return bytes.toString('utf8');
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 'store';
+  }
+}
+
+/** What came out of a pipe comes only once. */
+const fromPipes = new Map<string, LoadedConfig>();
 
 /** Where the config is looked for, in this order. */
 function searchPath(env: NodeJS.ProcessEnv): string[] {
@@ -179,9 +220,15 @@ function absolutePlatform(platform: Config['platform'], folder: string): Config[
   };
 }
 
-async function read(path: string): Promise<string | undefined> {
+async function read(
+  path: string,
+  look: (opened: { isFile(): boolean }) => void,
+): Promise<string | undefined> {
   try {
-    const bytes = await readBounded(path, LONGEST, (opened) => refuseDistrusted('config', path, opened));
+    const bytes = await readBounded(path, LONGEST, (opened) => {
+      refuseDistrusted('config', path, opened);
+      look(opened);
+    });
     return bytes.toString('utf8');
   } catch (cause) {
     if (cause instanceof LifeboatError) throw cause;

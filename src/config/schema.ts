@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { problemOfStore } from './store-address.ts';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -127,6 +128,12 @@ const ApprovalsConfig = z.strictObject({
   required: z.enum(['overwrites', 'destructive', 'none']).default('destructive'),
 });
 
+/** `sqlite`, or `postgres://…` without a password. Its text is in no message. */
+const StoreConfig = z.string().check((context) => {
+  const message = problemOfStore(context.value);
+  if (message !== undefined) context.issues.push({ code: 'custom', message, input: undefined });
+});
+
 /** A folder, or a command that gets each checkpoint on its standard input: a ticket, a git repository, a transparency log. */
 const CheckpointPlace = z.union(
   [
@@ -151,5 +158,7 @@ export const Config = z.strictObject({
   operator: z.strictObject({ name: z.string().optional(), email: z.string().optional() }).default({}),
   /** Further places for signed checkpoints; one on another machine betrays what one on this machine cannot. */
   checkpoints: z.array(CheckpointPlace).default([]),
+  /** Where entries live; default: SQLite in LIFEBOAT_HOME. LIFEBOAT_STORE wins over it. */
+  store: StoreConfig.optional(),
 });
 export type Config = z.infer<typeof Config>;

@@ -7,7 +7,7 @@ import { startToStrike } from './strike.ts';
 import type { Outcome } from './verdict.ts';
 
 /** How it went on after a blow. */
-interface After {
+export interface After {
   /** Of the last process. */
   readonly end: Ended;
   readonly resumes: number;

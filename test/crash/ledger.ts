@@ -1,7 +1,7 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import { gatherObligations } from '../../src/commands/open-obligations.ts';
+import { openReaderOf } from '../../src/commands/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { openForReading } from '../../src/store/open-for-reading.ts';
 import type { Call } from '../e2e/foreign/call.ts';
 import type { Wish } from '../e2e/foreign/capi.ts';
 import type { Stage } from './stage.ts';
@@ -126,7 +126,7 @@ function appsOf({ land }: NonNullable<Stage['capi']>): string[] {
 }
 
 async function owedIn({ house }: Stage): Promise<readonly Obligation[]> {
-  const journal = await openForReading({ home: house.home });
+  const journal = await openReaderOf({ env: house.env });
   try {
     return (await gatherObligations(journal)).map(({ obligation }) => obligation);
   } finally {

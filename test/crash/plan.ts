@@ -1,8 +1,9 @@
 import type { Product } from '../e2e/product.ts';
 import { randomFrom } from '../random.ts';
+import { ACCIDENTS } from './accident.ts';
 import { seedOf, spread } from './draw.ts';
-import { instantsOf, type Kind, type Point, pairsOf } from './points.ts';
-import { type Dress, SCENES, type Scene } from './scenes.ts';
+import { instantsOf, type Kind, type Point, pairsOf, withAccident } from './points.ts';
+import { type Dress, SCENES, type Scene, type Store } from './scenes.ts';
 import { pointsAfter, type Survey, surveyOf } from './survey.ts';
 import { eachOf, type Task } from './sweep.ts';
 
@@ -26,6 +27,9 @@ export interface Wish {
   readonly alternating: boolean;
   /** No more than so many trials of all that the rest asks for, evenly spread. */
   readonly most?: number | undefined;
+  /** After so many of the kills, an accident befalls the store. */
+  readonly accidents: number;
+  readonly store: Store | 'both';
   /** The name of the one point that is tried. */
   readonly only?: string | undefined;
 }
@@ -51,7 +55,11 @@ export async function planOf(
     return tasksOf(survey, wish, scenes);
   });
   if (wish.only !== undefined && !wish.only.includes('/pair#')) {
-    return everything.filter(({ point }) => point.name === wish.only);
+    const variants = everything.flatMap((task) => [
+      task,
+      ...ACCIDENTS[task.scene.store].map((_, turn) => struck(task, turn)),
+    ]);
+    return variants.filter(({ point }) => point.name === wish.only).slice(0, 1);
   }
   const pairs = wish.pairs || wish.only !== undefined ? await pairsIn(product, surveys, wish) : [];
   if (wish.only !== undefined) return pairs.filter(({ point }) => point.name === wish.only);
@@ -66,12 +74,23 @@ export async function planOf(
     return spread(those, Math.round(Math.min(wish.points, all) * part), draw);
   };
   const chosen = [...share('headless', 1 - onScreen), ...share('screen', onScreen), ...drawn, ...pairs];
-  return spread(chosen, wish.most ?? chosen.length, draw);
+  const kept = spread(chosen, wish.most ?? chosen.length, draw);
+  return kept.map((task, at) => (draw() < wish.accidents ? struck(task, at) : task));
+}
+
+/** The same trial, with an accident after its kill. */
+function struck(task: Task, turn: number): Task {
+  const { store, errand } = task.scene;
+  // What an export leaves is a bundle, and no store.
+  if (errand?.name === 'audit-export') return task;
+  return { ...task, point: withAccident(task.point, ACCIDENTS[store], turn) };
 }
 
 /** Only headless ones: what a screen adds, it adds between the points. */
-function scenesOf({ flow, only, pairs, alternating, seed, points }: Wish): readonly Scene[] {
-  const headless = SCENES.filter(({ dress }) => dress === 'headless');
+function scenesOf({ flow, only, pairs, alternating, seed, points, store }: Wish): readonly Scene[] {
+  const headless = SCENES.filter(
+    (scene) => scene.dress === 'headless' && (store === 'both' || scene.store === store),
+  );
   const name = only?.split('/').slice(0, 2).join('/');
   if (name !== undefined) return headless.filter((scene) => scene.name.startsWith(`${name}/`));
   const named = headless.filter(
@@ -80,8 +99,9 @@ function scenesOf({ flow, only, pairs, alternating, seed, points }: Wish): reado
   if (pairs && flow === undefined && points === 0)
     return headless.filter((scene) => PAIRED.includes(scene.name));
   if (!alternating) return named;
-  const flows = [...Map.groupBy(named, (scene) => scene.flow).values()];
-  return flows.flatMap((both, at) => both[(at + seed) % both.length] ?? []);
+  // Each flow on one engine, in one revision.
+  const flows = [...Map.groupBy(named, (scene) => scene.flow.replace('@postgres', '')).values()];
+  return flows.flatMap((all, at) => all[(at * 5 + seed) % all.length] ?? []);
 }
 
 /** Every point of one scene, one of so many of its flow, headless and on a screen. */
@@ -135,7 +155,7 @@ async function pairsIn(product: Product, surveys: readonly Survey[], { flow, onl
 
 /** The flow without its variants: with a platform, with a second person. */
 function flowOf({ flow }: Scene): string {
-  return flow.split('+', 1)[0] ?? flow;
+  return `${flow.split(/[+@]/u, 1)[0]}${flow.includes('@postgres') ? '@postgres' : ''}`;
 }
 
 function isDrawn({ kind }: Point): boolean {

@@ -1,4 +1,5 @@
 import { randomFrom } from '../random.ts';
+import type { Accident } from './accident.ts';
 import { seedOf } from './draw.ts';
 import type { SystemCall } from './strace.ts';
 import { MOMENTS, type Moment, type WireBlow } from './wire.ts';
@@ -47,6 +48,8 @@ export interface Point {
   readonly blow: Blow;
   /** What is done to the process that resumes. */
   readonly second?: Blow;
+  /** What befalls the store after the process is gone. */
+  readonly accident?: Accident;
 }
 
 /** What an undisturbed run does on its way. */
@@ -136,6 +139,17 @@ export function pairsOf(scene: string, firsts: readonly Point[], seconds: readon
       };
     }),
   );
+}
+
+/** The same point, and then an accident of those given, by turns. Only a process that is killed leaves a store behind. */
+export function withAccident(point: Point, accidents: readonly Accident[], turn: number): Point {
+  const isKill =
+    point.blow.how === 'kill' ||
+    point.blow.how === 'wire' ||
+    (point.blow.how === 'call' && point.blow.signal === undefined);
+  const accident = accidents[turn % accidents.length];
+  if (!isKill || accident === undefined) return point;
+  return { ...point, name: `${point.name}+${accident}`, what: `${point.what}, then ${accident}`, accident };
 }
 
 function tail(scene: string, { name }: Point): string {

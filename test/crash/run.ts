@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { copyProduct } from '../e2e/product.ts';
 import { hasTerminal } from '../e2e/terminal.ts';
+import { closeDatabases } from './database.ts';
 import { planOf, type Wish } from './plan.ts';
 import { KINDS, type Kind } from './points.ts';
 import { canTrace } from './strace.ts';
@@ -20,6 +21,8 @@ import type { Trial } from './trial.ts';
  *                    --what TEXT only points with this in their description (`dropped POST`)
  *     --pairs        a kill on the way to a reconciliation, with each kill of the process that reconciles
  *     --pty          everything on a full screen in a pseudo-terminal (else a fifth of it); --headless nothing
+ *     --store ENGINE only sqlite or postgres (default: both)
+ *     --accidents P  after this part of the kills (0 to 1), an accident befalls the store: its log is lost, yesterday's is put back, a place is gone
  *     --seed S       what is drawn follows from it (default 1)
  *     --most N       no more than so many of all that is asked for, evenly spread
  *     --only POINT   one point, by the name that was printed; --list prints all names and does nothing else
@@ -39,6 +42,8 @@ const { values } = parseArgs({
     pairs: { type: 'boolean', default: false },
     pty: { type: 'boolean', default: false },
     headless: { type: 'boolean', default: false },
+    store: { type: 'string', default: 'both' },
+    accidents: { type: 'string', default: '0' },
     seed: { type: 'string', default: '1' },
     most: { type: 'string' },
     only: { type: 'string' },
@@ -61,6 +66,7 @@ try {
   else if (tasks.length === 0) throw new Error('there is no such point');
   else report(await sweep(product, tasks, seedNumber(), tell, stop.signal));
 } finally {
+  await closeDatabases();
   product.remove();
 }
 
@@ -79,6 +85,8 @@ function wishOf(): Wish {
     drawn: sample === undefined ? undefined : SAMPLED_MOMENTS,
     seed: seedNumber(),
     flow,
+    store: storeWanted(),
+    accidents: Number(values.accidents),
     kind: kind as Kind | undefined,
     what,
     pairs: pairs || long,
@@ -122,6 +130,12 @@ function asJson(trials: readonly Trial[], seconds: number) {
       problems.length > 0 ? [{ point: point.name, problems }] : [],
     ),
   };
+}
+
+function storeWanted(): Wish['store'] {
+  const { store } = values;
+  if (store === 'both' || store === 'sqlite' || store === 'postgres') return store;
+  throw new Error('the engines are sqlite, postgres, both');
 }
 
 function seedNumber(): number {

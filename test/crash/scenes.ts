@@ -4,12 +4,16 @@ import { ERRANDS, type Errand } from './errands.ts';
 /** How the first process is started: without a terminal, or in one, with a full screen and somebody at the keys. */
 export type Dress = 'headless' | 'screen';
 
+export type Store = 'sqlite' | 'postgres';
+
 /** One flow as it is walked in the suite. */
 export interface Scene {
   /** `restore-backup/62/headless`: stable, and part of the names of its points. */
   readonly name: string;
   readonly flow: string;
   readonly revision: 61 | 62 | 'v0';
+  /** Where the entries live. */
+  readonly store: Store;
   readonly dress: Dress;
   /** Whether a platform is there, with applications that have to be bound anew. */
   readonly hasPlatform: boolean;
@@ -53,6 +57,7 @@ const WALKS: readonly Scene[] = [...ROTATE_KEY, ...CASES, ...V0_CASES].flatMap((
         name: `${words}/${revision}/${dress}`,
         flow: words,
         revision,
+        store: 'sqlite',
         dress,
         hasPlatform,
         before,
@@ -82,6 +87,7 @@ const OTHERS: readonly Scene[] = ERRANDS.map((errand) => ({
   name: `${errand.name}/${REVISION}/headless`,
   flow: errand.name,
   revision: REVISION,
+  store: 'sqlite',
   dress: 'headless',
   hasPlatform: false,
   before: [],
@@ -91,7 +97,15 @@ const OTHERS: readonly Scene[] = ERRANDS.map((errand) => ({
   errand,
 }));
 
-export const SCENES: readonly Scene[] = [...WALKS, ...APPROVED, ...OTHERS];
+const ON_SQLITE: readonly Scene[] = [...WALKS, ...APPROVED, ...OTHERS];
+
+/** The same on a team's database, where `@postgres` is part of every name. */
+const ON_POSTGRES = ON_SQLITE.map((scene): Scene => {
+  const flow = `${scene.flow}@postgres`;
+  return { ...scene, flow, name: scene.name.replace(scene.flow, flow), store: 'postgres' };
+});
+
+export const SCENES: readonly Scene[] = [...ON_SQLITE, ...ON_POSTGRES];
 
 /** How the command of a scene ends when nobody disturbs it. */
 export function codeOf({ approval, errand, code = 0 }: Scene): number {

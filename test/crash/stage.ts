@@ -4,7 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ForeignCapi, startForeignCapi } from '../e2e/foreign/capi.ts';
 import { CANARIES, type House, openHouse } from '../e2e/house.ts';
 import type { Product } from '../e2e/product.ts';
+import { type Accident, FURTHER_PLACE, prepareFor } from './accident.ts';
 import { type Approver, approverOf } from './approvers.ts';
+import { freshDatabase, type TrialDatabase } from './database.ts';
 import type { Scene } from './scenes.ts';
 import { openWire, type Wire } from './wire.ts';
 
@@ -13,6 +15,8 @@ export interface Stage {
   readonly scene: Scene;
   readonly product: Product;
   readonly house: House;
+  /** Where the entries are, when they are not in the home. */
+  readonly database: TrialDatabase | undefined;
   readonly capi: ForeignCapi | undefined;
   /** To the service, and to the platform. */
   readonly wires: readonly Wire[];
@@ -32,16 +36,23 @@ const SETTLE = '1s';
 /** Done before it is first asked for, so that waiting is not where most of the time goes. */
 const TASK_MS = 1;
 
-/** Sets everything up, up to the moment before the flow's own command. */
-export async function openStage(product: Product, scene: Scene): Promise<Stage> {
+/** Sets everything up, up to the moment before the flow's own command. `accident`: what will befall the store. */
+export async function openStage(product: Product, scene: Scene, accident?: Accident): Promise<Stage> {
   const { revision, errand, approval } = scene;
-  const house = await openHouse(product, { settle: SETTLE, taskMs: errand?.taskMs ?? TASK_MS, revision });
+  const database = scene.store === 'postgres' ? await freshDatabase() : undefined;
+  const house = await openHouse(product, {
+    settle: SETTLE,
+    taskMs: errand?.taskMs ?? TASK_MS,
+    revision,
+    ...(database === undefined ? {} : { store: database.address }),
+  });
   const opened = performance.now();
   const wires: Wire[] = [];
   let capi: ForeignCapi | undefined;
   let approver: Approver | undefined;
   const close = async () => {
     await house.close();
+    await database?.drop();
     await Promise.all(wires.map((wire) => wire.close()));
     await capi?.close();
     approver?.close();
@@ -56,16 +67,17 @@ export async function openStage(product: Product, scene: Scene): Promise<Stage> 
       wires.push(await openWire(new URL(capi.url).host, { hidden: true }));
       furnish(house, capi, wires);
     }
-    configure(house, service, wires, errand?.apps);
+    configure(house, service, wires, { apps: errand?.apps, hasFurtherPlace: accident !== undefined });
     if (approval !== undefined) approver = await approverOf(house);
     for (const words of scene.before) {
       const { code, stderr } = await house.run(...words);
       if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
     }
     await pause(Math.max(0, scene.ageMs - (performance.now() - opened)));
-    const stage = { scene, product, house, capi, wires, approver, close };
+    const stage = { scene, product, house, database, capi, wires, approver, close };
     const words = (await errand?.begin(stage)) ?? ['run', ...scene.args(house)];
     const from = house.server.calls.length;
+    await prepareFor(accident, house, database);
     if (approval !== 'given') return { ...stage, words, from, written: 0 };
     await house.run(...words, '--yes', '--confirm', scene.confirm);
     await approver?.sign();
@@ -97,7 +109,7 @@ function configure(
   house: House,
   service: string,
   [toService, toPlatform]: readonly Wire[],
-  apps: string | undefined,
+  { apps, hasFurtherPlace }: { readonly apps: string | undefined; readonly hasFurtherPlace: boolean },
 ): void {
   const path = house.env['LIFEBOAT_CONFIG'] ?? '';
   let text = readFileSync(path, 'utf8').replaceAll(service, toService?.address ?? service);
@@ -107,6 +119,7 @@ function configure(
     const api = `{ api: "http://${toPlatform.address}", token: { file: ./platform-token } }`;
     text = text.replace('platform: none', `platform: ${api}`);
   }
+  if (hasFurtherPlace) text = `checkpoints: [./${FURTHER_PLACE}]\n${text}`;
   if (apps !== undefined) text = text.replace(/^( {2}orders:\n)/mu, `$1${apps}`);
   writeFileSync(path, text);
 }

@@ -36,7 +36,7 @@ export async function sweep(
   const fill = () => {
     while (waiting[0] !== undefined && ahead.length < (waiting[0].scene.ageMs > 0 ? AHEAD_OF_AGE : 1)) {
       const task = waiting.shift() as Task;
-      const stage = openStage(product, task.scene);
+      const stage = openStage(product, task.scene, task.point.accident);
       // Whoever takes it meets the rejection.
       stage.catch(() => undefined);
       ahead.push({ task, stage });

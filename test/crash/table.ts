@@ -8,6 +8,7 @@ export interface Figures {
   readonly kills: number;
   readonly resumes: number;
   readonly asked: number;
+  readonly accepted: number;
   readonly repeats: number;
   readonly doubles: number;
   readonly lostKeys: number;
@@ -16,7 +17,7 @@ export interface Figures {
 }
 
 const TITLES = [
-  ...['points', 'hit', 'kills', 'resumes', 'asked', 'repeats'],
+  ...['points', 'hit', 'kills', 'resumes', 'asked', 'accepted', 'repeats'],
   ...['doubles', 'keys lost', 'owed lost', 'broken'],
 ];
 
@@ -28,6 +29,7 @@ export function figuresOf(trials: readonly Trial[]): Figures {
     kills: sum(({ kills }) => kills),
     resumes: sum(({ resumes }) => resumes),
     asked: sum(({ asked }) => asked),
+    accepted: sum(({ isAccepted }) => Number(isAccepted)),
     repeats: sum(({ repeats }) => repeats),
     doubles: sum(({ doubles }) => doubles),
     lostKeys: sum(({ lostKeys }) => lostKeys),

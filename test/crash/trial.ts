@@ -1,5 +1,6 @@
 import type { Product } from '../e2e/product.ts';
-import { type Chances, goOn } from './after.ts';
+import { type After, type Chances, goOn } from './after.ts';
+import { type AfterLoss, goOnAfterLoss } from './after-loss.ts';
 import { ledgerOf } from './ledger.ts';
 import { look } from './look.ts';
 import type { Point } from './points.ts';
@@ -18,6 +19,8 @@ export interface Trial extends Verdict {
   readonly resumes: number;
   /** How often a person had to decide. */
   readonly asked: number;
+  /** Whether a person had to accept that a part of the store is lost. */
+  readonly isAccepted: boolean;
   /** What the journal said last when the first blow fell: which moments a sweep has met. */
   readonly where: string;
   readonly ms: number;
@@ -41,10 +44,13 @@ export async function runTrial(
   const seen = await look(stage);
   const problems = [...seen.problems, ...first.problems, ...rudeness(point, scene, end.code, seen)];
   const isWhole = end.code === wanted.code && seen.isClosed === (wanted.ledger.closed !== 'open');
-  const rest = isWhole
-    ? { end, resumes: 0, kills: 0, asked: 0 }
-    : await goOn(stage, point.second, chances, wanted);
-  const verdict = await judge(stage, isLate(point), rest.end.code, rest.end.stderr, wanted);
+  const accident = end.code === null ? point.accident : undefined;
+  const rest = {
+    ...UNDISTURBED,
+    ...(isWhole ? { end } : await afterwards(stage, accident, point, chances, wanted)),
+  };
+  const judged = await judge(stage, isLate(point), rest.end.code, rest.end.stderr, wanted);
+  const verdict = rest.isAccepted ? onlyOnce(judged) : judged;
   return {
     scene,
     point,
@@ -53,10 +59,32 @@ export async function runTrial(
     kills: rest.kills + (end.code === null ? 1 : 0),
     resumes: rest.resumes,
     asked: rest.asked,
+    isAccepted: rest.isAccepted,
     ms: performance.now() - began,
     ...verdict,
-    problems: [...problems, ...verdict.problems],
+    problems: [...problems, ...rest.problems, ...verdict.problems],
   };
+}
+
+const UNDISTURBED = { resumes: 0, kills: 0, asked: 0, isAccepted: false, problems: [] as readonly string[] };
+
+function afterwards(
+  stage: Stage,
+  accident: Point['accident'],
+  point: Point,
+  chances: Chances,
+  wanted: Outcome,
+): Promise<After | AfterLoss> {
+  if (accident !== undefined) return goOnAfterLoss(stage, accident, chances, wanted);
+  return goOn(stage, point.second, chances, wanted);
+}
+
+/** What is lost is lost, and was accepted; what holds all the same is that nothing is done twice and that no key is gone. */
+function onlyOnce(verdict: Verdict): Verdict {
+  const kept = verdict.problems.filter((problem) =>
+    /^(?:done twice|\d+ keys of the service|\d+ approvals)/u.test(problem),
+  );
+  return { ...verdict, lostObligations: 0, problems: kept };
 }
 
 /** A walk that nobody disturbs, and what is there after it. */

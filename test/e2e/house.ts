@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openReaderOf } from '../../src/commands/store-of.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { openForReading } from '../../src/store/open-for-reading.ts';
 import type { ForeignOptions } from './foreign/options.ts';
 import { type ForeignServer, startForeignServer } from './foreign/server.ts';
 import { type Ended, type Product, type Running, runProduct } from './product.ts';
@@ -36,7 +36,7 @@ export interface House {
   run(...args: string[]): Promise<Ended>;
   /** `lifeboat run rotate-key` on the instance, with everything answered by flags. */
   rotate(...args: string[]): Promise<Ended>;
-  /** Everything in the journal, stream by stream. */
+  /** Everything in the store, stream by stream. */
   entries(): Promise<readonly Entry[]>;
   /** The keys in the vault, by fingerprint. */
   vault(): Promise<ReadonlyMap<string, string>>;
@@ -51,6 +51,12 @@ export interface HouseOptions extends Partial<Omit<ForeignOptions, 'folder'>> {
   readonly configRevision?: string;
   /** How the config names the token's source; default: the token file. */
   readonly tokenSource?: string;
+  /** Somebody else's service, which stays when the house is closed. */
+  readonly server?: ForeignServer;
+  /** The store, for LIFEBOAT_STORE; default: that of the home. */
+  readonly store?: string;
+  /** The operator's name; default: Robin. */
+  readonly operator?: string;
 }
 
 export const ROTATE = ['run', 'rotate-key', '--instance', 'orders'] as const;
@@ -65,13 +71,15 @@ export async function openHouse(product: Product, options: HouseOptions = {}): P
   const passphraseFile = join(folder, 'passphrase');
   writeFileSync(tokenFile, `${CANARIES.token}\n`, { mode: 0o600 });
   writeFileSync(passphraseFile, `${CANARIES.passphrase}\n`, { mode: 0o600 });
-  const server = await startForeignServer({
-    revision: 62,
-    key: CANARIES.oldKey,
-    token: CANARIES.token,
-    ...options,
-    folder: yard,
-  });
+  const server =
+    options.server ??
+    (await startForeignServer({
+      revision: 62,
+      key: CANARIES.oldKey,
+      token: CANARIES.token,
+      ...options,
+      folder: yard,
+    }));
   const config = join(folder, 'lifeboat.yaml');
   const source = options.tokenSource ?? '{ file: ./token }';
   const instances = server.instances.map(
@@ -82,7 +90,7 @@ export async function openHouse(product: Product, options: HouseOptions = {}): P
     settle: ${options.settle ?? '1s'}
 `,
   );
-  writeFileSync(config, `operator: { name: Robin }\nplatform: none\ninstances:\n${instances.join('')}`);
+  writeFileSync(config, `operator: { name: ${options.operator ?? 'Robin'} }\nplatform: none\ninstances:\n${instances.join('')}`);
   const env = {
     HOME: folder,
     TMPDIR: tmpdir(),
@@ -90,6 +98,7 @@ export async function openHouse(product: Product, options: HouseOptions = {}): P
     LIFEBOAT_CONFIG: config,
     LIFEBOAT_KEYCHAIN: 'vault',
     LIFEBOAT_PASSPHRASE_FILE: passphraseFile,
+    ...(options.store === undefined ? {} : { LIFEBOAT_STORE: options.store }),
   };
   if (options.firstDay !== true) await furnish(home);
   const running: Running[] = [];
@@ -110,12 +119,12 @@ export async function openHouse(product: Product, options: HouseOptions = {}): P
     startUnder,
     run: (...args) => start(...args).ended,
     rotate: (...args) => start(...ROTATE, ...ANSWERED, ...args).ended,
-    entries: () => readAll(home),
+    entries: () => readAll(env),
     vault: () => readVault(home),
     close: async () => {
       for (const { child } of running) child.kill('SIGKILL');
       await Promise.all(running.map(({ ended }) => ended));
-      await server.close();
+      if (options.server === undefined) await server.close();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
@@ -143,8 +152,8 @@ async function readVault(home: string): Promise<ReadonlyMap<string, string>> {
   return keys;
 }
 
-async function readAll(home: string): Promise<readonly Entry[]> {
-  const journal = await openForReading({ home });
+async function readAll(env: NodeJS.ProcessEnv): Promise<readonly Entry[]> {
+  const journal = await openReaderOf({ env });
   try {
     const streams = await journal.streams();
     return (await Promise.all(streams.map(({ stream }) => journal.read(stream)))).flat();

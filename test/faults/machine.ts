@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { openReaderOf } from '../../src/commands/store-of.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { openForReading } from '../../src/store/open-for-reading.ts';
 import { CANARIES } from '../e2e/house.ts';
 import { type Ended, type Product, runProduct } from '../e2e/product.ts';
 import type { Walkable } from './flows.ts';
@@ -73,7 +73,7 @@ export async function openMachine(
       return { ...end, peak };
     },
     entries: async () => {
-      const journal = await openForReading({ home: at('home') });
+      const journal = await openReaderOf({ env });
       try {
         const streams = await journal.streams('run/');
         return (await Promise.all(streams.map(({ stream }) => journal.read(stream)))).flat();

@@ -10,7 +10,7 @@ import {
   verifyApproval,
 } from '../../approvals/verify-approval.ts';
 import { readBounded, whyUnread } from '../../bounded-file.ts';
-import { homeFolder, loadConfig } from '../../config/load.ts';
+import { loadConfig } from '../../config/load.ts';
 import { EXIT, failureOf, LifeboatError } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
 import { appendHolding } from '../../runner/holds.ts';
@@ -30,7 +30,7 @@ export async function approvals(
   [word]: readonly string[],
   flags: { readonly json?: boolean },
 ): Promise<number> {
-  const journal = await openJournalIfAny(homeFolder(context.env));
+  const journal = await openJournalIfAny(context);
   const open: AskedOf[] = [];
   try {
     const runs = journal === undefined ? [] : await openRuns(journal);

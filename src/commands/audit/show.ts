@@ -1,13 +1,12 @@
-import { homeFolder } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
-import { openForReading } from '../../store/open-for-reading.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 import { printJson } from '../print-json.ts';
+import { openReaderOf } from '../store-of.ts';
 
 /** `lifeboat audit show [RUN]`: one line an entry of a run or of an instance's ledger; without either, every stream. */
 export async function auditShowCommand(
@@ -16,8 +15,7 @@ export async function auditShowCommand(
   flags: { readonly json?: boolean; readonly instance?: string },
 ): Promise<number> {
   const { auditShow } = await import('../../audit/audit-show.ts');
-  const { env } = await whereRunIs(context, word);
-  const journal = await openForReading({ home: homeFolder(env) });
+  const journal = await openReaderOf(await whereRunIs(context, word));
   try {
     const entries = await wantedEntries(journal, word, flags.instance);
     if (flags.json) {

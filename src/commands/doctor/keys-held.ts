@@ -1,4 +1,3 @@
-import { homeFolder } from '../../config/load.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { candidates } from '../../store/projections/key-epochs.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
@@ -13,7 +12,7 @@ export async function keysHeld(
   keyring: Keyring,
 ): Promise<Check[]> {
   const found = await attempt('keys', async () => {
-    const journal = await openJournalIfAny(homeFolder(context.env));
+    const journal = await openJournalIfAny(context);
     try {
       const checks: Check[] = [];
       for (const name of instances) {

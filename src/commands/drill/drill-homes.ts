@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
-import { homeFolder } from '../../config/load.ts';
+import { homeFolder, storeNamed } from '../../config/load.ts';
+import { SQLITE } from '../../config/store-address.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { findRun } from '../../runner/runs.ts';
 import { show } from '../../text.ts';
@@ -62,10 +63,15 @@ export function journalIn(home: string): string {
  * says so.
  */
 export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {
-  const home = await drillOfRun(context.env, word);
+  const home = await drillOfRun(context, word);
   if (home === undefined) return context;
   context.stderr.write(`${show(word ?? '', 40)} is a run of a drill: ${show(home, 300)}\n`);
-  return { ...context, env: { ...context.env, LIFEBOAT_HOME: home } };
+  return inDrill(context, home);
+}
+
+/** The context of a drill's home: its record lies there, in SQLite, wherever that of this home is. */
+export function inDrill(context: CommandContext, home: string): CommandContext {
+  return { ...context, env: { ...context.env, LIFEBOAT_HOME: home, LIFEBOAT_STORE: SQLITE } };
 }
 
 /**
@@ -73,24 +79,24 @@ export async function whereRunIs(context: CommandContext, word: string | undefin
  * is gone.
  */
 export async function refuseRunOfDrill(context: CommandContext, word: string | undefined): Promise<void> {
-  const home = await drillOfRun(context.env, word);
+  const home = await drillOfRun(context, word);
   if (word === undefined || home === undefined) return;
   throw new LifeboatError('run.drill', `${show(word, 40)} is a run of a drill, and its lab is gone`, {
-    hints: [`read it with: ${drillCommand(context, home, 'report', word)}`],
+    hints: [`read it with: ${drillCommand(await knowingStore(context), home, 'report', word)}`],
     exitCode: EXIT.usage,
   });
 }
 
-async function drillOfRun(env: NodeJS.ProcessEnv, word: string | undefined): Promise<string | undefined> {
-  if (word === undefined || (await knows(homeFolder(env), word))) return undefined;
-  for (const home of drillHomes(env)) if (await knows(home, word)) return home;
+async function drillOfRun(context: CommandContext, word: string | undefined): Promise<string | undefined> {
+  if (word === undefined || (await knows(context, word))) return undefined;
+  for (const home of drillHomes(context.env)) if (await knows(inDrill(context, home), word)) return home;
   return undefined;
 }
 
 /** A journal that cannot be read knows it too: whoever opens it says what is wrong with it. */
-async function knows(home: string, word: string): Promise<boolean> {
+async function knows(context: CommandContext, word: string): Promise<boolean> {
   try {
-    const journal = await openJournalIfAny(home);
+    const journal = await openJournalIfAny(context);
     try {
       return journal !== undefined && (await findRun(journal, word)) !== undefined;
     } finally {
@@ -103,7 +109,14 @@ async function knows(home: string, word: string): Promise<boolean> {
 
 /** A command about the home of a drill, to be copied: it works from this folder, in every shell. */
 export function drillCommand(context: CommandContext, home: string, ...words: readonly string[]): string {
-  return [`LIFEBOAT_HOME=${plain(home)}`, ownCommand(context.env), ...words.map(plain)].join(' ');
+  const store = context.env['LIFEBOAT_STORE'] === SQLITE ? [`LIFEBOAT_STORE=${SQLITE}`] : [];
+  return [`LIFEBOAT_HOME=${plain(home)}`, ...store, ownCommand(context.env), ...words.map(plain)].join(' ');
+}
+
+/** The same context, from which `drillCommand` knows whether another store than the home's own is configured here. */
+export async function knowingStore(context: CommandContext): Promise<CommandContext> {
+  const store = await storeNamed(context.env, context.configPath);
+  return store === SQLITE ? context : { ...context, env: { ...context.env, LIFEBOAT_STORE: SQLITE } };
 }
 
 /** How this program was started, to be typed again. */

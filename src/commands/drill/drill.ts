@@ -13,7 +13,7 @@ import { scenarioFor, stopSignal } from '../lab.ts';
 import { runbookNamed } from '../runbook-files.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 import { chaptersFor } from './chapters.ts';
-import { drillCommand, journalIn, newDrillHome } from './drill-homes.ts';
+import { drillCommand, journalIn, knowingStore, newDrillHome } from './drill-homes.ts';
 import { drillReport, drillSummary } from './drill-report.ts';
 import { runReports } from './run-reports.ts';
 import { type Stage, setStage } from './stage.ts';
@@ -31,13 +31,14 @@ interface DrillFlags {
  * and it says what was proven. Lab, databases and keys are gone afterwards, whatever ends it; reports and journal stay.
  */
 export async function drill(
-  context: CommandContext,
+  outside: CommandContext,
   [name]: readonly string[],
   flags: DrillFlags,
 ): Promise<number> {
   const scenario = flags.scenario === undefined ? undefined : await scenarioFor(flags.scenario);
   const runbook = name === undefined ? undefined : runbookNamed(name).id;
   const chapters = chaptersFor({ runbook, scenario: scenario?.name, revision: flags.revision });
+  const context = await knowingStore(outside);
   const folder = await newDrillHome(context.env, flags.report);
   const stop = stopSignal();
   const say = (line: string) => context.stderr.write(`${line}\n`);

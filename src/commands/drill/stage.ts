@@ -21,7 +21,7 @@ import { runbookNamed } from '../runbook-files.ts';
 import { servicesOfRun } from '../services-of-run.ts';
 import { openSites } from '../sites.ts';
 import { openWorkspace, type Workspace } from '../workspace.ts';
-import { journalIn } from './drill-homes.ts';
+import { inDrill, journalIn } from './drill-homes.ts';
 
 /** Where a drill takes place: a lab, a journal of its own, and a key store that lives as long as the drill. */
 export interface Stage extends AsyncDisposable {
@@ -75,7 +75,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   opened.defer(() => lab.close());
   // What a scenario begins with is the state of things that the team finds.
   await lab.atRest();
-  const here = { ...context, env: { ...context.env, LIFEBOAT_HOME: folder } };
+  const here = inDrill(context, folder);
   const workspace = await openWorkspace(here, { store: memoryStore() });
   opened.defer(() => workspace.close());
   await takeLabKeys(lab, workspace);

@@ -1,4 +1,4 @@
-import { homeFolder, loadConfig } from '../../config/load.ts';
+import { loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { formatTime, readable } from '../../format.ts';
 import { takeLedger } from '../../runner/call.ts';
@@ -26,7 +26,7 @@ export async function callsList(
   _: readonly string[],
   flags: { readonly instance?: string; readonly json?: boolean },
 ): Promise<number> {
-  const journal = await openJournalIfAny(homeFolder(context.env));
+  const journal = await openJournalIfAny(context);
   const all = journal === undefined ? [] : await readAllDoubts(journal);
   await journal?.close();
   const wanted = all.filter(({ instance }) => instance === (flags.instance ?? instance));

@@ -8,6 +8,9 @@ import {
   KeyEndorsed,
   LOG_BEGUN,
   LogBegun,
+  STORE_ARRIVED,
+  STORE_MOVED,
+  StoreMoved,
 } from './log-entries.ts';
 
 /** What the stream `store/log` says up to one of its entries. */
@@ -21,9 +24,11 @@ export interface LogSays {
    * believes them is another matter.
    */
   readonly keys: ReadonlyMap<string, KeyObject>;
+  /** Where the log goes on, when this store was moved: nothing is appended here any more. */
+  readonly movedTo: string | undefined;
 }
 
-export const NOTHING_SAID: LogSays = { seq: 0, origin: undefined, keys: new Map() };
+export const NOTHING_SAID: LogSays = { seq: 0, origin: undefined, keys: new Map(), movedTo: undefined };
 
 /** Goes on reading the stream. Entries of other streams, and what cannot be read, change nothing. */
 export function hearLog(said: LogSays, entries: readonly Entry[]): LogSays {
@@ -38,6 +43,9 @@ function hearEntry(said: LogSays, { stream, seq, type, body }: Entry): LogSays {
     if (data === undefined || !isOrigin(data.origin)) return heard;
     return withKey({ ...heard, origin: data.origin }, data.publicKey);
   }
+  if (type === STORE_MOVED)
+    return { ...heard, movedTo: StoreMoved.safeParse(body).data?.to ?? 'another store' };
+  if (type === STORE_ARRIVED) return { ...heard, movedTo: undefined };
   const { data } = type === KEY_ENDORSED ? KeyEndorsed.safeParse(body) : KeyAnnounced.safeParse(body);
   const isKey = type === KEY_ENDORSED || type === KEY_ANNOUNCED;
   return isKey && data !== undefined ? withKey(heard, data.publicKey) : heard;

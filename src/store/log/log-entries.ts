@@ -21,6 +21,12 @@ export const KeyAnnounced = z.object({ installation: z.string(), publicKey: z.st
  */
 export const KeyEndorsed = z.object({ installation: z.string(), publicKey: z.string(), reason: z.string() });
 
+/** The last entry of a store that was moved: all of it lies in another store from now on, where the log goes on. */
+export const StoreMoved = z.object({ to: z.string() });
+
+/** The first entry of a store behind what was moved into it. */
+export const StoreArrived = z.object({ from: z.string() });
+
 const LostCall = z.object({
   stream: z.string(),
   instance: z.string(),
@@ -53,3 +59,5 @@ export const LOG_BEGUN = 'log.begun';
 export const KEY_ANNOUNCED = 'key.announced';
 export const KEY_ENDORSED = 'key.endorsed';
 export const LOSS_ACCEPTED = 'loss.accepted';
+export const STORE_MOVED = 'store.moved';
+export const STORE_ARRIVED = 'store.arrived';

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { LifeboatError } from '../../errors.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
 import { canonicalBody } from '../canonical.ts';
 import { type Entry, type Json, LOG_STREAM, type StoredEntry, type StreamName } from '../journal.ts';
 import { leafText } from '../leaf.ts';
 import type { PreparedEntry } from '../new-entry.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { hearLog, type LogSays } from './known-keys.ts';
-import { KEY_ANNOUNCED, LOG_BEGUN } from './log-entries.ts';
+import { KEY_ANNOUNCED, LOG_BEGUN, STORE_ARRIVED } from './log-entries.ts';
 import { leafHash } from './merkle.ts';
 import type { Signer } from './signer.ts';
 import { grow, type Rim, rootOfRim } from './tree.ts';
@@ -60,13 +61,15 @@ export interface AppendContext {
 
 /**
  * The leaves of an append and the head that it signs, engine-neutral: the store writes them, with the rows of its
- * projections, in one transaction, or nothing of them. Pure but for the origin of a new log, which is drawn.
+ * projections, in one transaction, or nothing of them. Pure but for the origin of a new log, which is drawn. Throws `journal.moved`
+ * when the log goes on in another store.
  */
 export function nextLeaves(
   tip: LogTip,
   prepared: readonly PreparedEntry[],
   { seqOf, at, by, signer, vouched }: AppendContext,
 ): NextLeaves {
+  if (prepared[0]?.type !== STORE_ARRIVED) refuseMoved(tip.said);
   const first = ownEntries(tip.said, signer);
   const seqs = new Map<string, number>();
   const leaves: StoredLeaf[] = [];
@@ -111,6 +114,18 @@ export function verifiedTip(tip: LogTip): LogTip {
 
 function toEntry({ index, stream, seq, at, by, type, body, hash }: StoredLeaf): Entry {
   return { index, stream: stream as StreamName, seq, at, by, type, body: JSON.parse(body), hash };
+}
+
+/** Throws `journal.moved` (exit 2) when the log goes on in another store. */
+export function refuseMoved({ movedTo }: LogSays): void {
+  if (movedTo === undefined) return;
+  throw new LifeboatError('journal.moved', `this store was moved to ${show(movedTo, 200)}`, {
+    hints: [
+      'nothing was written: what is here can be read, and goes on there',
+      `set \`store: ${show(movedTo, 200)}\` in lifeboat.yaml, or LIFEBOAT_STORE`,
+    ],
+    exitCode: EXIT.usage,
+  });
 }
 
 /** What the log has to say first: its name and first key, or the key of an installation that it does not know. */

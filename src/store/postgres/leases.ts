@@ -39,7 +39,8 @@ export interface LeaseOptions {
 /** The clocks of two machines drift apart; a lease is believed to last this part of its time. */
 const SURELY = 0.95;
 
-const Holder = z.object({ by: z.string(), pid: z.int(), host: z.string(), command: z.string() });
+/** Who has a lease, as its row says. */
+export const Holder = z.object({ by: z.string(), pid: z.int(), host: z.string(), command: z.string() });
 
 /*
  * A lease is a row with the time when it ends, by the database's clock alone. Its token grows by one whenever it changes hands. The
@@ -149,12 +150,7 @@ interface Held {
   end(): void;
 }
 
-function createHeld(
-  proof: Proof,
-  sent: number,
-  surely: number,
-  giveBack: () => Promise<void>,
-): Held {
+function createHeld(proof: Proof, sent: number, surely: number, giveBack: () => Promise<void>): Held {
   const lost = new AbortController();
   let until = sent + surely;
   let isReleased = false;
@@ -229,10 +225,14 @@ async function tokenOf(session: Session, resource: StreamName, values: readonly 
   }
 }
 
-function heldBy(resource: StreamName, { holder, since }: { readonly holder: string; readonly since: string }) {
+function heldBy(
+  resource: StreamName,
+  { holder, since }: { readonly holder: string; readonly since: string },
+) {
   const hints = ['when its process ends without giving it back, it is free after the time of a lease'];
   const who = parsed(holder);
-  if (who === undefined) return new LifeboatError('journal.held', `${resource} is held by another process`, { hints });
+  if (who === undefined)
+    return new LifeboatError('journal.held', `${resource} is held by another process`, { hints });
   const { by, pid, host, command } = who;
   const isOwn = pid === process.pid && host === hostname();
   const name = isOwn ? 'this process itself' : `${show(by, 60)} (process ${pid} on ${show(host, 60)})`;

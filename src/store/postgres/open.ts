@@ -73,7 +73,8 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
     await reading.ask(refuseOtherVersion);
     // Where somebody was at work with a database tool, it opens all the same: to be read, and to say so at the first append.
     await writer.settle().catch(unlessDamaged);
-    for (const projection of projections) await persist(() => catchUp(link, projection), steadyNow() + patience);
+    for (const projection of projections)
+      await persist(() => catchUp(link, projection), steadyNow() + patience);
   };
   await reading.told(ready).catch(async (error: unknown) => {
     await close();
@@ -137,10 +138,12 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
 export async function openPostgresForReading(options: ReaderOptions): Promise<JournalReader> {
   const { projections } = options;
   const reading = openReading(options, connectionsOf(options, STATEMENT));
-  await reading.told(() => reading.ask(refuseOtherVersion)).catch(async (error: unknown) => {
-    await reading.close();
-    throw error;
-  });
+  await reading
+    .told(() => reading.ask(refuseOtherVersion))
+    .catch(async (error: unknown) => {
+      await reading.close();
+      throw error;
+    });
   return {
     ...reading.reader,
     rows: async (name, query) => {
@@ -161,7 +164,13 @@ export async function openPostgresForReading(options: ReaderOptions): Promise<Jo
 type Connections = Omit<LinkOptions, 'name' | 'greet'>;
 
 function connectionsOf({ address, env }: ReaderOptions, idleTimeout: number): Connections {
-  return { address: parseAddress(address, env), env, statementTimeout: STATEMENT, idleTimeout, readOnly: false };
+  return {
+    address: parseAddress(address, env),
+    env,
+    statementTimeout: STATEMENT,
+    idleTimeout,
+    readOnly: false,
+  };
 }
 
 /** What readers and writers have in common; it has connections of its own, so that a look waits for no append. */
@@ -187,7 +196,8 @@ function openReading({ installation, patience = PATIENCE }: ReaderOptions, base:
       streams: (prefix = '') => answer((session) => streamHeads(session, prefix)),
       follow: followers.follow,
       log: createLog(answer, installation),
-    } satisfies Partial<Record<keyof JournalReader, unknown>> & Pick<JournalReader, 'read' | 'head' | 'streams' | 'follow'>,
+    } satisfies Partial<Record<keyof JournalReader, unknown>> &
+      Pick<JournalReader, 'read' | 'head' | 'streams' | 'follow'>,
   };
 }
 

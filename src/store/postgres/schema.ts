@@ -183,7 +183,9 @@ grant execute on function lifeboat.claim(text[], bigint[], boolean) to ${MEMBER}
 `;
 
 /** What makes a store of an empty database; further versions come behind it, each from the one before. */
-export const MIGRATIONS: readonly string[] = [`create schema lifeboat;${TABLES}${APPEND_ONLY}${CLAIM}
-revoke all on all functions in schema lifeboat from public;`];
+export const MIGRATIONS: readonly string[] = [
+  `create schema lifeboat;${TABLES}${APPEND_ONLY}${CLAIM}
+revoke all on all functions in schema lifeboat from public;`,
+];
 export const MAKE_ROLE = ROLE;
 export const GRANT_ROLE = GRANTS;

@@ -1,9 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
+import { LOG_STREAM } from '../journal.ts';
 import { hashOf } from '../leaf.ts';
 import { hearLog, type LogSays } from '../log/known-keys.ts';
-import { verifiedTip } from '../log/next-leaves.ts';
+import { STORE_MOVED } from '../log/log-entries.ts';
+import { refuseMoved, verifiedTip } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
 import { grow, nodeAt, peaksOf, type Rim, rootOfRim } from '../log/tree.ts';
 import { entryOf } from '../new-entry.ts';
@@ -50,7 +52,9 @@ export function sendClaim(
 ): Claimed {
   const begun = session.query('begin');
   const values =
-    rows === 'all' ? [null, null, true] : [rows.map(({ stream }) => stream), rows.map(({ seq }) => seq), false];
+    rows === 'all'
+      ? [null, null, true]
+      : [rows.map(({ stream }) => stream), rows.map(({ seq }) => seq), false];
   return Promise.all([begun, session.query<{ claim: Claim }>(CLAIM, values)]).then(([, claimed]) => claimed);
 }
 
@@ -89,12 +93,13 @@ export async function sequence(
 async function lead(session: Session, claim: Claim, options: SequenceOptions): Promise<Sequenced> {
   const { signer, projections } = options;
   const { isPartial } = claim;
-  const rows = claim.entries ?? [];
+  const rows = upToMove(claim.entries ?? []);
   if (rows.length === 0) {
     await session.query('commit');
     return { placed: [], head: undefined, isPartial: false };
   }
   const said = await saidFor(session, claim, rows, options);
+  if (!rows.some(({ type }) => type === STORE_MOVED)) refuseMoved(said);
   const tip = verifiedTip({
     rim: rimOf(claim),
     head: claim.head === null ? undefined : { ...claim.head, vouched: 0 },
@@ -154,6 +159,12 @@ const FINISH = `with leaves as (
 )
 select pg_notify('lifeboat', ($5::bigint)::text)`;
 
+/** What was committed behind the last entry of a store that was moved gets no leaf. */
+function upToMove(rows: readonly FreshRow[]): readonly FreshRow[] {
+  const moved = rows.findIndex(({ stream, type }) => stream === LOG_STREAM && type === STORE_MOVED);
+  return moved < 0 ? rows : rows.slice(0, moved + 1);
+}
+
 /** The keys that the log knows, refreshed where somebody signed whom this process has not heard of. */
 async function saidFor(
   session: Session,
@@ -191,7 +202,10 @@ function rimOf({ head, leaves, peaks }: Claim): Rim {
 }
 
 /** The projections that this process may go on with: rows of another version, or such as are behind, are not mixed up with. */
-function upToDate(projections: readonly Projection[], { head, projections: versions }: Claim): readonly Projection[] {
+function upToDate(
+  projections: readonly Projection[],
+  { head, projections: versions }: Claim,
+): readonly Projection[] {
   const size = head?.size ?? 0;
   return projections.filter(({ name, version }) => {
     const kept = versions?.find((one) => one.name === name && one.version === version);

@@ -1,5 +1,7 @@
 import type { KeyObject } from 'node:crypto';
+import { LOG_STREAM } from '../journal.ts';
 import { hashOf } from '../leaf.ts';
+import { STORE_MOVED } from '../log/log-entries.ts';
 import { openNote } from '../log/signed-note.ts';
 import type { Signer } from '../log/signer.ts';
 import type { PreparedEntry } from '../new-entry.ts';
@@ -32,6 +34,8 @@ export interface Written {
   readonly proven: boolean;
   /** Each stream goes on where the rows begin. Nothing was written otherwise. */
   readonly fits: boolean;
+  /** The log goes on in another store. Nothing was written. */
+  readonly moved: boolean | null;
   /** When each row was written, by the database's clock, in order of the rows; null where nothing was. */
   readonly at: readonly string[] | null;
 }
@@ -51,16 +55,18 @@ const WRITE = `with held as materialized (
 ), state as (
   select (select count(*) from held) = cardinality($1) as proven,
     (select bool_and(first = 1 + coalesce((select max(e.seq) from lifeboat.entries e where e.stream = s.stream), 0))
-      from (select stream, min(seq) as first from given group by stream) s) as fits
+      from (select stream, min(seq) as first from given group by stream) s) as fits,
+    (select e.type = '${STORE_MOVED}' from lifeboat.entries e where e.stream = '${LOG_STREAM}' order by e.seq desc limit 1)
+      as moved
 ), written as (
   insert into lifeboat.entries (stream, seq, by, type, body, append, signature)
-  select stream, seq, $8, type, body, $9::uuid, $10 from given where (select proven and fits from state) order by nr
+  select stream, seq, $8, type, body, $9::uuid, $10 from given where (select proven and fits and moved is not true from state) order by nr
   returning id, at
 ), vouched as (
   insert into lifeboat.vouched (installation, size)
   select $11, $12::bigint where $12::bigint > 0 and exists (select from written) on conflict do nothing
 )
-select proven, fits, (select json_agg(at order by id) from written) as at from state`;
+select proven, fits, moved, (select json_agg(at order by id) from written) as at from state`;
 
 /** Commits the rows of an append, or nothing of them. They are no part of the log until they have leaves. */
 export async function writeRows(session: Session, append: Append, signer: Signer): Promise<Written> {
@@ -80,18 +86,23 @@ export async function writeRows(session: Session, append: Append, signer: Signer
     signer.installation,
     vouched,
   ]);
-  return written ?? { proven: false, fits: false, at: null };
+  return written ?? { proven: false, fits: false, moved: null, at: null };
 }
 
 /** The rows that an append has left in the store, after its connection broke: when each was written. */
-export async function findRows(session: Session, { id, rows }: Append): Promise<readonly string[] | 'other' | 'none'> {
+export async function findRows(
+  session: Session,
+  { id, rows }: Append,
+): Promise<readonly string[] | 'other' | 'none'> {
   const [first] = rows;
   const found = await session.query<{ append: string; at: string }>(
     'select append::text, at from lifeboat.entries e join unnest($1::text[], $2::bigint[]) with ordinality g(stream, seq, nr) using (stream, seq) order by nr',
     [rows.map(({ stream }) => stream), rows.map(({ seq }) => seq)],
   );
   if (first === undefined || found.length === 0) return 'none';
-  return found.length === rows.length && found.every(({ append }) => append === id) ? found.map(({ at }) => at) : 'other';
+  return found.length === rows.length && found.every(({ append }) => append === id)
+    ? found.map(({ at }) => at)
+    : 'other';
 }
 
 /*

@@ -83,13 +83,16 @@ export function createWriter(options: WriterOptions): Writer {
   const sequencing: SequenceOptions = { signer, projections, said: hear, known: seen.size };
 
   /** Numbers the rows behind what is in the store. */
-  const number = async (session: Session, one: Waiting, seqs = new Map<string, number>()): Promise<Append> => {
+  const number = async (
+    session: Session,
+    one: Waiting,
+    seqs = new Map<string, number>(),
+  ): Promise<Append> => {
     const own = ownEntries(said, signer);
     const rows: Row[] = [];
     for (const entry of [...own, ...one.prepared]) {
       const nonce = one.leases.find(({ resource }) => resource === entry.stream)?.proof.nonce ?? '';
-      const last =
-        seqs.get(entry.stream) ?? lastSeqs.get(nonce) ?? (await lastSeq(session, entry.stream));
+      const last = seqs.get(entry.stream) ?? lastSeqs.get(nonce) ?? (await lastSeq(session, entry.stream));
       seqs.set(entry.stream, last + 1);
       rows.push({ ...entry, seq: last + 1 });
     }
@@ -186,13 +189,17 @@ export function createWriter(options: WriterOptions): Writer {
     const begun = frame('begin');
     const writes = sent.map((append) => writeRows(session, append, signer));
     const writing = Promise.allSettled([Promise.all(writes), ...begun, ...frame('commit')]);
-    const claimed = sendClaim(session, sent.flatMap(({ rows }) => rows));
+    const claimed = sendClaim(
+      session,
+      sent.flatMap(({ rows }) => rows),
+    );
     claimed.catch(() => undefined);
     const [written, ...rest] = await writing;
     const failed = [written, ...rest].find((result) => result.status === 'rejected');
     if (failed?.status === 'rejected' && isBroken(failed.reason)) throw failed.reason;
     for (const [nr, one] of missing.entries()) {
-      one.at = (failed === undefined && written?.status === 'fulfilled' && written.value[nr]?.at) || undefined;
+      one.at =
+        (failed === undefined && written?.status === 'fulfilled' && written.value[nr]?.at) || undefined;
       if (one.at === undefined) unsend(one);
     }
     await place(session, claimed, leaves);
@@ -222,7 +229,8 @@ export function createWriter(options: WriterOptions): Writer {
   const fail = (one: Waiting, error: unknown): void => {
     // Rows that are committed and have no leaf get one from whoever opens the store next.
     const mayArrive = one.sent !== undefined;
-    const isTold = error instanceof LifeboatError && !isBroken(error) && (!mayArrive || STOPS.has(error.code));
+    const isTold =
+      error instanceof LifeboatError && !isBroken(error) && (!mayArrive || STOPS.has(error.code));
     const reason = isTold ? error : lostStore(error);
     if (mayArrive || reason.code === 'journal.lost') lost = reason;
     one.over = true;

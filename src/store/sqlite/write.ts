@@ -1,8 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../../errors.ts';
 import { type Entry, type Hold, LOG_STREAM, type StreamName } from '../journal.ts';
-import { hearLog, NOTHING_SAID } from '../log/known-keys.ts';
-import { type LogTip, nextLeaves, verifiedTip } from '../log/next-leaves.ts';
+import { hearLog, type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
+import {
+  type LogTip,
+  nextLeaves,
+  type StoredHead,
+  type StoredLeaf,
+  verifiedTip,
+} from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
 import { peaksOf } from '../log/tree.ts';
 import type { PreparedEntry } from '../new-entry.ts';
@@ -35,8 +41,7 @@ export interface Writer {
 /** Prepares the statements that write. */
 export function prepareWriter(db: DatabaseSync, queries: Queries, options: WriteOptions): Writer {
   const { by, signer, projections } = options;
-  const insert = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  const insertHead = db.prepare('INSERT INTO heads VALUES (?, ?, ?, ?)');
+  const insert = prepareInsert(db);
   const token = db.prepare('SELECT token FROM holds WHERE resource = ?');
   const countUp = db.prepare(
     'INSERT INTO holds VALUES (?, 1) ON CONFLICT (resource) DO UPDATE SET token = token + 1',
@@ -53,9 +58,7 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
     const [size, head] = [queries.size(), queries.newestHead()];
     const tip = known?.tip;
     if (tip?.rim.size === size && tip.head?.note === head?.note) return tip;
-    const said = hearLog(tip?.said ?? NOTHING_SAID, queries.read(LOG_STREAM));
-    const peaks = peaksOf(size).map(({ level, index }) => Buffer.from(queries.node(level, index)));
-    return verifiedTip({ rim: { size, peaks }, head, said });
+    return readTip(queries, tip?.said);
   };
 
   return {
@@ -73,11 +76,9 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
           signer,
           vouched: Math.max(vouched, tip.head?.vouched ?? 0),
         });
-        for (const { index, stream, seq, at, by, type, body, hash, tree } of made.leaves)
-          insert.run(index, stream, seq, at, by, type, body, Buffer.from(hash, 'hex'), tree);
+        for (const leaf of made.leaves) insert.leaf(leaf);
         project(made.entries);
-        const { size, note, installation, vouched: upTo } = made.head;
-        insertHead.run(size, note, installation, upTo);
+        insert.head(made.head);
         return { made, version };
       });
       known = { version, tip: made.tip };
@@ -89,6 +90,28 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
         return tokenOf(resource);
       }),
   };
+}
+
+/** The statements that write a leaf and a head. */
+export function prepareInsert(db: DatabaseSync) {
+  const leaves = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const heads = db.prepare('INSERT INTO heads VALUES (?, ?, ?, ?)');
+  return {
+    leaf({ index, stream, seq, at, by, type, body, hash, tree }: StoredLeaf): void {
+      leaves.run(index, stream, seq, at, by, type, body, Buffer.from(hash, 'hex'), tree);
+    },
+    head({ size, note, installation, vouched }: StoredHead): void {
+      heads.run(size, note, installation, vouched);
+    },
+  };
+}
+
+/** What the next append goes on from, verified. `said`: what is known of `store/log` already. */
+export function readTip(queries: Queries, said: LogSays = NOTHING_SAID): LogTip {
+  const size = queries.size();
+  const peaks = peaksOf(size).map(({ level, index }) => Buffer.from(queries.node(level, index)));
+  const head = queries.newestHead();
+  return verifiedTip({ rim: { size, peaks }, head, said: hearLog(said, queries.read(LOG_STREAM)) });
 }
 
 function prepareTransaction(db: DatabaseSync) {

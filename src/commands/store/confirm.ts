@@ -1,0 +1,35 @@
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { openAsking } from '../../plain/ask.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { stopSignal } from '../lab.ts';
+
+/**
+ * Resolves when a person has typed `word`, or `--confirm` says it. Rejects with exit 2 for another `--confirm`, with exit 3 where nobody can be
+ * asked, and with 130 when the person leaves.
+ */
+export async function confirmTyped(
+  context: CommandContext,
+  { word, given, what }: { readonly word: string; readonly given: string | undefined; readonly what: string },
+): Promise<void> {
+  if (given === word) return;
+  if (given !== undefined)
+    throw new LifeboatError('usage.confirm', `--confirm says ${show(given, 80)}, and not ${word}`, {
+      hints: ['nothing was changed'],
+      exitCode: EXIT.usage,
+    });
+  if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
+    throw new LifeboatError('store.unconfirmed', `${what} is not confirmed, and nobody is here to be asked`, {
+      hints: ['nothing was changed', `to do it: add --confirm ${word}`],
+      exitCode: EXIT.waiting,
+    });
+  const stop = stopSignal();
+  const asker = openAsking(context, stop.signal);
+  try {
+    if ((await asker.line(`type ${word} to go on, anything else leaves: `))?.trim() === word) return;
+  } finally {
+    asker.close();
+    stop.release();
+  }
+  throw new LifeboatError('store.declined', 'nothing was changed', { exitCode: EXIT.interrupted });
+}

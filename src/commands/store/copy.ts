@@ -1,0 +1,163 @@
+import { checkedStore } from '../../config/store-address.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { type Journal, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
+import { hearLog, NOTHING_SAID } from '../../store/log/known-keys.ts';
+import { STORE_MOVED } from '../../store/log/log-entries.ts';
+import { rootOfEntries } from '../../store/moving.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { openJournalIfAny } from '../reading.ts';
+import { openWorkspace } from '../workspace.ts';
+import { confirmTyped } from './confirm.ts';
+import { type StoreSide, sideOf } from './side.ts';
+
+interface CopyFlags {
+  readonly from: string;
+  readonly to: string;
+  readonly confirm?: string;
+}
+
+/**
+ * `lifeboat store copy --from STORE --to STORE`: moves all entries into an empty store, leaf by leaf, so that every checkpoint and anchor
+ * of before still holds. First the source says that it was moved, as its last entry, and from then on no process writes to it; then
+ * everything is laid down in the target in one transaction. When the process dies in between, the same command goes on.
+ */
+export async function storeCopy(
+  context: CommandContext,
+  _: readonly string[],
+  flags: CopyFlags,
+): Promise<number> {
+  const [source, target] = sidesOf(context, flags);
+  await refuseHeld(source);
+  const size = await lookAt(source, target);
+  context.stderr.write(`${size} entries from ${show(source.shown)} to ${show(target.shown)}\n`);
+  context.stderr.write(
+    'the source takes no more entries afterwards; it stays where it is, and can be read\n',
+  );
+  await confirmTyped(context, { word: String(size), given: flags.confirm, what: 'the copy' });
+  await leave(source, target);
+  const { createSigner } = await import('../../store/log/signer.ts');
+  const { openKeys, loginName } = await import('../workspace.ts');
+  const signer = createSigner(await (await openKeys(context)).signingKey());
+  const from = await source.from();
+  try {
+    const arrival = {
+      at: new Date().toISOString(),
+      by: loginName(context.env),
+      signer,
+      body: { from: source.shown },
+    };
+    await target.land(from, arrival);
+  } finally {
+    await from.close();
+  }
+  const head = await compare(source, target);
+  // Its opening and closing leaves a checkpoint of the new head in every place.
+  await (await openWorkspace(target.context)).close();
+  context.stdout.write(
+    `${head.size} entries copied, root ${head.root}: the log goes on in ${show(target.shown)}\n`,
+  );
+  context.stderr.write(`hint: set \`store: ${flags.to}\` in lifeboat.yaml, or LIFEBOAT_STORE\n`);
+  return EXIT.closed;
+}
+
+function sidesOf(context: CommandContext, { from, to }: CopyFlags): readonly [StoreSide, StoreSide] {
+  const source = sideOf(context, checkedStore(from, '--from'));
+  const target = sideOf(context, checkedStore(to, '--to'));
+  if (source.shown !== target.shown) return [source, target];
+  throw new LifeboatError('store.same', 'the store to copy from is the one to copy to', {
+    exitCode: EXIT.usage,
+  });
+}
+
+async function refuseHeld(source: StoreSide): Promise<void> {
+  const [holder] = await source.holders();
+  if (holder === undefined) return;
+  throw new LifeboatError('journal.held', `the store to copy from is in use: ${show(holder, 200)}`, {
+    hints: [
+      'nothing was copied',
+      'wait until that process has ended, or end it: its run can be resumed in the other store',
+    ],
+  });
+}
+
+/** How many entries there are to copy. Rejects when the one has none, or the other has some. */
+async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
+  const [one, other] = [await openJournalIfAny(source.context), await openJournalIfAny(target.context)];
+  try {
+    const size = (await one?.log.head())?.size ?? 0;
+    if (one === undefined || size === 0)
+      throw new LifeboatError('store.empty', `there is nothing to copy in ${show(source.shown)}`, {
+        exitCode: EXIT.usage,
+      });
+    if (other !== undefined) await refuseOther(one, other, target);
+    return size;
+  } finally {
+    await one?.close();
+    await other?.close();
+  }
+}
+
+/** A store may come back to where it was moved away from; anything else that holds entries is another log. */
+async function refuseOther(
+  source: JournalReader,
+  target: JournalReader,
+  { shown }: StoreSide,
+): Promise<void> {
+  const { size, root } = await target.log.head();
+  if (size === 0) return;
+  const { movedTo } = hearLog(NOTHING_SAID, await target.read(LOG_STREAM));
+  const isBeginning = (await source.log.head()).size >= size && (await source.log.rootAt(size)) === root;
+  if (movedTo !== undefined && isBeginning) return;
+  throw new LifeboatError('store.not-empty', `${show(shown)} holds ${size} entries already`, {
+    hints: ['nothing was copied: two logs cannot become one', 'name an empty one'],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** The last entry of the source. It is there already when an earlier copy to this target did not come to its end. */
+async function leave(source: StoreSide, target: StoreSide): Promise<void> {
+  const before = await movedTo(source);
+  if (before === target.shown) return;
+  const workspace = await openWorkspace(source.context);
+  try {
+    await append(workspace.journal, target);
+  } finally {
+    await workspace.close();
+  }
+}
+
+async function append(journal: Journal, { shown }: StoreSide): Promise<void> {
+  await journal.append([{ stream: LOG_STREAM, type: STORE_MOVED, body: { to: shown } }], []);
+}
+
+async function movedTo(source: StoreSide): Promise<string | undefined> {
+  const reader = await openJournalIfAny(source.context);
+  try {
+    return hearLog(NOTHING_SAID, (await reader?.read(LOG_STREAM)) ?? []).movedTo;
+  } finally {
+    await reader?.close();
+  }
+}
+
+/** Recomputes the target's tree from its entries, and holds it against the source. */
+async function compare(
+  source: StoreSide,
+  target: StoreSide,
+): Promise<{ readonly size: number; readonly root: string }> {
+  const [one, other] = [await openJournalIfAny(source.context), await openJournalIfAny(target.context)];
+  try {
+    const head = await one?.log.head();
+    if (head === undefined || other === undefined) throw new Error('a store is gone');
+    const { size, root } = head;
+    const isSame =
+      (await rootOfEntries(other.log.stored(), size)) === root && (await other.log.rootAt(size)) === root;
+    if (isSame) return { size, root };
+    throw new LifeboatError('journal.damaged', 'what was copied does not give the root of the source', {
+      hints: ['do not use the copy', 'this is a bug in lifeboat: please report it'],
+    });
+  } finally {
+    await one?.close();
+    await other?.close();
+  }
+}

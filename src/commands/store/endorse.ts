@@ -1,0 +1,75 @@
+import { createHash, createPublicKey } from 'node:crypto';
+import { loadConfig } from '../../config/load.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { LOG_STREAM } from '../../store/journal.ts';
+import { KEY_ENDORSED } from '../../store/log/log-entries.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { openWorkspace, type Workspace } from '../workspace.ts';
+import { confirmTyped } from './confirm.ts';
+import { type Installation, installationsIn } from './installations.ts';
+
+/**
+ * `lifeboat store endorse INSTALLATION --reason TEXT`: puts on record that the key of another installation is believed. It shows the key first, for the
+ * reason is that somebody has compared it (`lifeboat audit key` on the other machine prints it).
+ */
+export async function storeEndorse(
+  context: CommandContext,
+  [wanted = '']: readonly string[],
+  { reason, confirm }: { readonly reason: string; readonly confirm?: string },
+): Promise<number> {
+  const config = await loadConfig(context.env, context.configPath);
+  const workspace = await openWorkspace(context, {
+    operator: config.operator.name,
+    checkpoints: config.checkpoints,
+  });
+  try {
+    const known = installationsIn(await workspace.journal.read(LOG_STREAM));
+    const { installation, publicKey, state, by, at } = theOne(known, wanted);
+    if (state !== 'announced') {
+      context.stdout.write(`${installation} is believed already: it is ${state}\n`);
+      return EXIT.closed;
+    }
+    await refuseUnbelieved(workspace, known);
+    const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
+    context.stderr.write(
+      `installation ${installation}, announced by ${show(by, 120)} at ${at}\n${publicKey}`,
+    );
+    context.stderr.write(`SHA-256 of the key: ${createHash('sha256').update(spki).digest('hex')}\n`);
+    await confirmTyped(context, { word: installation, given: confirm, what: 'the endorsement' });
+    const body = { installation, publicKey, reason };
+    await workspace.journal.append([{ stream: LOG_STREAM, type: KEY_ENDORSED, body }], []);
+    context.stdout.write(`${installation} is believed from now on\n`);
+    return EXIT.closed;
+  } finally {
+    await workspace.close();
+  }
+}
+
+function theOne(known: readonly Installation[], wanted: string): Installation {
+  const [one, ...others] = known.filter(({ installation }) => installation.startsWith(wanted.toLowerCase()));
+  if (one !== undefined && others.length === 0 && wanted !== '') return one;
+  throw new LifeboatError(
+    'store.installation',
+    `not one installation of this store begins with ${show(wanted, 40)}`,
+    {
+      hints: [
+        `it knows: ${known.map(({ installation, state }) => `${installation} (${state})`).join(', ')}`,
+        'an installation is known once it has written to the store',
+      ],
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
+/** Whom nobody believes cannot make others believed. */
+async function refuseUnbelieved({ keyring }: Workspace, known: readonly Installation[]): Promise<void> {
+  const { createSigner } = await import('../../store/log/signer.ts');
+  const own = createSigner(await keyring.signingKey()).installation;
+  const { state } = known.find(({ installation }) => installation === own) ?? { state: 'announced' };
+  if (state !== 'announced') return;
+  throw new LifeboatError('store.unendorsed', `this installation (${own}) is not endorsed itself`, {
+    hints: ['have it endorsed first, by somebody whose installation is: `lifeboat store status` lists them'],
+    exitCode: EXIT.waiting,
+  });
+}

@@ -1,0 +1,28 @@
+import { storeNamed } from '../../config/load.ts';
+import { isPostgres, shownStore } from '../../config/store-address.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+
+/** `lifeboat store init`: makes or migrates the schema of a team's PostgreSQL, and says who may do what in it. */
+export async function storeInit(context: CommandContext): Promise<number> {
+  const address = await storeNamed(context.env, context.configPath);
+  if (!isPostgres(address))
+    throw new LifeboatError('store.sqlite', 'the store is SQLite: the first command that writes makes it', {
+      hints: ['for a team: `store: postgres://USER@HOST/DATABASE` in lifeboat.yaml, or LIFEBOAT_STORE'],
+      exitCode: EXIT.usage,
+    });
+  const { MEMBER } = await import('../../store/postgres/schema.ts');
+  const { initPostgresStore } = await import('../../store/postgres/init.ts');
+  const { created, version, role, toDo } = await initPostgresStore({ address, env: context.env });
+  const { stdout, stderr } = context;
+  stdout.write(
+    `${shownStore(address)}: the store ${created ? 'was made' : 'is there'}, version ${version}\n`,
+  );
+  stdout.write(
+    `the role ${MEMBER} reads and appends, and changes nothing: grant it to each member of the team\n`,
+  );
+  if (role === 'missing') stdout.write(`this user may not make the role ${MEMBER}\n`);
+  for (const line of toDo) stderr.write(`hint: ${show(line, 300)}\n`);
+  return EXIT.closed;
+}

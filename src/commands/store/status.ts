@@ -1,0 +1,80 @@
+import { storeNamed } from '../../config/load.ts';
+import { isPostgres } from '../../config/store-address.ts';
+import { EXIT } from '../../errors.ts';
+import { formatTime } from '../../format.ts';
+import { LOG_STREAM } from '../../store/journal.ts';
+import { hearLog, NOTHING_SAID } from '../../store/log/known-keys.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { printJson } from '../print-json.ts';
+import { openJournalIfAny } from '../reading.ts';
+import { installationsIn } from './installations.ts';
+import { newestInPlaces } from './places.ts';
+import { sideOf } from './side.ts';
+
+/** `lifeboat store status`: where the entries live, how many, who signs, who holds what now. Changes nothing. */
+export async function storeStatus(
+  context: CommandContext,
+  _: readonly string[],
+  { json = false }: { readonly json?: boolean },
+): Promise<number> {
+  const address = await storeNamed(context.env, context.configPath);
+  const side = sideOf(context, address);
+  const reader = await openJournalIfAny(context);
+  try {
+    const entries = (await reader?.read(LOG_STREAM)) ?? [];
+    const { origin, movedTo } = hearLog(NOTHING_SAID, entries);
+    const { size, root } = (await reader?.log.head()) ?? { size: 0, root: '' };
+    const status = {
+      schema: 'lifeboat.store/1',
+      engine: isPostgres(address) ? 'postgresql' : 'sqlite',
+      where: side.shown,
+      origin,
+      size,
+      ...(size === 0 ? {} : { root }),
+      movedTo,
+      installations: installationsIn(entries),
+      holders: await side.holders(),
+      places: await newestInPlaces(context, origin),
+    };
+    if (json) printJson(context, status);
+    else for (const line of linesOf(status)) context.stdout.write(`${line}\n`);
+    return EXIT.closed;
+  } finally {
+    await reader?.close();
+  }
+}
+
+interface Status {
+  readonly engine: string;
+  readonly where: string;
+  readonly origin: string | undefined;
+  readonly size: number;
+  readonly root?: string;
+  readonly movedTo: string | undefined;
+  readonly installations: ReturnType<typeof installationsIn>;
+  readonly holders: readonly string[];
+  readonly places: Awaited<ReturnType<typeof newestInPlaces>>;
+}
+
+function linesOf(status: Status): readonly string[] {
+  const { engine, where, origin, size, root, movedTo, installations, holders, places } = status;
+  const line = (name: string, text: string) => `${`${name}:`.padEnd(15)}${text}`;
+  return [
+    line('engine', engine),
+    line('where', show(where, 300)),
+    line('log', origin ?? 'not begun'),
+    line('entries', String(size)),
+    ...(root === undefined ? [] : [line('root', root)]),
+    ...(movedTo === undefined
+      ? []
+      : [line('moved to', `${show(movedTo, 200)}: nothing is written here any more`)]),
+    ...installations.map(({ installation, state, by, at }) =>
+      line('installation', `${installation} ${state}, by ${show(by, 80)} at ${formatTime(at)} UTC`),
+    ),
+    ...(holders.length === 0
+      ? [line('holders', 'none')]
+      : holders.map((holder) => line('holder', show(holder, 300)))),
+    ...places.map(({ name, newest }) => line('checkpoint', `${show(name, 200)}: ${show(newest, 200)}`)),
+  ];
+}

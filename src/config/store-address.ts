@@ -1,0 +1,65 @@
+import { EXIT, LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+
+/** The store of the home itself. */
+export const SQLITE = 'sqlite';
+
+const SCHEME = /^postgres(?:ql)?:\/\//iu;
+const FORM = /^(?:(?<user>[^@/?#]*)@)?(?<hosts>[^@/?#]*)(?:\/[^/?#]*)?(?:\?(?<query>[^#]*))?$/u;
+const SECRETS = /^(?:password|sslpassword|scram_client_key|scram_server_key|oauth_client_secret)$/iu;
+
+/** Where a password belongs (libpq, "The Password File"). */
+const PASSWORD_HINT =
+  'a password belongs into ~/.pgpass (or the file that PGPASSFILE names), or into the variable PGPASSWORD';
+
+/** Whether the text names a team's PostgreSQL. */
+export function isPostgres(address: string): boolean {
+  return SCHEME.test(address);
+}
+
+/**
+ * Why a text cannot be an address of a store: `sqlite`, or `postgres://[USER@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?...]`, which its engine
+ * reads in full (store/postgres/address.ts). Undefined when it can. Never repeats the text: it may hold a password.
+ */
+export function problemOfStore(address: string): string | undefined {
+  if (address === SQLITE) return undefined;
+  if (!isPostgres(address)) return 'a store is `sqlite` or an address that begins with postgres://';
+  if (address.length > 2_000 || /[\s\p{Cc}]/u.test(address))
+    return 'the address of a store is one line without spaces';
+  const { user, hosts, query } = FORM.exec(address.replace(SCHEME, ''))?.groups ?? {};
+  if (hosts === undefined) return 'this is not an address of the form postgres://USER@HOST/DATABASE';
+  if (user?.includes(':') === true) return `an address of a store has no password: ${PASSWORD_HINT}`;
+  const names = [...new URLSearchParams(query ?? '').keys()];
+  if (names.some((name) => SECRETS.test(name)))
+    return `an address of a store has no secret in its query: ${PASSWORD_HINT}`;
+  if (!/^[A-Za-z0-9.,:_%[\]-]*$/u.test(hosts))
+    return 'an address of a store names one host, or several with commas between them';
+  return undefined;
+}
+
+/**
+ * The store that LIFEBOAT_STORE names, else the configured one, else the home's own. Throws `config.store` (exit 2) for a variable
+ * that is no address.
+ */
+export function chosenStore(env: NodeJS.ProcessEnv, configured: string | undefined): string {
+  const named = env['LIFEBOAT_STORE'];
+  if (named === undefined || named === '') return configured ?? SQLITE;
+  return checkedStore(named, 'LIFEBOAT_STORE');
+}
+
+/** The address itself. Throws `config.store` (exit 2) for a text that is none; `where` says who gave it. */
+export function checkedStore(address: string, where: string): string {
+  const problem = problemOfStore(address);
+  if (problem === undefined) return address;
+  const [what = problem, ...hints] = problem.split(`: ${PASSWORD_HINT}`);
+  throw new LifeboatError('config.store', `${where}: ${what}`, {
+    hints:
+      hints.length > 0 ? [PASSWORD_HINT, 'what stood there is not repeated here: change that password'] : [],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** An address as it may be shown: it holds no secret, or it would have been refused. */
+export function shownStore(address: string): string {
+  return show(address, 200);
+}

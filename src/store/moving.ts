@@ -1,0 +1,112 @@
+import { EXIT, LifeboatError } from '../errors.ts';
+import { show } from '../text.ts';
+import { canonicalBody } from './canonical.ts';
+import { type Entry, type Json, LOG_STREAM, type StoredEntry } from './journal.ts';
+import { hashOf, leafText } from './leaf.ts';
+import { hearLog } from './log/known-keys.ts';
+import { STORE_ARRIVED } from './log/log-entries.ts';
+import { leafHash } from './log/merkle.ts';
+import { type LogTip, nextLeaves, type StoredHead, type StoredLeaf, verifiedTip } from './log/next-leaves.ts';
+import type { Signer } from './log/signer.ts';
+import { grow, rootOfRim } from './log/tree.ts';
+import { entryOf } from './new-entry.ts';
+
+/*
+ * How all entries of a store move into another one, as they are: the same leaves, so that every checkpoint and anchor of before
+ * holds. The log goes on in the target with `store.arrived`; the source ends with `store.moved`, after which no engine appends (next-leaves.ts).
+ */
+
+/** What a store gives away, as it lies there. */
+export interface MovedFrom {
+  stored(from: number): AsyncIterable<StoredEntry>;
+  /** The signed heads of more than so many entries, in order. */
+  heads(above: number): AsyncIterable<StoredHead>;
+}
+
+/** One transaction of the target: nothing of it stays when `layDown` rejects. */
+export interface Landing {
+  /** What the target holds before: nothing, or what was once moved away from it. */
+  readonly tip: LogTip;
+  /** Stores leaves, in order, and folds them into the projections. */
+  leaves(leaves: readonly StoredLeaf[], entries: readonly Entry[]): Promise<void> | void;
+  heads(heads: readonly StoredHead[]): Promise<void> | void;
+}
+
+export interface Arrival {
+  readonly at: string;
+  readonly by: string;
+  readonly signer: Signer;
+  /** For the entry: from where. */
+  readonly body: Json;
+}
+
+const PAGE = 1_000;
+
+/**
+ * Lays the entries of a moved store into another one, and signs the first head that is the target's own. Rejects with `store.not-empty` when
+ * the target holds anything else than a beginning of the same log that was moved away from it, and with `journal.damaged` when the source
+ * does not give its own hashes and heads.
+ */
+export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival): Promise<void> {
+  refuseOccupied(into.tip);
+  let tip = into.tip;
+  let page: StoredLeaf[] = [];
+  const flush = async () => {
+    const entries = page.map(({ tree: _, ...stored }) => entryOf(stored));
+    tip = { ...tip, said: hearLog(tip.said, entries) };
+    await into.leaves(page, entries);
+    page = [];
+  };
+  for await (const stored of from.stored(tip.rim.size)) {
+    if (stored.index !== tip.rim.size || hashOf(stored) !== stored.hash)
+      throw damaged(`entry ${stored.index} is not what was signed`);
+    const { rim, tree } = grow(tip.rim, leafHash(leafText(stored)));
+    tip = { ...tip, rim };
+    page.push({ ...stored, tree });
+    if (page.length === PAGE) await flush();
+  }
+  await flush();
+  const heads: StoredHead[] = [];
+  for await (const head of from.heads(into.tip.rim.size)) {
+    heads.push(head);
+    if (heads.length === PAGE) await into.heads(heads.splice(0));
+    tip = { ...tip, head };
+  }
+  await into.heads(heads);
+  verifiedTip(tip);
+  if (tip.said.movedTo === undefined) throw damaged('it does not say that it was moved');
+  const body = canonicalBody(arrival.body, STORE_ARRIVED);
+  const next = nextLeaves(tip, [{ stream: LOG_STREAM, type: STORE_ARRIVED, body }], {
+    ...arrival,
+    seqOf: () => tip.said.seq,
+    vouched: tip.head?.vouched ?? 0,
+  });
+  await into.leaves(next.leaves, next.entries);
+  await into.heads([next.head]);
+}
+
+/** Recomputes a tree from its entries alone: the root of the first `size`, hex. Takes as long as reading all of them does. */
+export async function rootOfEntries(entries: AsyncIterable<StoredEntry>, size: number): Promise<string> {
+  let rim: LogTip['rim'] = { size: 0, peaks: [] };
+  for await (const stored of entries) {
+    if (rim.size === size) break;
+    if (stored.index !== rim.size) break;
+    rim = grow(rim, leafHash(leafText(stored))).rim;
+  }
+  if (rim.size !== size) throw damaged(`it holds ${rim.size} entries in order, and not ${size}`);
+  return rootOfRim(rim).toString('hex');
+}
+
+function refuseOccupied({ rim, said }: LogTip): void {
+  if (rim.size === 0 || said.movedTo !== undefined) return;
+  throw new LifeboatError('store.not-empty', `the store to copy into holds ${rim.size} entries already`, {
+    hints: ['nothing was copied: two logs cannot become one', 'name an empty one'],
+    exitCode: EXIT.usage,
+  });
+}
+
+function damaged(what: string): LifeboatError {
+  return new LifeboatError('journal.damaged', `the store to copy from is damaged: ${show(what)}`, {
+    hints: ['nothing was copied', '`lifeboat audit verify` says what else is damaged'],
+  });
+}

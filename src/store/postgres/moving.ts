@@ -1,0 +1,192 @@
+import { show } from '../../text.ts';
+import type { StoredEntry } from '../journal.ts';
+import { placeOf } from '../log/merkle.ts';
+import type { LogTip, StoredHead, StoredLeaf } from '../log/next-leaves.ts';
+import { verifiedTip } from '../log/next-leaves.ts';
+import { nodeAt, peaksOf } from '../log/tree.ts';
+import { type Arrival, layDown, type MovedFrom } from '../moving.ts';
+import { named, parseAddress } from './address.ts';
+import { refuseOtherVersion } from './init.ts';
+import { Holder } from './leases.ts';
+import { createLink, type Link, type Session } from './link.ts';
+import { hearStore, storedLeaves } from './queries.ts';
+import { TAKE_LEAD } from './schema.ts';
+import { refused } from './trouble.ts';
+
+interface Where {
+  /** `postgres://…`, without a password. */
+  readonly address: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const PAGE = 500;
+/** A page of large entries on a slow line. Milliseconds. */
+const PATIENCE = 120_000;
+
+/** What a store gives away. Sees what is durable at each call; `close` it. Rejects with what `openPostgresForReading` rejects with. */
+export async function movedFromPostgres(where: Where): Promise<MovedFrom & { close(): Promise<void> }> {
+  const link = linkTo(where, { readOnly: true });
+  const ask = <T>(look: (session: Session) => Promise<T>) => inWords(where, () => link.use(look));
+  await ask(refuseOtherVersion).catch(async (error: unknown) => {
+    await link.close();
+    throw error;
+  });
+  return {
+    async *stored(from) {
+      for (let next = from; ; ) {
+        const page: readonly StoredEntry[] = await ask((session) => storedLeaves(session, next, PAGE));
+        yield* page;
+        const last = page.at(-1);
+        if (last === undefined || page.length < PAGE) return;
+        next = last.index + 1;
+      }
+    },
+    async *heads(above) {
+      for (let next = above; ; ) {
+        const page: readonly StoredHead[] = await ask((session) => session.query<StoredHead>(HEADS, [next]));
+        yield* page;
+        const last = page.at(-1);
+        if (last === undefined || page.length < PAGE) return;
+        next = last.size;
+      }
+    },
+    close: () => link.close(),
+  };
+}
+
+const HEADS = `select size, note, installation, coalesce((select max(v.size) from lifeboat.vouched v
+  where v.installation = h.installation and v.size <= h.size), 0) as vouched
+from lifeboat.heads h where size > $1 order by size limit ${PAGE}`;
+
+/**
+ * Lays a moved store down in a database, in one transaction: all of it is there when this resolves, or nothing. It writes what a member of the
+ * team may not, such as the time of an entry: the user has to be the one who made the store (`journal.refused`). Rejects with what
+ * `layDown` and `openPostgresStore` reject with.
+ */
+export async function landInPostgres(where: Where, from: MovedFrom, arrival: Arrival): Promise<void> {
+  const link = linkTo(where, { readOnly: false });
+  const land = async (session: Session) => {
+    await refuseOtherVersion(session);
+    await Promise.all([session.query('begin'), session.query(TAKE_LEAD)]);
+    const into = {
+      tip: await tipOf(session),
+      leaves: async (leaves: readonly StoredLeaf[]) => {
+        for (let at = 0; at < leaves.length; at += PAGE)
+          await insertLeaves(session, leaves.slice(at, at + PAGE));
+      },
+      heads: (heads: readonly StoredHead[]) => insertHeads(session, heads),
+    };
+    await layDown(from, into, arrival);
+    await session.query('commit');
+  };
+  try {
+    // The rows of projections are made from the entries by whoever opens the store next.
+    await inWords(where, () => link.use(land));
+  } finally {
+    await link.close();
+  }
+}
+
+/** Who has a lease now, in words. */
+export async function holdersInPostgres(where: Where): Promise<readonly string[]> {
+  const link = linkTo(where, { readOnly: true });
+  try {
+    const found = await inWords(where, () =>
+      link.use(async (session) => {
+        await refuseOtherVersion(session);
+        return session.query<{ resource: string; holder: string; since: string }>(HOLDERS);
+      }),
+    );
+    return found.map(
+      ({ resource, holder, since }) =>
+        `${holderInWords(holder)}, which has ${show(resource, 120)} since ${since}`,
+    );
+  } finally {
+    await link.close();
+  }
+}
+
+const HOLDERS = `select resource, holder, to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
+from lifeboat.leases where until > clock_timestamp() order by since desc, resource limit 20`;
+
+function holderInWords(text: string): string {
+  const { data } = Holder.safeParse(JSON.parse(text));
+  return data === undefined
+    ? 'somebody'
+    : `${show(data.by, 80)}, process ${data.pid} on ${show(data.host, 60)}`;
+}
+
+function linkTo({ address, env }: Where, { readOnly }: { readonly readOnly: boolean }): Link {
+  const options = { name: 'lifeboat store', statementTimeout: PATIENCE, idleTimeout: PATIENCE, readOnly };
+  return createLink({ address: parseAddress(address, env), env, ...options });
+}
+
+async function inWords<T>({ address: url, env }: Where, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { user, database, servers } = parseAddress(url, env);
+    throw refused(error, { user, database, server: servers.map(named).join(', ') });
+  }
+}
+
+/** What the target holds, verified. */
+async function tipOf(session: Session): Promise<LogTip> {
+  const [found] = await session.query<{ size: number }>(
+    'select coalesce(max(leaf) + 1, 0) as size from lifeboat.leaves',
+  );
+  const size = found?.size ?? 0;
+  const places = peaksOf(size).map(({ level, index }) => placeOf(level, index));
+  const rows = await session.query<{ leaf: number; hash: Buffer; tree: Buffer }>(
+    'select leaf, hash, tree from lifeboat.leaves where leaf = any ($1::bigint[])',
+    [places.map(({ leaf }) => leaf)],
+  );
+  const stored = new Map(rows.map((row) => [row.leaf, row]));
+  const peaks = places.map(({ leaf, place }) => Buffer.from(nodeAt(stored.get(leaf), place) ?? []));
+  const [head] = await session.query<StoredHead>(
+    'select size, note, installation, 0 as vouched from lifeboat.heads order by size desc limit 1',
+  );
+  return verifiedTip({ rim: { size, peaks }, head, said: await hearStore(session) });
+}
+
+const LEAVES = `with given as (
+  select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[])
+    g(leaf, stream, seq, at, by, type, body, hash, tree)
+), written as (
+  insert into lifeboat.entries (stream, seq, at, by, type, body, append, signature)
+  select stream, seq, at, by, type, body, gen_random_uuid(), '' from given order by leaf returning id, stream, seq
+)
+insert into lifeboat.leaves (leaf, id, hash, tree)
+select given.leaf, written.id, given.hash, given.tree from given join written using (stream, seq)`;
+
+async function insertLeaves(session: Session, leaves: readonly StoredLeaf[]): Promise<void> {
+  await session.query(LEAVES, [
+    leaves.map(({ index }) => index),
+    leaves.map(({ stream }) => stream),
+    leaves.map(({ seq }) => seq),
+    leaves.map(({ at }) => at),
+    leaves.map(({ by }) => by),
+    leaves.map(({ type }) => type),
+    leaves.map(({ body }) => body),
+    leaves.map(({ hash }) => Buffer.from(hash, 'hex')),
+    leaves.map(({ tree }) => tree),
+  ]);
+}
+
+const HEADS_IN = `with given as (
+  select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) g(size, note, installation, vouched)
+), vouching as (
+  insert into lifeboat.vouched (installation, size)
+  select distinct installation, vouched from given where vouched > 0 on conflict do nothing
+)
+insert into lifeboat.heads (size, note, installation, floor)
+select size, note, installation, pg_snapshot_xmin(pg_current_snapshot()) from given order by size`;
+
+async function insertHeads(session: Session, heads: readonly StoredHead[]): Promise<void> {
+  await session.query(HEADS_IN, [
+    heads.map(({ size }) => size),
+    heads.map(({ note }) => note),
+    heads.map(({ installation }) => installation),
+    heads.map(({ vouched }) => vouched),
+  ]);
+}

@@ -1,0 +1,67 @@
+import type { StoredHead } from '../log/next-leaves.ts';
+import type { Arrival } from '../moving.ts';
+import { layDown, type MovedFrom } from '../moving.ts';
+import type { Projection } from '../projections/projection.ts';
+import { openDatabase, openDatabaseForReading } from './database.ts';
+import { answer, prepareQueries } from './queries.ts';
+import { prepareProject, refreshProjections } from './rows.ts';
+import { storedEntries } from './stored.ts';
+import { prepareInsert, readTip } from './write.ts';
+
+const PAGE = 1_000;
+
+/** What the store of a home gives away. Sees what is durable at each call; `close` it. Rejects with `journal.none` when there is none. */
+export async function movedFromSqlite(home: string): Promise<MovedFrom & { close(): Promise<void> }> {
+  const db = openDatabaseForReading(home);
+  const page = db.prepare(
+    `SELECT size, note, installation, vouched FROM heads WHERE size > ? ORDER BY size LIMIT ${PAGE}`,
+  );
+  return {
+    stored: (from) => storedEntries(db, from),
+    async *heads(above) {
+      for (let next = above; ; ) {
+        const heads = answer(() => page.all(next) as unknown as StoredHead[]);
+        yield* heads;
+        const last = heads.at(-1);
+        if (last === undefined || heads.length < PAGE) return;
+        next = last.size;
+      }
+    },
+    close: async () => db.close(),
+  };
+}
+
+/**
+ * Lays a moved store down in the home, in one transaction: all of it is there when this resolves, or nothing. Rejects with what
+ * `layDown` and `openSqliteStore` reject with.
+ */
+export async function landInSqlite(
+  { home, projections }: { readonly home: string; readonly projections: readonly Projection[] },
+  from: MovedFrom,
+  arrival: Arrival,
+): Promise<void> {
+  const db = openDatabase(home);
+  try {
+    const queries = prepareQueries(db);
+    refreshProjections(db, queries, projections);
+    const insert = prepareInsert(db);
+    const project = prepareProject(db, projections);
+    db.exec('BEGIN IMMEDIATE');
+    await layDown(
+      from,
+      {
+        tip: readTip(queries),
+        leaves: (leaves, entries) => {
+          for (const leaf of leaves) insert.leaf(leaf);
+          project(entries);
+        },
+        heads: (heads) => heads.forEach(insert.head),
+      },
+      arrival,
+    );
+    db.exec('COMMIT');
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    db.close();
+  }
+}

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** When something happens to whoever writes these words. */
+export interface DatabaseBlow {
+  /** Words that occur in what is sent to the database, such as the type of an entry. */
+  readonly words: string;
+  /** From 1. */
+  readonly nth: number;
+  /**
+   * `held`: before the database has them; what was sent is kept back until `release`. `done`: the database has answered that it is durable, and
+   * nothing of that answer is passed on until `release`.
+   */
+  readonly at: 'held' | 'done';
+  strike(): void;
+}
+
+/** The way from one person's machine to the databases, which can be cut. Carries every byte as it is. */
+export interface DatabaseWire {
+  /** In the order of the servers. */
+  readonly ports: readonly number[];
+  arm(blow: DatabaseBlow): void;
+  /** Passes on what was kept back. */
+  release(): void;
+  /** Breaks every connection, and lets none in until `mend`; or with `silent` lets nothing through, and says so to nobody. */
+  cut(how?: 'silent'): void;
+  mend(): void;
+  close(): Promise<void>;
+}
+
+/** ReadyForQuery outside of a transaction (PostgreSQL documentation, "Message Formats"). */
+const IDLE = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+
+export async function openDatabaseWire(targets: readonly number[]): Promise<DatabaseWire> {
+  const pairs = new Set<{ readonly client: Socket; readonly upstream: Socket }>();
+  let state: 'whole' | 'cut' | 'silent' = 'whole';
+  let blow: DatabaseBlow | undefined;
+  let met = 0;
+  let kept: (() => void)[] = [];
+  let isKeeping = false;
+
+  const carry = (client: Socket, target: number) => {
+    const upstream = connect({ host: '127.0.0.1', port: target });
+    const pair = { client, upstream };
+    pairs.add(pair);
+    let awaitsIdle = false;
+    /** From the blow on, this connection passes nothing on in this direction. */
+    let keeps: 'up' | 'down' | undefined;
+    const pass = (to: Socket, direction: 'up' | 'down', bytes: Buffer) => {
+      if (state === 'silent' || (keeps === direction && isKeeping)) kept.push(() => void to.write(bytes));
+      else to.write(bytes);
+    };
+    client.on('data', (bytes) => {
+      if (blow !== undefined && bytes.includes(blow.words) && ++met === blow.nth) {
+        if (blow.at === 'done') awaitsIdle = true;
+        else {
+          keeps = 'up';
+          isKeeping = true;
+          strike();
+        }
+      }
+      pass(upstream, 'up', bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (awaitsIdle && bytes.subarray(-IDLE.length).equals(IDLE)) {
+        awaitsIdle = false;
+        keeps = 'down';
+        isKeeping = true;
+        strike();
+      }
+      pass(client, 'down', bytes);
+    });
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        pairs.delete(pair);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+  };
+  const strike = () => {
+    const struck = blow;
+    blow = undefined;
+    struck?.strike();
+  };
+  const servers = await Promise.all(
+    targets.map(async (target) => {
+      const server = createServer((client) => (state === 'cut' ? client.destroy() : carry(client, target)));
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      return server;
+    }),
+  );
+  const release = () => {
+    isKeeping = false;
+    const now = kept;
+    kept = [];
+    for (const write of now) write();
+  };
+  return {
+    ports: servers.map((server) => (server.address() as AddressInfo).port),
+    arm: (one) => {
+      blow = one;
+      met = 0;
+    },
+    release,
+    cut: (how) => {
+      state = how ?? 'cut';
+      if (how === undefined) for (const { client } of pairs) client.destroy();
+    },
+    mend: () => {
+      state = 'whole';
+      release();
+    },
+    close: async () => {
+      for (const { client } of pairs) client.destroy();
+      await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+    },
+  };
+}
