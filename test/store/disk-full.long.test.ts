@@ -2,13 +2,15 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { auditVerify } from '../../src/audit/audit.ts';
-import { openForReading } from '../../src/store/open-for-reading.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
-import { sealedHome } from '../audit/sealed-journal.ts';
+import { checkLog } from '../../src/store/log/check-log.ts';
+import { homePlace } from '../../src/store/log/places/folder-place.ts';
+import { createSealer } from '../../src/store/log/sealer.ts';
 import { ANSWERED, type House, openHouse } from '../e2e/house.ts';
 import { copyProduct, type Product } from '../e2e/product.ts';
+import { allOf } from './contract/all-of.ts';
 import { canMount, goOnAfter } from './disk-trouble.ts';
+import { freshSigner } from './fresh-signer.ts';
+import { openIn, readIn } from './sqlite-store.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 let product: Product;
@@ -17,6 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => product?.remove());
 
+const note = { stream: 'run/a', type: 'note', body: null } as const;
 const isChange = ({ method }: { readonly method: string }) => method !== 'GET';
 
 /** A house where something happens to its home when the request for a backup has arrived. */
@@ -82,13 +85,18 @@ describe.runIf(canMount())('on a disk of its own', () => {
   });
 
   test('that is read-only everything can still be read, and nothing is begun', async () => {
-    const { home, signer } = await sealedHome(5);
+    const [home, signer] = [temporaryHome(), freshSigner()];
+    const journal = await openIn(home, { signer });
+    await journal.append([note, note], [await journal.hold('run/a')]);
+    await createSealer(journal, { signer, places: [homePlace(home)] }).sealNow();
+    await journal.close();
     mountReadOnly(home);
-    expect(await auditVerify({ home, publicKey: signer.publicKey })).toMatchObject({ ok: true, entries: 10 });
-    const reader = await openForReading({ home });
-    expect(await reader.read('run/a')).toHaveLength(5);
+    const reader = await readIn(home);
+    expect(await reader.read('run/a')).toHaveLength(2);
+    expect(await allOf(reader.log)).toHaveLength(3);
+    expect(await checkLog(reader, [homePlace(home)])).toMatchObject({ trouble: undefined, warnings: [] });
     await reader.close();
-    await expect(openSqliteJournal({ home, by: 'tester' })).rejects.toMatchObject({
+    await expect(openIn(home)).rejects.toMatchObject({
       code: 'journal.home',
       shortMessage: `${join(home, 'lifeboat.db')} cannot be opened: the disk is read only`,
     });
@@ -96,13 +104,13 @@ describe.runIf(canMount())('on a disk of its own', () => {
 
   test('that is read-only with a log that nobody has merged, it says how the journal can still be read', async () => {
     const home = temporaryHome();
-    const journal = await openSqliteJournal({ home, by: 'tester' });
-    await journal.append([{ stream: 'run/a', type: 'note', body: 1 }]);
+    const journal = await openIn(home);
+    await journal.append([note], [await journal.hold('run/a')]);
     const copy = temporaryHome();
     cpSync(home, copy, { recursive: true, filter: (path) => !path.endsWith('-shm') });
     await journal.close();
     mountReadOnly(copy);
-    await expect(openForReading({ home: copy })).rejects.toMatchObject({
+    await expect(readIn(copy)).rejects.toMatchObject({
       code: 'journal.home',
       hints: expect.arrayContaining([expect.stringContaining('copy its folder elsewhere')]),
     });

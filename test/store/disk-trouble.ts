@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { auditVerify } from '../../src/audit/audit.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { ANSWERED, CANARIES, type House, ROTATE } from '../e2e/house.ts';
 import type { Ended } from '../e2e/product.ts';
@@ -44,7 +43,7 @@ export async function goOnAfter(house: House, end: Ended): Promise<Aftermath> {
   const posts = server.calls.filter(({ method }) => method === 'POST');
   const keys = new Set(patches.map(({ key }) => key)).size;
   const vault = new Set((await house.vault()).values());
-  const audit = await auditVerify({ home: house.home });
+  const audit = await house.run('audit', 'verify');
   const promises: readonly (readonly [boolean, string])[] = [
     [end.code === 0 || /^lifeboat: .+$/mu.test(end.stderr), `it ended without a word: ${end.stderr}`],
     [!/^Node\.js v|does not know/mu.test(end.stderr), `it broke: ${end.stderr.slice(-600)}`],
@@ -53,7 +52,7 @@ export async function goOnAfter(house: House, end: Ended): Promise<Aftermath> {
     [keys === 1 || (waits && keys === 0), `${keys} keys were set`],
     [posts.length === 1 || (waits && posts.length === 0), `${posts.length} backups were asked for`],
     [vault.has(CANARIES.oldKey) && server.keys.every((key) => vault.has(key)), 'a key is lost'],
-    [audit.ok, `the audit finds ${audit.findings.map(({ shortMessage }) => shortMessage).join('; ')}`],
+    [audit.code === 0, `the audit finds ${audit.stdout.slice(-600)} ${audit.stderr.slice(-600)}`],
   ];
   return { broken: promises.filter(([kept]) => !kept).map(([, words]) => words), waits };
 }

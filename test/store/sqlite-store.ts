@@ -8,8 +8,9 @@ import { hashOf } from '../../src/store/leaf.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 import { openSqliteForReading, openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
+import { allOf } from './contract/all-of.ts';
 import { NOTES } from './contract/projection.ts';
-import { allOf, type StoreUnderTest } from './contract/store-under-test.ts';
+import type { StoreUnderTest } from './contract/store-under-test.ts';
 import { freshSigner } from './fresh-signer.ts';
 import { temporaryHome } from './temporary-home.ts';
 

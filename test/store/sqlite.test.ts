@@ -8,7 +8,8 @@ import type { NewEntry } from '../../src/store/journal.ts';
 import { hashOf } from '../../src/store/leaf.ts';
 import { openDatabase, pragma, refuseOldSqlite } from '../../src/store/sqlite/database.ts';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
-import { allOf } from './contract/store-under-test.ts';
+import { allOf } from './contract/all-of.ts';
+
 import { storeContract } from './contract.ts';
 import { openIn, readIn, sqliteStore, tampered } from './sqlite-store.ts';
 import { temporaryHome } from './temporary-home.ts';

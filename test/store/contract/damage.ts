@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { hashOf } from '../../../src/store/leaf.ts';
 import { freshSigner } from '../fresh-signer.ts';
+import { allOf } from './all-of.ts';
 import {
-  allOf,
   type FreshStore,
   holdsOf,
   note,

@@ -4,7 +4,8 @@ import type { StoredEntry } from '../../../src/store/journal.ts';
 import { readCheckpoint } from '../../../src/store/log/checkpoint.ts';
 import { provesConsistency, provesInclusion } from '../../../src/store/log/merkle.ts';
 import { freshSigner } from '../fresh-signer.ts';
-import { allOf, type FreshStore, holdsOf, note, notes, opened, openedWith } from './store-under-test.ts';
+import { allOf } from './all-of.ts';
+import { type FreshStore, holdsOf, note, notes, opened, openedWith } from './store-under-test.ts';
 
 /** The one Merkle tree over all entries, and its signed head. */
 export function logContract(freshStore: FreshStore): void {

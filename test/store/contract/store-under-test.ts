@@ -5,9 +5,7 @@ import type {
   Journal,
   JournalReader,
   Json,
-  Log,
   NewEntry,
-  StoredEntry,
   StreamName,
 } from '../../../src/store/journal.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
@@ -97,11 +95,4 @@ export async function gather(
   }
   await acting;
   return entries;
-}
-
-/** What the log holds, as an audit reads it. */
-export async function allOf(log: Pick<Log, 'stored'>, from?: number): Promise<readonly StoredEntry[]> {
-  const all: StoredEntry[] = [];
-  for await (const stored of log.stored(from)) all.push(stored);
-  return all;
 }

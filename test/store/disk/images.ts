@@ -8,7 +8,7 @@ export type Kind = 'prefix' | 'torn' | 'power cut' | 'lying disk';
 
 export interface Figures {
   readonly images: Readonly<Record<Kind, number>>;
-  /** Of the lying disk: images in which something signed is missing, and those of them where the audit says so. */
+  /** Of the lying disk: images in which something signed is missing, and those of them where Lifeboat says so. */
   readonly losses: number;
   readonly found: number;
   /** Every broken promise, with how to see it again. */
@@ -53,9 +53,7 @@ export async function sweepImages(recording: Recording, options: ImageOptions): 
         const loss = await judgeLoss(image, home);
         losses += Number(loss.lost);
         found += Number(loss.lost && loss.found);
-        if (loss.lost && !loss.found)
-          problems.push(`lying disk at step ${at}: a loss that the audit does not find`);
-        if (loss.goesOn) problems.push(`lying disk at step ${at}: the run goes on without its last entries`);
+        if (loss.lost && !loss.found) problems.push(`lying disk at step ${at}: a loss that nobody finds`);
       }
     }
     if (step.do === 'say') acknowledged += step.text.split('\n').filter((line) => line !== '').length;

@@ -1,15 +1,22 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { auditVerify } from '../../../src/audit/audit.ts';
-import type { AuditReport } from '../../../src/audit/audit-report.ts';
-import { refuseCutTail } from '../../../src/audit/tail.ts';
-import type { Head, Journal } from '../../../src/store/journal.ts';
-import { openSqliteJournal } from '../../../src/store/sqlite-journal.ts';
+import { type Head, type Journal, LOG_STREAM } from '../../../src/store/journal.ts';
+import { hashOf } from '../../../src/store/leaf.ts';
+import { checkLog } from '../../../src/store/log/check-log.ts';
+import { parseCheckpoint } from '../../../src/store/log/checkpoint.ts';
+import { homePlace } from '../../../src/store/log/places/folder-place.ts';
+import { EMPTY_RIM, grow, rootOfRim } from '../../../src/store/log/tree.ts';
+import { compareProjections } from '../../../src/store/projected.ts';
+import { PROJECTIONS } from '../../../src/store/projections/all.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import { allOf } from '../contract/all-of.ts';
+
+import { freshSigner } from '../fresh-signer.ts';
 import type { Image } from './model.ts';
 import type { Recording } from './record.ts';
 
-/** The heads of all streams after each append: the first is that of an empty journal. */
+/** The heads of all streams but that of the store itself, after each append: the first is that of an empty journal. */
 export type Heads = readonly Head[];
 
 /**
@@ -22,20 +29,18 @@ export async function judgeImage(
   acknowledged: number,
 ): Promise<readonly string[]> {
   return laidOut(image, root, async (home) => {
+    const opened = await openAgain(home).catch((error: unknown) => String(error));
+    if (typeof opened === 'string') return [`it does not open: ${opened}`];
     const problems: string[] = [];
-    const audit = await auditVerify({ home });
-    if (!audit.ok) problems.push(`the audit finds: ${wordsOf(audit)}`);
-    const opened = await openSqliteJournal({ home, by: 'tester' }).catch((error: unknown) => String(error));
-    if (typeof opened === 'string') return [...problems, `it does not open: ${opened}`];
     try {
-      const heads = await opened.streams();
+      const heads = (await opened.streams()).filter(({ stream }) => stream !== LOG_STREAM);
       const state = states.findIndex((known) => sameHeads(known, heads));
       if (state < 0) problems.push(`it holds what was never written: ${spell(heads)}`);
       else if (state < acknowledged)
         problems.push(`append ${acknowledged} was acknowledged, ${state} are there`);
       else if (state > acknowledged + linesPerAppend)
         problems.push(`append ${state} is there before it was begun`);
-      problems.push(...refusals(home, heads), ...(await goOn(opened)));
+      problems.push(...(await troubleIn(home, opened)), ...(await goOn(opened)));
       problems.push(...((await alsoBroken?.(home, opened)) ?? []));
       return problems;
     } catch (error) {
@@ -49,41 +54,52 @@ export async function judgeImage(
 export interface Loss {
   /** Something that a checkpoint in the image has signed is not in its database. */
   readonly lost: boolean;
-  /** The audit says that something is wrong. */
+  /** Lifeboat refuses to go on, and says why. */
   readonly found: boolean;
-  /** A run that lost something can be gone on with. */
-  readonly goesOn: boolean;
 }
 
 /** The same for a disk that lied about what it had kept: what is gone has to be told by the checkpoints. */
 export async function judgeLoss(image: Image, root: string): Promise<Loss> {
   return laidOut(image, root, async (home) => {
-    const { ok } = await auditVerify({ home });
-    const signed = signedSizes(image, root);
-    const opened = await openSqliteJournal({ home, by: 'tester' }).catch(() => undefined);
-    if (opened === undefined) return { lost: true, found: !ok, goesOn: false };
+    const opened = await openAgain(home).catch(() => undefined);
+    if (opened === undefined) return { lost: true, found: true };
     try {
-      const heads = await opened.streams().catch(() => []);
-      const cut = [...signed].filter(
-        ([stream, size]) => size > (heads.find((head) => head.stream === stream)?.seq ?? 0),
+      const found = await troubleIn(home, opened).then(
+        (trouble) => trouble.length > 0,
+        () => true,
       );
-      const run = await opened.head('run/a').catch(() => undefined);
-      const isRunCut = cut.some(([stream]) => stream === 'run/a');
-      const refused = run === undefined || refusals(home, [run]).length > 0;
-      return { lost: cut.length > 0, found: !ok, goesOn: isRunCut && !refused };
+      return { lost: await isLost(signedRoots(image, root), opened), found };
     } finally {
       await opened.close();
     }
   });
 }
 
+function openAgain(home: string): Promise<Journal> {
+  return openSqliteStore({ home, by: 'tester', signer: freshSigner(), projections: PROJECTIONS });
+}
+
+/** What Lifeboat says of a store next to its checkpoints, of each of its entries and of its projections. */
+async function troubleIn(home: string, journal: Journal): Promise<readonly string[]> {
+  const { trouble } = await checkLog(journal, [homePlace(home)]);
+  for (const { stream } of await journal.streams()) await journal.read(stream);
+  const differences = await compareProjections(journal, PROJECTIONS);
+  return [
+    ...(trouble?.kinds ?? []).map((kind) => `the store does not fit its checkpoints: ${kind}`),
+    ...differences.map(
+      ({ projection, key }) => `the row ${key} of ${projection} is not what its entries give`,
+    ),
+  ];
+}
+
 async function laidOut<T>(image: Image, root: string, look: (home: string) => Promise<T>): Promise<T> {
   const home = mkdtempSync(join(tmpdir(), 'lifeboat-image-'));
   try {
-    for (const folder of image.folders) mkdirSync(join(home, relative(root, folder)), { recursive: true });
+    for (const folder of image.folders)
+      mkdirSync(join(home, relative(root, folder)), { recursive: true, mode: 0o700 });
     for (const [path, bytes] of image.files) {
       const file = join(home, relative(root, path));
-      mkdirSync(dirname(file), { recursive: true });
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       writeFileSync(file, bytes, { mode: 0o600 });
     }
     return await look(home);
@@ -92,41 +108,41 @@ async function laidOut<T>(image: Image, root: string, look: (home: string) => Pr
   }
 }
 
-/** Streams that a resume would refuse. */
-function refusals(home: string, heads: Heads): string[] {
-  return heads.flatMap((head) => {
-    try {
-      refuseCutTail(home, head);
-      return [];
-    } catch (error) {
-      return [String(error)];
-    }
-  });
-}
-
 /** A journal that can be read but not written is of no use to a run. */
 async function goOn(journal: Journal): Promise<string[]> {
   try {
-    const before = await journal.head('run/a');
-    const [entry] = await journal.append([{ stream: 'run/a', type: 'note', body: 'after' }], [before]);
+    const [before, hold] = [await journal.head('run/a'), await journal.hold('run/a')];
+    const [entry] = await journal.append([{ stream: 'run/a', type: 'note', body: 'after' }], [hold]);
     const [read] = await journal.read('run/a', before.seq + 1);
-    return read?.hash === entry?.hash ? [] : ['what is appended to it cannot be read back'];
+    return read !== undefined && read.hash === entry?.hash
+      ? []
+      : ['what is appended to it cannot be read back'];
   } catch (error) {
     return [`it cannot be appended to: ${String(error)}`];
   }
 }
 
-/** How far the checkpoints in an image reach, read without the product's own reader: the second line is the size. */
-function signedSizes(image: Image, root: string): Map<string, number> {
-  const sizes = new Map<string, number>();
+/** What the checkpoints in an image claim, by their size. */
+function signedRoots(image: Image, root: string): ReadonlyMap<number, string> {
+  const roots = new Map<number, string>();
   for (const [path, bytes] of image.files) {
-    const [, stream = ''] =
-      /^checkpoints\/((?:run|instance)\/[^/]+)\/[^/]+\.note$/u.exec(relative(root, path)) ?? [];
-    const [origin = '', size = ''] = bytes.toString('utf8').split('\n');
-    if (stream !== '' && origin.endsWith(stream))
-      sizes.set(stream, Math.max(sizes.get(stream) ?? 0, Number(size)));
+    if (!/^checkpoints\/[0-9a-f]{16}\//u.test(relative(root, path))) continue;
+    const note = bytes.toString('utf8');
+    const claim = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+    if (claim !== undefined) roots.set(claim.size, claim.root);
   }
-  return sizes;
+  return roots;
+}
+
+/** Whether the entries, hashed anew, give another root than one that was signed. */
+async function isLost(signed: ReadonlyMap<number, string>, journal: Journal): Promise<boolean> {
+  let rim = EMPTY_RIM;
+  const left = new Map(signed);
+  for (const stored of await allOf(journal.log).catch(() => [])) {
+    ({ rim } = grow(rim, Buffer.from(hashOf(stored), 'hex')));
+    if (left.get(rim.size) === rootOfRim(rim).toString('hex')) left.delete(rim.size);
+  }
+  return left.size > 0;
 }
 
 function sameHeads(one: Heads, other: Heads): boolean {
@@ -140,11 +156,4 @@ function sameHeads(one: Heads, other: Heads): boolean {
 
 function spell(heads: Heads): string {
   return heads.map(({ stream, seq }) => `${stream} ${seq}`).join(', ') || 'nothing';
-}
-
-function wordsOf({ findings }: AuditReport): string {
-  return findings
-    .filter(({ severity }) => severity === 'problem')
-    .map(({ code, stream }) => `${code} ${stream ?? ''}`)
-    .join(', ');
 }

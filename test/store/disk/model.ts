@@ -75,6 +75,7 @@ export function createDisk({ files, folders }: Image): Disk {
       else if (step.do === 'mkdir') rename([step.path, 'folder']);
       else if (step.do === 'unlink') rename([step.path, undefined]);
       else if (step.do === 'rename') rename([step.path, undefined], [step.to, seen.get(step.path)]);
+      else if (step.do === 'link') rename([step.to, seen.get(step.path)]);
       else if (step.do === 'write') change(step.path, step);
       else if (step.do === 'truncate') change(step.path, step);
       else if (step.do === 'sync') sync(step.path);

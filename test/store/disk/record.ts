@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openKeyring } from '../../../src/keys/keyring.ts';
 import { openVault } from '../../../src/keys/vault.ts';
 import { Secret } from '../../../src/secret.ts';
-import type { Head, Journal } from '../../../src/store/journal.ts';
+import { type Head, type Journal, LOG_STREAM } from '../../../src/store/journal.ts';
 import { ANSWERED, CANARIES, openHouse, ROTATE } from '../../e2e/house.ts';
 import type { Product } from '../../e2e/product.ts';
 import type { Heads } from './judge.ts';
@@ -18,7 +18,7 @@ export interface Recording {
   /** What was there before. */
   readonly before: Image;
   readonly steps: readonly Step[];
-  /** The heads of all streams after each line the process said, when it had said it; the first is that of an empty journal. */
+  /** The heads after each line that the process said, when it had said it; the first is that of an empty journal. */
   readonly states: readonly Heads[];
   /** So many lines may be owed for the last append. */
   readonly linesPerAppend: number;
@@ -100,7 +100,7 @@ function statesOf(steps: readonly Step[]): readonly Heads[] {
   for (const line of steps.flatMap((step) => (step.do === 'say' ? step.text.split('\n') : []))) {
     if (line === '') continue;
     for (const { stream, seq, hash } of [JSON.parse(line)].flat() as Head[])
-      heads.set(stream, { stream, seq, hash });
+      if (stream !== LOG_STREAM) heads.set(stream, { stream, seq, hash });
     states.push([...heads.values()]);
   }
   return states;

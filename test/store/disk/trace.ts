@@ -5,11 +5,11 @@ export type Step =
   | { readonly do: 'create' | 'unlink' | 'mkdir' | 'sync'; readonly path: string }
   | { readonly do: 'write'; readonly path: string; readonly offset: number; readonly bytes: Buffer }
   | { readonly do: 'truncate'; readonly path: string; readonly length: number }
-  | { readonly do: 'rename'; readonly path: string; readonly to: string }
+  | { readonly do: 'rename' | 'link'; readonly path: string; readonly to: string }
   | { readonly do: 'say'; readonly text: string };
 
 const CALLS =
-  'openat,write,writev,pwrite64,pwritev,fdatasync,fsync,ftruncate,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat';
+  'openat,write,writev,pwrite64,pwritev,fdatasync,fsync,ftruncate,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat';
 
 /** The words before a command that make strace(1) record in `file` what `readTrace` reads. */
 export function tracing(file: string): readonly string[] {
@@ -96,6 +96,11 @@ function stepsOf(call: string, args: string, result: number, offsets: Map<string
     case 'renameat2': {
       const [from = '', to = ''] = names();
       return [{ do: 'rename', path: from, to }];
+    }
+    case 'link':
+    case 'linkat': {
+      const [from = '', to = ''] = names();
+      return [{ do: 'link', path: from, to }];
     }
     default:
       // A way of writing that is missing here would be missing from the images.

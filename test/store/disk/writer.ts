@@ -1,37 +1,32 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
-import { watchJournal } from '../../../src/audit/seal.ts';
-import { Secret } from '../../../src/secret.ts';
 import type { NewEntry } from '../../../src/store/journal.ts';
-import { createSigner } from '../../../src/store/log/signer.ts';
-import { openSqliteJournal } from '../../../src/store/sqlite-journal.ts';
+import { homePlace } from '../../../src/store/log/places/folder-place.ts';
+import { createSealer } from '../../../src/store/log/sealer.ts';
+import { PROJECTIONS } from '../../../src/store/projections/all.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import { freshSigner } from '../fresh-signer.ts';
 
 /*
- * A process that writes a sealed journal as runs do: `writer.ts HOME SESSION…`, each session a number of appends between opening and
- * closing. It prints one line for each append, after it has resolved: the stored entries without their bodies. More than
+ * A process that writes a store with checkpoints as runs do: `writer.ts HOME SESSION…`, each session a number of appends between opening
+ * and closing. It prints one line for each append, after it has resolved: the stored entries without their bodies. More than
  * 250 appends in one session make SQLite move its log into the database and begin the log anew.
  */
 const [home = '', ...sessions] = process.argv.slice(2);
-const { privateKey } = generateKeyPairSync('ed25519');
-const signer = createSigner(new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()));
+const signer = freshSigner();
 
 let number = 0;
 for (const appends of sessions) {
-  const journal = await openSqliteJournal({ home, by: 'writer' });
-  const sealer = watchJournal(journal, signer, { home });
-  const hold = await journal.hold('run/a');
+  const journal = await openSqliteStore({ home, by: 'writer', signer, projections: PROJECTIONS });
+  const sealer = createSealer(journal, { signer, places: [homePlace(home)] });
+  const holds = [await journal.hold('run/a'), await journal.hold('instance/orders')];
   for (let left = Number(appends); left > 0; left -= 1) {
     number += 1;
-    const written = await journal.append(entriesOf(number));
+    const written = await journal.append(entriesOf(number), holds);
     const line = written.map(({ stream, seq, hash }) => ({ stream, seq, hash }));
     writeSync(1, `${JSON.stringify(line)}\n`);
-    // The newest checkpoint is written in the next turn.
-    await setImmediate();
-    if (number % 40 === 0) await sealer.sealNow('run/a', 'armed');
+    if (number % 10 === 0) await sealer.sealNow();
   }
-  hold.release();
-  sealer.stop();
+  await sealer.sealRest();
   await journal.close();
 }
 
