@@ -14,6 +14,8 @@ export interface Holds {
   among(entries: readonly NewEntry[], holds: readonly Hold[]): ReadonlyMap<StreamName, Hold>;
   /** Throws `journal.lost-hold` when one of them is lost, which its lock file shows. */
   refuseLost(holds: Iterable<Hold>): void;
+  /** Looks whether they are still what they were: each that is not is lost from now on. */
+  look(): void;
   releaseAll(): void;
 }
 
@@ -77,6 +79,9 @@ export function createHolds(
     refuseLost(holds) {
       for (const one of holds)
         if (one.lost.aborted || behind.get(one)?.lock.isWhole() === false) throw lostHold(one.resource);
+    },
+    look() {
+      for (const one of mine) one.lasts();
     },
     releaseAll() {
       for (const one of mine) behind.get(one)?.lock.release();

@@ -66,6 +66,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
       return done;
     } catch (error) {
       if (error instanceof LifeboatError && error.code === 'journal.lost') lost = error;
+      // Whatever it is that has failed, whoever is about to send something asks its holds.
+      holds.look();
       throw error;
     }
   };

@@ -38,8 +38,12 @@ export function lockStream(home: string, stream: StreamName, since: Date): Strea
     isHeld: () => held.has(lock),
     release() {
       if (!held.delete(lock)) return;
-      // Of a file that was replaced the note is somebody else's.
-      if (identity(`${base}.db`) === first) rmSync(`${base}.json`, { force: true });
+      try {
+        // Of a file that was replaced the note is somebody else's.
+        if (identity(`${base}.db`) === first) rmSync(`${base}.json`, { force: true });
+      } catch {
+        // A note that stays behind names a process that is gone.
+      }
       lock.close();
     },
   };

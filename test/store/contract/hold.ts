@@ -64,8 +64,8 @@ export function holdContract(freshStore: FreshStore): void {
     const taken = await holdsOf(other, ['run/a']);
     await expect(journal.append([note('late')], holds)).rejects.toMatchObject({ code: 'journal.conflict' });
     await expect(journal.append([note('later')], holds)).rejects.toMatchObject({ code: 'journal.conflict' });
-    expect(holds.map((hold) => hold.lasts())).toEqual([0]);
     expect(holds[0]?.lost).toMatchObject({ aborted: true, reason: { code: 'journal.lost-hold' } });
+    expect(holds.map((hold) => hold.lasts())).toEqual([0]);
     await other.append([note('two')], taken);
     for (const hold of holds) await hold.release();
     await other.append([note('three')], taken);
