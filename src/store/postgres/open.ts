@@ -12,11 +12,12 @@ import { refuseOtherVersion } from './init.ts';
 import { createLeases, type Lease, type Leases } from './leases.ts';
 import { closedStore, createLink, type LinkOptions, type Session } from './link.ts';
 import { type Ask, createLog } from './log.ts';
+import { persist } from './persist.ts';
 import { headOf, readLeaves, readStream, streamHeads } from './queries.ts';
 import { catchUp, selectKept } from './rows.ts';
 import { createSeen } from './seen.ts';
 import { refused } from './trouble.ts';
-import { createWriter, persist } from './writer.ts';
+import { createWriter } from './writer.ts';
 
 export interface ReaderOptions {
   /** `postgres://…` (address.ts), without a password. */

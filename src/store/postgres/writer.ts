@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { LifeboatError } from '../../errors.ts';
 import { type Entry, LOG_STREAM } from '../journal.ts';
 import { hashOf } from '../leaf.ts';
@@ -11,6 +10,7 @@ import type { Projection } from '../projections/projection.ts';
 import { steadyNow } from './clock.ts';
 import type { Lease } from './leases.ts';
 import type { Link, Session } from './link.ts';
+import { persist } from './persist.ts';
 import { hearStore, lastSeq } from './queries.ts';
 import type { Seen } from './seen.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
@@ -69,7 +69,7 @@ export function createWriter(options: WriterOptions): Writer {
   const queue: Waiting[] = [];
   // The last number of a stream, by the lease under which nobody else can write it.
   const lastSeqs = new Map<string, number>();
-  let pumping: Promise<void> | undefined;
+  let isPumping = false;
   let lost: LifeboatError | undefined;
   let said: LogSays = NOTHING_SAID;
   let heardOn = 0;
@@ -238,6 +238,7 @@ export function createWriter(options: WriterOptions): Writer {
   };
 
   const pump = async (): Promise<void> => {
+    isPumping = true;
     for (let all = queue.splice(0, GROUP); all.length > 0; all = queue.splice(0, GROUP)) {
       const attempt = () => {
         // What was committed may be gone with a server: it is looked for anew.
@@ -251,7 +252,7 @@ export function createWriter(options: WriterOptions): Writer {
         for (const one of all) if (!one.over) fail(one, error);
       }
     }
-    pumping = undefined;
+    isPumping = false;
   };
 
   return {
@@ -260,7 +261,7 @@ export function createWriter(options: WriterOptions): Writer {
       const done = Promise.withResolvers<Appended>();
       const fresh = { own: 0, sent: undefined, at: undefined, over: false };
       queue.push({ id: randomUUID(), prepared, leases, vouched, done, ...fresh });
-      pumping ??= pump();
+      if (!isPumping) void pump();
       return done.promise;
     },
     async settle(stream) {
@@ -279,18 +280,6 @@ export function createWriter(options: WriterOptions): Writer {
 
 /** What is said as it is although rows may turn up in the log later: it is the store that has to be mended first. */
 const STOPS: ReadonlySet<string> = new Set(['journal.damaged', 'journal.rolled-back', 'journal.lost']);
-
-/** Tries again while the connection breaks and there is time. */
-export async function persist<T>(work: () => Promise<T>, end: number): Promise<T> {
-  for (let wait = 20; ; wait = Math.min(wait * 2, 500)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isBroken(error) || steadyNow() + wait > end) throw error;
-      await pause(wait);
-    }
-  }
-}
 
 /** SQLSTATE of a row whose number another process has taken. */
 const UNIQUE = '23505';

@@ -1,7 +1,6 @@
+import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { chown, mkdir } from 'node:fs/promises';
-import { writeFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { type Binaries, findBinaries } from '../../../src/lab/engine/binaries.ts';
 import { configFile, writeConfig } from '../../../src/lab/engine/config.ts';
@@ -76,7 +75,11 @@ export async function runCluster(
   const { signal } = new AbortController();
   let running: PostgresProcess | undefined;
   let databases = 0;
-  const query = async <Row extends object>(sql: string, database = 'postgres', values?: readonly unknown[]) => {
+  const query = async <Row extends object>(
+    sql: string,
+    database = 'postgres',
+    values?: readonly unknown[],
+  ) => {
     const client = new Client({ host: folder, port, user: 'postgres', database });
     await client.connect();
     try {
@@ -101,7 +104,13 @@ export async function runCluster(
     });
     await writeFile(
       join(folder, 'own-hba.conf'),
-      [...hba, 'local all postgres peer map=lab', 'local replication postgres peer map=lab', 'host all all 127.0.0.1/32 scram-sha-256', ''].join('\n'),
+      [
+        ...hba,
+        'local all postgres peer map=lab',
+        'local replication postgres peer map=lab',
+        'host all all 127.0.0.1/32 scram-sha-256',
+        '',
+      ].join('\n'),
       { mode: 0o644 },
     );
     const files = { data: join(folder, 'data'), configFile: configFile(folder), signal };
@@ -142,7 +151,16 @@ export async function makeFolder({ launcher: { user } }: Place, folder: string):
   if (user !== undefined) await chown(folder, user.uid, user.gid);
 }
 
-const INITDB = ['--username=postgres', '--auth-local=peer', '--auth-host=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions', '--wal-segsize=1'];
+const INITDB = [
+  '--username=postgres',
+  '--auth-local=peer',
+  '--auth-host=scram-sha-256',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--no-sync',
+  '--no-instructions',
+  '--wal-segsize=1',
+];
 
 async function gone(server: PostgresProcess): Promise<void> {
   while (server.running) await new Promise(setImmediate);

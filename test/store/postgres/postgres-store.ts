@@ -28,7 +28,8 @@ export async function postgresStore(cluster: Cluster): Promise<PostgresUnderTest
   const tampered = async (text: string, ...values: readonly unknown[]) => {
     for (const table of APPEND_ONLY) await sql(`alter table lifeboat.${table} disable trigger all`);
     await sql(text, ...values);
-    for (const table of APPEND_ONLY) await sql(`alter table lifeboat.${table} enable always trigger ${table}_append_only`);
+    for (const table of APPEND_ONLY)
+      await sql(`alter table lifeboat.${table} enable always trigger ${table}_append_only`);
   };
   const newest = '(select max(size) from lifeboat.heads)';
   return {
@@ -55,9 +56,11 @@ export async function postgresStore(cluster: Cluster): Promise<PostgresUnderTest
     },
     async breakDisk() {
       await cluster.query(`alter database ${database} allow_connections false`);
-      await cluster.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', 'postgres', [
-        database,
-      ]);
+      await cluster.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+        'postgres',
+        [database],
+      );
     },
     tamper: {
       setBody: (leaf, body) =>
@@ -67,7 +70,10 @@ export async function postgresStore(cluster: Cluster): Promise<PostgresUnderTest
           body,
         ),
       async removeEntry(leaf) {
-        await tampered('delete from lifeboat.entries where id = (select id from lifeboat.leaves where leaf = $1)', leaf);
+        await tampered(
+          'delete from lifeboat.entries where id = (select id from lifeboat.leaves where leaf = $1)',
+          leaf,
+        );
         await tampered('delete from lifeboat.leaves where leaf = $1', leaf);
       },
       async addEntry() {
