@@ -61,7 +61,10 @@ export const EXIT_CODES = {
   },
   inDoubt: {
     means: 'in doubt',
-    when: { doubt: 'what the service did is not known; nothing more is sent until it is' },
+    when: {
+      doubt: 'what the service did is not known; nothing more is sent until it is',
+      lost: 'the journal lacks what was signed: put it back, or accept the loss',
+    },
   },
   interrupted: {
     means: 'interrupted, resumable',

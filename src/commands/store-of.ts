@@ -8,7 +8,8 @@ import { PROJECTIONS } from '../store/projections/all.ts';
 import type { CommandContext } from './context.ts';
 
 /** What says where the entries live. */
-export type StoreContext = Pick<CommandContext, 'env'> & Partial<Pick<CommandContext, 'configPath'>>;
+export type StoreContext = Pick<CommandContext, 'env'> &
+  Partial<Pick<CommandContext, 'configPath' | 'stderr'>>;
 
 /**
  * Opens the store for writing: the team's PostgreSQL where LIFEBOAT_STORE or the config names one, else SQLite in the home. Rejects with
@@ -50,8 +51,22 @@ interface OpenAs {
   readonly afterLoss?: boolean;
 }
 
-/** The same for looking only: never creates a store, and works while another process writes. */
+/**
+ * The same for looking only: never creates a store, and works while another process writes. Where there is a stderr, one line there says that the
+ * journal is not what was signed in the home.
+ */
 export async function openReaderOf(context: StoreContext): Promise<JournalReader> {
+  const journal = await openUnchecked(context);
+  const { stderr, env } = context;
+  if (stderr !== undefined) {
+    const { warnIfRolledBack } = await import('./warn-rolled-back.ts');
+    await warnIfRolledBack({ env, stderr }, journal, await isShared(context));
+  }
+  return journal;
+}
+
+/** The same for who looks at the checkpoints itself. */
+export async function openUnchecked(context: StoreContext): Promise<JournalReader> {
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) {
     const { openPostgresForReading } = await import('../store/postgres/open.ts');

@@ -5,22 +5,30 @@ import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CommandContext } from '../../src/commands/context.ts';
 import { refuseGone } from '../../src/commands/keys-gone.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { freshSigner } from '../audit/signing.ts';
 
 /** A home whose ledger names a key, as one on whose disk the keychain of the system does not lie. */
 async function homeWith({ keys, heads }: { readonly keys: boolean; readonly heads: boolean }) {
   const home = mkdtempSync(join(tmpdir(), 'lifeboat-gone-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
-  const journal = await openSqliteJournal({ home, by: 'tester' });
+  const journal = await openSqliteStore({
+    home,
+    by: 'tester',
+    signer: freshSigner(),
+    projections: PROJECTIONS,
+  });
   const body = { fingerprint: 'aaaaaaaaaaaa' };
-  await journal.append([
-    { stream: 'instance/orders', type: 'call.begun', body: { call: 'c', verb: 'createBackup', input: {} } },
-  ]);
-  if (keys) await journal.append([{ stream: 'instance/shop', type: 'key.added', body }]);
+  const begun = { call: 'c', verb: 'createBackup', input: {} };
+  const orders = await journal.hold('instance/orders');
+  await journal.append([{ stream: 'instance/orders', type: 'call.begun', body: begun }], [orders]);
+  const shop = await journal.hold('instance/shop');
+  if (keys) await journal.append([{ stream: 'instance/shop', type: 'key.added', body }], [shop]);
   await journal.close();
   if (!heads) return home;
   mkdirSync(join(home, 'checkpoints'));
-  writeFileSync(join(home, 'checkpoints', 'lifeboat.pub'), 'a public key');
+  writeFileSync(join(home, 'checkpoints', 'lifeboat-0123456789abcdef.pub'), 'a public key');
   return home;
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { EXIT, EXIT_CODES } from '../../src/errors.ts';
@@ -103,6 +103,13 @@ const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situa
     doubt: {
       options: { taskMs: 20, trouble: always('PATCH', { work: false, answer: 'lost' }) },
       come: ({ run }) => run(...RESTART),
+    },
+    lost: {
+      come: async ({ home, run }) => {
+        await run(...CREATE);
+        for (const name of ['lifeboat.db', 'lifeboat.db-wal']) rmSync(join(home, name), { force: true });
+        return run(...CREATE);
+      },
     },
   },
   interrupted: {

@@ -10,7 +10,7 @@ import {
   verifyApproval,
 } from '../../approvals/verify-approval.ts';
 import { readBounded, whyUnread } from '../../bounded-file.ts';
-import { loadConfig } from '../../config/load.ts';
+import { homeFolder, loadConfig } from '../../config/load.ts';
 import { EXIT, failureOf, LifeboatError } from '../../errors.ts';
 import { formatTime } from '../../format.ts';
 import { appendHolding } from '../../runner/holds.ts';
@@ -21,7 +21,7 @@ import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
 import { printTable } from '../print-table.ts';
 import { openJournalIfAny } from '../reading.ts';
-import { openWorkspace, type Workspace } from '../workspace.ts';
+import { loginName, openKeys, openWorkspace, type Workspace } from '../workspace.ts';
 import { rulesOf } from './gate-of-run.ts';
 
 /** `lifeboat approvals [RUN]`: what has to be approved now, in open runs, and how far it is. Exit 3 while something waits. */
@@ -48,18 +48,14 @@ export async function approvals(
     return EXIT.closed;
   }
   const config = await loadConfig(context.env, context.configPath);
-  const workspace = await openWorkspace(context, {
-    operator: config.operator.name,
-    checkpoints: config.checkpoints,
-  });
+  const operator = config.operator.name ?? loginName(context.env);
   let known: Promise<ApprovalRules> | undefined;
   const rules = () => {
-    known ??= rulesOf(config, workspace);
+    known ??= openKeys(context, 'look').then((keyring) => rulesOf(config, { keyring, operator }));
     return known;
   };
-  const rows = await Promise.all(open.map((about) => rowOf(about, workspace.home, rules))).finally(
-    workspace.close,
-  );
+  const home = homeFolder(context.env);
+  const rows = await Promise.all(open.map((about) => rowOf(about, home, rules)));
   if (flags.json) for (const row of rows) printJson(context, row);
   else {
     const columns = ['run', 'order', 'state', 'until (UTC)', 'by'].map((title) => ({ title }));

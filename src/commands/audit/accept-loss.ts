@@ -2,6 +2,7 @@ import { loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { counted } from '../../format.ts';
 import { openAsking } from '../../plain/ask.ts';
+import { isGrave } from '../../runner/in-doubt.ts';
 import { lostCallEntries } from '../../runner/lost-calls.ts';
 import { type Hold, type Journal, type Json, LOG_STREAM, type NewEntry } from '../../store/journal.ts';
 import type { Checked } from '../../store/log/check-log.ts';
@@ -141,11 +142,14 @@ function furthestOf(misfits: readonly SeenCheckpoint[]): readonly SeenCheckpoint
   );
 }
 
-/** All that are open, and of those whose outcome was on record the newest of each instance. */
+/**
+ * All that are open, and of those whose outcome was on record the newest of each instance: a person may do them again. Nobody has to answer for a
+ * backup more.
+ */
 function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
   const usable = calls.filter(({ instance }) => isStreamName(`instance/${instance}`));
   const settled = Map.groupBy(
-    usable.filter(({ isOpen }) => !isOpen),
+    usable.filter((call) => !call.isOpen && isGrave(call)),
     ({ instance }) => instance,
   );
   const newest = new Set([...settled.values()].flatMap((group) => group.slice(-MOST_SETTLED)));

@@ -10,7 +10,7 @@ import { isStreamName } from '../../store/new-entry.ts';
 import { show } from '../../text.ts';
 import { placesHere } from '../checkpoint-places.ts';
 import type { CommandContext } from '../context.ts';
-import { openReaderOf } from '../store-of.ts';
+import { openUnchecked } from '../store-of.ts';
 import { storedKey } from './stored-key.ts';
 
 /**
@@ -58,7 +58,7 @@ async function opened(
   context: CommandContext,
 ): Promise<{ readonly reader?: JournalReader; readonly problem?: Finding }> {
   try {
-    return { reader: await openReaderOf(context) };
+    return { reader: await openUnchecked(context) };
   } catch (thrown) {
     if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('journal.')) throw thrown;
     if (thrown.code === 'journal.none') return {};

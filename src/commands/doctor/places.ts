@@ -13,7 +13,7 @@ import { createSigner, type Signer } from '../../store/log/signer.ts';
 import { show } from '../../text.ts';
 import { placesOf } from '../checkpoint-places.ts';
 import type { CommandContext } from '../context.ts';
-import { isShared, openReaderOf } from '../store-of.ts';
+import { isShared, openUnchecked } from '../store-of.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /**
@@ -26,9 +26,9 @@ export async function placeChecks(
   keyring: Keyring | undefined,
   deep: boolean,
 ): Promise<Check[]> {
-  const places = placesOf(homeFolder(context.env), config.checkpoints);
   const found = await attempt('checkpoints', async () => {
-    const journal = await openReaderOf(context).catch(undefinedWhereNone);
+    const places = placesOf(homeFolder(context.env), config.checkpoints);
+    const journal = await openUnchecked(context).catch(undefinedWhereNone);
     try {
       const signer = await signerIfAny(keyring);
       const options = { ownKey: signer?.publicKey, isShared: await isShared(context) };

@@ -44,7 +44,7 @@ export async function checkLog(
 ): Promise<Checked> {
   const origin = await journal?.log.origin();
   const entries = origin === undefined ? [] : await journal?.read(LOG_STREAM);
-  const keys = keysOfLog(entries ?? [], ownKey);
+  const keys = trusting(keysOfLog(entries ?? [], ownKey), ownKey === undefined);
   const losses = lossesIn(entries ?? []);
   // Others may append meanwhile: what the store remembers comes before the places, what it holds comes after them.
   const vouched = (await journal?.log.vouched()) ?? 0;
@@ -100,6 +100,11 @@ async function stillPending(
     for (const { intent } of doubtsOfStream(stream, (await journal?.read(stream)) ?? []))
       pending.add(pendingName({ stream, intent }));
   return pending;
+}
+
+/** Who looks without a key of their own cannot tell whose key it is that has announced itself. */
+function trusting({ believed, announced }: LogKeys, all: boolean): LogKeys {
+  return all ? { believed: [...believed, ...announced], announced: [] } : { believed, announced };
 }
 
 interface PlaceLook {
