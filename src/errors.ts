@@ -75,10 +75,16 @@ export const EXIT_CODES = {
 >;
 
 /**
- * Codes of errors that say that somebody else is at it. Nothing was sent or written; waiting or resuming
- * helps.
+ * Codes of errors that say that somebody else is at it, or may be: waiting or resuming helps. Behind them
+ * nothing was sent or written.
  */
-const BUSY: ReadonlySet<string> = new Set(['journal.held', 'journal.busy', 'keys.busy', 'run.open']);
+const BUSY: ReadonlySet<string> = new Set([
+  'journal.held',
+  'journal.lost-hold',
+  'journal.busy',
+  'keys.busy',
+  'run.open',
+]);
 
 export interface LifeboatErrorOptions {
   readonly hints?: readonly string[];

@@ -19,7 +19,8 @@ interface Input {
 
 /**
  * Finds the held key that opens a backup file, the expected one first, and reads the file with it to its last byte. That another key
- * than the expected one opens it is a result, not a failure: the ledger learns `key.refuted`, the machine decides.
+ * than the expected one opens it is a result, not a failure: the ledger learns `key.refuted`, the machine decides. An expected key that is not held
+ * is not refuted: the one that opens may be the same under the name of this key store.
  */
 export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verification> {
   return {
@@ -49,7 +50,7 @@ export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verificati
         const { ok: _, entries, ...facts } = report;
         return ok(
           { ...facts, ...(entries === undefined ? {} : { entries }), opens: opener.fingerprint, seconds },
-          refutation(opener.fingerprint, input, context),
+          refutation(opener.fingerprint, candidates, input, context),
         );
       } catch (thrown) {
         return because(thrown);
@@ -94,7 +95,13 @@ function notGood(report: Extract<VerifyReport, { ok: false }>) {
   });
 }
 
-function refutation(opens: string, { expected, backup }: Input, { runId }: ActivityContext): LedgerFact[] {
-  if (expected === undefined || opens === expected) return [];
+function refutation(
+  opens: string,
+  tried: readonly Candidate[],
+  { expected, backup }: Input,
+  { runId }: ActivityContext,
+): LedgerFact[] {
+  const isTried = tried.some(({ fingerprint }) => fingerprint === expected);
+  if (expected === undefined || opens === expected || !isTried) return [];
   return [{ type: 'key.refuted', body: { fingerprint: expected, run: runId, backup: { id: backup } } }];
 }

@@ -147,7 +147,6 @@ export async function keysAdd(
     if (flags.as !== undefined) await workspace.keyring.adopt(instance, fingerprintFrom(flags.as), secret);
     const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
     await appendHolding(workspace.journal, [{ stream: `instance/${instance}`, type: 'key.added', body }]);
-    await workspace.sealer.sealNow();
     context.stdout.write(
       `key ${fingerprint} of ${instance} ${isHeld ? 'was held already: it is' : 'is'} stored in ${workspace.keyring.store.description}\n`,
     );

@@ -3,7 +3,7 @@ import type { Entry } from './journal.ts';
 import { recoverySentence } from './recovery-sentence.ts';
 import { type RunEntry, readRunEntry } from './run-entries.ts';
 import type { Sentence } from './said.ts';
-import { policyWords, whoWords } from './who-words.ts';
+import { keysWords, policyWords, whoWords } from './who-words.ts';
 
 /** One entry as a sentence. Unknown types are shown with their fields. */
 export function sentenceOf(entry: Pick<Entry, 'type' | 'body'>): Sentence {
@@ -20,8 +20,8 @@ function runSentence(entry: RunEntry): Sentence {
       return say(`${operator} started ${runbook} ${version} on ${instance}, ${mode}${more}`);
     }
     case 'run.resumed': {
-      const { pid, who, approvals } = entry.body;
-      return say(`resumed by process ${pid}${whoWords(who)}${policyWords(approvals)}`);
+      const { pid, who, approvals, keys } = entry.body;
+      return say(`resumed by process ${pid}${whoWords(who)}${policyWords(approvals)}${keysWords(keys)}`);
     }
     case 'event':
       return eventSentence(entry.body);

@@ -1,5 +1,5 @@
 import { counted, formatSeconds } from '../format.ts';
-import { type ApprovalPolicy, Who } from './run-entries.ts';
+import { type ApprovalPolicy, type RunEntryBody, Who } from './run-entries.ts';
 
 /**
  * `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty where an entry of an earlier version does
@@ -32,6 +32,15 @@ export function policyFacts(approvals: ApprovalPolicy): (readonly [label: string
       ? []
       : [['revoked keys', revoked === undefined ? 'no list' : fileWords(revoked)] as const]),
   ];
+}
+
+/** Keys that the key store of whoever took a run up lacked, as the rest of a sentence. */
+export function keysWords(keys: RunEntryBody<'run.resumed'>['keys']): string {
+  const { entered = [], without = [] } = keys ?? {};
+  return [
+    ...(entered.length === 0 ? [] : [`; entered key ${entered.join(', ')}`]),
+    ...(without.length === 0 ? [] : [`; goes on without key ${without.join(', ')}`]),
+  ].join('');
 }
 
 const LEVELS = {

@@ -174,10 +174,9 @@ export function approvalsWithdraw(
 }
 
 /** Only where nobody drives the run: two writers would each refuse the other's entries. */
-async function writeDown({ journal, sealer }: Workspace, run: string, body: Json): Promise<void> {
+async function writeDown({ journal }: Workspace, run: string, body: Json): Promise<void> {
   try {
     await appendHolding(journal, [{ stream: `run/${run}`, type: 'approval.withdrawn', body }]);
-    await sealer.sealNow();
   } catch (thrown) {
     if (!(thrown instanceof LifeboatError && thrown.code === 'journal.held')) throw thrown;
   }

@@ -8,7 +8,10 @@ import { openReaderOf } from '../store-of.ts';
  * `lifeboat audit anchor [RUN]`: the head of the store in one line for the ticket; it pins every run and ledger. A run is named to find the store of a
  * drill.
  */
-export async function auditAnchorCommand(context: CommandContext, [word]: readonly string[]): Promise<number> {
+export async function auditAnchorCommand(
+  context: CommandContext,
+  [word]: readonly string[],
+): Promise<number> {
   const reader = await openReaderOf(await whereRunIs(context, word));
   try {
     const anchor = await anchorOfHead(reader.log);

@@ -34,7 +34,9 @@ export async function auditStore(
       isShared: isPostgres(await storeNamed(context.env, context.configPath)),
       transcriptOf: (run) => transcriptOf(home, run),
     });
-    return problem === undefined ? report : { ...report, verdict: 'not-intact', findings: [problem, ...report.findings] };
+    return problem === undefined
+      ? report
+      : { ...report, verdict: 'not-intact', findings: [problem, ...report.findings] };
   } finally {
     await reader?.close();
   }
@@ -62,6 +64,8 @@ async function opened(
   } catch (thrown) {
     if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('journal.')) throw thrown;
     if (thrown.code === 'journal.none') return {};
-    return { problem: { severity: 'problem', code: 'store.unreadable', shortMessage: show(thrown.shortMessage) } };
+    return {
+      problem: { severity: 'problem', code: 'store.unreadable', shortMessage: show(thrown.shortMessage) },
+    };
   }
 }

@@ -39,7 +39,8 @@ export function approvalWatch(): { take(entry: StoredEntry): void; findings(): r
       const { stream, type } = stored;
       if (!BEGINS.includes(type) && !type.startsWith('approval.')) {
         // Most runs ask nobody, and there may be a hundred thousand.
-        if (isEnd(stored) && runs.get(stream)?.every((entry) => BEGINS.includes(entry.type))) runs.delete(stream);
+        if (isEnd(stored) && runs.get(stream)?.every((entry) => BEGINS.includes(entry.type)))
+          runs.delete(stream);
         return;
       }
       const entries = runs.get(stream) ?? [];
@@ -78,11 +79,15 @@ function textFindings(stream: string, entries: readonly Entry[]): Finding[] {
     }
     if (read?.type !== 'approval.given') return [];
     const { challenge, allowedBy } = read.body;
-    if (!misfits.has(challenge)) return found('approval.asked', 'an approval was given that was never asked for');
+    if (!misfits.has(challenge))
+      return found('approval.asked', 'an approval was given that was never asked for');
     const why = misfits.get(challenge);
-    const isListed = begun === undefined || allowedBy === undefined || begun.lines.includes(lineHash(allowedBy.trim()));
+    const isListed =
+      begun === undefined || allowedBy === undefined || begun.lines.includes(lineHash(allowedBy.trim()));
     return [
-      ...(why === undefined ? [] : found('approval.asked', `the approval was not given for what was asked: ${why}`)),
+      ...(why === undefined
+        ? []
+        : found('approval.asked', `the approval was not given for what was asked: ${why}`)),
       ...(isListed ? [] : found('approval.signer', NOT_LISTED)),
     ];
   });

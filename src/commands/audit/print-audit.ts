@@ -13,7 +13,10 @@ export interface Verified {
   /** Of the log as it was found. */
   readonly anchor?: string | undefined;
   /** The leaves of the run that was asked for, counted from 0, in ranges. */
-  readonly run?: { readonly stream: string; readonly leaves: readonly (readonly [first: number, last: number])[] };
+  readonly run?: {
+    readonly stream: string;
+    readonly leaves: readonly (readonly [first: number, last: number])[];
+  };
 }
 
 /** Nobody reads further: a record that is broken in so many places is broken. */
@@ -25,12 +28,23 @@ export function printAudit(context: CommandContext, verified: Verified, isJson: 
   const { findings, pins, entries, streams, anchor, run } = verified;
   const words = verdictWords(findings, pins);
   if (isJson) {
-    printJson(context, { verdict: verdictOf(findings), words, entries, streams, anchor, pins, run, findings });
+    printJson(context, {
+      verdict: verdictOf(findings),
+      words,
+      entries,
+      streams,
+      anchor,
+      pins,
+      run,
+      findings,
+    });
     return;
   }
   const line = (text: string) => void context.stdout.write(`${text}\n`);
   for (const { severity, stream, seq, shortMessage } of findings.slice(0, MOST_FINDINGS)) {
-    const place = [stream, seq === undefined ? undefined : `entry ${seq}`].filter((part) => part !== undefined).join(' ');
+    const place = [stream, seq === undefined ? undefined : `entry ${seq}`]
+      .filter((part) => part !== undefined)
+      .join(' ');
     line(`${severity}: ${place === '' ? '' : `${place}: `}${shortMessage}`);
   }
   const more = findings.length - MOST_FINDINGS;
@@ -44,7 +58,9 @@ export function printAudit(context: CommandContext, verified: Verified, isJson: 
 
 function runInWords({ stream, leaves }: NonNullable<Verified['run']>): string {
   const total = leaves.reduce((sum, [first, last]) => sum + last - first + 1, 0);
-  const ranges = leaves.slice(0, MOST_RANGES).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  const ranges = leaves
+    .slice(0, MOST_RANGES)
+    .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
   const rest = leaves.length > MOST_RANGES ? ', ...' : '';
   return `${show(stream, 120)}: ${counted(total, 'entry', 'entries')}${total === 0 ? '' : `, leaves ${ranges.join(', ')}${rest}`}`;
 }

@@ -40,7 +40,11 @@ export async function auditVerifyCommand(
   return VERDICT_EXIT[verdictOf(verified.findings)];
 }
 
-async function verifyStore(context: CommandContext, word: string | undefined, trust: Trust): Promise<Verified> {
+async function verifyStore(
+  context: CommandContext,
+  word: string | undefined,
+  trust: Trust,
+): Promise<Verified> {
   const { auditStore, streamNamed } = await import('./audit-store.ts');
   const stream = word === undefined ? undefined : await streamNamed(context, word);
   const approvals = approvalWatch();
@@ -63,7 +67,12 @@ async function verifyPath(path: string, trust: Trust): Promise<Verified> {
   const { streams, ...report } = verifyBundle(files, { ...trust, isLines, approval: approvals.take });
   const damaged = problems.map((problem): Finding => ({ severity: 'problem', ...problem }));
   const entries = streams.reduce((sum, stream) => sum + stream.entries, 0);
-  return { ...report, streams: streams.length, entries, findings: [...damaged, ...approvals.findings(), ...report.findings] };
+  return {
+    ...report,
+    streams: streams.length,
+    entries,
+    findings: [...damaged, ...approvals.findings(), ...report.findings],
+  };
 }
 
 /** Bytes: room for every key that an installation will ever have. */

@@ -102,7 +102,6 @@ export async function callsSettle(
       const call = chosenCall(caller.open(), name, word);
       if (became !== undefined) await refuseUnlisted(context, { ...flags, instance: name }, call, became);
       await caller.decide(call, became, flags.reason);
-      await workspace.sealer.sealNow();
       const what = became === undefined ? 'became nothing' : `became ${became}`;
       context.stdout.write(`${show(`${call.verb} of ${formatTime(call.armedAt)} UTC`)} ${what}\n`);
       return EXIT.closed;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AnyActivity, Progress } from '../../activities/activity.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
-import { EXIT, failureOf, LifeboatError } from '../../errors.ts';
+import { EXIT, LifeboatError } from '../../errors.ts';
 import { readable } from '../../format.ts';
 import type { Caller } from '../../runner/call.ts';
 import type { Secret } from '../../secret.ts';
@@ -86,7 +86,7 @@ export async function changeInstance<S extends Seen>(
     });
     const signal = AbortSignal.any([stop.signal, caller.lost]);
     const scene: Scene = { ...ground, signal, record: caller.record };
-    const done = closing(context, caller, workspace);
+    const done = closing(caller, workspace);
     try {
       const isRisky = riskOfCall(needs, weight) !== undefined;
       await doubtsFirst(context, workspace, caller, {
@@ -207,14 +207,12 @@ async function takeCaller(
   });
 }
 
-/** Gives the ledger back, with a checkpoint behind what was written into it; once. What was done stands without one. */
-function closing({ stderr }: CommandContext, caller: Caller, { sealer }: Workspace): () => Promise<void> {
+/** Gives the ledger back, with a checkpoint behind what was written into it; once. */
+function closing(caller: Caller, { sealer }: Workspace): () => Promise<void> {
   let closed: Promise<void> | undefined;
   const close = async () => {
     await caller.release();
-    await sealer.sealNow().catch((thrown: unknown) => {
-      stderr.write(`warning: ${show(failureOf(thrown).shortMessage)}\n`);
-    });
+    await sealer.sealRest();
   };
   return () => {
     closed ??= close();

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import { askForKeys } from '../../src/commands/ask-for-keys.ts';
+import type { CommandContext } from '../../src/commands/context.ts';
+import { openKeyring } from '../../src/keys/keyring.ts';
+import { memoryStore } from '../../src/keys/memory-store.ts';
+import { Secret } from '../../src/secret.ts';
+import { answerToTheChange, LOST, makeWorld, obedient, reaches, sending } from '../runner/world.ts';
+
+/** Nobody sits here. */
+const HEADLESS = { stdin: {}, stderr: {}, env: {} } as unknown as CommandContext;
+
+test('whoever takes a run up with a key store that lacks its new key is refused, until the key is kept under its name', async () => {
+  const { entries, run, runbook } = await interrupted();
+  const keyring = openKeyring(memoryStore());
+  const ask = () =>
+    askForKeys(HEADLESS, { journal: { guard: () => undefined }, keyring }, run, runbook, entries);
+  await expect(ask()).rejects.toMatchObject({
+    code: 'keys.lacking',
+    exitCode: 3,
+    hints: expect.arrayContaining([
+      expect.stringMatching(/lifeboat keys add orders --as [0-9a-f]{12} --file FILE/u),
+    ]),
+    evidence: { keys: [expect.stringMatching(/^[0-9a-f]{12}$/u)] },
+  });
+  const [name = ''] = await ask().catch((thrown) => thrown.evidence.keys);
+  await keyring.adopt('orders', name, new Secret('the key that another store has named'));
+  expect(await ask()).toEqual({});
+});
+
+test('a run that has named no key yet, or is over, asks for none', async () => {
+  const { entries, run, runbook } = await interrupted();
+  const keyring = openKeyring(memoryStore());
+  const parts = { journal: { guard: () => undefined }, keyring };
+  expect(await askForKeys(HEADLESS, parts, run, runbook, entries.slice(0, 1))).toEqual({});
+});
+
+test('another key is never put in the place of one that is kept under a name', async () => {
+  const keyring = openKeyring(memoryStore());
+  await keyring.adopt('orders', 'aaaaaaaaaaaa', new Secret('one key of another store'));
+  await expect(keyring.adopt('orders', 'aaaaaaaaaaaa', new Secret('another key'))).rejects.toMatchObject({
+    code: 'keys.exists',
+  });
+  expect(await keyring.list('orders')).toEqual(['aaaaaaaaaaaa']);
+});
+
+/** A rotation that was left when its new key was stored and set. */
+async function interrupted() {
+  const world = await makeWorld(
+    obedient({
+      createBackup: sending(
+        async () => LOST,
+        () => new Promise(() => undefined),
+      ),
+    }),
+  );
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await reaches(run, 'creatingBackup');
+  await run.detach();
+  const runbook = runbooks['rotate-key'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  const entries = await world.journal.read(`run/${world.runId}`);
+  return {
+    entries,
+    runbook,
+    run: { runId: world.runId, runbook: 'rotate-key', version: '1', instance: 'orders' },
+  };
+}
