@@ -22,7 +22,7 @@ export function portOf(
   let anchor: string | undefined;
   const ended = run.ended.then(async (end) => {
     if (end.how !== 'ended') return end;
-    // The run is over and on record; its anchor is told where the log can be read.
+    // The run is over and on record, whether its anchor can be had or not.
     anchor = await anchorNow(log).catch(() => undefined);
     for (const listener of listeners) listener();
     return end;

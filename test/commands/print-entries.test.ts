@@ -33,16 +33,16 @@ test('of a run that is taken up again, only what is new is printed', async () =>
   expect(printed()).toEqual(['note.b']);
 });
 
-test('a store that cannot be read at the end is told of, and stops nobody', async () => {
+test('a store that cannot be read at the end is reported, and stops nobody', async () => {
   const { journal, runId } = await makeWorld(obedient());
-  const { context, told } = listening();
+  const { context, reported } = listening();
   const broken: Journal = {
     ...journal,
     read: (stream, from) => (from === undefined ? journal.read(stream) : Promise.reject(new Error('gone'))),
   };
   const stop = await printEntries(context, broken, { runId, runbook: 'r', version: '1', instance: 'orders' });
   await stop();
-  expect(told()).toMatch(/^warning: the last entries are not printed/u);
+  expect(reported()).toMatch(/^warning: the last entries are not printed/u);
 });
 
 async function note(journal: Journal, stream: StreamName, type: string): Promise<void> {
@@ -58,5 +58,5 @@ function listening() {
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => (JSON.parse(line) as { type: string }).type);
-  return { context, printed, told: () => textOf(stderr) };
+  return { context, printed, reported: () => textOf(stderr) };
 }

@@ -72,20 +72,20 @@ export async function changeInstance<S extends Seen>(
     instance.service.require(needs);
     const { service, said } = listenTo(instance.service);
     const shelf = new Map<string, Secret>();
-    const ground = sceneOf(config, { ...instance, service }, workspace, shelf, stop.signal);
-    const activities = await activitiesOf(ground, shelf);
+    const unheld = sceneOf(config, { ...instance, service }, workspace, shelf, stop.signal);
+    const activities = await activitiesOf(unheld, shelf);
     let isSealed = false;
     const sealed = () => {
       isSealed = true;
     };
-    const caller = await takeCaller(ground, activities, {
+    const caller = await takeCaller(unheld, activities, {
       who: whoIs(config, workspace),
       signal: stop.signal,
       report: line.report,
       sealed,
     });
     const signal = AbortSignal.any([stop.signal, caller.lost]);
-    const scene: Scene = { ...ground, signal, record: caller.record };
+    const scene: Scene = { ...unheld, signal, record: caller.record };
     const done = closing(caller, workspace);
     try {
       const isRisky = riskOfCall(needs, weight) !== undefined;
@@ -147,7 +147,7 @@ function sceneOf(
   workspace: Workspace,
   shelf: Map<string, Secret>,
   signal: AbortSignal,
-): Ground {
+): UnheldScene {
   return {
     config,
     signal,
@@ -168,10 +168,10 @@ function sceneOf(
 }
 
 /** A scene before its ledger is held. */
-type Ground = Omit<Scene, 'record'>;
+type UnheldScene = Omit<Scene, 'record'>;
 
 async function activitiesOf(
-  scene: Ground,
+  scene: UnheldScene,
   shelf: ReadonlyMap<string, Secret>,
 ): Promise<Readonly<Record<string, AnyActivity>>> {
   const { activitiesFor } = await import('../../activities/index.ts');
@@ -180,7 +180,7 @@ async function activitiesOf(
 }
 
 async function takeCaller(
-  { instance, workspace }: Ground,
+  { instance, workspace }: UnheldScene,
   activities: Readonly<Record<string, AnyActivity>>,
   by: {
     readonly who: Who;
