@@ -8,7 +8,8 @@ import { because, ok } from './results.ts';
 
 /**
  * Tries every other key held for the instance on the backup, in every key-derivation profile. None may open it: otherwise the
- * rotation rotated nothing.
+ * rotation rotated nothing. A key that another key store has named (`Keyring.adopt`) may be held under this one's own name as well: that is no
+ * other key.
  */
 export function negativeTest(
   deps: ActivityDeps,
@@ -18,9 +19,10 @@ export function negativeTest(
     async run({ path, except }, { instance }) {
       try {
         const head = await readHead(path);
-        const others = (await heldKeys(deps.keyring, instance, except)).filter(
-          ({ fingerprint }) => fingerprint !== except,
-        );
+        const held = await heldKeys(deps.keyring, instance);
+        const tested = held.find(({ fingerprint }) => fingerprint === except);
+        const ownName = tested && (await deps.keyring.fingerprint(tested.key));
+        const others = held.filter(({ fingerprint }) => fingerprint !== except && fingerprint !== ownName);
         const opening = others.filter(({ key }) => probe(head, key).result === 'fits');
         return ok({ tested: others.map(fingerprintOf), opened: opening.map(fingerprintOf) });
       } catch (thrown) {

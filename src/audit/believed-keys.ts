@@ -75,7 +75,7 @@ export function hearStatements<S extends Statement>(
       if (type === KEY_ENDORSED && index < reached) believed.add(installationOf(key));
     reached = reach();
   }
-  tellOthers(heard, believed, named, reached, findings);
+  tellOthers(heard, believed, named, { reached, isShared: given.isShared ?? false }, findings);
   return {
     isPinned: pinned.length > 0,
     statements: heard.map((one) => ({ ...one, isBelieved: believed.has(one.checkpoint.signedBy) })),
@@ -105,7 +105,7 @@ function tellOthers(
   heard: readonly (Statement & { readonly checkpoint: SignedCheckpoint })[],
   believed: ReadonlySet<string>,
   named: readonly NamedKey[],
-  reached: number,
+  { reached, isShared }: { readonly reached: number; readonly isShared: boolean },
   findings: Findings,
 ): void {
   const others = Map.groupBy(
@@ -114,7 +114,8 @@ function tellOthers(
   );
   for (const [installation, theirs] of others) {
     const places = [...new Set(theirs.map(({ where }) => where))].slice(0, 3).join(', ');
-    const isAnnounced = named.some(({ key, index }) => index < reached && installationOf(key) === installation);
+    // Whoever joins a shared store signs before anybody who is believed can have seen it.
+    const isAnnounced = named.some(({ key, index }) => (isShared || index < reached) && installationOf(key) === installation);
     if (isAnnounced) {
       const message = `heads of installation ${installation} (${places}) are signed by a key that nobody vouched for`;
       findings.limit('key.unvouched', message);

@@ -29,7 +29,10 @@ export async function openStoreOf(
   }
 }
 
-async function openEngine(context: StoreContext, { by, signer, afterLoss = false }: OpenAs): Promise<Journal> {
+async function openEngine(
+  context: StoreContext,
+  { by, signer, afterLoss = false }: OpenAs,
+): Promise<Journal> {
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) {
     const { openPostgresStore } = await import('../store/postgres/open.ts');

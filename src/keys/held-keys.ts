@@ -9,8 +9,7 @@ export interface HeldKey {
 
 /**
  * Every key that is held for an instance, sorted by fingerprint; `first` comes before the others when it is held. A key that
- * is removed meanwhile is left out, and so is one that is held before under another name: a key that came with the record of a team may be
- * kept under the fingerprint of another key store as well. Rejects with what the key store rejects with.
+ * is removed meanwhile is left out. Rejects with what the key store rejects with.
  */
 export async function heldKeys(keyring: Keyring, instance: string, first?: string): Promise<HeldKey[]> {
   const held = await keyring.list(instance);
@@ -18,10 +17,5 @@ export async function heldKeys(keyring: Keyring, instance: string, first?: strin
   const loaded = await Promise.all(
     order.map(async (fingerprint) => ({ fingerprint, key: await keyring.load(instance, fingerprint) })),
   );
-  const keys: HeldKey[] = [];
-  for (const { fingerprint, key } of loaded) {
-    if (key === undefined || keys.some((other) => other.key.equals(key))) continue;
-    keys.push({ fingerprint, key });
-  }
-  return keys;
+  return loaded.flatMap(({ fingerprint, key }) => (key === undefined ? [] : [{ fingerprint, key }]));
 }

@@ -74,7 +74,8 @@ function endOfGroup(text: string, start: number, depth: number, close: number): 
     if (close === 0x7d) {
       const end = text.charCodeAt(at) === QUOTE ? text.indexOf('"', at + 1) : -1;
       const name = text.slice(at + 1, end);
-      if (end === -1 || text.charCodeAt(end + 1) !== COLON || (before !== undefined && before >= name)) return -1;
+      if (end === -1 || text.charCodeAt(end + 1) !== COLON || (before !== undefined && before >= name))
+        return -1;
       before = name;
       at = end + 2;
     }

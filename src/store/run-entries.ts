@@ -116,7 +116,7 @@ export const RUN_ENTRIES = {
     pid: z.int(),
     clock: ClockMark.optional(),
     /** Keys that the run needs and this key store did not hold, by fingerprint: entered now, or gone on without. */
-    keys: z.record(z.enum(['entered', 'without']), z.array(z.string()).optional()).optional(),
+    keys: z.partialRecord(z.enum(['entered', 'without']), z.array(z.string()).optional()).optional(),
     /** Where it differs from what the record said before. */
     who: Who.optional(),
     approvals: ApprovalPolicy.optional(),

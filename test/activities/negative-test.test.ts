@@ -24,19 +24,31 @@ test('every other key is tried, and one that opens the backup is named', async (
   });
 });
 
+test('the name that this key store itself gives to a key of another one is no other key', async () => {
+  const own = { fingerprint: 'eeeeeeeeeeee', key: NEW.key };
+  expect(await tryOthers([NEW, OLD, own], own.fingerprint)).toEqual({
+    tested: [OLD.fingerprint],
+    opened: [],
+  });
+});
+
 test('a key that is listed but cannot be had is not called tested', async () => {
   const lost = { fingerprint: 'bbbbbbbbbbbb', key: undefined };
   expect(await tryOthers([NEW, OLD, lost])).toEqual({ tested: [OLD.fingerprint], opened: [] });
 });
 
 /** Runs the negative test on a backup that was made with the new key. */
-async function tryOthers(held: readonly { fingerprint: string; key: Secret | undefined }[]) {
+async function tryOthers(
+  held: readonly { fingerprint: string; key: Secret | undefined }[],
+  ownName = NEW.fingerprint,
+) {
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-negative-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'backup');
   const content = Readable.from([gzipSync('content')]);
   await writeFile(path, await buffer(content.pipe(encryptor({ key: NEW.key, profile: 'md5' }))));
-  const keyring: Pick<Keyring, 'list' | 'load'> = {
+  const keyring: Pick<Keyring, 'list' | 'load' | 'fingerprint'> = {
+    fingerprint: async () => ownName,
     list: async () => held.map(({ fingerprint }) => fingerprint),
     load: async (_, wanted) => held.find(({ fingerprint }) => fingerprint === wanted)?.key,
   };

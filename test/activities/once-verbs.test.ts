@@ -377,6 +377,7 @@ function begin({ verb, input }: Case, fate: Fate, settleMs = 2_000) {
       {
         write,
         entries: () => notes as unknown as Entry[],
+        lastForCall: async () => undefined,
         seal: async () => undefined,
         sleep: async (ms) => {
           nowMs += ms;

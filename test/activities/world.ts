@@ -211,6 +211,7 @@ export function contextOf(now: () => Date, overrides: Partial<ChangeContext> = {
     signal: new AbortController().signal,
     now,
     report: () => undefined,
+    mayLeave: () => undefined,
     announce: async () => undefined,
     ...overrides,
   };

@@ -1,264 +1,338 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { auditVerify } from '../../src/audit/audit.ts';
-import type { AuditOptions } from '../../src/audit/audit-report.ts';
-import { hashEntry, type Row } from '../../src/store/chain.ts';
-import { ZERO_HASH } from '../../src/store/journal.ts';
+import { anchorOfHead, parseAnchor } from '../../src/store/log/anchor.ts';
+import { pathOfSize } from '../../src/store/log/places/place.ts';
+import { runEntry } from '../../src/store/run-entries.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
-import { openSealed, sealedHome } from './sealed-journal.ts';
+import { forge, rewrite, rowsOf } from './forge.ts';
+import { auditHome, codesOf, openSealed, type SealedJournal, sealedHome } from './sealed-journal.ts';
 import { freshSigner } from './signing.ts';
 
-const codes = async (options: AuditOptions) => {
-  const { ok, findings } = await auditVerify(options);
-  expect(ok).toBe(findings.every(({ severity }) => severity === 'warning'));
-  return findings.map(({ code, stream, seq }) =>
-    [code, stream, seq].filter((part) => part !== undefined).join(' '),
-  );
+const HOME_ONLY = 'note home.only';
+const pinned = ({ signer }: SealedJournal) => ({ publicKey: signer.publicKey });
+/** What is found with the key of this machine, and without any. */
+const codes = async (sealed: SealedJournal) => ({
+  withKey: codesOf(await auditHome(sealed, { storedKey: sealed.signer.publicKey })).filter((code) => code !== HOME_ONLY),
+  without: codesOf(await auditHome(sealed)),
+});
+const both = (...found: string[]) => {
+  const limits = found.findIndex((code) => code.startsWith('limit'));
+  return { withKey: found, without: found.toSpliced(limits === -1 ? found.length : limits, 0, 'limit key.none') };
 };
 
-/** Changes the database as a forger with a database tool would: triggers first. */
-const forge = (home: string, change: (db: DatabaseSync) => void) => {
-  const db = new DatabaseSync(join(home, 'lifeboat.db'));
-  const triggers = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all();
-  for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`);
-  change(db);
-  for (const { sql } of triggers) db.exec(String(sql));
-  db.close();
+const checkpoint = ({ home }: Pick<SealedJournal, 'home'>, size: number) => {
+  const root = join(home, 'checkpoints');
+  const [log = ''] = readdirSync(root).filter((name) => /^[0-9a-f]{16}$/u.test(name));
+  return join(root, log, pathOfSize(size));
 };
 
-const rehash = (db: DatabaseSync, stream: string, change: (row: Row) => Row) => {
-  const rows = db
-    .prepare('SELECT * FROM entries WHERE stream = ? ORDER BY seq')
-    .all(stream) as unknown as Row[];
-  const update = db.prepare('UPDATE entries SET body = ?, prev = ?, hash = ? WHERE stream = ? AND seq = ?');
-  let prev = ZERO_HASH;
-  for (const row of rows.map(change)) {
-    const hash = hashEntry({ ...row, prev });
-    update.run(row.body, prev, hash, stream, row.seq);
-    prev = hash;
-  }
-};
-
-describe('audit verify', () => {
-  test('an honest journal has no findings, and says how far each stream is sealed', async () => {
-    const { home, signer } = await sealedHome(20);
-    const report = await auditVerify({ home, publicKey: signer.publicKey });
-    expect(report).toMatchObject({ ok: true, entries: 40, findings: [], trust: 'given' });
-    expect(report.streams.map(({ stream, entries, sealed }) => [stream, entries, sealed])).toEqual([
-      ['instance/orders', 20, 20],
-      ['run/a', 20, 20],
-    ]);
-    expect((await auditVerify({ home, stream: 'run/a' })).streams).toHaveLength(1);
-    expect((await auditVerify({ home })).trust).toBe('beside');
-  });
-
-  test('it looks at a live journal, and changes nothing in it', async () => {
-    const { home, journal, sealer, close } = await openSealed();
-    onTestFinished(close);
-    await journal.append([{ stream: 'run/a', type: 'note', body: 1 }]);
-    sealer.flush();
-    const before = readFileSync(join(home, 'lifeboat.db'));
-    expect(await auditVerify({ home })).toMatchObject({ ok: true, entries: 1, findings: [] });
-    expect(readFileSync(join(home, 'lifeboat.db')).equals(before)).toBe(true);
-    await journal.append([{ stream: 'run/a', type: 'note', body: 2 }]);
-  });
-
-  test('a cut tail is found, however clean the cut is', async () => {
-    const { home } = await sealedHome(20);
-    forge(home, (db) => db.exec("DELETE FROM entries WHERE stream = 'run/a' AND seq > 15"));
-    const [finding, ...rest] = (await auditVerify({ home })).findings;
-    expect(rest).toEqual([]);
-    expect(finding).toEqual({
-      severity: 'problem',
-      code: 'stream.cut',
-      stream: 'run/a',
-      seq: 15,
-      shortMessage: 'run/a ends at entry 15, but entry 20 was signed: its tail was cut',
-    });
-  });
-
-  test('a deleted run is found', async () => {
-    const { home } = await sealedHome(5);
-    forge(home, (db) => db.exec("DELETE FROM entries WHERE stream = 'run/a'"));
-    expect(await codes({ home })).toEqual(['stream.missing run/a', 'ledger.run instance/orders 1']);
-  });
-
-  test('a ledger that names a run which is not in the journal is found without any checkpoint', async () => {
-    const { home } = await sealedHome(5);
-    rmSync(join(home, 'checkpoints'), { recursive: true });
-    forge(home, (db) => db.exec("DELETE FROM entries WHERE stream = 'run/a'"));
-    expect(await codes({ home })).toEqual([
-      'stream.unsealed instance/orders',
-      'ledger.run instance/orders 1',
-    ]);
-  });
-
-  test('a chain that was re-computed from a changed entry on is found at the first signed entry', async () => {
-    const { home } = await sealedHome(20);
-    forge(home, (db) =>
-      rehash(db, 'run/a', (row) => (row.seq === 3 ? { ...row, body: '{"number":999,"text":""}' } : row)),
-    );
-    expect(await codes({ home })).toEqual(['stream.rewritten run/a 20', 'stream.rewritten run/a 20']);
-  });
-
-  test('whoever re-signs a rewritten chain with a key of his own is betrayed by the public key kept elsewhere', async () => {
-    const { home, signer } = await sealedHome(5);
-    rmSync(join(home, 'checkpoints'), { recursive: true });
-    forge(home, (db) => rehash(db, 'run/a', (row) => ({ ...row, body: '{}' })));
-    const forger = await openSealed({ home, signer: freshSigner() });
-    await forger.sealer.sealNow('run/a', 'closed');
-    await forger.sealer.sealNow('instance/orders', 'closed');
-    await forger.close();
-    expect(await codes({ home })).toEqual([]);
-    expect(await codes({ home, publicKey: signer.publicKey })).toContain('checkpoint.unknown-key run/a');
-  });
-
-  test('a home that was rolled back to an old copy is betrayed by the checkpoints in another folder', async () => {
+describe('the verdict', () => {
+  test('is intact under the pinned key, up to the newest checkpoint of each place, which it names', async () => {
     const folder = temporaryHome();
-    const old = await sealedHome(5, [folder]);
-    const copy = temporaryHome();
-    cpSync(old.home, copy, { recursive: true });
-    const more = await openSealed({ home: old.home, signer: old.signer, folders: [folder] });
-    await more.journal.append([{ stream: 'run/a', type: 'note', body: 6 }]);
-    await more.sealer.sealNow('run/a', 'closed');
-    await more.close();
-    expect(await codes({ home: copy })).toEqual([]);
-    expect(await codes({ home: copy, folders: [folder] })).toEqual(['stream.cut run/a 5']);
-    expect(await codes({ home: copy, folders: [temporaryHome()] })).toEqual(['checkpoint.none']);
+    const sealed = await sealedHome(20, [folder]);
+    const report = await auditHome(sealed, pinned(sealed));
+    expect(report).toMatchObject({ verdict: 'intact', entries: 41, streams: 3, findings: [] });
+    const at = expect.stringMatching(/^\d{4}-.*Z$/u);
+    expect(report.pins).toEqual([
+      { place: join(sealed.home, 'checkpoints'), size: 41, at },
+      { place: folder, size: 41, at },
+    ]);
   });
 
-  test.each<[string, string, string[]]>([
-    [
-      'changed',
-      `UPDATE entries SET body = '{"number":8}' WHERE stream = 'run/a' AND seq = 7`,
-      ['chain.hash run/a 7'],
-    ],
-    [
-      'given a space',
-      `UPDATE entries SET body = body || ' ' WHERE stream = 'run/a' AND seq = 7`,
-      ['chain.hash run/a 7', 'entry.body run/a 7'],
-    ],
-    [
-      'attributed to somebody else',
-      "UPDATE entries SET by = 'mallory' WHERE stream = 'run/a' AND seq = 7",
-      ['chain.hash run/a 7'],
-    ],
-    [
-      'dated back',
-      "UPDATE entries SET at = '2020' WHERE stream = 'run/a' AND seq = 7",
-      ['chain.hash run/a 7'],
-    ],
-    [
-      'removed',
-      "DELETE FROM entries WHERE stream = 'run/a' AND seq = 7",
-      ['chain.gap run/a 8', 'chain.prev run/a 8'],
-    ],
-    [
-      'moved to another stream',
-      "UPDATE entries SET stream = 'run/b' WHERE stream = 'run/a' AND seq = 10",
-      [
-        'stream.cut run/a 9',
-        'chain.gap run/b 10',
-        'chain.prev run/b 10',
-        'chain.hash run/b 10',
-        'stream.unsealed run/b',
-      ],
-    ],
-    [
-      'given a number that no reader can count',
-      "UPDATE entries SET seq = 9223372036854775807 WHERE stream = 'run/a' AND seq = 10",
-      ['database.unreadable'],
-    ],
-  ])('an entry that was %s is found', async (_title, sql, expected) => {
-    const { home } = await sealedHome(10);
-    forge(home, (db) => db.exec(sql));
-    expect(await codes({ home })).toEqual(expected);
+  test('is intact under the key of this machine as well, and says what one home alone cannot show', async () => {
+    const sealed = await sealedHome(3);
+    const report = await auditHome(sealed, { storedKey: sealed.signer.publicKey });
+    expect(report.verdict).toBe('intact');
+    expect(report.findings.map(({ shortMessage }) => shortMessage)).toEqual([
+      'a rollback of this whole home cannot be ruled out: pass --anchor or add a checkpoint folder',
+    ]);
   });
 
-  test('a view, a trigger or a table that does not belong there is found', async () => {
-    const { home } = await sealedHome(2);
-    const db = new DatabaseSync(join(home, 'lifeboat.db'));
-    db.exec('DROP TRIGGER entries_no_delete; CREATE VIEW v AS SELECT 1');
-    db.close();
-    expect(await codes({ home })).toEqual(['database.schema', 'database.schema']);
+  test('is consistent without a key, which it names', async () => {
+    const sealed = await sealedHome(3);
+    const report = await auditHome(sealed);
+    expect(report.verdict).toBe('consistent');
+    expect(report.findings[0]).toMatchObject({ severity: 'limit', code: 'key.none' });
+    expect(report.findings[0]?.shortMessage).toContain(sealed.signer.installation);
   });
 
-  test.each<[string, (note: string) => string, string[]]>([
-    ['is empty', () => '', ['checkpoint.unreadable run/a']],
-    ['is not text', () => '\u0000\ufffd', ['checkpoint.unreadable run/a']],
-    ['has a longer size', (note) => note.replace('\n3\n', '\n30\n'), ['checkpoint.bad-signature run/a']],
-  ])('a checkpoint that %s is found', async (_title, change, expected) => {
-    const { home } = await sealedHome(3);
-    const path = join(home, 'checkpoints/run/a/latest.note');
-    writeFileSync(path, change(readFileSync(path, 'utf8')));
-    expect(await codes({ home })).toEqual(expected);
+  test('is consistent where a place has nothing, or cannot be read', async () => {
+    const sealed = await sealedHome(3);
+    const [empty, file] = [temporaryHome(), join(temporaryHome(), 'file')];
+    mkdirSync(empty, { recursive: true });
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '');
+    const report = await auditHome({ ...sealed, folders: [empty, file] }, pinned(sealed));
+    expect(report.verdict).toBe('consistent');
+    expect(codesOf(report)).toEqual(['limit place.unread', 'limit place.empty', HOME_ONLY]);
   });
 
-  test('a checkpoint that was put into the place of another one is found', async () => {
-    const { home } = await sealedHome(3);
-    cpSync(join(home, 'checkpoints/run/a'), join(home, 'checkpoints/run/b'), { recursive: true });
-    expect(await codes({ home })).toEqual(['checkpoint.misplaced run/b', 'checkpoint.misplaced run/b']);
+  test('is consistent where no checkpoint was written yet', async () => {
+    const sealed = await openSealed();
+    await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
+    await sealed.close();
+    expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual(['limit place.empty', HOME_ONLY]);
   });
 
-  test('a journal without any checkpoint is sound as far as it goes, with a warning for each stream', async () => {
-    const { home } = await sealedHome(3);
-    rmSync(join(home, 'checkpoints'), { recursive: true });
-    expect(await auditVerify({ home })).toMatchObject({ ok: true, trust: 'none' });
-    expect(await codes({ home })).toEqual(['stream.unsealed instance/orders', 'stream.unsealed run/a']);
+  test('is not intact where there is nothing to verify', async () => {
+    const report = await auditVerify({ log: undefined, places: [], transcriptOf: () => undefined });
+    expect(report).toMatchObject({ verdict: 'not-intact', entries: 0 });
   });
 
-  test('a write-ahead log that lost its end betrays itself through the checkpoints, although SQLite says nothing', async () => {
-    const { home, journal, sealer, close } = await openSealed();
-    onTestFinished(close);
-    for (let number = 1; number <= 20; number += 1)
-      await journal.append([{ stream: 'run/a', type: 'note', body: number }]);
-    sealer.flush();
-    const copy = temporaryHome();
-    for (const part of ['lifeboat.db', 'lifeboat.db-wal', 'checkpoints']) {
-      cpSync(join(home, part), join(copy, part), { recursive: true });
-    }
-    truncateSync(
-      join(copy, 'lifeboat.db-wal'),
-      Math.floor(readFileSync(join(copy, 'lifeboat.db-wal')).length / 2),
-    );
-    expect(await codes({ home: copy })).toEqual([expect.stringMatching(/^stream\.cut run\/a \d+$/u)]);
+  test('comes of a live journal too, and nothing is changed in it', async () => {
+    const sealed = await openSealed();
+    onTestFinished(sealed.close);
+    await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
+    await sealed.sealer.sealNow();
+    const before = readFileSync(join(sealed.home, 'lifeboat.db'));
+    expect(await auditHome(sealed, pinned(sealed))).toMatchObject({ verdict: 'intact', entries: 2 });
+    expect(readFileSync(join(sealed.home, 'lifeboat.db')).equals(before)).toBe(true);
+    await sealed.append({ stream: 'run/a', type: 'note', body: 2 });
   });
 
-  test('a missing database is a problem when checkpoints know of it, and nothing is created', async () => {
-    const { home } = await sealedHome(2);
-    for (const file of readdirSync(home).filter((name) => name.startsWith('lifeboat.db')))
-      rmSync(join(home, file));
-    expect(await auditVerify({ home })).toMatchObject({
-      ok: false,
-      findings: [{ code: 'database.missing' }],
-    });
-    expect(existsSync(join(home, 'lifeboat.db'))).toBe(false);
-    const empty = temporaryHome();
-    expect(await auditVerify({ home: empty })).toMatchObject({
-      ok: true,
-      findings: [{ code: 'database.missing' }],
-    });
-    expect(readdirSync(empty)).toEqual([]);
-  });
-
-  test.each([
-    ['nothing', Buffer.alloc(0)],
-    ['text', Buffer.from('this is not a database\n'.repeat(400))],
-    ['a header and zeros', Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(8192)])],
-  ])('a database file that holds %s gives a finding, never a crash', async (_title, bytes) => {
-    const { home } = await sealedHome(2);
-    writeFileSync(join(home, 'lifeboat.db'), bytes);
-    expect(await auditVerify({ home })).toMatchObject({ ok: false, streams: [] });
-  });
-
-  test('hostile names in the journal reach the report cleaned', async () => {
-    const { home } = await sealedHome(1);
-    forge(home, (db) =>
-      db.exec("UPDATE entries SET stream = 'run/' || char(27) || '[2J' || char(10) WHERE stream = 'run/a'"),
-    );
-    expect(JSON.stringify(await auditVerify({ home }))).not.toMatch(/\\u001b|\\n/u);
-    expect(await codes({ home })).toContain('stream.name run/\ufffd[2J ');
+  test('says which leaves are those of a run', async () => {
+    const sealed = await sealedHome(3);
+    const { run } = await auditHome(sealed, { stream: 'run/a' });
+    expect(run).toEqual({ stream: 'run/a', leaves: [[1, 1], [3, 3], [5, 5]] });
   });
 });
+
+describe('with the key on this machine and without it, an audit finds', () => {
+  test('an entry that was changed', async () => {
+    const sealed = await sealedHome(5);
+    forge(sealed.home, (db) => db.exec("UPDATE entries SET body = '{}' WHERE leaf = 4"));
+    expect(await codes(sealed)).toEqual(
+      both('problem entry.changed instance/orders 2'),
+    );
+  });
+
+  test('an entry that was changed and hashed anew, with all of the tree', async () => {
+    const sealed = await sealedHome(5);
+    forge(sealed.home, (db) => rewrite(db, rowsOf(db).map((row) => (row.leaf === 4 ? { ...row, body: '{}' } : row))));
+    expect(await codes(sealed)).toEqual(both('problem head.other', 'problem log.rewritten'));
+  });
+
+  test('a run that was deleted, and everything closed up behind it', async () => {
+    const sealed = await sealedHome(5);
+    forge(sealed.home, (db) => rewrite(db, rowsOf(db).filter(({ stream }) => stream !== 'run/a')));
+    expect(await codes(sealed)).toEqual(both('problem log.cut', 'problem log.cut'));
+  });
+
+  test('a node of the tree that was changed', async () => {
+    const sealed = await sealedHome(5);
+    forge(sealed.home, (db) => db.exec("UPDATE entries SET tree = zeroblob(32) WHERE leaf = 1"));
+    expect(await codes(sealed)).toEqual(both('problem tree.changed run/a 1'));
+  });
+
+  test('entries that somebody without the key appended', async () => {
+    const sealed = await sealedHome(5);
+    forge(sealed.home, (db) => {
+      const rows = rowsOf(db);
+      rewrite(db, [...rows, { ...(rows.at(-1) ?? raise()), type: 'key.proven' }]);
+    });
+    expect(await codes(sealed)).toEqual(both('problem log.unsigned'));
+  });
+
+  test('a head that is gone', async () => {
+    const sealed = await sealedHome(5);
+    forge(sealed.home, (db) => db.exec('DELETE FROM heads'));
+    expect(await codes(sealed)).toEqual(both('problem head.missing'));
+  });
+
+  test('a database that was rolled back, by the checkpoints, with the calls that were armed in what is lost', async () => {
+    const sealed = await openSealed();
+    await sealed.append({ stream: 'instance/orders', type: 'note', body: 1 });
+    await sealed.sealer.sealNow();
+    cpSync(sealed.home, `${sealed.home}-before`, { recursive: true });
+    await sealed.append(...armed);
+    await sealed.sealer.sealNow();
+    await sealed.close();
+    for (const end of ['', '-wal', '-shm']) rmSync(join(sealed.home, `lifeboat.db${end}`), { force: true });
+    for (const end of ['', '-wal']) cpSync(join(`${sealed.home}-before`, `lifeboat.db${end}`), join(sealed.home, `lifeboat.db${end}`));
+    const report = await auditHome(sealed, pinned(sealed));
+    expect(codesOf(report)).toEqual(['problem log.cut', HOME_ONLY]);
+    expect(report.findings[0]?.shortMessage).toMatch(/the last 4 are gone; what was armed in them: restoreBackup on orders/u);
+  });
+});
+
+describe('checkpoints', () => {
+  test('that the store remembers and nobody has are a problem', async () => {
+    const sealed = await openSealed();
+    await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
+    await sealed.sealer.sealNow();
+    await sealed.append({ stream: 'run/a', type: 'note', body: 2 });
+    await sealed.close();
+    rmSync(join(sealed.home, 'checkpoints'), { recursive: true });
+    expect(await codes(sealed)).toEqual(both('problem checkpoint.missing', 'limit place.empty'));
+  });
+
+  test('that a call demanded which went on are a problem, also where the store does not remember them', async () => {
+    const sealed = await openSealed();
+    await sealed.append(...armed, outcome('landed'));
+    await sealed.close();
+    const report = await auditHome(sealed, pinned(sealed));
+    expect(codesOf(report)).toEqual(['problem checkpoint.missing run/a 4', 'limit place.empty', HOME_ONLY]);
+    expect(report.findings[0]?.shortMessage).toContain('a checkpoint followed entry 4 of run/a');
+  });
+
+  test.each(['absent'])('are not demanded by a call that was armed and never sent', async (sent) => {
+    const sealed = await openSealed();
+    await sealed.append(...armed, outcome(sent));
+    await sealed.close();
+    expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual(['limit place.empty', HOME_ONLY]);
+  });
+
+  test('that the close of a run demands are a limit at the end of the log, and a problem once another process went on', async () => {
+    const sealed = await openSealed();
+    await sealed.append({ stream: 'run/a', type: 'run.closed', body: {} });
+    expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual(['limit place.empty', 'limit checkpoint.late run/a 1', HOME_ONLY]);
+    await sealed.append({ stream: 'run/b', type: 'run.started', body: {} });
+    await sealed.close();
+    expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual(['problem checkpoint.missing run/a 1', 'limit place.empty', HOME_ONLY]);
+  });
+
+  test('that are damaged, unsigned, or under the name of another size are problems', async () => {
+    const sealed = await openSealed();
+    for (const body of [1, 2, 3]) {
+      await sealed.append({ stream: 'run/a', type: 'note', body });
+      await sealed.sealer.sealNow();
+    }
+    await sealed.close();
+    const whole = readFileSync(checkpoint(sealed, 3), 'utf8');
+    const found = async () => (await codes(sealed)).withKey;
+    writeFileSync(checkpoint(sealed, 3), whole.slice(0, 60));
+    expect(await found()).toEqual(['problem checkpoint.unreadable']);
+    writeFileSync(checkpoint(sealed, 3), whole.replace('\n3\n', '\n4\n'));
+    expect(await found()).toEqual(['problem checkpoint.bad-signature']);
+    writeFileSync(checkpoint(sealed, 3), readFileSync(checkpoint(sealed, 2)));
+    expect(await found()).toEqual(['problem checkpoint.misplaced']);
+    writeFileSync(checkpoint(sealed, 3), whole);
+    expect(await found()).toEqual([]);
+    rmSync(checkpoint(sealed, 4));
+    expect(await found()).toEqual([]);
+  });
+
+  test('in the home of a log that is gone are told', async () => {
+    const sealed = await sealedHome(3);
+    const other = await sealedHome(3);
+    cpSync(join(other.home, 'checkpoints'), join(sealed.home, 'checkpoints'), { recursive: true });
+    expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual(['limit log.other', HOME_ONLY]);
+    forge(sealed.home, (db) => db.exec('DELETE FROM entries; DELETE FROM heads'));
+    expect(codesOf(await auditHome(sealed, pinned(sealed)))).toContain('problem log.gone');
+  });
+
+  test('which a person has accepted not to fit are a limit that says who did and why', async () => {
+    const sealed = await sealedHome(3);
+    const note = readFileSync(checkpoint(sealed, 7), 'utf8');
+    forge(sealed.home, (db) => {
+      const rows = rowsOf(db).slice(0, 5);
+      const loss = { reason: 'the disk broke', size: 5, checkpoints: [{ place: 'home', size: 7, root: 'x', note }], calls: [] };
+      const body = JSON.stringify({ calls: [], checkpoints: loss.checkpoints, reason: loss.reason, size: 5 });
+      const last = rows.at(-1) ?? raise();
+      rewrite(db, [...rows, { ...last, stream: 'store/log', type: 'loss.accepted', by: 'Ada', body: body.replace('{"place":"home","size":7,"root":"x","note":', '{"note":').replace(/("note":"(?:[^"\\]|\\.)*")\}/u, '$1,"place":"home","root":"x","size":7}').replaceAll('\u2014', '\\u2014') }], sealed);
+    });
+    const report = await auditHome(sealed, pinned(sealed));
+    expect(codesOf(report)).toEqual(['limit loss.accepted store/log', HOME_ONLY]);
+    expect(report.findings[0]?.shortMessage).toMatch(/the disk broke \(Ada, /u);
+  });
+});
+
+describe('times', () => {
+  const at = (...times: string[]) =>
+    times.reverse().map((time) => new Date(`2026-03-01T${time}Z`));
+  const written = async (times: Date[], ...entries: Parameters<SealedJournal['append']>[0][]) => {
+    let now = new Date(0);
+    const sealed = await openSealed({ now: () => now });
+    for (const entry of entries) {
+      now = times.pop() ?? raise();
+      await sealed.append(entry);
+    }
+    await sealed.sealer.sealNow();
+    await sealed.close();
+    return codesOf(await auditHome(sealed, pinned(sealed))).filter((code) => code !== HOME_ONLY);
+  };
+  const note = (stream: 'run/a' | 'instance/orders') => ({ stream, type: 'note', body: null }) as const;
+
+  test('that go back by minutes are those of several machines', async () => {
+    expect(await written(at('10:00:00', '09:56:00', '09:55:00'), note('run/a'), note('run/a'), note('run/a'))).toEqual([]);
+  });
+
+  test('that go back by more are back-dated, once where they are', async () => {
+    const found = await written(at('10:00:00', '09:54:59', '10:01:00'), note('run/a'), note('instance/orders'), note('run/a'));
+    expect(found).toEqual(['problem entry.backdated instance/orders 1']);
+  });
+
+  test('that go back by what an entry says of a clock are none', async () => {
+    const moved = { stream: 'run/a', type: 'clock.moved', body: { seconds: -3600 } } as const;
+    expect(await written(at('10:00:00', '09:00:01', '09:00:01'), note('run/a'), note('instance/orders'), moved)).toEqual([]);
+    expect(await written(at('10:00:00', '08:00:00'), note('run/a'), moved)).toEqual(['problem entry.backdated run/a 2']);
+  });
+});
+
+describe('what follows the end of a run', () => {
+  const closed = { stream: 'run/a', type: 'run.closed', body: {} } as const;
+  test.each(['run.closed', 'run.abandoned', 'clock.moved', 'note'])('is a problem: %s', async (type) => {
+    const sealed = await openSealed();
+    await sealed.append(closed, { stream: 'run/a', type, body: {} });
+    await sealed.sealer.sealNow();
+    await sealed.close();
+    expect((await codes(sealed)).withKey).toEqual(['problem run.after-end run/a 2']);
+  });
+
+  test('is none where a process takes the run up while it ends', async () => {
+    const sealed = await openSealed();
+    await sealed.append(closed, { stream: 'run/a', type: 'run.resumed', body: { pid: 7 } });
+    await sealed.sealer.sealNow();
+    await sealed.close();
+    expect((await codes(sealed)).withKey).toEqual([]);
+  });
+});
+
+describe('an anchor', () => {
+  const anchorNow = async ({ journal }: SealedJournal) => [parseAnchor((await anchorOfHead(journal.log)) ?? '')];
+
+  test('pins the whole store: it betrays a home that was rolled back as a whole, and one that was written anew', async () => {
+    const sealed = await openSealed();
+    await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
+    await sealed.sealer.sealNow();
+    const before = `${sealed.home}-before`;
+    cpSync(sealed.home, before, { recursive: true });
+    await sealed.append({ stream: 'instance/orders', type: 'note', body: 2 });
+    const anchors = await anchorNow(sealed);
+    await sealed.append({ stream: 'run/a', type: 'note', body: 3 });
+    await sealed.sealer.sealNow();
+    await sealed.close();
+    expect(codesOf(await auditHome(sealed, { ...pinned(sealed), anchors }))).toEqual(['note anchor.holds']);
+    expect(codesOf(await auditHome({ home: before }, { ...pinned(sealed), anchors }))).toEqual(['problem anchor.missing']);
+    rmSync(join(sealed.home, 'checkpoints'), { recursive: true });
+    forge(sealed.home, (db) => rewrite(db, rowsOf(db).map((row) => (row.leaf === 1 ? { ...row, body: '2' } : row)), sealed));
+    expect(codesOf(await auditHome(sealed, { ...pinned(sealed), anchors }))).toEqual(['problem anchor.rewritten', 'limit place.empty']);
+  });
+
+  test('of another log proves nothing, and is told', async () => {
+    const [sealed, other] = [await sealedHome(3), await openSealed()];
+    await other.append({ stream: 'run/a', type: 'note', body: 1 });
+    const anchors = await anchorNow(other);
+    await other.close();
+    expect(codesOf(await auditHome(sealed, { ...pinned(sealed), anchors }))).toEqual(['problem anchor.other']);
+  });
+});
+
+const mark = { intent: 'i1', verb: 'restoreBackup' };
+const armed = [
+  runEntry('a', 'run.started', {
+    ...{ runbook: 'restore-backup', version: '1', instance: 'orders', input: {}, mode: 'LIVE', operator: 'Robin' },
+    tool: { name: 'lifeboat', version: '0.1.0', node: 'v24' },
+  }),
+  runEntry('a', 'activity.begun', { activity: 'restore', verb: mark.verb, kind: 'once', key: 'i1', input: mark }),
+  runEntry('a', 'intent.prepared', { ...mark, baseline: null }),
+  runEntry('a', 'intent.armed', mark),
+];
+const outcome = (sent: string) =>
+  ({ stream: 'run/a', type: 'intent.outcome', body: { intent: 'i1', verb: 'restoreBackup', sent } }) as const;
+
+function raise(): never {
+  throw new Error('there is none');
+}

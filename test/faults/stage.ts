@@ -101,7 +101,6 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
       leaveWhenPaused: true,
       leaveGraceMs: 1_000,
       seal: async () => undefined,
-      refuseCutTail: () => undefined,
       take: async (key) => ({ fingerprint: await keyring.fingerprint(key), length: key.length }),
       activities: activitiesFor({
         instance: depsFor(instance, ground),

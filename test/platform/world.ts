@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { BoundApp } from '../../machines/parts/recovery-verbs.ts';
 import { openPlatform } from '../../src/platform/open.ts';
-import type { Platform } from '../../src/platform/platform.ts';
+import type { Platform, RebindOptions } from '../../src/platform/platform.ts';
 import { Secret } from '../../src/secret.ts';
 import type { ModelApp, ModelBinding } from './capi-model.ts';
 import { type CapiServer, startCapi, TOKEN } from './capi-server.ts';
@@ -29,7 +29,7 @@ export interface Scene {
   readonly to: { readonly guid: string; readonly name: string };
   /** Ten minutes ago: the end of the restore. */
   readonly notBefore: string;
-  readonly options: { readonly signal: AbortSignal; readonly runId: string; readonly notBefore: string };
+  readonly options: RebindOptions & { readonly notBefore: string };
 }
 
 /** One application, bound to `orders` an hour ago, and the platform by its API. */
@@ -59,7 +59,7 @@ export async function scene(
     },
     to: { guid, name: 'orders' },
     notBefore,
-    options: { signal: new AbortController().signal, runId: RUN, notBefore },
+    options: { signal: new AbortController().signal, mayLeave: () => undefined, runId: RUN, notBefore },
   };
 }
 

@@ -5,7 +5,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { AnyActivity } from '../../src/activities/activity.ts';
 import { type CallDeps, takeLedger } from '../../src/runner/call.ts';
 import type { Journal } from '../../src/store/journal.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { freshSigner } from '../audit/signing.ts';
 import { LOST, landed, sending } from './world.ts';
 
 const CREATE = { verb: 'createBackup', input: {} };
@@ -66,7 +68,7 @@ test('a call that nobody can tell stays open until a person decides what became 
   if (open === undefined) throw new Error('nothing is open');
   await caller.decide(open, undefined, 'the platform operator has looked');
   expect(caller.open()).toEqual([]);
-  caller.release();
+  await caller.release();
   const next = await takeLedger(deps(journal, { createBackup: unclear }));
   expect(next.open()).toEqual([]);
 });
@@ -112,12 +114,12 @@ test('a call that was refused and shows all the same is adopted by the next of t
 
 test('one process at a time calls an instance, and the second is told who does', async () => {
   const journal = await openJournal();
-  const other = await openSqliteJournal({ home: journal.home, by: 'another' });
+  const other = await openStore(journal.home, 'another');
   onTestFinished(() => other.close());
   const caller = await takeLedger(deps(journal, {}));
   await expect(takeLedger(deps(other, {}))).rejects.toMatchObject({ code: 'journal.held' });
-  caller.release();
-  (await takeLedger(deps(other, {}))).release();
+  await caller.release();
+  await (await takeLedger(deps(other, {}))).release();
 });
 
 test('facts for the ledger are written together with the end of the call', async () => {
@@ -138,14 +140,14 @@ const DEATH = new Error('the process dies here');
 async function dying(journal: Journal, activity: AnyActivity): Promise<void> {
   const armed: Journal = {
     ...journal,
-    append: async (entries, expected) => {
+    append: async (entries, holds) => {
       if (entries.some(({ type }) => type === 'intent.outcome')) throw DEATH;
-      return journal.append(entries, expected);
+      return journal.append(entries, holds);
     },
   };
   const caller = await takeLedger(deps(armed, { createBackup: activity }));
   await expect(caller.perform(CREATE)).rejects.toBe(DEATH);
-  caller.release();
+  await caller.release();
 }
 
 function deps(journal: Journal, activities: CallDeps['activities']): CallDeps {
@@ -157,6 +159,7 @@ function deps(journal: Journal, activities: CallDeps['activities']): CallDeps {
     signal: new AbortController().signal,
     sleep: async () => undefined,
     report: () => undefined,
+    seal: async () => undefined,
   };
 }
 
@@ -166,10 +169,14 @@ async function typesIn(journal: Journal): Promise<string[]> {
 
 async function openJournal(): Promise<Journal & { readonly home: string }> {
   const home = await mkdtemp(join(tmpdir(), 'lifeboat-call-'));
-  const journal = await openSqliteJournal({ home, by: 'tester' });
+  const journal = await openStore(home, 'tester');
   onTestFinished(async () => {
     await journal.close();
     await rm(home, { recursive: true, force: true });
   });
   return { ...journal, home };
+}
+
+function openStore(home: string, by: string): Promise<Journal> {
+  return openSqliteStore({ home, by, signer: freshSigner(), projections: PROJECTIONS });
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { AnyActivity } from '../../src/activities/activity.ts';
 import { takeLedger } from '../../src/runner/call.ts';
+import { appendHolding, Holds } from '../../src/runner/holds.ts';
 import { readDoubts } from '../../src/runner/refuse-in-doubt.ts';
 import { RunLog } from '../../src/runner/run-log.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
@@ -60,7 +61,7 @@ test('a restore that a run left in doubt is handed on when the run is given up, 
   if (open === undefined) throw new Error('nothing was handed on');
   expect(await caller.settle(open)).toMatchObject({ performed: { how: 'done', output: { id: 9 } } });
   expect(memories).toMatchObject([{ armedAt, baseline: [1, 2] }]);
-  caller.release();
+  await caller.release();
   expect(await readDoubts(journal, 'orders')).toEqual([]);
   expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
 });
@@ -70,10 +71,18 @@ test('what is in doubt when a run is stopped goes to the ledger with its end, in
   const stream = `run/${runId}` as const;
   await arm(journal, stream, 'restore-0', 'restoreBackup', { backup: 3 });
   const writes: string[][] = [];
-  const stop = journal.onAppended((entries) => writes.push(entries.map(({ type }) => type)));
-  const log = new RunLog({ journal, runId, instance: 'orders' }, [...(await journal.read(stream))]);
+  const telling: Journal = {
+    ...journal,
+    append: (entries, holds) => {
+      writes.push(entries.map(({ type }) => type));
+      return journal.append(entries, holds);
+    },
+  };
+  await using holds = new Holds(journal);
+  await holds.take(stream, 'instance/orders');
+  const log = new RunLog({ journal: telling, runId, instance: 'orders' }, await journal.read(stream), holds);
   await log.close([{ type: 'run.closed', body: { outcome: 'stopped' } }]);
-  stop();
+  await holds.release();
   expect(writes).toEqual([['run.closed', 'call.begun', 'intent.prepared', 'intent.armed']]);
   await expect(startRun(journal, start('orders'))).rejects.toMatchObject({ code: 'call.in-doubt' });
   expect(await readDoubts(journal, 'orders')).toMatchObject([
@@ -85,18 +94,20 @@ test('what a run that was given up earlier has left is taken into the ledger by 
   const world = await makeWorld(obedient());
   const { journal, runId } = world;
   await arm(journal, `run/${runId}`, 'restore-0', 'restoreBackup', { backup: 3 });
-  await journal.append([{ stream: `run/${runId}`, type: 'run.abandoned', body: { reason: 'before' } }]);
+  await appendHolding(journal, [
+    { stream: `run/${runId}`, type: 'run.abandoned', body: { reason: 'before' } },
+  ]);
   await expect(startRun(journal, start('orders'))).rejects.toMatchObject({ code: 'call.in-doubt' });
   for (const _ of [1, 2]) {
     const caller = await takeLedger(callDeps(journal, []));
     expect(caller.open()).toMatchObject([{ verb: 'restoreBackup', input: { backup: 3 } }]);
-    caller.release();
+    await caller.release();
   }
   const caller = await takeLedger(callDeps(journal, []));
   const [open] = caller.open();
   if (open === undefined) throw new Error('nothing is open');
   await caller.decide(open, undefined, 'the dashboard shows none');
-  caller.release();
+  await caller.release();
   expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
 });
 
@@ -111,7 +122,7 @@ test('what a person has decided in a run is in doubt no longer; looking again an
     const { journal, runId } = await makeWorld(obedient());
     await arm(journal, `run/${runId}`, 'restore-0', 'restoreBackup', { backup: 3 });
     const body = { event: { type: event }, to: 'somewhere' };
-    await journal.append([{ stream: `run/${runId}`, type: 'event', body }]);
+    await appendHolding(journal, [{ stream: `run/${runId}`, type: 'event', body }]);
     expect((await readDoubts(journal, 'orders')).length, event).toBe(isDecided ? 0 : 1);
   }
 });
@@ -169,7 +180,7 @@ async function arm(
   const mark = { intent, verb };
   const begun = { activity: 'restore', verb, kind: 'once', key: intent, input: { ...input, intent } };
   const call = { stream, type: 'call.begun', body: { call: intent, verb, input } };
-  const written = await journal.append([
+  const written = await appendHolding(journal, [
     ...(stream.startsWith('instance/') ? [call] : []),
     { stream, type: 'activity.begun', body: begun },
     { stream, type: 'intent.prepared', body: { ...mark, baseline } },
@@ -197,5 +208,6 @@ function callDeps(journal: Journal, memories: unknown[]) {
     signal: new AbortController().signal,
     sleep: async () => undefined,
     report: () => undefined,
+    seal: async () => undefined,
   };
 }

@@ -37,23 +37,34 @@ describe('a run', () => {
     expect(before.slice(-2)).toEqual(['intent.prepared', 'intent.armed']);
   });
 
-  test('seals its head before a destructive verb begins', async () => {
+  test('has a checkpoint outside the store before anything leaves that changes something, and one at its end', async () => {
     const order: string[] = [];
     const world = await makeWorld(
       obedient({
         setKey: {
           kind: 'repeatable',
           run: async () => {
-            order.push('sent');
+            order.push('key sent');
             return { ok: true, output: { answer: 'accepted' } };
           },
         },
+        createBackup: sending(async () => {
+          order.push('backup sent');
+          return landed(4);
+        }),
       }),
     );
-    const run = await world.takeUp({ seal: async (_, reason) => void order.push(reason) });
+    const seal = async () => void order.push(`checkpoint behind ${(await world.types()).at(-1)}`);
+    const run = await world.takeUp({ seal });
     await answerToTheChange(run);
     await run.ended;
-    expect(order).toEqual(['armed', 'sent', 'closed']);
+    expect(order).toEqual([
+      'checkpoint behind activity.begun',
+      'key sent',
+      'checkpoint behind intent.armed',
+      'backup sent',
+      'checkpoint behind run.closed',
+    ]);
   });
 
   test('can be driven by one process only: the second is told who holds it', async () => {
@@ -86,29 +97,6 @@ describe('a run', () => {
     await (await world.takeUp({ held, lastNotes })).ended;
     expect(order).toEqual(['ready', 'asked']);
   });
-
-  test('says, when it is taken up, up to which entry it was signed', async () => {
-    const world = await makeWorld(obedient());
-    await (await world.takeUp()).detach();
-    await (await world.takeUp({ refuseCutTail: () => 1 })).detach();
-    await (await world.takeUp()).detach();
-    const resumed = await world.bodies('run.resumed');
-    expect(resumed.map((body) => (body as { signedTo?: number }).signedTo)).toEqual([1, undefined]);
-  });
-
-  test.each(['run/', 'instance/'])(
-    'is not taken up when the last entries of its %s stream are missing',
-    async (of) => {
-      const world = await makeWorld(obedient());
-      const cut = ({ stream }: { readonly stream: string }) => {
-        if (stream.startsWith(of)) throw new LifeboatError('journal.cut', 'the tail is gone');
-        return undefined;
-      };
-      await expect(world.takeUp({ refuseCutTail: cut })).rejects.toMatchObject({ code: 'journal.cut' });
-      const run = await world.takeUp();
-      await run.detach();
-    },
-  );
 });
 
 describe('an intent that was armed', () => {

@@ -8,7 +8,9 @@ import type { Run, RunDeps } from '../../src/runner/run.ts';
 import { startRun } from '../../src/runner/runs.ts';
 import { takeUp } from '../../src/runner/take-up.ts';
 import type { Journal, Json } from '../../src/store/journal.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { freshSigner } from '../audit/signing.ts';
 import { outcomesOf } from '../machines/outcomes.ts';
 
 /** A journal on disk, and activities that end as the test says; the machine and the runner are the real ones. */
@@ -28,7 +30,12 @@ const rotateKey = runbooks['rotate-key'];
 export async function makeWorld(activities: Readonly<Record<string, AnyActivity>>): Promise<World> {
   if (rotateKey === undefined) throw new Error('the runbook is gone');
   const home = await mkdtemp(join(tmpdir(), 'lifeboat-runner-'));
-  const journal = await openSqliteJournal({ home, by: 'tester' });
+  const journal = await openSqliteStore({
+    home,
+    by: 'tester',
+    signer: freshSigner(),
+    projections: PROJECTIONS,
+  });
   onTestFinished(async () => {
     await journal.close();
     await rm(home, { recursive: true, force: true });
@@ -56,7 +63,6 @@ export async function makeWorld(activities: Readonly<Record<string, AnyActivity>
         take: async (key) => ({ fingerprint: 'bbbbbbbbbbbb', length: key.length }),
         now: () => new Date(),
         seal: async () => undefined,
-        refuseCutTail: () => undefined,
         leaveWhenPaused: true,
         leaveGraceMs: 20,
         ...overrides,

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/secret.ts';
+import type { Leave } from '../../src/service/call.ts';
 import type { SendOutcome, ServiceClient } from '../../src/service/client.ts';
 import type { Operation, Revision } from '../../src/service/revisions.ts';
 import { answer, json, startFaultServer } from './fault-server.ts';
@@ -29,7 +30,7 @@ interface Send {
   readonly value: unknown;
   /** What the caller gets of a success without anything to read. */
   readonly bare: unknown;
-  readonly call: (client: ServiceClient, signal?: AbortSignal) => Promise<SendOutcome<unknown>>;
+  readonly call: (client: ServiceClient, leave?: Leave) => Promise<SendOutcome<unknown>>;
 }
 
 const SENDS: readonly Send[] = [
@@ -40,7 +41,7 @@ const SENDS: readonly Send[] = [
     success: [200, { id: 7, message: 'queued' }],
     value: { id: 7, message: 'queued' },
     bare: { id: undefined, message: undefined },
-    call: (client, signal) => client.createBackup(signal),
+    call: (client, leave) => client.createBackup(leave),
   },
   {
     operation: 'restoreBackup',
@@ -49,7 +50,7 @@ const SENDS: readonly Send[] = [
     success: [200, { id: 9 }],
     value: { id: 9 },
     bare: { id: undefined },
-    call: (client, signal) => client.restoreBackup(3, signal),
+    call: (client, leave) => client.restoreBackup(3, leave),
   },
   {
     operation: 'changeBackupsConfig',
@@ -59,10 +60,10 @@ const SENDS: readonly Send[] = [
     success: [200, { message: 'set' }],
     value: { message: 'set' },
     bare: { message: undefined },
-    call: (client, signal) =>
+    call: (client, leave) =>
       client.changeBackupsConfig(
         { encryption_key: new Secret(KEY), retention_time: 0, exclude_from_auto_backup: false },
-        signal,
+        leave,
       ),
   },
   {
@@ -73,7 +74,7 @@ const SENDS: readonly Send[] = [
     success: [200, { backup_guid: GUID }],
     value: { backupGuid: GUID },
     bare: { backupGuid: undefined },
-    call: (client, signal) => client.prepareRecovery({ key: new Secret(KEY) }, signal),
+    call: (client, leave) => client.prepareRecovery({ key: new Secret(KEY) }, leave),
   },
   {
     operation: 'performRecovery',
@@ -83,7 +84,7 @@ const SENDS: readonly Send[] = [
     success: [200, { restore_id: 4 }],
     value: { restoreId: 4 },
     bare: { restoreId: undefined },
-    call: (client, signal) => client.performRecovery({ backupGuid: GUID, key: new Secret(KEY) }, signal),
+    call: (client, leave) => client.performRecovery({ backupGuid: GUID, key: new Secret(KEY) }, leave),
   },
   {
     operation: 'recreate',
@@ -92,7 +93,7 @@ const SENDS: readonly Send[] = [
     success: [202, { message: 'on its way' }],
     value: { message: 'on its way' },
     bare: { message: undefined },
-    call: (client, signal) => client.recreate(signal),
+    call: (client, leave) => client.recreate(leave),
   },
   {
     operation: 'restart',
@@ -101,7 +102,7 @@ const SENDS: readonly Send[] = [
     success: [202, {}],
     value: { message: undefined },
     bare: { message: undefined },
-    call: (client, signal) => client.restart(signal),
+    call: (client, leave) => client.restart(leave),
   },
   {
     operation: 'update',
@@ -111,7 +112,7 @@ const SENDS: readonly Send[] = [
     success: [202, null],
     value: { message: undefined },
     bare: { message: undefined },
-    call: (client, signal) => client.update({ serviceId: 's-1' }, signal),
+    call: (client, leave) => client.update({ serviceId: 's-1' }, leave),
   },
   {
     operation: 'changeUpdateSetting',
@@ -121,7 +122,7 @@ const SENDS: readonly Send[] = [
     success: [200, { allowed_update_time: { type: 'general', allowed: false }, id: GUID }],
     value: { setting: { type: 'general', allowed: false } },
     bare: { setting: undefined },
-    call: (client, signal) => client.changeUpdateSetting({ type: 'general', allowed: false }, signal),
+    call: (client, leave) => client.changeUpdateSetting({ type: 'general', allowed: false }, leave),
   },
   {
     operation: 'restoreToTime',
@@ -131,7 +132,7 @@ const SENDS: readonly Send[] = [
     success: [202, { status: 'queued' }],
     value: { status: 'queued' },
     bare: { status: undefined },
-    call: (client, signal) => client.restoreToTime('2022-02-01T21:00:00.000Z', signal),
+    call: (client, leave) => client.restoreToTime('2022-02-01T21:00:00.000Z', leave),
   },
 ];
 
@@ -213,7 +214,9 @@ for (const send of SENDS) {
       outcome: 'unknown',
       failure: { code: 'service.reset' },
     });
-    expect(await send.call(client, AbortSignal.abort())).toMatchObject({ outcome: 'never-sent' });
+    expect(await send.call(client, { signal: AbortSignal.abort(), mayLeave: () => undefined })).toMatchObject(
+      { outcome: 'never-sent' },
+    );
     expect(server.requests).toHaveLength(1);
     const gone = await startFaultServer(() => undefined);
     await gone.close();

@@ -158,9 +158,9 @@ test('no answer until the deadline is in doubt', async () => {
 test('stopped after the request left, a call is in doubt; stopped before, it was never sent', async () => {
   const stop = new AbortController();
   const { client, server } = await serve(() => stop.abort());
-  const first = await client.createBackup(stop.signal);
+  const first = await client.createBackup({ signal: stop.signal, mayLeave: () => undefined });
   expect(first).toMatchObject({ outcome: 'unknown', failure: { code: 'service.stopped' } });
-  const second = await client.createBackup(stop.signal);
+  const second = await client.createBackup({ signal: stop.signal, mayLeave: () => undefined });
   expect(second).toMatchObject({ outcome: 'never-sent', failure: { code: 'service.stopped' } });
   expect(server.requests).toHaveLength(1);
 });
@@ -205,7 +205,7 @@ test('a service that is stopped while it is called again was never sent anything
   const stop = new AbortController();
   const onExchange = () => stop.abort();
   const client = clientAt(server.origin, { onExchange, limits: { retryBaseMs: 60_000 } });
-  expect(await client.createBackup(stop.signal)).toMatchObject({
+  expect(await client.createBackup({ signal: stop.signal, mayLeave: () => undefined })).toMatchObject({
     outcome: 'never-sent',
     failure: { code: 'service.stopped' },
   });

@@ -1,29 +1,24 @@
-import { hash, type KeyObject } from 'node:crypto';
 import { LifeboatError } from '../../errors.ts';
-import { transcriptOf } from '../../evidence/transcript/path.ts';
-import type { Row } from '../../store/chain.ts';
-import type { Head, JournalReader, StreamName } from '../../store/journal.ts';
-import { anchorOf } from '../../store/log/anchor.ts';
-import { type Checkpoint, installationOf, readCheckpoint } from '../../store/log/checkpoint.ts';
+import { type JournalReader, LOG_STREAM, type StreamName } from '../../store/journal.ts';
+import { type Anchor, anchorOf } from '../../store/log/anchor.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
-import { checkpointRoot, parsePublicKeys, readNotes, readPublicKeys } from '../checkpoint-files.ts';
-import { auditExport } from '../export.ts';
 import { approvalFiles } from './approvals.ts';
-import { lateEntries } from './late.ts';
+import { claimOf } from './believe.ts';
+import { packLines } from './lines.ts';
 import { withManifest } from './manifest.ts';
 import { bundleReadme } from './readme.ts';
+import { proofText, type ShownLog, showLog } from './show-log.ts';
 import { type BundleFiles, packFiles } from './tar.ts';
 
 export interface BundleSource {
   readonly journal: JournalReader;
-  readonly home: string;
   readonly runId: string;
-  /** The instances whose ledgers the run wrote to. */
-  readonly instances: readonly string[];
   readonly signer: Signer;
-  /** What explains the record: the report, the plan, the machine, the verifier. */
-  readonly papers: BundleFiles;
+  /** Checkpoints from the time of the run, as notes. Those that the log does not fit are left out. */
+  readonly notes: readonly string[];
+  /** What somebody has written down: the proof shows the log at each of them, so that it can be verified with the bundle. */
+  readonly anchors: readonly Anchor[];
   readonly madeAt: Date;
   /** Name and version of this program. */
   readonly madeBy: string;
@@ -31,123 +26,81 @@ export interface BundleSource {
   readonly guard: SecretGuard;
 }
 
+export interface WholeSource extends BundleSource {
+  /** The instances whose ledgers the run wrote to. */
+  readonly instances: readonly string[];
+  /** What explains the record: the report, the plan, the machine, the verifier. */
+  readonly papers: BundleFiles;
+  /** Read after the entries: those of a live run speak of what is there then. */
+  readonly transcript: () => Buffer | undefined;
+}
+
 /**
  * All evidence of a run in one tar that anybody can verify without this program. Changes nothing; of a live run it holds what was durable at this moment. Rejects
- * with `evidence.secret`, and nothing is made, when any file would hold a secret.
+ * with `evidence.secret`, and nothing is made, when any file would hold a secret; with `run.unknown` for a run without entries.
  */
-export async function makeBundle(source: BundleSource): Promise<Buffer> {
-  const { journal, home, runId, instances, signer, papers } = source;
-  const streams: StreamName[] = [`run/${runId}`, ...instances.map((name): StreamName => `instance/${name}`)];
-  // Before the entries: read after them, the heads of a live run would have seen more than there is.
-  const known = [...parsePublicKeys(signer.publicKey), ...readPublicKeys(checkpointRoot(home))];
-  const heads = streams.flatMap((stream) => headFiles(home, stream));
-  const seen = heads.map(([, bytes]) => readCheckpoint(bytes.toString('utf8'), known));
-  const checkpoints = seen.flatMap((read) => (read.result === 'signed' ? [read.checkpoint] : []));
-  const files = new Map<string, Buffer>([...papers, ...heads]);
-  const signedTo: Record<string, number> = {};
-  for (const stream of streams) {
-    const text = await exported(journal, stream, signer);
-    if (text === undefined) continue;
-    files.set(fileOf(stream), Buffer.from(text.join('')));
-    signedTo[stream] = signedUpTo(checkpoints, stream, text);
-  }
-  const entries = await journal.read(`run/${runId}`);
+export async function makeBundle(source: WholeSource): Promise<Buffer> {
+  const { journal, runId, instances, papers, transcript } = source;
+  const ledgers = instances.map((name): [string, StreamName] => [ledgerFile(name), `instance/${name}`]);
+  const { files: evidence, shown } = await evidenceOf(source, ledgers);
+  const files = new Map<string, Buffer>([...papers, ...evidence]);
+  const entries = (await journal.read(`run/${runId}`)).filter(({ index }) => index < shown.checkpoint.size);
   for (const [name, bytes] of approvalFiles(entries)) files.set(name, bytes);
-  const transcript = transcriptOf(home, runId);
-  if (transcript !== undefined) files.set('transcript.jsonl', transcript);
-  const keys = neededKeys(known, checkpoints);
-  files.set('lifeboat.pub', Buffer.from(keys.map(pemOf).join('')));
-  const head = headIn(files.get('journal.jsonl'), runId);
-  const late = lateEntries(head.stream, signedTo[head.stream] ?? 0, head.seq);
-  files.set('README.txt', Buffer.from(bundleReadme(runId, anchorOf(head), late)));
-  files.set('SHA256SUMS', Buffer.from(sumsOf(files)));
-  refuseSecrets(files, source.guard);
-  const about = {
-    run: runId,
-    head: { seq: head.seq, hash: head.hash },
-    anchor: anchorOf(head),
-    madeAt: source.madeAt.toISOString(),
-    madeBy: source.madeBy,
-    signedTo,
-    keys: keys.map(installationOf),
-  };
-  return packFiles(withManifest(files, about, signer.note));
+  const requests = transcript();
+  if (requests !== undefined) files.set('transcript.jsonl', requests);
+  files.set('README.txt', Buffer.from(bundleReadme(runId, anchorOf(shown.checkpoint))));
+  return packFiles(signed(files, source));
 }
 
-function headFiles(home: string, stream: StreamName): [string, Buffer][] {
-  return readNotes(checkpointRoot(home), stream).flatMap(({ path, note }): [string, Buffer][] =>
-    note === undefined
-      ? []
-      : [[`checkpoints/${stream}/${path.split(/[\\/]/u).at(-1) ?? ''}`, Buffer.from(note)]],
-  );
+/** The journal of a run alone, with what it takes to verify it, as lines of printable ASCII (lines.ts). Rejects as `makeBundle` does. */
+export async function makeLines(source: BundleSource): Promise<string> {
+  return packLines(signed((await evidenceOf(source, [])).files, source));
 }
 
-async function exported(
-  journal: JournalReader,
-  stream: StreamName,
-  signer: Signer,
-): Promise<readonly string[] | undefined> {
-  const lines: string[] = [];
-  for await (const line of auditExport(journal, stream, { sign: signer.sign })) lines.push(`${line}\n`);
-  return lines.length === 1 ? undefined : lines;
+/** The entries, what proves them, and the key that signs the rest. */
+async function evidenceOf(
+  { journal, runId, signer, notes, anchors }: BundleSource,
+  ledgers: readonly (readonly [string, StreamName])[],
+): Promise<{ readonly files: Map<string, Buffer>; readonly shown: ShownLog }> {
+  const streams = new Map<string, StreamName>([
+    ['journal.jsonl', `run/${runId}`],
+    ['log.jsonl', LOG_STREAM],
+    ...ledgers,
+  ]);
+  const claims = new Map(notes.map((note) => [note, claimOf(note)]));
+  const fitting = new Map<string, number>();
+  const { origin, size } = claimOf((await journal.log.head()).note) ?? { origin: '', size: 0 };
+  for (const [note, claim] of claims)
+    if (claim?.origin === origin && claim.size <= size && (await journal.log.rootAt(claim.size)) === claim.root)
+      fitting.set(note, claim.size);
+  const sizes = [...fitting.values(), ...anchors.flatMap((anchor) => (anchor.origin === origin ? [anchor.size] : []))];
+  const shown = await showLog(journal, streams, signer, sizes);
+  if (!shown.lines.has('journal.jsonl')) throw new LifeboatError('run.unknown', `run ${runId} has no entries`);
+  const files = new Map<string, Buffer>();
+  for (const [name, lines] of shown.lines) files.set(name, Buffer.from(`${lines.join('\n')}\n`));
+  for (const [at, [note]] of [...fitting].entries()) files.set(`checkpoints/${at + 1}.note`, Buffer.from(note));
+  files.set('checkpoint.note', Buffer.from(shown.note));
+  files.set('proof.json', Buffer.from(proofText(shown.proof)));
+  files.set('lifeboat.pub', Buffer.from(signer.publicKey));
+  return { files, shown };
 }
 
-/** How far the heads reach that were signed before; one that does not fit what is exported reaches nowhere. */
-function signedUpTo(checkpoints: readonly Checkpoint[], stream: string, lines: readonly string[]): number {
-  const fitting = checkpoints.filter(({ stream: of, seq, hash: seen }) => {
-    // The last line is the head's.
-    const line = of === stream && seq < lines.length ? lines[seq - 1] : undefined;
-    return line !== undefined && (JSON.parse(line) as Row).hash === seen;
-  });
-  return Math.max(0, ...fitting.map(({ seq }) => seq));
-}
-
-/** A name of a tar holds 100 characters; which stream a file holds stands in its lines. */
-function fileOf(stream: StreamName): string {
-  const name = stream.replace(/^\w+\//u, '');
-  if (stream.startsWith('run/')) return 'journal.jsonl';
-  return name.length <= 80 ? `ledger/${name}.jsonl` : `ledger/${name.slice(0, 60)}/${name.slice(60)}.jsonl`;
-}
-
-/** The key that signs now comes first; then those that heads of earlier days need, and no other that lies beside them. */
-function neededKeys(known: readonly KeyObject[], checkpoints: readonly Checkpoint[]): readonly KeyObject[] {
-  const used = new Set(checkpoints.map(({ installation }) => installation));
-  const [own, ...rest] = known;
-  const earlier = rest.filter((key) => used.has(installationOf(key)));
-  const all = own === undefined ? earlier : [own, ...earlier];
-  return all.filter((key, at) => all.findIndex((other) => other.equals(key)) === at);
-}
-
-function pemOf(key: KeyObject): string {
-  return String(key.export({ type: 'spki', format: 'pem' }));
-}
-
-/** What was exported is what counts: a live run may have gone on meanwhile. */
-function headIn(journal: Buffer | undefined, runId: string): Head {
-  const last = journal?.toString('utf8').trimEnd().split('\n').at(-1) ?? '{}';
-  const { head } = JSON.parse(last) as { readonly head?: Head };
-  if (head === undefined) throw new LifeboatError('run.unknown', `run ${runId} has no entries`);
-  return head;
-}
-
-/** As `sha256sum` reads them. */
-function sumsOf(files: BundleFiles): string {
-  const names = [...files.keys()].sort();
-  return names.map((name) => `${hash('sha256', files.get(name) ?? '', 'hex')}  ${name}\n`).join('');
-}
-
-function refuseSecrets(files: BundleFiles, guard: SecretGuard): void {
+/** The list of the files and the note that signs it; nothing leaves with a secret in it. */
+function signed(files: BundleFiles, { runId, madeAt, madeBy, signer, guard }: BundleSource): BundleFiles {
   for (const [name, bytes] of files) {
     try {
       guard.check(bytes.toString('utf8'), name);
     } catch (cause) {
-      throw new LifeboatError('evidence.secret', `${name} would hold a secret, so no bundle was made`, {
-        hints: [
-          'this is a bug in lifeboat: please report it',
-          'the journal alone: lifeboat audit export RUN --lines',
-        ],
+      throw new LifeboatError('evidence.secret', `${name} would hold a secret, so nothing was made`, {
+        hints: ['this is a bug in lifeboat: please report it', 'the journal alone: lifeboat audit export RUN --lines'],
         cause,
       });
     }
   }
+  return withManifest(files, { run: runId, madeAt, madeBy }, signer);
+}
+
+/** A name of a tar holds 99 characters; which stream a file holds stands in its lines. */
+function ledgerFile(name: string): string {
+  return name.length <= 80 ? `ledger/${name}.jsonl` : `ledger/${name.slice(0, 60)}/${name.slice(60)}.jsonl`;
 }

@@ -1,95 +1,85 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { z } from 'zod';
-import { installationOf } from '../../store/log/checkpoint.ts';
-import { openNote } from '../../store/log/signed-note.ts';
+import { openNote, textOf } from '../../store/log/signed-note.ts';
+import type { Signer } from '../../store/log/signer.ts';
 import { isStreamName } from '../../store/new-entry.ts';
-import { printableJson } from '../../text.ts';
+import { show } from '../../text.ts';
+import type { Findings } from '../verdict.ts';
 import type { BundleFiles } from './tar.ts';
 
-const MANIFEST = 'manifest.json';
-const MANIFEST_NOTE = 'manifest.note';
+/*
+ * SHA256SUMS lists every file of a bundle but itself and the note that signs it (signed-note.ts), whose text is
+ *
+ *     lifeboat.bundle/1
+ *     run <id>
+ *     made <RFC 3339> by <name and version of the program>
+ *     SHA256SUMS <64 hex digits>
+ *
+ * and whose key is named `lifeboat-bundle/<id>`, which is no origin of a log.
+ */
 
-/** Bytes: room for every file that is unpacked at all. */
-const LARGEST = 4 * 1024 * 1024;
+const SUMS = 'SHA256SUMS';
+const NOTE = 'manifest.note';
+const FORMAT = 'lifeboat.bundle/1';
+const LINE = /^([0-9a-f]{64}) {2}(\S.*)$/u;
 
-const Digest = z.string().regex(/^[0-9a-f]{64}$/u);
-
-/** What a bundle is made of. Its own two files are not in its list. */
-export const Manifest = z.strictObject({
-  format: z.literal('lifeboat.bundle/1'),
-  run: z.string().refine((run) => isStreamName(`run/${run}`)),
-  /** The last entry of the run that the bundle holds. */
-  head: z.strictObject({ seq: z.int().positive(), hash: Digest }),
-  anchor: z.string(),
-  /** RFC 3339. */
-  madeAt: z.string(),
-  madeBy: z.string(),
-  /** By stream, the last entry that a head in `checkpoints/` has seen, which was signed before this was made. */
-  signedTo: z.record(z.string(), z.int().nonnegative()).optional(),
-  /** The installations whose keys are in lifeboat.pub, that of the signer first. */
-  keys: z.array(z.string()).optional(),
-  files: z.array(z.strictObject({ name: z.string(), bytes: z.int().nonnegative(), sha256: Digest })),
-});
-export type Manifest = z.infer<typeof Manifest>;
-
-/** Signs lines under a subject of this installation; see `Signer.note`. */
-type SignNote = (subject: string, lines: readonly string[]) => string;
-
-/** Adds the list of the files, and the note that signs it:  the list's size in bytes and its SHA-256 in base64. */
-export function withManifest(
-  files: BundleFiles,
-  about: Omit<Manifest, 'format' | 'files'>,
-  sign: SignNote,
-): BundleFiles {
-  const list = [...files].map(([name, bytes]) => ({
-    name,
-    bytes: bytes.length,
-    sha256: hash('sha256', bytes, 'hex'),
-  }));
-  const sorted = list.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const manifest = spelled({ format: 'lifeboat.bundle/1', ...about, files: sorted });
-  const note = sign(`bundle/${about.run}`, signedLines(manifest));
-  return new Map([...files, [MANIFEST, manifest], [MANIFEST_NOTE, Buffer.from(note)]]);
+/** Of whom a bundle is, and who made it when. */
+export interface About {
+  readonly run: string;
+  readonly madeAt: Date;
+  readonly madeBy: string;
 }
 
-export type OpenedManifest =
-  | { readonly result: 'signed' | 'unknown-key' | 'bad-signature'; readonly manifest: Manifest }
-  | { readonly result: 'unreadable' };
-
-/** The manifest of a bundle, and whether one of the keys has signed it. Never throws on any content. */
-export function openManifest(files: BundleFiles, keys: readonly KeyObject[]): OpenedManifest {
-  const bytes = files.get(MANIFEST);
-  const isSmall = bytes !== undefined && bytes.length <= LARGEST;
-  const manifest = isSmall ? readManifest(bytes) : undefined;
-  if (bytes === undefined || manifest === undefined) return { result: 'unreadable' };
-  const opened = openNote(files.get(MANIFEST_NOTE)?.toString('utf8') ?? '', keys);
-  if (opened.result === 'unknown-key') return { result: 'unknown-key', manifest };
-  if (opened.result !== 'signed') return { result: 'bad-signature', manifest };
-  const origin = `lifeboat/${installationOf(opened.key)}/bundle/${manifest.run}`;
-  const isOurs = opened.name === origin && opened.text === `${[origin, ...signedLines(bytes)].join('\n')}\n`;
-  return { result: isOurs ? 'signed' : 'bad-signature', manifest };
+/** Adds the list of the files, and the note that signs it. */
+export function withManifest(files: BundleFiles, about: About, signer: Pick<Signer, 'note'>): BundleFiles {
+  const names = [...files.keys()].sort();
+  const sums = names.map((name) => `${sha256(files.get(name))}  ${name}\n`).join('');
+  const { run, madeAt, madeBy } = about;
+  const made = `made ${madeAt.toISOString()} by ${madeBy}`;
+  const text = `${[FORMAT, `run ${run}`, made, `${SUMS} ${sha256(sums)}`].join('\n')}\n`;
+  const note = signer.note(text, keyName(run));
+  return new Map([...files, [SUMS, Buffer.from(sums)], [NOTE, Buffer.from(note)]]);
 }
 
-/** Whether a file is one of the manifest's own two. */
-export function isManifest(name: string): boolean {
-  return name === MANIFEST || name === MANIFEST_NOTE;
+/** The run that a bundle says it is of; undefined where the manifest cannot be read. Nothing is verified. */
+export function runOf(files: BundleFiles): string | undefined {
+  const lines = textOf(files.get(NOTE)?.toString('utf8') ?? '')?.split('\n') ?? [];
+  const run = lines[1]?.replace(/^run /u, '') ?? '';
+  return lines[0] === FORMAT && lines.length === 5 && isStreamName(`run/${run}`) ? run : undefined;
 }
 
-function readManifest(bytes: Buffer): Manifest | undefined {
-  try {
-    const manifest = Manifest.parse(JSON.parse(bytes.toString('utf8')));
-    return spelled(manifest).equals(bytes) ? manifest : undefined;
-  } catch {
-    return undefined;
+/** Whether one of the keys has signed the list, every file is the one that was listed, none is missing, none was added. */
+export function checkManifest(files: BundleFiles, run: string, keys: readonly KeyObject[], findings: Findings): void {
+  const opened = openNote(files.get(NOTE)?.toString('utf8') ?? '', keyName(run), keys);
+  if (opened.result === 'unknown-key')
+    findings.problem('manifest.unknown-key', 'the manifest is signed by a key that this audit does not know');
+  else if (opened.result !== 'signed')
+    findings.problem('manifest.bad-signature', 'the manifest was changed: its signature does not fit');
+  else if (opened.text.split('\n')[3] !== `${SUMS} ${sha256(files.get(SUMS))}`)
+    findings.problem('manifest.changed', `${SUMS} is not the one that was signed`);
+  const listed = new Map<string, string>();
+  for (const line of linesOf(files.get(SUMS))) {
+    const [, sum = '', name = ''] = LINE.exec(line) ?? [];
+    if (name === '' || listed.has(name)) findings.problem('manifest.unreadable', `${SUMS} is no list of files`);
+    listed.set(name, sum);
   }
+  for (const [name, sum] of listed) {
+    const file = files.get(name);
+    if (file === undefined) findings.problem('file.missing', `${show(name, 120)} is missing`);
+    else if (sha256(file) !== sum) findings.problem('file.changed', `${show(name, 120)} was changed`);
+  }
+  for (const name of files.keys())
+    if (!listed.has(name) && name !== SUMS && name !== NOTE)
+      findings.problem('file.extra', `${show(name, 120)} does not belong here`);
 }
 
-/** One file a line, so that people can read it too. */
-function spelled({ files, ...about }: Manifest): Buffer {
-  const lines = files.map((file) => `  ${printableJson(file)}`).join(',\n');
-  return Buffer.from(`${printableJson(about).slice(0, -1)},"files":[\n${lines}\n]}\n`);
+function linesOf(bytes: Buffer | undefined): readonly string[] {
+  return bytes?.toString('utf8').replace(/\n$/u, '').split('\n') ?? [];
 }
 
-function signedLines(manifest: Buffer): string[] {
-  return [String(manifest.length), hash('sha256', manifest, 'base64')];
+function keyName(run: string): string {
+  return `lifeboat-bundle/${run}`;
+}
+
+function sha256(data: Buffer | string | undefined): string {
+  return hash('sha256', data ?? '', 'hex');
 }

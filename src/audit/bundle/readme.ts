@@ -1,48 +1,66 @@
 /** What is in a bundle and how to verify it by hand, for whoever opens it in ten years. */
-export function bundleReadme(runId: string, anchor: string, late: string | undefined): string {
-  const limit = late === undefined ? '' : `\nNo head was signed behind them before: ${late}.\n`;
+export function bundleReadme(runId: string, anchor: string): string {
   return `Evidence of the run ${runId}
 
-  journal.jsonl      every entry of the run, hash-chained; the last line is its signed head
+  journal.jsonl      every entry of the run, one a line
   ledger/            the same of each instance that the run wrote to: keys, cards, proofs
-  checkpoints/       signed heads from the time of the run (c2sp.org/tlog-checkpoint)
-  report.md          the record for people; also as report.json and report.html where they are present
+  log.jsonl          what the log says of itself: its name, the keys that sign it, losses that a person accepted
+  checkpoint.note    the signed head of the log (c2sp.org/tlog-checkpoint): its name, how many entries, the root of the tree over them
+  checkpoints/       earlier heads, from the time of the run
+  proof.json         at which place of the log each line stands, and the hashes that lead from them to the root
+  report.md          the record for people; also as report.json and report.html
   plan.txt           what such a run is planned to do, step by step
   machine.json       the states and ways of the runbook in the version that was used; machine.mmd draws them (Mermaid)
   approvals/         what a second person was asked to approve, and the signatures
   transcript.jsonl   every request of the run with its answer, secrets left out or replaced by fingerprints
   tools.json         the versions of everything that took part
-  lifeboat.pub       the public key of the installation, ed25519
+  lifeboat.pub       the public key of whoever made this bundle, ed25519
   verify.mjs         a verifier in one file, for Node 18 or newer
   SHA256SUMS         of all of these
-  manifest.json      the list of all files with size and SHA-256; manifest.note signs it
+  manifest.note      signs SHA256SUMS (c2sp.org/signed-note)
 
 A key is named by a fingerprint, which is made with a secret of the key store that it lies in: another store has another one for the same key.
 
 Verify it
 
-  node verify.mjs                                     in this folder, unpacked
+  node verify.mjs                                     in this folder, unpacked; or: node verify.mjs BUNDLE.tar
   node verify.mjs --public-key FILE --anchor TEXT     with what you have got from elsewhere
 
+  exit 0   intact, under the key that you gave
+  exit 3   nothing is wrong, but not everything is pinned: each limit says what
+  exit 1   not intact
+
 Without a key or an anchor from elsewhere this proves only that the bundle agrees with itself. verify.mjs comes with the bundle, too: whoever
-made a false one could make a false verifier. Read it, or take that of another bundle, or \`lifeboat audit verify\`. The anchor of this run is
+made a false one could make a false verifier. Read it, or take that of another bundle, or \`lifeboat audit verify\`. The anchor of this bundle is
 
   ${anchor}
 
-and should stand in the ticket of the recovery: lifeboat:RUN:ENTRIES:FIRST 20 DIGITS OF THE HASH OF THE LAST ENTRY:CHECK, where
-CHECK is the beginning of the SHA-256 of what stands before it. An anchor pins the entries up to its number; report, plan, ledgers and transcript are
-pinned by the key alone. With the key alone it stays open whether there is a later state of the run.
-${limit}
+An anchor names the log, how many entries it had, the first 20 digits of the root, and ends with the beginning of the SHA-256 of what stands before.
+One that stands in the ticket of the recovery pins every entry before it; report, plan and transcript are pinned by the key alone. That a stream had no more
+entries than those shown here is what the signer of this bundle says.
+
 By hand, with tools of the system
 
   sha256sum -c SHA256SUMS
-  head -n 3 manifest.note > text                      # what is signed: origin, size of manifest.json, its SHA-256 in base64
-  openssl dgst -sha256 -binary manifest.json | base64 # the same as the third line of it
+  head -n 4 manifest.note > text                      # what is signed; its last line has the SHA-256 of SHA256SUMS
+  sha256sum SHA256SUMS
   tail -n 1 manifest.note | cut -d' ' -f3 | base64 -d | tail -c 64 > signature
   openssl pkeyutl -verify -pubin -inkey lifeboat.pub -rawin -in text -sigfile signature
 
-Each entry's hash is the SHA-256 over the hash before it (64 zeros before the first), a line feed and the canonical JSON (RFC 8785) of
-[stream, seq, at, by, type, body].
+The log is a Merkle tree as in RFC 6962, section 2.1. Each line of the .jsonl files is the data of a leaf: the canonical JSON (RFC 8785) of
+{at, body, by, seq, stream, type}, everything beyond printable ASCII escaped; seq counts from 1 inside its stream. The hash of a leaf is
+SHA-256(0x00 line), that of a node SHA-256(0x01 left right). proof.json has the leaf number of each line (leaves), further sizes at which
+the root is shown (sizes), and hashes (nodes). To compute the root of the size in checkpoint.note:
+
+  A leaf i marks the places i and i + 1, a size m the place m. The hash of the leaves from a to b - 1 is,
+    where a mark lies between a and b (a < mark < b): that of the node over a to c - 1 and c to b - 1, c - a the largest power of two below b - a;
+    for one leaf that stands in a .jsonl file: its hash;
+    for all others: the next one of the nodes, which stand in order from left to right, and none is left over.
+
+The roots at the sizes, behind each leaf, and the audit path of each leaf (RFC 6962, section 2.1.1) follow from the same hashes.
+
+A signature of checkpoint.note counts when its key is known from elsewhere, or was endorsed in log.jsonl (key.endorsed) below a
+checkpoint that such a key has signed.
 
 An approval is checked with OpenSSH. NAME is one of the names in the first line of the .signer file; the line below it is the one that
 allowed the key then, from the file of allowed signers. Compare it with the one that you have for this person.

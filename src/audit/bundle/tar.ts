@@ -1,57 +1,65 @@
-import { buffer } from 'node:stream/consumers';
-import { extract, type Pack, pack } from 'tar-stream';
-
-/** A run has some dozens of signed heads and a ledger for each of its instances. */
+/** A run has a ledger for each of its instances and some dozens of checkpoints. */
 const MOST_FILES = 10_000;
+const BLOCK = 512;
 
 /** The files of a bundle by their names. */
 export type BundleFiles = ReadonlyMap<string, Buffer>;
 
-/** Packs files into a tar that depends on nothing but them: sorted, of nobody, from the beginning of time. */
-export async function packFiles(files: BundleFiles): Promise<Buffer> {
-  return buffer(packed(files));
+/** Packs files into a tar (ustar) that depends on nothing but them: sorted, of nobody, from the beginning of time. */
+export function packFiles(files: BundleFiles): Buffer {
+  const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
+  const blocks = sorted.flatMap(([name, bytes]) => [header(name, bytes.length), bytes, padding(bytes.length)]);
+  return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);
 }
 
 /**
  * Unpacks a bundle. `sound` is false when a single byte of the tar is not as `packFiles` would make it, so that nothing hides between the
- * files; what could be read is given all the same.
+ * files; what could be read before that is given all the same. Never throws.
  */
-export async function unpackFiles(
-  tar: Buffer,
-): Promise<{ readonly files: BundleFiles; readonly sound: boolean }> {
+export function unpackFiles(tar: Buffer): { readonly files: BundleFiles; readonly sound: boolean } {
   const files = new Map<string, Buffer>();
-  const reader = extract();
-  try {
-    reader.end(tar);
-    for await (const entry of reader) {
-      const { name, type } = entry.header;
-      const chunks: Buffer[] = [];
-      for await (const chunk of entry) chunks.push(chunk as Buffer);
-      if (type !== 'file' || files.has(name) || files.size === MOST_FILES) return { files, sound: false };
-      // Most are one piece of the tar: a copy would be the same memory once more.
-      files.set(name, chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
-    }
-  } catch {
-    return { files, sound: false };
-  }
-  return { files, sound: await isMadeOf(tar, files).catch(() => false) };
-}
-
-/** Whether these files give this tar, byte for byte; compared piece by piece. */
-async function isMadeOf(tar: Buffer, files: BundleFiles): Promise<boolean> {
   let at = 0;
-  for await (const piece of packed(files)) {
-    const bytes = piece as Buffer;
-    if (!bytes.equals(tar.subarray(at, at + bytes.length))) return false;
-    at += bytes.length;
+  let before = '';
+  while (at + BLOCK <= tar.length && tar[at] !== 0 && files.size < MOST_FILES) {
+    const head = tar.subarray(at, at + BLOCK);
+    const name = head.toString('utf8', 0, head.indexOf(0));
+    const size = Number.parseInt(head.toString('latin1', 124, 135), 8);
+    const end = at + BLOCK + size;
+    if (!(size >= 0) || end > tar.length || name <= before || !isHeader(head, name, size)) break;
+    files.set(name, tar.subarray(at + BLOCK, end));
+    if (!tar.subarray(end, end + padding(size).length).equals(padding(size))) break;
+    at = end + padding(size).length;
+    before = name;
   }
-  return at === tar.length;
+  return { files, sound: tar.subarray(at).equals(Buffer.alloc(2 * BLOCK)) };
 }
 
-function packed(files: BundleFiles): Pack {
-  const tar = pack();
-  for (const [name, bytes] of [...files].sort(([a], [b]) => (a < b ? -1 : 1)))
-    tar.entry({ name, mode: 0o644, mtime: new Date(0) }, bytes);
-  tar.finalize();
-  return tar;
+function isHeader(head: Buffer, name: string, size: number): boolean {
+  try {
+    return head.equals(header(name, size));
+  } catch {
+    return false;
+  }
+}
+
+function header(name: string, size: number): Buffer {
+  if (Buffer.byteLength(name) > 99) throw new RangeError('the name of a file is too long for a tar');
+  const block = Buffer.alloc(BLOCK);
+  const field = (at: number, text: string) => void block.write(text, at);
+  field(0, name);
+  field(100, '0000644\0');
+  field(108, '0000000\0');
+  field(116, '0000000\0');
+  field(124, `${size.toString(8).padStart(11, '0')}\0`);
+  field(136, '00000000000\0');
+  field(148, '        ');
+  field(156, '0');
+  field(257, 'ustar\x0000');
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  field(148, `${sum.toString(8).padStart(6, '0')}\0 `);
+  return block;
+}
+
+function padding(size: number): Buffer {
+  return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
 }

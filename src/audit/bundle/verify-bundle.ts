@@ -1,128 +1,118 @@
-import { hash } from 'node:crypto';
-import type { Row } from '../../store/chain.ts';
-import type { Anchor } from '../../store/log/anchor.ts';
+import type { StoredEntry } from '../../store/journal.ts';
+import { anchorOf } from '../../store/log/anchor.ts';
+import { LOG_BEGUN } from '../../store/log/log-entries.ts';
+import { parsePublicKeys } from '../../store/log/public-keys.ts';
+import { MAX_NOTE_BYTES } from '../../store/log/signed-note.ts';
 import { show } from '../../text.ts';
-import { anchorCheck } from '../audit-anchor.ts';
-import { type Audit, type AuditReport, createAudit } from '../audit-report.ts';
-import { auditTranscript, keptTranscript } from '../audit-transcript.ts';
-import { parsePublicKeys } from '../checkpoint-files.ts';
-import { auditExported, exportedLines } from '../verify-export.ts';
+import { transcriptWatch } from '../audit-transcript.ts';
+import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
 import { approvalFiles } from './approvals.ts';
-import { checkHeads } from './heads.ts';
-import { lateEntries } from './late.ts';
-import { isManifest, type Manifest, openManifest } from './manifest.ts';
+import { believedKeys, checkAnchors, checkRoots, claimOf, keysBeside, type Notes, type Trust } from './believe.ts';
+import { checkManifest, runOf } from './manifest.ts';
+import { linesOf, type ReadLog, readLog, readProof } from './read-log.ts';
 import type { BundleFiles } from './tar.ts';
 
-export interface BundleTrust {
-  /** PEM, from elsewhere. Without it the key in the bundle is believed, and the report's trust is `beside`. */
-  readonly publicKey?: string | undefined;
-  readonly anchors?: readonly Anchor[] | undefined;
+export interface BundleTrust extends Trust {
+  /** The journal alone, as lines: it comes without a transcript and without the files of approvals. */
+  readonly isLines?: boolean | undefined;
   /** Is given every entry about an approval. */
-  readonly approval?: ((row: Row) => void) | undefined;
+  readonly approval?: ((entry: StoredEntry) => void) | undefined;
 }
+
+export interface BundleReport {
+  readonly findings: readonly Finding[];
+  /** What is pinned; empty when nothing is. */
+  readonly pins: readonly Pin[];
+  readonly streams: readonly { readonly stream: string; readonly entries: number }[];
+  /** Of the log at the size of the bundle. */
+  readonly anchor: string | undefined;
+}
+
+const CHECKPOINT = 'checkpoint.note';
+const isEntries = (name: string) => name === 'journal.jsonl' || name === 'log.jsonl' || name.startsWith('ledger/');
 
 /**
- * Re-computes everything in an evidence bundle, on any machine, without a home or a config: the signed manifest, every file's hash, every entry of
- * every stream, every signed head, what the record says of the transcript and of approvals, and the anchor. Never throws on any content.
+ * Re-computes everything in an evidence bundle, on any machine, without a home or a config: the signed list of files, every file's hash, every
+ * entry, the root of the log at each checkpoint and anchor, every signature, what the record says of the transcript and of approvals.
+ * Never throws on any content.
  */
-export function verifyBundle(
-  files: BundleFiles,
-  { publicKey, anchors = [], approval }: BundleTrust,
-): AuditReport {
-  const audit = createAudit();
-  const pem = publicKey ?? files.get('lifeboat.pub')?.toString('utf8') ?? '';
-  const keys = parsePublicKeys(pem);
-  const trust = keys.length === 0 ? 'none' : publicKey === undefined ? 'beside' : 'given';
-  if (keys.length === 0)
-    audit.problem('key.unreadable', 'there is no ed25519 public key in PEM to verify with');
-
-  const opened = openManifest(files, keys);
-  if (opened.result === 'unreadable') {
-    audit.problem('manifest.unreadable', 'manifest.json is missing, or is not a manifest any more');
-    return audit.report(trust);
+export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleReport {
+  const findings = createFindings();
+  const run = runOf(files);
+  if (run === undefined) {
+    findings.problem('manifest.unreadable', 'manifest.note is missing, or is not a manifest any more');
+    return { findings: findings.list(), pins: [], streams: [], anchor: undefined };
   }
-  const { manifest } = opened;
-  if (opened.result === 'unknown-key')
-    audit.problem('manifest.unknown-key', 'the manifest is signed by a key that this audit does not know');
-  if (opened.result === 'bad-signature')
-    audit.problem('manifest.bad-signature', 'the manifest was changed: its signature does not fit');
-  checkList(files, manifest, audit);
+  const notes: Notes = [CHECKPOINT, ...[...files.keys()].filter((name) => name.startsWith('checkpoints/'))].map(
+    // Cut, it is no note any more.
+    (name) => [name, files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? ''],
+  );
+  const head = claimOf(notes[0]?.[1]);
+  const lines = new Map([...files].filter(([name]) => isEntries(name)).map(([name, bytes]) => [name, linesOf(bytes)]));
+  const proof = readProof(files.get('proof.json')?.toString('utf8') ?? '');
+  if (proof === undefined) findings.problem('proof.unreadable', 'proof.json is missing, or is not a proof any more');
+  const log = readLog(lines, proof, head?.size ?? 0, findings);
+  checkRoots(notes, log.tree, findings);
+  checkStreams(log, run, head?.origin, findings);
 
-  const streams = readStreams(files, pem, audit);
-  checkReach(checkHeads(files, streams, keys, audit), streams, manifest, audit);
-  const run = streams.get(`run/${manifest.run}`) ?? [];
-  const last = run.at(-1);
-  if (last?.seq !== manifest.head.seq || last.hash !== manifest.head.hash)
-    audit.problem('manifest.head', 'the journal does not end where the manifest says');
-  checkDerived(files, run, audit);
-  for (const row of run) if (row.type.startsWith('approval.')) approval?.(row);
-  const anchored = anchorCheck(anchors, audit);
-  for (const rows of streams.values()) for (const row of rows) anchored.take(row);
-  anchored.finish();
-  return audit.report(trust);
+  const aboutLog = log.streams.get('log.jsonl')?.entries ?? [];
+  const begin =
+    trust.publicKey === undefined
+      ? keysBeside(String(files.get('lifeboat.pub') ?? ''), aboutLog)
+      : parsePublicKeys(trust.publicKey);
+  if (begin.length === 0) findings.problem('key.unreadable', 'there is no ed25519 public key in PEM to verify with');
+  const keys = believedKeys(begin, notes, aboutLog, findings);
+  checkManifest(files, run, keys, findings);
+  const anchored = head === undefined ? 0 : checkAnchors(trust.anchors ?? [], head, log.tree, findings);
+  sayLimits(trust, anchored, findings);
+
+  const entries = log.streams.get('journal.jsonl')?.entries ?? [];
+  if (trust.isLines !== true) checkDerived(files, entries, findings);
+  for (const entry of entries) if (entry.type.startsWith('approval.')) trust.approval?.(entry);
+  const at = [...log.streams.values()].flatMap((stream) => stream.entries).reduce(latest, '');
+  const size = head?.size ?? 0;
+  return {
+    findings: findings.list(),
+    pins: trust.publicKey === undefined || head === undefined ? [] : [{ place: CHECKPOINT, size, at }],
+    streams: [...log.streams.values()].map(({ stream, entries: { length } }) => ({ stream, entries: length })),
+    anchor: head === undefined || size === 0 ? undefined : anchorOf(head),
+  };
 }
 
-/** The heads that the signer of the bundle has found are there, and what none of them saw is told. */
-function checkReach(
-  reach: ReadonlyMap<string, number>,
-  streams: ReadonlyMap<string, readonly Row[]>,
-  { signedTo }: Manifest,
-  audit: Audit,
-): void {
-  for (const [stream, rows] of streams) {
-    const there = reach.get(stream) ?? 0;
-    const said = signedTo?.[stream] ?? 0;
-    if (signedTo !== undefined && said !== there)
-      audit.problem(
-        'manifest.signed-to',
-        `the signed heads of ${stream} reach to entry ${there}, but the manifest says ${said}`,
-        { stream },
-      );
-    const late = lateEntries(show(stream, 120), there, rows.length);
-    if (late !== undefined) audit.warning('stream.late', late, { stream });
-  }
+/** Each file has the stream that its name says, and the log begins with its own name. */
+function checkStreams({ streams }: ReadLog, run: string, origin: string | undefined, findings: Findings): void {
+  const wrong = (file: string) => findings.problem('stream.other', `${show(file, 120)} does not hold what its name says`);
+  if (streams.get('journal.jsonl')?.stream !== `run/${run}`) wrong('journal.jsonl');
+  const [first] = streams.get('log.jsonl')?.entries ?? [];
+  const begun = first?.index === 0 && first.type === LOG_BEGUN && first.stream === 'store/log' ? first.body : '{}';
+  if (origin === undefined || JSON.parse(begun).origin !== origin) wrong('log.jsonl');
+  for (const [file, { stream }] of streams)
+    if (file.startsWith('ledger/') && !stream.startsWith('instance/')) wrong(file);
 }
 
-/** Every file is the one that was listed, none is missing, none was added. */
-function checkList(files: BundleFiles, manifest: Manifest, audit: Audit): void {
-  const listed = new Set(manifest.files.map(({ name }) => name));
-  for (const { name, bytes, sha256 } of manifest.files) {
-    const file = files.get(name);
-    if (file === undefined) audit.problem('file.missing', `${show(name, 120)} is missing`);
-    else if (file.length !== bytes || hash('sha256', file, 'hex') !== sha256)
-      audit.problem('file.changed', `${show(name, 120)} was changed`);
-  }
-  for (const name of files.keys())
-    if (!listed.has(name) && !isManifest(name))
-      audit.problem('file.extra', `${show(name, 120)} does not belong here`);
-}
-
-function readStreams(files: BundleFiles, pem: string, audit: Audit): Map<string, readonly Row[]> {
-  const streams = new Map<string, readonly Row[]>();
-  for (const [name, bytes] of files) {
-    if (name !== 'journal.jsonl' && !name.startsWith('ledger/')) continue;
-    const lines = exportedLines(bytes);
-    if (lines.pop() !== '') audit.problem('export.line', `the last line of ${show(name, 120)} was cut`);
-    const read = auditExported(lines, pem, audit);
-    if (read === undefined) continue;
-    if (streams.has(read.stream)) audit.problem('export.twice', `${show(read.stream, 120)} is here twice`);
-    streams.set(read.stream, read.rows);
-  }
-  return streams;
+function sayLimits({ publicKey, anchors = [] }: BundleTrust, anchored: number, findings: Findings): void {
+  const key = 'no key is pinned: the key in the bundle is believed, and what it signs';
+  if (publicKey === undefined && anchored === 0)
+    findings.limit('key.none', `${key}: whoever made all of this anew is not found without --public-key or --anchor`);
+  else if (publicKey === undefined)
+    findings.limit('key.none', `${key}; only the first ${anchored} entries of the log are pinned, by the anchor`);
+  else if (anchors.length === 0)
+    findings.note('anchor.none', 'a later state of the record than this one is not excluded: that takes an anchor');
+  findings.note('stream.ends', 'that no stream had more entries than these is what the signer of the bundle says: no proof shows it');
 }
 
 /** What follows from the record has to be what follows from it. */
-function checkDerived(files: BundleFiles, run: readonly Row[], audit: Audit): void {
-  const entries = run.map(({ seq, at, type, body }) => ({ seq, at, type, body: JSON.parse(body) }));
-  const isClosed = entries.some(({ type }) => type === 'run.closed');
-  const kept = entries.map(keptTranscript).filter((said) => said !== undefined);
-  auditTranscript(run[0]?.stream ?? '', kept, files.get('transcript.jsonl'), isClosed, audit);
-  const approvals = approvalFiles(entries);
-  const names = new Set([
-    ...approvals.keys(),
-    ...[...files.keys()].filter((name) => name.startsWith('approvals/')),
-  ]);
-  for (const name of names)
+function checkDerived(files: BundleFiles, run: readonly StoredEntry[], findings: Findings): void {
+  const transcripts = transcriptWatch(() => files.get('transcript.jsonl'), false, findings);
+  for (const entry of run) transcripts.take(entry);
+  transcripts.finish();
+  const approvals = approvalFiles(run.map((entry) => ({ ...entry, body: JSON.parse(entry.body) })));
+  const names = [...files.keys()].filter((name) => name.startsWith('approvals/'));
+  for (const name of new Set([...approvals.keys(), ...names]))
     if (approvals.get(name)?.equals(files.get(name) ?? Buffer.alloc(0)) !== true)
-      audit.problem('approval.file', `${show(name, 120)} is not the one of the record`);
+      findings.problem('approval.file', `${show(name, 120)} is not the one of the record`);
+}
+
+function latest(time: string, { at }: StoredEntry): string {
+  return at > time ? at : time;
 }

@@ -1,277 +1,200 @@
 #!/usr/bin/env node
 /*
- * Verifies an unpacked evidence bundle with nothing but Node (18 or newer) and this file, which anybody can read in a few minutes:
- *
- *     node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...
- *
- * It re-computes every hash of every entry, the links and numbers of each chain, every signed head, the signed manifest and the
- * SHA-256 of every file. Without --public-key the key inside the bundle is believed: whoever made a whole bundle anew is then
- * not found. Take the key, or an anchor, from somewhere else; an anchor pins the entries up to its own, and nothing else. Signatures of
- * approvals are left to OpenSSH. What it did not check, it says. Exit 0: nothing was changed. 1: something was. 2: usage.
+ * node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...
+ * Verifies an unpacked evidence bundle with nothing but Node, 18 or newer; README.txt has the formats. Exit
+ * 0: intact, under the given key; 3: nothing is wrong, and the limits say what is not pinned; 1: not intact.
  */
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 
-const USAGE =
-  'usage: node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...; unpack a bundle first: tar -xf';
-/** No file of a bundle is larger, and no line or manifest than the second. Bytes. */
-const [MOST, MOST_JSON] = [2 ** 26, 2 ** 22];
-const [problems, limits, heads] = [[], [], []];
+/** No file of a bundle is larger, and no line, note or key than the second. Bytes. */
+const [MOST, MOST_LINE] = [2 ** 26, 2 ** 21];
+const USAGE = 'usage: node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...';
+const [problems, limits, PEM] = [[], [], /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g];
 const clean = (text) => text.replace(/[^ -~]/gu, '?').slice(0, 300);
-const problem = (text) => problems.push(clean(text));
-const limit = (text) => limits.push(clean(text));
-const sha256 = (bytes, form = 'hex') => createHash('sha256').update(bytes).digest(form);
+const must = (isSo, text) => isSo || problems.push(clean(text));
+const limit = (isOne, text) => isOne && limits.push(clean(text));
+const hash = (...parts) => parts.reduce((sum, part) => sum.update(part), createHash('sha256')).digest();
+const hex = (data) => hash(data).toString('hex');
+const isOurs = (key) => key.asymmetricKeyType === 'ed25519';
+const keysOf = (pem) => (pem.match(PEM) ?? []).map((block) => createPublicKey(block)).filter(isOurs);
+const usage = (text) => process.exit(console.error(`${clean(text)}\n${USAGE}`) ?? 2);
+const textOf = (bytes) => (bytes ?? Buffer.alloc(0)).toString('utf8', 0, MOST_LINE);
 
-/** RFC 8785: keys in the order of their UTF-16 units, numbers and strings as JSON.stringify writes them. */
+/** RFC 8785, which writes numbers and strings as JSON.stringify does; what is beyond ASCII is escaped. */
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const keys = Object.keys(value).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`;
+  const code = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value).replace(/[^ -~]/g, code);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${canonical(name)}:${canonical(value[name])}`).join(',')}}`;
 }
 
-/** Every file below the folder by its path. */
-function unfold(folder, below = '', files = new Map()) {
-  for (const name of readdirSync(join(folder, below)).sort()) {
-    const path = below === '' ? name : `${below}/${name}`;
-    const stat = lstatSync(join(folder, path));
-    if (stat.isDirectory()) unfold(folder, path, files);
-    else if (stat.isFile() && stat.size <= MOST) files.set(path, readFileSync(join(folder, path)));
-    else problem(`${path} is not a file of a bundle`);
-    if (files.size > 10_000) throw new Error('there are too many files');
-  }
-  return files;
+/** Every file below the folder with its path. */
+function unfold(folder, below = '') {
+  return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${below}${entry.name}`;
+    if (entry.isDirectory()) return unfold(folder, `${path}/`);
+    const isFile = entry.isFile() && lstatSync(join(folder, path)).size <= MOST;
+    must(isFile, `${path} is not a file of a bundle`);
+    return isFile ? [[path, readFileSync(join(folder, path))]] : [];
+  });
 }
 
-/** The lines of a signed note (c2sp.org/signed-note), when one of the keys has signed it under the name in its first line. */
-function openNote(bytes, keys) {
-  const note = bytes?.toString('utf8', 0, 2 ** 17) ?? '';
-  const end = note.lastIndexOf('\n\n');
-  const text = note.slice(0, end + 1);
-  const [, name, base64] = /^— (\S+) (\S+)\n$/u.exec(note.slice(end + 2)) ?? [];
-  const signature = Buffer.from(base64 ?? '', 'base64');
-  if (end < 1 || signature.toString('base64') !== base64 || text.split('\n')[0] !== name) return [];
-  for (const key of keys) {
-    const raw = Buffer.from(key.export({ format: 'jwk' }).x, 'base64url');
-    const id = sha256(Buffer.concat([Buffer.from(`${name}\n\u0001`), raw])).slice(0, 8);
-    const isOurs =
-      id === signature.toString('hex', 0, 4) && name.startsWith(`lifeboat/${sha256(raw).slice(0, 16)}/`);
-    if (isOurs && verify(null, Buffer.from(text), key, signature.subarray(4))) return text.split('\n');
-  }
-  return [];
-}
-
-/** Re-computes one stream: entries, each with the hash of the one before it, then one line with the head. */
-function readStream(file, bytes) {
-  const [hashes, entries] = [['0'.repeat(64)], []];
-  for (let at = 0; at < bytes.length; ) {
-    const end = bytes.indexOf(10, at);
-    if (end === -1 || end - at > MOST_JSON) throw new Error(`${file} has a line that is no entry`);
-    const line = JSON.parse(bytes.toString('utf8', at, end));
-    at = end + 1;
-    if (line.head !== undefined) {
-      const { stream, seq, hash } = line.head;
-      const fits =
-        entries.every((entry) => entry.stream === stream) && seq === entries.length && hash === hashes[seq];
-      if (!fits || at !== bytes.length) problem(`${file}: its end is missing, or not its own`);
-      return { stream, hashes, entries };
+/** Whether one of the keys has signed a note (c2sp.org/signed-note) under its name. */
+function openNote(note, keys, name) {
+  const [, text, lines] = /^([\s\S]*\n)\n((?:— \S+ \S+\n)+)$/u.exec(note) ?? [];
+  let result = text === undefined ? 'changed' : 'unknown';
+  for (const line of lines?.split('\n').filter((one) => one.startsWith(`— ${name} `)) ?? []) {
+    const signature = Buffer.from(line.split(' ')[2], 'base64');
+    for (const key of keys) {
+      const raw = Buffer.from(key.export({ format: 'jwk' }).x, 'base64url');
+      if (!hash(`${name}\n\x01`, raw).subarray(0, 4).equals(signature.subarray(0, 4))) continue;
+      const fits = verify(null, Buffer.from(text), key, signature.subarray(4));
+      if (!fits || result === 'unknown') result = fits ? 'signed' : 'changed';
     }
-    const { stream, seq, at: time, by, type, body, prev, hash } = line;
-    if (seq !== hashes.length || prev !== hashes[seq - 1])
-      problem(`${file}: entry ${seq} does not continue the one before it`);
-    if (sha256(`${prev}\n${canonical([stream, seq, time, by, type, body])}`) !== hash)
-      problem(`${file}: entry ${seq} was changed: its content does not give its hash`);
-    hashes.push(hash);
-    entries.push(line);
   }
-  throw new Error(`${file} has no end`);
+  return result;
 }
 
-/** Every head that was signed on the way is in its stream; what none of them saw was signed only with the bundle. */
-function checkHeads(files, streams, keys, signedTo) {
-  const reach = new Map();
-  for (const [name, bytes] of files) {
-    if (!name.startsWith('checkpoints/')) continue;
-    const [origin = '', size, root = ''] = openNote(bytes, keys);
-    const stream = origin.split('/').slice(2).join('/');
-    const hash = streams.get(stream)?.hashes[Number(size)];
-    if (origin === '' || !name.startsWith(`checkpoints/${stream}/`))
-      problem(`${name} is not signed by a known key`);
-    else if (hash === undefined) problem(`${stream} ends before entry ${size}, which was signed`);
-    else if (hash !== Buffer.from(root, 'base64').toString('hex'))
-      problem(`${stream}: entry ${size} is not the one that was signed`);
-    else reach.set(stream, Math.max(reach.get(stream) ?? 0, Number(size)));
+/** The root of each size that a proof shows of an RFC 6962 tree (README.txt), hex. */
+function openTree(size, leaves, { sizes, nodes }) {
+  const places = [...leaves.keys()];
+  const marks = [...sizes, ...places, ...places.map((index) => index + 1)].sort((a, b) => a - b);
+  const known = new Map();
+  let [mark, used] = [0, 0];
+  const range = (first, end) => {
+    const name = `${first} ${end}`;
+    if (known.has(name)) return known.get(name);
+    while (marks[mark] <= first) mark += 1;
+    const near = 2 ** Math.round(Math.log2(end - first));
+    const middle = first + (near < end - first ? near : near / 2);
+    const isParted = end - first > 1 && (marks[mark] < end || used === nodes.length);
+    const whole = () => (end - first === 1 && leaves.get(first)) || Buffer.from(nodes[used++], 'hex');
+    known.set(name, isParted ? hash('\x01', range(first, middle), range(middle, end)) : whole());
+    return known.get(name);
+  };
+  range(0, size);
+  const isShown = places.every((index) => known.has(`${index} ${index + 1}`)) && used === nodes.length;
+  must(isShown && nodes.every((node) => /^[0-9a-f]{64}$/.test(node)), 'proof.json shows other entries');
+  return new Map([...marks, size].filter((at) => at > 0).map((at) => [at, range(0, at).toString('hex')]));
+}
+
+/** The entries by file: each line is the exact text of a leaf, and no stream has a gap. */
+function readStreams(files, proof, run) {
+  const [leaves, streams] = [new Map(), new Map()];
+  const names = [...files.keys()].filter((name) => /^(?:journal|log)\.jsonl$|^ledger\//.test(name)).sort();
+  must(names.join() === Object.keys(proof.leaves).sort().join(), 'proof.json is not about these files');
+  for (const name of names) {
+    const [lines, places] = [files.get(name).toString('latin1').split('\n'), proof.leaves[name] ?? []];
+    must(lines.pop() === '' && places.length === lines.length, `${name} is cut, or proof.json not about it`);
+    const entries = lines.map((line, at) => ({ ...JSON.parse(line.slice(0, MOST_LINE)), index: places[at] }));
+    const stream = String(entries[0]?.stream);
+    const isIts = { 'journal.jsonl': stream === `run/${run}`, 'log.jsonl': stream === 'store/log' }[name];
+    must(isIts ?? stream.startsWith('instance/'), `${name} does not hold what its name says`);
+    for (const [at, { index, body, by, type, ...rest }] of entries.entries()) {
+      const exact = canonical({ at: rest.at, body, by, seq: at + 1, stream, type });
+      must(exact === lines[at], `line ${at + 1} of ${name} is not entry ${at + 1} of its stream`);
+      must(!leaves.has(index) && !(index <= places[at - 1]), `line ${at + 1} of ${name} has no own place`);
+      leaves.set(index, hash('\0', lines[at]));
+    }
+    streams.set(name, entries);
   }
-  for (const [stream, { entries }] of streams) {
-    const [there, last] = [reach.get(stream) ?? 0, entries.length];
-    if (signedTo !== undefined && (signedTo[stream] ?? 0) !== there)
-      problem(`the signed heads of ${stream} reach to entry ${there}, not to the one of the manifest`);
-    if (there + 1 === last) limit(`entry ${last} of ${stream} was signed only when this bundle was made`);
-    else if (there < last)
-      limit(`entries ${there + 1} to ${last} of ${stream} were signed only when this bundle was made`);
+  return { leaves, streams };
+}
+
+/** The checkpoints are of this tree. Adds keys that were endorsed below what a key that counts has signed. */
+function checkCheckpoints(files, roots, about, keys) {
+  const notes = [...files].filter(([name]) => /^checkpoint(?:s\/.*|\.note)$/.test(name));
+  const all = notes.map(([name, bytes]) => [name, textOf(bytes), ...textOf(bytes).split('\n')]);
+  const reach = ([, note, origin, size]) => (openNote(note, keys, origin) === 'signed' ? Number(size) : 0);
+  for (const { index, type, body } of about)
+    if (type === 'key.endorsed' && all.some((one) => reach(one) > index))
+      keys.push(...keysOf(body.publicKey));
+  const log = about[0].index === 0 && about[0].body.origin;
+  for (const [name, note, origin, size, root] of all) {
+    const result = openNote(note, keys, origin);
+    const isOurs = origin === log && Buffer.from(root, 'base64').toString('hex') === roots.get(Number(size));
+    must(isOurs, `${name} has signed other entries than these`);
+    const isKnown = result === 'signed' || (result === 'unknown' && name !== 'checkpoint.note');
+    must(isKnown, `${name} is not signed by a known key, or was changed`);
+    limit(result === 'unknown', `${name} pins nothing: its key is neither given nor endorsed`);
   }
 }
 
-/** The manifest is the one that was signed, and the files are those of the manifest. */
-function checkManifest(files, manifest, keys) {
-  const bytes = files.get('manifest.json');
-  const [origin = '', size, digest] = openNote(files.get('manifest.note'), keys);
-  if (origin === '') problem('manifest.note is not signed by a known key');
-  else if (
-    !origin.endsWith(`/bundle/${manifest.run}`) ||
-    size !== String(bytes.length) ||
-    digest !== sha256(bytes, 'base64')
-  )
-    problem('manifest.json is not the one that was signed');
-  const listed = new Map(manifest.files.map((file) => [file.name, file]));
-  for (const [name, { bytes: length, sha256: expected }] of listed) {
-    const file = files.get(name);
-    if (file === undefined) problem(`${name} is missing`);
-    else if (file.length !== length || sha256(file) !== expected) problem(`${name} was changed`);
-  }
-  for (const name of files.keys())
-    if (!listed.has(name) && !/^manifest\.(?:json|note)$/u.test(name))
-      problem(`${name} does not belong here`);
+/** The list of files is the one that was signed, and the files are those of the list. */
+function checkFiles(files, keys, run) {
+  const [sums, note] = ['SHA256SUMS', 'manifest.note'].map((name) => textOf(files.get(name)));
+  must(openNote(note, keys, `lifeboat-bundle/${run}`) === 'signed', 'manifest.note is not signed');
+  must(note.split('\n')[3] === `SHA256SUMS ${hex(sums)}`, 'SHA256SUMS is not the one that was signed');
+  const listed = new Set(sums.trimEnd().split('\n'));
+  for (const [name, bytes] of files)
+    if (name !== 'SHA256SUMS' && name !== 'manifest.note')
+      must(listed.delete(`${hex(bytes)}  ${name}`), `${name} was changed, or does not belong here`);
+  for (const line of listed) must(false, `${line.slice(66)} is missing, or was changed`);
 }
 
-/** The transcript of requests and the papers of approvals are those of the record, and nothing follows its end. */
-function checkPapers(files, { entries }, run) {
+/** The transcript and the files of approvals are those of the record, and nothing follows its end. */
+function checkPapers(files, entries) {
+  const end = entries.findIndex(({ type }) => /^run\.(?:closed|abandoned)$/.test(type));
+  const isLate = ({ type }, at) => at > end && !/^(?:run\.resumed|approval\.withdrawn)$/.test(type);
+  must(end === -1 || !entries.some(isLate), 'there are entries behind the end of the run');
   const transcript = files.get('transcript.jsonl') ?? Buffer.alloc(0);
-  const end = entries.findIndex(({ type }) => /^run\.(?:closed|abandoned)$/u.test(type));
-  for (const { seq, type } of end === -1 ? [] : entries.slice(end + 1))
-    if (!/^(?:run\.resumed|approval\.withdrawn)$/u.test(type))
-      problem(`entry ${seq} (${type}) stands behind the end of the run`);
-  const kept = entries.filter(({ type }) => type === 'transcript.kept').at(-1)?.body;
-  if (transcript.length > (kept?.bytes ?? 0)) {
-    const isOver = entries[end]?.type === 'run.closed' && kept !== undefined && kept.problem === undefined;
-    (isOver ? problem : limit)(`transcript.jsonl goes on after the ${kept?.bytes ?? 0} bytes of the record`);
-  }
-  const given = entries.filter(({ type }) => type === 'approval.given');
-  const isOurs = new Map();
-  for (const { type, body } of entries) {
-    if (type !== 'approval.asked') continue;
-    const { challenge, text } = body;
-    const fits = sha256(text).startsWith(challenge) && text.split('\n').includes(`run: ${run}`);
-    isOurs.set(challenge, fits && isOurs.get(challenge) !== false);
-  }
-  for (const { seq, body } of given)
-    if (isOurs.get(body.challenge) !== true)
-      problem(`the approval of entry ${seq} was not given for what this run has asked`);
-  if (given.length > 0)
-    limit(`${given.length} approval signatures not checked here: README.txt says how OpenSSH does that`);
-  const paper = (name) => files.get(`approvals/${name}`)?.toString('utf8');
+  const kept = entries.filter(({ type }) => type === 'transcript.kept').map(({ body }) => body);
+  for (const { bytes, sha256 } of kept)
+    must(hex(transcript.subarray(0, bytes)) === sha256, 'the transcript is not the one of the record');
+  const last = kept.at(-1) ?? { bytes: 0, problem: 'nothing is kept' };
+  const isOver = entries[end]?.type === 'run.closed' && last.problem === undefined;
+  if (transcript.length > last.bytes)
+    (isOver ? problems : limits).push('the transcript goes on behind what the record says of it');
   for (const { seq, type, body } of entries) {
-    const fits =
-      (type !== 'transcript.kept' ||
-        (transcript.length >= body.bytes && sha256(transcript.subarray(0, body.bytes)) === body.sha256)) &&
-      (type !== 'approval.asked' || paper(`${body.challenge}.txt`) === body.text) &&
-      (type !== 'approval.given' || paper(`${body.challenge}.${seq}.sig`) === body.signature);
-    if (!fits) problem(`entry ${seq} (${type}) does not fit its file`);
+    const file = { 'approval.asked': 'txt', 'approval.given': `${seq}.sig` }[type];
+    const paper = file && textOf(files.get(`approvals/${body.challenge}.${file}`));
+    must(!file || paper === (body.signature ?? body.text), `the file of entry ${seq} is another one`);
+    limit(type === 'approval.given', `the approval of entry ${seq} was not checked: README.txt says how`);
   }
 }
 
-/** What somebody wrote down elsewhere is still in the record. */
-function checkAnchor(text, streams) {
-  const [, whole, ledger, id, seq, digits, check] =
-    /^\s*(lifeboat:(instance\/)?([\w.-]+):([1-9]\d*):([0-9a-f]{20})):([0-9a-f]{4})\s*$/u.exec(text) ?? [];
-  if (whole === undefined || sha256(whole).slice(0, 4) !== check)
-    usage('this is not an anchor, or not copied whole');
-  const stream = `${ledger ?? 'run/'}${id}`;
-  const hash = streams.get(stream)?.hashes[Number(seq)];
-  if (!streams.has(stream)) problem(`the anchor is of ${stream}, which is not here`);
-  else if (!hash?.startsWith(digits))
-    problem(`entry ${seq} is not the one of the anchor: the record was cut, rolled back or rewritten`);
-  return `entries 1 to ${seq} of ${stream}`;
+/** What somebody wrote down elsewhere is still so. */
+function checkAnchor(text, log, roots) {
+  const form = /^(lifeboat:([0-9a-f]{16}):([1-9]\d{0,14}):([0-9a-f]{20})):([0-9a-f]{4})$/;
+  const [, whole = '', of, size, digits, check] = form.exec(text.trim()) ?? [];
+  if (hex(whole).slice(0, 4) !== check) usage('this is not an anchor, or not copied whole');
+  const root = roots.get(Number(size));
+  must(log === `lifeboat/${of}` && (root ?? digits).startsWith(digits), 'the anchor saw other entries');
+  limit(root === undefined, `no proof here shows the ${size} entries of the anchor: it pins nothing`);
 }
 
-/** Gives what the anchors pin. */
-function checkAll(files, keys, anchors) {
-  const text = files.get('manifest.json');
-  if (text === undefined) throw new Error('there is no manifest.json');
-  if (text.length > MOST_JSON) throw new Error('the manifest is too large');
-  const manifest = JSON.parse(text.toString('utf8'));
-  checkManifest(files, manifest, keys);
-  const streams = new Map();
-  for (const [name, bytes] of files) {
-    if (name !== 'journal.jsonl' && !name.startsWith('ledger/')) continue;
-    const read = readStream(name, bytes);
-    if (streams.has(read.stream)) problem(`${read.stream} is here twice`);
-    streams.set(read.stream, read);
-  }
-  const run = streams.get(`run/${manifest.run}`) ?? { hashes: [], entries: [] };
-  const { seq, hash } = manifest.head;
-  if (run.hashes.length !== seq + 1 || run.hashes[seq] !== hash)
-    problem('journal.jsonl does not end where the manifest says');
-  checkHeads(files, streams, keys, manifest.signedTo);
-  checkPapers(files, run, manifest.run);
-  for (const { stream, hashes } of streams.values()) {
-    const head = `lifeboat:${stream.replace(/^run\//u, '')}:${hashes.length - 1}:${hashes.at(-1).slice(0, 20)}`;
-    heads.push(`${stream}: ${hashes.length - 1} entries, anchor ${head}:${sha256(head).slice(0, 4)}`);
-  }
-  return anchors.map((anchor) => checkAnchor(anchor, streams)).join(', ');
+// A mistake of whoever calls this says nothing of the bundle.
+process.on('uncaughtException', ({ message }) => usage(message));
+const options = { 'public-key': { type: 'string' }, anchor: { type: 'string', multiple: true, default: [] } };
+const { values, positionals } = parseArgs({ options, allowPositionals: true });
+const [folder = dirname(process.argv[1]), ...more] = positionals;
+const pem = values['public-key'] && readFileSync(values['public-key'], 'latin1');
+if (more.length > 0 || !statSync(folder).isDirectory()) usage('name one folder; a tar is unpacked first');
+if (pem !== undefined && keysOf(pem).length === 0) usage('there is no ed25519 public key in PEM');
+try {
+  const files = new Map(unfold(folder));
+  const [, run = ''] = /^lifeboat\.bundle\/1\nrun (\S+)\n/.exec(textOf(files.get('manifest.note'))) ?? [];
+  const proof = JSON.parse(textOf(files.get('proof.json')));
+  const [log, size] = textOf(files.get('checkpoint.note')).split('\n');
+  const { leaves, streams } = readStreams(files, proof, run);
+  const roots = openTree(Number(size), leaves, proof);
+  const about = streams.get('log.jsonl');
+  const keys = keysOf(pem ?? textOf(files.get('lifeboat.pub')) + about[0].body.publicKey);
+  checkCheckpoints(files, roots, about, keys);
+  checkFiles(files, keys, run);
+  checkPapers(files, streams.get('journal.jsonl'));
+  for (const anchor of values.anchor) checkAnchor(anchor, log, roots);
+  for (const [name, entries] of streams) console.log(`${name}: ${entries.length} entries`);
+} catch (error) {
+  must(false, `what is here is not a bundle any more: ${error.message}`);
 }
-
-function keysOf(pem) {
-  const blocks = String(pem).match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/gu) ?? [];
-  return blocks.map((block) => createPublicKey(block)).filter((key) => key.asymmetricKeyType === 'ed25519');
-}
-
-/** A mistake of whoever calls this says nothing of the bundle. */
-function usage(text) {
-  console.error(`${clean(text)}\n${USAGE}`);
-  process.exit(2);
-}
-
-function givenKeys(file) {
-  try {
-    if (!statSync(file).isFile() || statSync(file).size > MOST_JSON) return [];
-    return keysOf(readFileSync(file));
-  } catch {
-    return [];
-  }
-}
-
-/** What was taken on trust, with what was given from elsewhere. */
-function believed(hasKey, pinned) {
-  if (hasKey && pinned === '') return 'a later state of the record is not excluded: that takes an anchor';
-  if (hasKey) return undefined;
-  const key = 'the key in the bundle is believed, and what it signs';
-  if (pinned === '') return `${key}: whoever made all of this anew is not found without a key or an anchor`;
-  return `only ${pinned} are pinned by the anchor; report, plan, ledgers and transcript are believed; ${key}`;
-}
-
-function main([folder = dirname(process.argv[1]), ...rest], { 'public-key': [keyFile], anchor: anchors }) {
-  if (rest.length > 0) usage(`what is ${rest[0]}?`);
-  const given = keyFile === undefined ? undefined : givenKeys(keyFile);
-  if (given?.length === 0) usage(`${keyFile} holds no ed25519 public key in PEM`);
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) usage(`${folder} is not a folder`);
-  let pinned = '';
-  try {
-    const files = unfold(folder);
-    pinned = checkAll(files, given ?? keysOf(files.get('lifeboat.pub')), anchors);
-    if (problems.length === 0)
-      console.log(
-        `${files.size} files: nothing was changed${limits.length > 0 ? ' within these limits' : ''}`,
-      );
-  } catch (error) {
-    problem(`what is here is not a bundle any more: ${error.message}`);
-  }
-  for (const text of problems.slice(0, 200)) console.log(`problem: ${text}`);
-  if (problems.length > 0) console.log('NOT INTACT');
-  for (const text of limits.slice(0, 200)) console.log(`limit: ${text}`);
-  for (const text of heads) console.log(clean(text));
-  const trust = problems.length > 0 ? undefined : believed(given !== undefined, pinned);
-  if (trust !== undefined) console.log(`believed: ${clean(trust)}`);
-  process.exitCode = problems.length === 0 ? 0 : 1;
-}
-
-const words = process.argv.slice(2);
-const flags = { 'public-key': [], anchor: [] };
-for (let at = words.findIndex((word) => word.startsWith('--')); at !== -1; ) {
-  const [name, value] = words.splice(at, 2);
-  if (!['--public-key', '--anchor'].includes(name) || value === undefined) usage(`what is ${name}?`);
-  flags[name.slice(2)].push(value);
-  at = words.findIndex((word) => word.startsWith('--'));
-}
-main(words, flags);
+limit(pem === undefined, 'no key is pinned: the key in the bundle is believed, and what it signs');
+for (const text of problems.slice(0, 200)) console.log(`problem: ${text}`);
+for (const text of limits.slice(0, 200)) console.log(`limit: ${text}`);
+console.log('note: that no stream had more entries than these is what the signer of the bundle says');
+process.exitCode = problems.length > 0 ? 1 : limits.length > 0 ? 3 : 0;
+console.log(['intact', 'NOT INTACT', '', 'consistent, but not all of it is pinned'][process.exitCode]);

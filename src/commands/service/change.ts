@@ -129,7 +129,7 @@ export async function changeInstance<S extends Seen>(
     } finally {
       line.end();
       await done();
-      if (isSealed && weight === 'destroys') await tellAnchor(context, workspace, name);
+      if (isSealed && weight === 'destroys') await tellAnchor(context, workspace);
     }
   } catch (thrown) {
     const isLeft = thrown instanceof LifeboatError && thrown.code === 'call.left';

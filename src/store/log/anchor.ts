@@ -37,7 +37,10 @@ export function parseAnchor(pasted: string): Anchor {
   if (whole !== undefined && root !== undefined && checkOf(text.slice(0, -5)) === check)
     return { origin: `lifeboat/${log}`, size: Number(size), root };
   throw new LifeboatError('anchor.typo', `this is not an anchor, or not copied whole: ${show(pasted, 120)}`, {
-    hints: ['it looks like lifeboat:16 HEX DIGITS:NUMBER:20 HEX DIGITS:4 HEX DIGITS', 'nothing was verified by it'],
+    hints: [
+      'it looks like lifeboat:16 HEX DIGITS:NUMBER:20 HEX DIGITS:4 HEX DIGITS',
+      'nothing was verified by it',
+    ],
     exitCode: EXIT.usage,
   });
 }

@@ -96,8 +96,9 @@ export function openTree(
     return hash;
   };
   rangeOf(0, size);
+  const shown = new Set([size, ...sizes, ...[...leaves.keys()].map((index) => index + 1)]);
   return {
-    root: (at) => (isIn(at, 1) ? rangeOf(0, at) : undefined),
+    root: (at) => (shown.has(at) ? rangeOf(0, at) : undefined),
     path: (index) => inclusionRanges(index, size).flatMap(([first, end]) => rangeOf(first, end) ?? []),
   };
 }

@@ -71,7 +71,9 @@ function settingsOf(query: string): ReadonlyMap<string, string> {
   }
   const attributes = settings.get('target_session_attrs');
   if (attributes !== undefined && !['any', 'primary', 'read-write'].includes(attributes))
-    throw wrong('target_session_attrs can be read-write only: a standby may lag behind what was acknowledged');
+    throw wrong(
+      'target_session_attrs can be read-write only: a standby may lag behind what was acknowledged',
+    );
   return settings;
 }
 

@@ -12,10 +12,16 @@ const GROUP = 500;
 
 export interface Followers {
   follow(from: number, signal: AbortSignal): AsyncGenerator<readonly Entry[]>;
-  /** This process has appended. */
-  wake(): void;
+  /** This process has appended these, in order of their leaves. */
+  tell(entries: readonly Entry[]): void;
   /** The journal closes: every follower ends. */
   end(): void;
+}
+
+/** One who follows: what this process has appended is put before him, and he is woken to look at the store. */
+interface Follower {
+  own: readonly Entry[];
+  wake: () => void;
 }
 
 /**
@@ -23,11 +29,11 @@ export interface Followers {
  * beneath. A store that cannot be reached is waited for. Timers keep no process alive.
  */
 export function createFollowers(ask: Ask, listener: Link): Followers {
-  const waiting = new Set<() => void>();
+  const followers = new Set<Follower>();
   let isOver = false;
   let isListening = false;
-  const wake = () => {
-    for (const go of [...waiting]) go();
+  const wakeAll = () => {
+    for (const { wake } of followers) wake();
   };
   listener.onBreak(() => {
     isListening = false;
@@ -38,46 +44,79 @@ export function createFollowers(ask: Ask, listener: Link): Followers {
     isListening = true;
     try {
       await listener.use(async (session) => {
-        session.onNotice(wake);
+        session.onNotice(wakeAll);
         await session.query('listen lifeboat');
       });
+      // What was committed before it listened.
+      wakeAll();
     } catch {
       isListening = false;
     }
   };
 
-  const change = (signal: AbortSignal): Promise<void> => {
+  /** Resolves when there may be something new. */
+  const change = (follower: Follower, signal: AbortSignal) => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, LOOK_EVERY).unref();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    waiting.add(resolve);
-    return promise.finally(() => {
+    const go = () => {
       clearTimeout(timer);
-      waiting.delete(resolve);
-    });
+      signal.removeEventListener('abort', go);
+      resolve();
+    };
+    const timer = setTimeout(go, LOOK_EVERY).unref();
+    signal.addEventListener('abort', go);
+    follower.wake = go;
+    return { promise, go };
+  };
+
+  const look = async (next: number): Promise<readonly Entry[]> => {
+    try {
+      return await ask((session) => readLeaves(session, next, GROUP));
+    } catch (error) {
+      if (isBroken(error)) return [];
+      throw error;
+    }
   };
 
   return {
     async *follow(from, signal) {
-      for (let next = from; !signal.aborted && !isOver; ) {
-        await listen();
-        // From before the look: what is committed during it wakes this follower too.
-        const changed = change(signal);
-        const entries = await ask((session) => readLeaves(session, next, GROUP)).catch((error: unknown) => {
-          if (isBroken(error)) return [];
-          throw error;
-        });
-        if (entries.length === 0) await changed;
-        else {
-          next = (entries.at(-1)?.index ?? next) + 1;
-          yield entries;
+      const follower: Follower = { own: [], wake: () => undefined };
+      followers.add(follower);
+      try {
+        let looking: Promise<readonly Entry[]> | undefined;
+        for (let next = from; !signal.aborted && !isOver; ) {
+          const own = follower.own;
+          follower.own = [];
+          if (own[0]?.index === next) {
+            next += own.length;
+            yield own;
+            continue;
+          }
+          void listen();
+          // From before the look: what is committed during it wakes this follower, too.
+          const changed = change(follower, signal);
+          looking ??= look(next);
+          looking.catch(() => undefined);
+          const looked = await Promise.race([looking, changed.promise]);
+          if (looked) looking = undefined;
+          if (looked?.length === 0 && follower.own.length === 0) await changed.promise;
+          changed.go();
+          const found = looked?.filter(({ index }) => index >= next) ?? [];
+          next += found.length;
+          if (found.length > 0) yield found;
         }
+      } finally {
+        followers.delete(follower);
       }
     },
-    wake,
+    tell(entries) {
+      for (const follower of followers) {
+        if (follower.own.length === 0) follower.own = entries;
+        follower.wake();
+      }
+    },
     end() {
       isOver = true;
-      wake();
+      wakeAll();
     },
   };
 }

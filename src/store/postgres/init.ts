@@ -94,11 +94,14 @@ async function madeRole(session: Session): Promise<boolean> {
 
 function otherVersion(version: number): LifeboatError {
   const found = show(String(version), 20);
-  return new LifeboatError('journal.version', `the store has version ${found}, this lifeboat knows ${SCHEMA_VERSION}`, {
-    hints:
-      version < SCHEMA_VERSION
-        ? ['`lifeboat store init` brings it up to this version']
-        : ['use the version of lifeboat that made it, or a newer one'],
-  });
+  return new LifeboatError(
+    'journal.version',
+    `the store has version ${found}, this lifeboat knows ${SCHEMA_VERSION}`,
+    {
+      hints:
+        version < SCHEMA_VERSION
+          ? ['`lifeboat store init` brings it up to this version']
+          : ['use the version of lifeboat that made it, or a newer one'],
+    },
+  );
 }
-

@@ -11,13 +11,18 @@ import type { Proof } from './write.ts';
 /** A hold with what an append proves of it. */
 export interface Lease extends Hold {
   readonly proof: Proof;
-  /** Given back, or lost: no append may prove it any more. */
-  readonly isOver: boolean;
+  readonly isReleased: boolean;
+  /** The store says that it is not ours any more. */
+  lose(why: string): void;
 }
 
 export interface Leases {
   /** Rejects with `journal.held`, naming the holder. */
   take(resource: StreamName): Promise<Lease>;
+  /** The lease behind a hold of this store that was not given back; undefined for anything else. */
+  find(hold: Hold): Lease | undefined;
+  /** Why a lease cannot be proven any more: another process has it (`journal.conflict`), or may have it soon (`journal.lost-hold`). */
+  whyLost(lease: Lease): Promise<LifeboatError>;
   /** Gives all of them back. */
   close(): Promise<void>;
 }
@@ -61,12 +66,14 @@ from mine where l.resource = mine.resource returning l.resource`;
 const RELEASE = `update lifeboat.leases set until = '-infinity'
 where resource = $1 and token = $2::bigint and nonce = $3::uuid and until > clock_timestamp()`;
 
+const OTHER = `select 1 from lifeboat.leases where resource = $1 and nonce <> $2::uuid`;
+
 const WHO = `select holder, to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
 from lifeboat.leases where resource = $1 and until > clock_timestamp()`;
 
 /** Takes leases and renews them in the background, at a third of their time. Its timers keep no process alive. */
 export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
-  const held = new Set<Held>();
+  const held = new Map<Hold, Held>();
   const holder = JSON.stringify({
     by: show(by, 120),
     pid: process.pid,
@@ -76,7 +83,7 @@ export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
   let renewal: NodeJS.Timeout | undefined;
 
   const renew = async () => {
-    const mine = [...held].filter(({ lease }) => !lease.isOver);
+    const mine = [...held.values()].filter(({ lease }) => !lease.lost.aborted);
     if (mine.length === 0) return;
     const sent = steadyNow();
     const kept = await link.use((session) =>
@@ -90,7 +97,7 @@ export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
     const names = new Set(kept.map(({ resource }) => resource));
     for (const one of mine) {
       if (names.has(one.lease.resource)) one.extend(sent);
-      else one.lose('it was taken over, or has ended by the clock of the database');
+      else one.lease.lose('it was taken over, or has ended by the clock of the database');
     }
   };
 
@@ -105,9 +112,9 @@ export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
   };
 
   const giveBack = async (one: Held) => {
-    held.delete(one);
-    if (one.lease.isOver) return;
+    if (!held.delete(one.lease)) return;
     one.end();
+    if (one.lease.lost.aborted) return;
     const { resource, token, nonce } = one.lease.proof;
     await link.use((session) => session.query(RELEASE, [resource, token, nonce])).catch(() => undefined);
   };
@@ -118,13 +125,21 @@ export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
       const sent = steadyNow();
       const token = await link.use((session) => tokenOf(session, resource, [resource, nonce, holder, ttl]));
       const one = createHeld({ resource, token, nonce }, sent, ttl * SURELY, () => giveBack(one));
-      held.add(one);
+      held.set(one.lease, one);
       schedule();
       return one.lease;
     },
+    find: (hold) => held.get(hold)?.lease,
+    async whyLost({ resource, proof, lost }) {
+      const others = await link
+        .use((session) => session.query(OTHER, [resource, proof.nonce]))
+        .catch((): readonly object[] => []);
+      if (others.length > 0) return takenOver(resource);
+      return lost.reason instanceof LifeboatError ? lost.reason : lostHold(resource, 'it has ended');
+    },
     async close() {
       clearTimeout(renewal);
-      await Promise.all([...held].map(giveBack));
+      await Promise.all([...held.values()].map(giveBack));
     },
   };
 }
@@ -132,16 +147,10 @@ export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
 interface Held {
   readonly lease: Lease;
   extend(sent: number): void;
-  lose(why: string): void;
   end(): void;
 }
 
-function createHeld(
-  proof: Proof,
-  sent: number,
-  surely: number,
-  giveBack: () => Promise<void>,
-): Held {
+function createHeld(proof: Proof, sent: number, surely: number, giveBack: () => Promise<void>): Held {
   const lost = new AbortController();
   let until = sent + surely;
   let isReleased = false;
@@ -165,9 +174,10 @@ function createHeld(
     token: proof.token,
     proof,
     lost: lost.signal,
-    get isOver() {
-      return isReleased || lost.signal.aborted;
+    get isReleased() {
+      return isReleased;
     },
+    lose,
     lasts() {
       // The process may have been stopped for longer than its lease: then the timer is late, the clock is not.
       if (!isReleased && until <= steadyNow()) lose('this process stood still for longer than it lasts');
@@ -182,7 +192,6 @@ function createHeld(
       until = Math.max(until, from + surely);
       watch();
     },
-    lose,
     end() {
       isReleased = true;
       clearTimeout(timer);
@@ -200,6 +209,12 @@ export function lostHold(resource: string, why: string): LifeboatError {
   });
 }
 
+function takenOver(resource: string): LifeboatError {
+  return new LifeboatError('journal.conflict', `${resource} was taken over by another process`, {
+    hints: ['nothing was written: read it again before acting'],
+  });
+}
+
 async function tokenOf(session: Session, resource: StreamName, values: readonly unknown[]): Promise<number> {
   for (;;) {
     const [taken] = await session.query<{ token: number }>(TAKE, values);
@@ -210,10 +225,14 @@ async function tokenOf(session: Session, resource: StreamName, values: readonly 
   }
 }
 
-function heldBy(resource: StreamName, { holder, since }: { readonly holder: string; readonly since: string }) {
+function heldBy(
+  resource: StreamName,
+  { holder, since }: { readonly holder: string; readonly since: string },
+) {
   const hints = ['when its process ends without giving it back, it is free after the time of a lease'];
   const who = parsed(holder);
-  if (who === undefined) return new LifeboatError('journal.held', `${resource} is held by another process`, { hints });
+  if (who === undefined)
+    return new LifeboatError('journal.held', `${resource} is held by another process`, { hints });
   const { by, pid, host, command } = who;
   const isOwn = pid === process.pid && host === hostname();
   const name = isOwn ? 'this process itself' : `${show(by, 60)} (process ${pid} on ${show(host, 60)})`;

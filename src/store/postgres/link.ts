@@ -69,7 +69,9 @@ export function createLink(options: LinkOptions): Link {
 
   const connected = async () => {
     if (current !== undefined) return current;
-    const { client, at } = await firstPrimary(options, favourite);
+    const { client, at } = await firstPrimary(options, favourite).catch((error: unknown) => {
+      throw unreachable(error, address.servers.map(named).join(', '));
+    });
     favourite = at;
     connections += 1;
     const session = sessionOf(client, connections);
@@ -141,7 +143,10 @@ async function connect(options: LinkOptions, server: Server): Promise<Client> {
   const { address, env } = options;
   const password = findPassword(address, server, env);
   const hints = 'why' in password ? [`no password was sent: ${password.why}`] : [];
-  const config = { ...configOf(options, server), password: async () => ('secret' in password ? password.secret.reveal() : '') };
+  const config = {
+    ...configOf(options, server),
+    password: async () => ('secret' in password ? password.secret.reveal() : ''),
+  };
   try {
     return await greeted(config, options);
   } catch (error) {
@@ -158,7 +163,10 @@ async function connect(options: LinkOptions, server: Server): Promise<Client> {
   }
 }
 
-function configOf({ address, name, statementTimeout, idleTimeout }: LinkOptions, server: Server): ClientConfig {
+function configOf(
+  { address, name, statementTimeout, idleTimeout }: LinkOptions,
+  server: Server,
+): ClientConfig {
   return {
     host: server.host,
     port: server.port,
@@ -212,7 +220,10 @@ const GREETING = `select current_setting('server_version_num')::int as version, 
 
 function tooOld(version: number | undefined): LifeboatError {
   const number = Math.floor((version ?? 0) / 10_000);
-  return new LifeboatError('journal.version', `the database is PostgreSQL ${number}, and the store needs 15 or newer`);
+  return new LifeboatError(
+    'journal.version',
+    `the database is PostgreSQL ${number}, and the store needs 15 or newer`,
+  );
 }
 
 function sessionOf(client: Client, connection: number): Session {

@@ -1,5 +1,5 @@
 import { LifeboatError } from '../../errors.ts';
-import type { Log, LogHead, StoredEntry } from '../journal.ts';
+import type { Log, LoggedEntry, LogHead } from '../journal.ts';
 import { parseCheckpoint } from '../log/checkpoint.ts';
 import { consistencyProof, EMPTY_ROOT, inclusionProof, type NodeOf, placeOf, rootOf } from '../log/merkle.ts';
 import { nodeAt, nodesRead } from '../log/tree.ts';
@@ -20,7 +20,8 @@ export function createLog(ask: Ask, installation: string | undefined): Omit<Log,
     head: () => ask(headOf),
     rootAt: (size) => ask((session) => rootAt(session, size)),
     inclusion: (index, size) => ask((session) => proof(session, (node) => inclusionProof(index, size, node))),
-    consistency: (from, size) => ask((session) => proof(session, (node) => consistencyProof(from, size, node))),
+    consistency: (from, size) =>
+      ask((session) => proof(session, (node) => consistencyProof(from, size, node))),
     stored: (from) => storedEntries(ask, from),
     count: () => ask(countEntries),
     vouched: () => ask((session) => vouchedBy(session, installation)),
@@ -32,7 +33,10 @@ export async function rootAt(session: Session, size: number): Promise<string> {
   return (await computed(session, (node) => rootOf(size, node))).toString('hex');
 }
 
-async function proof(session: Session, compute: (node: NodeOf) => readonly Buffer[]): Promise<readonly string[]> {
+async function proof(
+  session: Session,
+  compute: (node: NodeOf) => readonly Buffer[],
+): Promise<readonly string[]> {
   return (await computed(session, compute)).map((hash) => hash.toString('hex'));
 }
 
@@ -48,9 +52,13 @@ async function computed<T>(session: Session, compute: (node: NodeOf) => T): Prom
     const { leaf, place } = placeOf(level, index);
     const node = nodeAt(stored.get(leaf), place);
     if (node !== undefined) return node;
-    throw new LifeboatError('journal.damaged', `entry ${leaf} of the log is not there, or its hashes are not`, {
-      hints: ['`lifeboat audit verify` says what else is damaged'],
-    });
+    throw new LifeboatError(
+      'journal.damaged',
+      `entry ${leaf} of the log is not there, or its hashes are not`,
+      {
+        hints: ['`lifeboat audit verify` says what else is damaged'],
+      },
+    );
   });
 }
 
@@ -71,7 +79,7 @@ async function headOf(session: Session): Promise<LogHead> {
 }
 
 /** Entries in order of their leaves; those that nobody of this log has written come last, with index -1. */
-async function* storedEntries(ask: Ask, from = 0): AsyncGenerator<StoredEntry> {
+async function* storedEntries(ask: Ask, from = 0): AsyncGenerator<LoggedEntry> {
   for (let next = from; ; ) {
     const page = await ask((session) => storedLeaves(session, next, PAGE));
     yield* page;
@@ -91,7 +99,7 @@ async function countEntries(session: Session): Promise<number> {
 }
 
 /** Rows without a leaf that will never get one. Those of an append that is under way are signed, and no part of the log yet. */
-async function foreignRows(session: Session): Promise<readonly StoredEntry[]> {
+async function foreignRows(session: Session): Promise<readonly LoggedEntry[]> {
   const left = await session.query<FreshRow>(
     `select id, stream, seq, at, by, type, body, append::text, signature from lifeboat.entries e
      where not exists (select from lifeboat.leaves l where l.id = e.id) order by id`,
@@ -101,7 +109,17 @@ async function foreignRows(session: Session): Promise<readonly StoredEntry[]> {
   return [...Map.groupBy(left, ({ append }) => append).values()]
     .filter((rows) => unsignedRow(rows, keys) !== undefined)
     .flat()
-    .map(({ stream, seq, at, by, type, body }) => ({ index: -1, stream, seq, at, by, type, body, hash: '' }));
+    .map(({ stream, seq, at, by, type, body }) => ({
+      index: -1,
+      stream,
+      seq,
+      at,
+      by,
+      type,
+      body,
+      hash: '',
+      tree: '',
+    }));
 }
 
 async function vouchedBy(session: Session, installation: string | undefined): Promise<number> {
@@ -111,4 +129,3 @@ async function vouchedBy(session: Session, installation: string | undefined): Pr
   );
   return row?.size ?? 0;
 }
-

@@ -9,12 +9,11 @@ import { type Address, named, parseAddress } from './address.ts';
 import { steadyNow } from './clock.ts';
 import { createFollowers } from './follow.ts';
 import { refuseOtherVersion } from './init.ts';
-import { createLeases, type Lease, lostHold } from './leases.ts';
+import { createLeases, type Lease, type Leases } from './leases.ts';
 import { closedStore, createLink, type LinkOptions, type Session } from './link.ts';
 import { type Ask, createLog } from './log.ts';
 import { headOf, readLeaves, readStream, streamHeads } from './queries.ts';
 import { catchUp, selectKept } from './rows.ts';
-import { MOST_AT_ONCE } from './schema.ts';
 import { createSeen } from './seen.ts';
 import { refused } from './trouble.ts';
 import { createWriter, persist } from './writer.ts';
@@ -60,7 +59,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   const reading = openReading({ ...options, installation: signer.installation }, base);
   const leasing = createLink({ ...base, name: 'lifeboat leases' });
   const leases = createLeases({ link: leasing, by, ttl });
-  const writer = createWriter({ link, by, signer, projections, seen, patience });
+  const writer = createWriter({ link, by, signer, projections, seen, patience, whyLost: leases.whyLost });
   const secrets = createSecretGuard();
   let vouched = 0;
   let isClosed = false;
@@ -72,8 +71,10 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   };
   const ready = async () => {
     await reading.ask(refuseOtherVersion);
-    await writer.settle();
-    for (const projection of projections) await persist(() => catchUp(link, projection), steadyNow() + patience);
+    // Where somebody was at work with a database tool, it opens all the same: to be read, and to say so at the first append.
+    await writer.settle().catch(unlessDamaged);
+    for (const projection of projections)
+      await persist(() => catchUp(link, projection), steadyNow() + patience);
   };
   await reading.told(ready).catch(async (error: unknown) => {
     await close();
@@ -88,12 +89,11 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
       for (const { stream, type, body } of prepared)
         secrets.check(`${stream} ${type} ${by} ${body}`, `entry ${type} of ${stream}`);
       if (prepared.length === 0) return [];
-      if (prepared.length > MOST_AT_ONCE / 2)
-        throw new LifeboatError('journal.too-large', `${prepared.length} entries are too many for one append`);
-      const proven = provenBy(prepared, holds);
-      const written = await reading.told(() => writer.append(prepared, proven, vouched));
-      reading.wake();
-      return written;
+      const written = await reading.told(async () =>
+        writer.append(prepared, await provenBy(prepared, holds, leases), vouched),
+      );
+      reading.tell(written.all);
+      return written.entries;
     },
     async hold(stream) {
       if (isClosed) throw closedStore();
@@ -102,7 +102,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
         const lease = await leases.take(stream);
         try {
           // What the holder before has written and not put into the log when it died belongs to the stream.
-          await writer.settle(stream);
+          await writer.settle(stream).catch(unlessDamaged);
           return lease;
         } catch (error) {
           await lease.release();
@@ -138,10 +138,12 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
 export async function openPostgresForReading(options: ReaderOptions): Promise<JournalReader> {
   const { projections } = options;
   const reading = openReading(options, connectionsOf(options, STATEMENT));
-  await reading.told(() => reading.ask(refuseOtherVersion)).catch(async (error: unknown) => {
-    await reading.close();
-    throw error;
-  });
+  await reading
+    .told(() => reading.ask(refuseOtherVersion))
+    .catch(async (error: unknown) => {
+      await reading.close();
+      throw error;
+    });
   return {
     ...reading.reader,
     rows: async (name, query) => {
@@ -162,7 +164,13 @@ export async function openPostgresForReading(options: ReaderOptions): Promise<Jo
 type Connections = Omit<LinkOptions, 'name' | 'greet'>;
 
 function connectionsOf({ address, env }: ReaderOptions, idleTimeout: number): Connections {
-  return { address: parseAddress(address, env), env, statementTimeout: STATEMENT, idleTimeout, readOnly: false };
+  return {
+    address: parseAddress(address, env),
+    env,
+    statementTimeout: STATEMENT,
+    idleTimeout,
+    readOnly: false,
+  };
 }
 
 /** What readers and writers have in common; it has connections of its own, so that a look waits for no append. */
@@ -177,7 +185,7 @@ function openReading({ installation, patience = PATIENCE }: ReaderOptions, base:
   return {
     ask,
     told,
-    wake: followers.wake,
+    tell: followers.tell,
     async close() {
       followers.end();
       await Promise.all([link.close(), listener.close()]);
@@ -188,7 +196,8 @@ function openReading({ installation, patience = PATIENCE }: ReaderOptions, base:
       streams: (prefix = '') => answer((session) => streamHeads(session, prefix)),
       follow: followers.follow,
       log: createLog(answer, installation),
-    } satisfies Partial<Record<keyof JournalReader, unknown>> & Pick<JournalReader, 'read' | 'head' | 'streams' | 'follow'>,
+    } satisfies Partial<Record<keyof JournalReader, unknown>> &
+      Pick<JournalReader, 'read' | 'head' | 'streams' | 'follow'>,
   };
 }
 
@@ -218,15 +227,25 @@ function projectionOf(projections: readonly Projection[], name: string): Project
 }
 
 /** The leases that an append has to prove: one for each stream that it writes. */
-function provenBy(prepared: readonly PreparedEntry[], holds: readonly Hold[]): readonly Lease[] {
+async function provenBy(
+  prepared: readonly PreparedEntry[],
+  holds: readonly Hold[],
+  leases: Leases,
+): Promise<readonly Lease[]> {
   const streams = new Set(prepared.map(({ stream }) => stream).filter((stream) => stream !== LOG_STREAM));
-  return [...streams].map((stream) => {
-    const hold = holds.find((one): one is Lease => one.resource === stream && 'proof' in one);
-    if (hold === undefined)
+  const proven: Lease[] = [];
+  for (const stream of streams) {
+    const lease = holds.map(leases.find).find((one) => one?.resource === stream);
+    if (lease === undefined)
       throw new LifeboatError('journal.unheld', `${stream} is written without being held`, {
         hints: ['nothing was written; this is a bug in lifeboat: please report it'],
       });
-    if (hold.lasts() > 0) return hold;
-    throw hold.lost.reason ?? lostHold(stream, 'it was given back');
-  });
+    if (lease.lasts() === 0) throw await leases.whyLost(lease);
+    proven.push(lease);
+  }
+  return proven;
+}
+
+function unlessDamaged(error: unknown): void {
+  if (!(error instanceof LifeboatError && error.code === 'journal.damaged')) throw error;
 }

@@ -1,20 +1,24 @@
-import type { Entry, Head, StoredEntry, StreamName } from '../journal.ts';
-import { LOG_STREAM } from '../journal.ts';
-import { hearLog, type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
-import { hashOf } from '../leaf.ts';
-import { entryOf } from '../new-entry.ts';
 import { LifeboatError } from '../../errors.ts';
+import type { Entry, Head, LoggedEntry, StoredEntry, StreamName } from '../journal.ts';
+import { LOG_STREAM } from '../journal.ts';
+import { hashOf } from '../leaf.ts';
+import { hearLog, type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
+import { entryOf } from '../new-entry.ts';
 import type { Session } from './link.ts';
 
 const FIELDS = `l.leaf as index, e.stream, e.seq, e.at, e.by, e.type, e.body, encode(l.hash, 'hex') as hash`;
 const ENTRIES = `select ${FIELDS} from lifeboat.entries e join lifeboat.leaves l using (id)`;
 
 /** The entries of a stream, verified against their leaves and without a gap. Throws `journal.damaged` otherwise. */
-export async function readStream(session: Session, stream: StreamName, fromSeq: number): Promise<readonly Entry[]> {
-  const stored = await session.query<StoredEntry>(`${ENTRIES} where e.stream = $1 and e.seq >= $2 order by e.seq`, [
-    stream,
-    fromSeq,
-  ]);
+export async function readStream(
+  session: Session,
+  stream: StreamName,
+  fromSeq: number,
+): Promise<readonly Entry[]> {
+  const stored = await session.query<StoredEntry>(
+    `${ENTRIES} where e.stream = $1 and e.seq >= $2 order by e.seq`,
+    [stream, fromSeq],
+  );
   for (const [at, { seq }] of stored.entries())
     if (seq !== Math.max(fromSeq, 1) + at) throw gap(stream, Math.max(fromSeq, 1) + at);
   return stored.map(entryOf);
@@ -22,16 +26,25 @@ export async function readStream(session: Session, stream: StreamName, fromSeq: 
 
 /** The entries of the leaves from `from` on, at most `limit`, up to the first that is not there. */
 export async function readLeaves(session: Session, from: number, limit: number): Promise<readonly Entry[]> {
-  const stored = await session.query<StoredEntry>(`${ENTRIES} where l.leaf >= $1 order by l.leaf limit $2`, [from, limit]);
+  const stored = await session.query<StoredEntry>(`${ENTRIES} where l.leaf >= $1 order by l.leaf limit $2`, [
+    from,
+    limit,
+  ]);
   for (const [at, { index }] of stored.entries())
     if (index !== from + at)
-      throw new LifeboatError('journal.damaged', `entry ${from + at} of the log is not there`, { hints: VERIFY });
+      throw new LifeboatError('journal.damaged', `entry ${from + at} of the log is not there`, {
+        hints: VERIFY,
+      });
   return stored.map(entryOf);
 }
 
 /** The same as they are stored, nothing verified; what is not there is passed over. */
-export function storedLeaves(session: Session, from: number, limit: number): Promise<readonly StoredEntry[]> {
-  return session.query<StoredEntry>(`${ENTRIES} where l.leaf >= $1 order by l.leaf limit $2`, [from, limit]);
+export function storedLeaves(session: Session, from: number, limit: number): Promise<readonly LoggedEntry[]> {
+  return session.query<LoggedEntry>(
+    `select ${FIELDS}, encode(l.tree, 'hex') as tree from lifeboat.entries e join lifeboat.leaves l using (id)
+     where l.leaf >= $1 order by l.leaf limit $2`,
+    [from, limit],
+  );
 }
 
 export async function headOf(session: Session, stream: StreamName): Promise<Head> {

@@ -113,17 +113,15 @@ async function foldPage(session: Session, projection: Projection): Promise<boole
   const entries = upto < size ? await readLeaves(session, upto, PAGE) : [];
   const folded = await foldRows(session, [projection], entries);
   const reached = entries.length === 0 ? size : (entries.at(-1)?.index ?? 0) + 1;
-  await Promise.all([
-    session.query(KEEP, [name, version, reached, JSON.stringify(folded)]),
-    session.query(
-      'delete from lifeboat.rows where projection = $1 and version < $2 and exists (select from lifeboat.projections where name = $1 and version < $2)',
-      [name, version],
-    ),
-    session.query('delete from lifeboat.projections where name = $1 and version < $2', [name, version]),
-    session.query('commit'),
-  ]);
+  const kept = session.query(KEEP, [name, version, reached, JSON.stringify(folded)]);
+  // Once, when this version is new here: one that is still in use makes its rows again.
+  const tidied = upto > 0 ? [] : [OLDER_ROWS, OLDER].map((sql) => session.query(sql, [name, version]));
+  await Promise.all([kept, ...tidied, session.query('commit')]);
   return reached < size;
 }
+
+const OLDER_ROWS = 'delete from lifeboat.rows where projection = $1 and version < $2';
+const OLDER = 'delete from lifeboat.projections where name = $1 and version < $2';
 
 const KEEP = `with projected as (
   insert into lifeboat.projections (name, version, upto) values ($1, $2, $3)

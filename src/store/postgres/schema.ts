@@ -109,8 +109,8 @@ alter table lifeboat.${table} enable always trigger ${table}_append_only;`,
  * when its rows were looked for (floor), so whatever is older has its leaf. Rows of a database that was dumped and loaded do
  * not fit into that order; then all are looked at.
  */
-/** Rows that get their leaves at once. Those of one append stay together, so it has fewer. */
-export const MOST_AT_ONCE = 1_000;
+/** Rows that get their leaves at once, about; one with a large body counts as several. Those of one append stay together. */
+const MOST_AT_ONCE = 1_000;
 
 const CLAIM = `
 create function lifeboat.claim(streams text[], seqs bigint[], must boolean) returns json language plpgsql
@@ -141,6 +141,14 @@ begin
   select e.tx into lowest from lifeboat.entries e
     where e.id = any (mine) and not exists (select from lifeboat.leaves l where l.id = e.id) order by e.tx limit 1;
   lowest := case when newest.size is null or streams is null then '0' else least(newest.floor, lowest) end;
+  with left_over as materialized (
+    select e.id, e.stream, e.seq, e.at, e.by, e.type, e.body, e.append, e.signature,
+      max(e.id) over (partition by e.append) as last, 1 + octet_length(e.body) / 16384 as weight
+    from lifeboat.entries e
+    where e.tx >= lowest and not exists (select from lifeboat.leaves l where l.id = e.id)
+  ), fresh as (
+    select *, sum(weight) over (order by last) - sum(weight) over (partition by append) as before from left_over
+  )
   select json_build_object(
     'head', case when newest.size is null then null else
       json_build_object('size', newest.size, 'note', newest.note, 'installation', newest.installation) end,
@@ -151,12 +159,8 @@ begin
       from generate_series(0, 52) k join lifeboat.leaves l on l.leaf = ((newest.size >> k) << k) - 1
       where (newest.size >> k) & 1 = 1),
     'projections', (select json_agg(p) from lifeboat.projections p),
-    'entries', (with fresh as materialized (
-        select e.id, e.stream, e.seq, e.at, e.by, e.type, e.body, e.append, e.signature,
-          max(e.id) over (partition by e.append) as last
-        from lifeboat.entries e
-        where e.tx >= lowest and not exists (select from lifeboat.leaves l where l.id = e.id))
-      select json_agg(f order by f.last, f.id) from (select * from fresh order by last, id limit ${MOST_AT_ONCE}) f)
+    'entries', (select json_agg(f order by f.last, f.id) from fresh f where f.before < ${MOST_AT_ONCE}),
+    'isPartial', (select coalesce(bool_or(f.before >= ${MOST_AT_ONCE}), false) from fresh f)
   ) into answer;
   return answer;
 end $$;
@@ -179,7 +183,9 @@ grant execute on function lifeboat.claim(text[], bigint[], boolean) to ${MEMBER}
 `;
 
 /** What makes a store of an empty database; further versions come behind it, each from the one before. */
-export const MIGRATIONS: readonly string[] = [`create schema lifeboat;${TABLES}${APPEND_ONLY}${CLAIM}
-revoke all on all functions in schema lifeboat from public;`];
+export const MIGRATIONS: readonly string[] = [
+  `create schema lifeboat;${TABLES}${APPEND_ONLY}${CLAIM}
+revoke all on all functions in schema lifeboat from public;`,
+];
 export const MAKE_ROLE = ROLE;
 export const GRANT_ROLE = GRANTS;

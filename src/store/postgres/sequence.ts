@@ -12,7 +12,6 @@ import { entryOf } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Session } from './link.ts';
 import { foldRows, type Version } from './rows.ts';
-import { MOST_AT_ONCE } from './schema.ts';
 import { rolledBack } from './trouble.ts';
 import { type FreshRow, unsignedRow } from './write.ts';
 
@@ -28,7 +27,8 @@ interface Claim {
   readonly leaves: number;
   readonly peaks: readonly { readonly hash: string; readonly tree: string }[] | null;
   readonly projections: readonly Version[] | null;
-  readonly entries: readonly (FreshRow & { readonly last: number })[] | null;
+  readonly entries: readonly FreshRow[] | null;
+  readonly isPartial: boolean;
 }
 
 /** The answer to `sendClaim`, which `sequence` goes on with. */
@@ -92,10 +92,8 @@ export async function sequence(
 
 async function lead(session: Session, claim: Claim, options: SequenceOptions): Promise<Sequenced> {
   const { signer, projections } = options;
-  if ((claim.head?.size ?? 0) < options.known())
-    throw rolledBack(`entry ${options.known() - 1} of the log is gone`);
-  const { rows: whole, isPartial } = wholeAppends(claim.entries ?? []);
-  const rows = upToMove(whole);
+  const { isPartial } = claim;
+  const rows = upToMove(claim.entries ?? []);
   if (rows.length === 0) {
     await session.query('commit');
     return { placed: [], head: undefined, isPartial: false };
@@ -107,6 +105,7 @@ async function lead(session: Session, claim: Claim, options: SequenceOptions): P
     head: claim.head === null ? undefined : { ...claim.head, vouched: 0 },
     said,
   });
+  if (tip.rim.size < options.known()) throw rolledBack(`entry ${options.known() - 1} of the log is gone`);
   let { rim } = tip;
   const leaves = rows.map((row) => {
     const hash = hashOf(row);
@@ -159,16 +158,6 @@ const FINISH = `with leaves as (
   on conflict (projection, version, key) do update set grp = excluded.grp, sort = excluded.sort, value = excluded.value
 )
 select pg_notify('lifeboat', ($5::bigint)::text)`;
-
-/** The rows of whole appends: at the limit, those of the last one may not be all there. */
-function wholeAppends(rows: readonly FreshRow[]): {
-  readonly rows: readonly FreshRow[];
-  readonly isPartial: boolean;
-} {
-  if (rows.length < MOST_AT_ONCE) return { rows, isPartial: false };
-  const last = rows.at(-1)?.append;
-  return { rows: rows.filter(({ append }) => append !== last), isPartial: true };
-}
 
 /** What was committed behind the last entry of a store that was moved gets no leaf. */
 function upToMove(rows: readonly FreshRow[]): readonly FreshRow[] {

@@ -14,7 +14,8 @@ export function tlsOf({ sslmode, files }: Address, { host }: Server): Connection
     ...(files.cert === undefined ? {} : { cert: contentOf(files.cert) }),
     ...(files.key === undefined ? {} : { key: contentOf(files.key, true) }),
   };
-  const ca = files.rootcert === undefined || files.rootcert === 'system' ? {} : { ca: contentOf(files.rootcert) };
+  const ca =
+    files.rootcert === undefined || files.rootcert === 'system' ? {} : { ca: contentOf(files.rootcert) };
   if (sslmode === 'verify-full') return { ...identity, ...ca, rejectUnauthorized: true };
   // As libpq: where a root certificate is named, `require` verifies it too.
   if (sslmode === 'verify-ca' || (sslmode === 'require' && files.rootcert !== undefined))
@@ -37,7 +38,10 @@ function contentOf(path: string, isSecret = false): string {
 
 function unusable(path: string, why: string, advice: string): LifeboatError {
   return new LifeboatError('config.store', `${show(path, 120)} cannot be used for the store: ${why}`, {
-    hints: [advice, 'it is named by sslrootcert, sslcert or sslkey in the address of the store, or by a variable of libpq'],
+    hints: [
+      advice,
+      'it is named by sslrootcert, sslcert or sslkey in the address of the store, or by a variable of libpq',
+    ],
     exitCode: EXIT.usage,
   });
 }

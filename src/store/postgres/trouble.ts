@@ -24,7 +24,10 @@ export function isBroken(error: unknown): boolean {
 export function unreachable(cause: unknown, servers: string): LifeboatError {
   if (cause instanceof LifeboatError) return cause;
   return new LifeboatError(UNREACHABLE, `the store cannot be reached: ${whyOf(cause)}`, {
-    hints: [`it is expected at ${servers}`, 'nothing was written by this step: try again when the database answers'],
+    hints: [
+      `it is expected at ${servers}`,
+      'nothing was written by this step: try again when the database answers',
+    ],
     evidence: evidenceOf(cause),
     cause: undefined,
   });
@@ -49,10 +52,14 @@ export function refused(cause: unknown, context: RefusedContext): LifeboatError 
       evidence,
     });
   if (state === '3F000' || state === '42P01' || state === '42883')
-    return new LifeboatError('journal.none', `there is no store in the database ${show(database, 60)} on ${server}`, {
-      hints: ['`lifeboat store init` makes one'],
-      evidence,
-    });
+    return new LifeboatError(
+      'journal.none',
+      `there is no store in the database ${show(database, 60)} on ${server}`,
+      {
+        hints: ['`lifeboat store init` makes one'],
+        evidence,
+      },
+    );
   if (state === '42501')
     return new LifeboatError('journal.refused', `${who} may not do this: ${whyOf(cause)}`, {
       hints: [`the owner of the store lets a member in: grant lifeboat_member to "${show(user, 60)}"`],

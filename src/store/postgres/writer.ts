@@ -4,12 +4,12 @@ import { LifeboatError } from '../../errors.ts';
 import { type Entry, LOG_STREAM } from '../journal.ts';
 import { hashOf } from '../leaf.ts';
 import { type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
-import { ownEntries, refuseMoved } from '../log/next-leaves.ts';
+import { ownEntries } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
 import { entryOf, type PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import { steadyNow } from './clock.ts';
-import { type Lease, lostHold } from './leases.ts';
+import type { Lease } from './leases.ts';
 import type { Link, Session } from './link.ts';
 import { hearStore, lastSeq } from './queries.ts';
 import type { Seen } from './seen.ts';
@@ -23,18 +23,23 @@ export interface WriterOptions {
   readonly signer: Signer;
   readonly projections: readonly Projection[];
   readonly seen: Seen;
+  /** Why the store does not take the proof of a lease. */
+  readonly whyLost: (lease: Lease) => Promise<LifeboatError>;
   /** Milliseconds after which an append whose connection broke is given up, and the journal with it. */
   readonly patience: number;
 }
 
 export interface Writer {
-  append(
-    prepared: readonly PreparedEntry[],
-    leases: readonly Lease[],
-    vouched: number,
-  ): Promise<readonly Entry[]>;
+  append(prepared: readonly PreparedEntry[], leases: readonly Lease[], vouched: number): Promise<Appended>;
   /** Gives leaves to rows that a process left without when it died: those of one stream, or all. */
   settle(stream?: string): Promise<void>;
+}
+
+export interface Appended {
+  /** Those that were asked for. */
+  readonly entries: readonly Entry[];
+  /** With those of the store itself, in order of their leaves. */
+  readonly all: readonly Entry[];
 }
 
 /** An append on its way. */
@@ -43,7 +48,7 @@ interface Waiting {
   readonly prepared: readonly PreparedEntry[];
   readonly leases: readonly Lease[];
   readonly vouched: number;
-  readonly done: PromiseWithResolvers<readonly Entry[]>;
+  readonly done: PromiseWithResolvers<Appended>;
   /** How many rows in front are the store's own. */
   own: number;
   /** The rows as they were sent last; where the connection broke, it is not known whether they are there. */
@@ -103,6 +108,16 @@ export function createWriter(options: WriterOptions): Writer {
     for (const { proof } of one.leases) lastSeqs.delete(proof.nonce);
   };
 
+  /** One of the leases is not this process's any more: the error of the first that the store gives to somebody else. */
+  const unproven = async ({ leases }: Waiting): Promise<LifeboatError> => {
+    const reasons: LifeboatError[] = [];
+    for (const lease of leases) {
+      lease.lose('the store did not take it as proof');
+      reasons.push(await options.whyLost(lease));
+    }
+    return reasons.find(({ code }) => code === 'journal.conflict') ?? reasons[0] ?? crowded();
+  };
+
   /** Step one for one append of which it is not known that it is there. */
   const write = async (session: Session, one: Waiting): Promise<void> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -127,12 +142,11 @@ export function createWriter(options: WriterOptions): Writer {
         one.at = written.at;
         return;
       }
-      if (written?.moved === true) refuseMoved(await hear(session, true));
       // What was sent first may have proven its leases in time, and be committed later.
       if (written?.proven === false && isAgain)
         throw lostStore(new Error('its lease ended before the database answered again'));
       unsend(one);
-      if (written?.proven === false) throw takenOver(one);
+      if (written?.proven === false) throw await unproven(one);
     }
     throw crowded();
   };
@@ -209,13 +223,15 @@ export function createWriter(options: WriterOptions): Writer {
       return entry;
     });
     one.over = true;
-    one.done.resolve(entries.slice(one.own));
+    one.done.resolve({ entries: entries.slice(one.own), all: entries });
   };
 
   const fail = (one: Waiting, error: unknown): void => {
     // Rows that are committed and have no leaf get one from whoever opens the store next.
     const mayArrive = one.sent !== undefined;
-    const reason = error instanceof LifeboatError && !isBroken(error) ? error : lostStore(error);
+    const isTold =
+      error instanceof LifeboatError && !isBroken(error) && (!mayArrive || STOPS.has(error.code));
+    const reason = isTold ? error : lostStore(error);
     if (mayArrive || reason.code === 'journal.lost') lost = reason;
     one.over = true;
     one.done.reject(reason);
@@ -241,7 +257,7 @@ export function createWriter(options: WriterOptions): Writer {
   return {
     append(prepared, leases, vouched) {
       if (lost !== undefined) return Promise.reject(lost);
-      const done = Promise.withResolvers<readonly Entry[]>();
+      const done = Promise.withResolvers<Appended>();
       const fresh = { own: 0, sent: undefined, at: undefined, over: false };
       queue.push({ id: randomUUID(), prepared, leases, vouched, done, ...fresh });
       pumping ??= pump();
@@ -260,6 +276,9 @@ export function createWriter(options: WriterOptions): Writer {
     },
   };
 }
+
+/** What is said as it is although rows may turn up in the log later: it is the store that has to be mended first. */
+const STOPS: ReadonlySet<string> = new Set(['journal.damaged', 'journal.rolled-back', 'journal.lost']);
 
 /** Tries again while the connection breaks and there is time. */
 export async function persist<T>(work: () => Promise<T>, end: number): Promise<T> {
@@ -287,18 +306,6 @@ function leftOf(session: Session, stream: string): Promise<readonly { stream: st
 
 function keyOf({ stream, seq }: { readonly stream: string; readonly seq: number }): string {
   return `${stream} ${seq}`;
-}
-
-function takenOver({ leases }: Waiting): LifeboatError {
-  const ended = leases.find((lease) => lease.lasts() === 0);
-  if (ended !== undefined)
-    return ended.lost.reason instanceof LifeboatError
-      ? ended.lost.reason
-      : lostHold(ended.resource, 'it was given back');
-  const what = leases.map(({ resource }) => resource).join(', ');
-  return new LifeboatError('journal.conflict', `${what} was taken over by another process`, {
-    hints: ['nothing was written: read it again before acting'],
-  });
 }
 
 function crowded(): LifeboatError {

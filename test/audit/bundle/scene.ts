@@ -1,59 +1,47 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeBundle } from '../../../src/audit/bundle/make-bundle.ts';
+import { makeBundle, makeLines } from '../../../src/audit/bundle/make-bundle.ts';
 import { type BundleFiles, packFiles, unpackFiles } from '../../../src/audit/bundle/tar.ts';
+import { transcriptOf } from '../../../src/evidence/transcript/path.ts';
 import { openTranscript } from '../../../src/evidence/transcript/transcript.ts';
-import type { NewEntry } from '../../../src/store/journal.ts';
+import type { JournalReader, NewEntry } from '../../../src/store/journal.ts';
+import type { Anchor } from '../../../src/store/log/anchor.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
-import { openForReading } from '../../../src/store/open-for-reading.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
 import { createSecretGuard } from '../../../src/store/secret-guard.ts';
-import { openSealed } from '../sealed-journal.ts';
+import { openSqliteForReading, openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { freshSigner } from '../signing.ts';
 
 export const RUN = '01K0000000000000000000000A';
+export const OTHER = '01K0000000000000000000000B';
 /** How many entries each run has. */
 export const ENTRIES = 9;
-export const OTHER = '01K0000000000000000000000B';
 
-/** A home with two runs on one instance, closed and sealed, and the transcript of the first. */
+/** A home with two runs on one instance, and what was signed while they ran. */
 export interface Evidence {
   readonly home: string;
   readonly signer: Signer;
+  /** The head in the middle and at the end of the first run, as places keep them. */
+  readonly notes: readonly string[];
+  /** Of the end of the first run, as somebody has put it into a ticket. */
+  readonly anchor: Anchor;
 }
 
-/** Makes the evidence in a folder. Midway through the first run, everything durable, `midway` is called. */
-export async function makeEvidence(home: string, midway?: () => void): Promise<Evidence> {
-  const signer = freshSigner();
+/** Makes the evidence in a folder. */
+export async function makeEvidence(home: string, signer: Signer = freshSigner()): Promise<Evidence> {
   const words = 'as it was';
-  const { journal, sealer, close } = await openSealed({ home, signer });
+  const notes: string[] = [];
+  let anchor: Anchor | undefined;
   for (const run of [RUN, OTHER]) {
-    const stream = `run/${run}` as const;
     const transcript = openTranscript(home, run);
     for (let no = 1; no <= 3; no += 1)
-      transcript.write({
-        kind: 'tool',
-        at: new Date(no * 1000),
-        argv: ['cf', 'curl', words],
-        exit: 0,
-        bytes: 9,
-        ms: 7,
-      });
+      transcript.write({ kind: 'tool', at: new Date(no * 1000), argv: ['cf', 'curl', words], exit: 0, bytes: 9, ms: 7 });
+    const note = (body: NewEntry['body']): NewEntry => ({ stream: `run/${run}`, type: 'note', body });
     const steps: NewEntry[] = [
-      runEntry(run, 'run.started', {
-        runbook: 'rotate-key',
-        version: '1',
-        instance: 'orders',
-        input: {},
-        mode: 'LIVE',
-        tool: { name: 'lifeboat', version: '0.1.0', node: 'v24' },
-        operator: 'Robin',
-      }),
-      ...[1, 2, 3].map(
-        (number): NewEntry => ({ stream, type: 'note', body: { number, words, 'ä\u2028': [1.5, null] } }),
-      ),
+      startOf(run),
+      ...[1, 2, 3].map((number) => note({ number, words, 'ä\u2028\u007f"\\': [1.5, null, 1e21, -0, 1e-7] })),
       { stream: 'instance/orders', type: 'key.set', body: { fingerprint: '0a1b2c3d4e5f', run } },
-      ...[4, 5].map((number): NewEntry => ({ stream, type: 'note', body: { number } })),
+      ...[4, 5].map((number) => note({ number })),
       runEntry(run, 'approval.asked', {
         challenge: '00112233445566ff',
         text: 'rotate the key of orders\n',
@@ -66,39 +54,81 @@ export async function makeEvidence(home: string, midway?: () => void): Promise<E
       runEntry(run, 'transcript.kept', transcript.keep()),
       runEntry(run, 'run.detached', { why: words }),
     ];
-    for (const [at, step] of steps.entries()) {
-      await journal.append([step]);
-      if (at !== 5) continue;
-      await sealer.sealNow(stream, 'armed');
-      sealer.flush();
-      if (run === RUN) midway?.();
-    }
     transcript.close();
-    await sealer.sealNow(stream, 'handed-over');
-    await sealer.sealNow('instance/orders', 'handed-over');
+    const heads = await append(home, signer, steps.slice(0, 5), steps.slice(5));
+    if (run === RUN) notes.push(...heads.notes);
+    anchor ??= heads.anchor;
   }
-  await close();
-  return { home, signer };
+  return { home, signer, notes, anchor: anchor as Anchor };
+}
+
+export function startOf(run: string): NewEntry {
+  return runEntry(run, 'run.started', {
+    runbook: 'rotate-key',
+    version: '1',
+    instance: 'orders',
+    input: {},
+    mode: 'LIVE',
+    tool: { name: 'lifeboat', version: '0.1.0', node: 'v24' },
+    operator: 'Robin',
+  });
+}
+
+/** Appends groups of entries, and gives the head behind each. */
+export async function append(home: string, signer: Signer, ...groups: readonly (readonly NewEntry[])[]) {
+  const journal = await openSqliteStore({ home, by: 'tester', signer, projections: [] });
+  const notes: string[] = [];
+  try {
+    const streams = new Set(groups.flat().map(({ stream }) => stream));
+    streams.delete('store/log');
+    const holds = await Promise.all([...streams].map((stream) => journal.hold(stream)));
+    for (const entries of groups) {
+      await journal.append(entries, holds);
+      notes.push((await journal.log.head()).note ?? '');
+    }
+    const { size, root } = await journal.log.head();
+    return { notes, anchor: { origin: (await journal.log.origin()) ?? '', size, root: root.slice(0, 20) } };
+  } finally {
+    await journal.close();
+  }
+}
+
+interface What {
+  readonly runId?: string;
+  readonly anchors?: readonly Anchor[];
 }
 
 /** The bundle of the first run. */
-export async function bundleOf({ home, signer }: Evidence, runId: string = RUN): Promise<Buffer> {
-  const journal = await openForReading({ home });
-  try {
-    return await makeBundle({
-      journal,
-      home,
-      runId,
+export function bundleOf(evidence: Omit<Evidence, 'anchor'>, { runId = RUN, anchors = [] }: What = {}): Promise<Buffer> {
+  const { home, signer, notes } = evidence;
+  return reading(home, (journal) =>
+    makeBundle({
+      ...source(journal, signer, runId),
+      notes,
+      anchors,
       instances: ['orders'],
-      signer,
       papers: new Map([
         ['report.md', Buffer.from('# All went well\n')],
         ['machine.json', Buffer.from('{}\n')],
       ]),
-      madeAt: new Date(0),
-      madeBy: 'lifeboat 0.1.0',
-      guard: createSecretGuard(),
-    });
+      transcript: () => transcriptOf(home, runId),
+    }),
+  );
+}
+
+/** Its journal alone, as lines. */
+export function linesOf({ home, signer, notes }: Evidence, runId: string = RUN): Promise<string> {
+  return reading(home, (journal) => makeLines({ ...source(journal, signer, runId), notes, anchors: [] }));
+}
+
+function source(journal: JournalReader, signer: Signer, runId: string) {
+  return { journal, runId, signer, madeAt: new Date(0), madeBy: 'lifeboat 0.1.0', guard: createSecretGuard() };
+}
+
+async function reading<T>(home: string, act: (journal: JournalReader) => Promise<T>): Promise<T> {
+  const journal = await openSqliteForReading({ home, projections: [] });
+  try {
+    return await act(journal);
   } finally {
     await journal.close();
   }
@@ -109,7 +139,7 @@ export async function tampered(
   tar: Buffer,
   change: (files: Map<string, Buffer>) => void | Promise<void>,
 ): Promise<Buffer> {
-  const files = new Map((await unpackFiles(tar)).files);
+  const files = new Map(unpackFiles(tar).files);
   await change(files);
   return packFiles(files);
 }

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { isCanonical } from '../../store/canonical.ts';
+import type { StoredEntry } from '../../store/journal.ts';
+import { leafText } from '../../store/leaf.ts';
+import { leafHash } from '../../store/log/merkle.ts';
+import { openTree, type ShownTree } from '../../store/log/tree-proof.ts';
+import { isStreamName } from '../../store/new-entry.ts';
+import { isEnd, mayFollowEnd } from '../../store/run-end.ts';
+import { show } from '../../text.ts';
+import type { Findings } from '../verdict.ts';
+import { proofText } from './show-log.ts';
+
+/** A stream as it is shown: its entries from the first one on. */
+export interface ShownStream {
+  readonly stream: string;
+  readonly entries: readonly StoredEntry[];
+}
+
+export interface ReadLog {
+  /** By file. */
+  readonly streams: ReadonlyMap<string, ShownStream>;
+  /** Undefined where the proof is none for these lines. */
+  readonly tree: ShownTree | undefined;
+  /** Those that the proof says it shows beside the whole. */
+  readonly sizes: readonly number[];
+}
+
+const Hex = z.string().regex(/^[0-9a-f]{64}$/u);
+const Index = z.int().nonnegative();
+export const ProofShape = z.strictObject({
+  leaves: z.record(z.string(), z.array(Index)),
+  sizes: z.array(Index),
+  nodes: z.array(Hex),
+});
+const Leaf = z.strictObject({
+  at: z.string(),
+  body: z.unknown(),
+  by: z.string(),
+  seq: z.int(),
+  stream: z.string(),
+  type: z.string(),
+});
+
+/**
+ * Reads the lines of some streams of a log of `size` entries: whether each is the exact text of a leaf, the streams have no gap, and the
+ * proof is one for these lines at these places. Of which tree is said by its root. Never throws on any content.
+ */
+export function readLog(
+  files: ReadonlyMap<string, readonly string[]>,
+  proof: z.infer<typeof ProofShape> | undefined,
+  size: number,
+  findings: Findings,
+): ReadLog {
+  const leaves = new Map<number, Buffer>();
+  const streams = new Map<string, ShownStream>();
+  const taken = new Set<string>();
+  for (const [file, lines] of files) {
+    const places = Object.hasOwn(proof?.leaves ?? {}, file) ? (proof?.leaves[file] ?? []) : [];
+    const entries = lines.map((line, at) => readLine(line, places[at] ?? -1));
+    const stream = entries[0]?.stream ?? '';
+    for (const [at, entry] of entries.entries()) {
+      const index = places[at] ?? -1;
+      if (entry === undefined || entry.stream !== stream || !isStreamName(stream))
+        findings.problem('entry.line', `line ${at + 1} of ${show(file, 120)} is not an entry of its stream`);
+      else if (entry.seq !== at + 1)
+        findings.problem('entry.gap', `entry ${entry.seq} stands where entry ${at + 1} has to be`, { stream });
+      if (leaves.has(index) || index <= (places[at - 1] ?? -1))
+        findings.problem('entry.place', `line ${at + 1} of ${show(file, 120)} has no place in the log of its own`);
+      leaves.set(index, leafHash(lines[at] ?? ''));
+    }
+    const read = entries.filter((entry) => entry !== undefined);
+    if (places.length !== lines.length)
+      findings.problem('entry.place', `the proof is not about the lines of ${show(file, 120)}`);
+    if (taken.has(stream)) findings.problem('stream.twice', `${show(stream, 120)} is here twice`);
+    taken.add(stream);
+    checkEnd(stream, read, findings);
+    streams.set(file, { stream, entries: read });
+  }
+  for (const file of Object.keys(proof?.leaves ?? {}))
+    if (!files.has(file)) findings.problem('entry.place', `the proof is about ${show(file, 120)}, which is missing`);
+  const nodes = proof?.nodes.map((node) => Buffer.from(node, 'hex')) ?? [];
+  return { streams, tree: openTree(size, leaves, proof?.sizes ?? [], nodes), sizes: proof?.sizes ?? [] };
+}
+
+/** A proof from its text, which has one spelling only; undefined for anything else. */
+export function readProof(text: string): z.infer<typeof ProofShape> | undefined {
+  try {
+    const proof = ProofShape.parse(JSON.parse(text));
+    return proofText(proof) === text ? proof : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Characters. The largest body is a MiB. */
+const LONGEST_LINE = 2 * 1024 * 1024;
+/** No entry is shorter. */
+const SHORTEST_LINE = 64;
+
+/** The lines of a file of entries. It is printable ASCII, and what cannot be one, by its size alone, has no lines. */
+export function linesOf(bytes: Buffer): string[] {
+  let lines = 0;
+  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) lines += 1;
+  if ((lines - 1) * SHORTEST_LINE > bytes.length) return [''];
+  const all = bytes.toString('latin1').split('\n');
+  // What follows the last line feed is a line that was cut.
+  return all.at(-1) === '' ? all.slice(0, -1) : all;
+}
+
+function readLine(line: string, index: number): StoredEntry | undefined {
+  if (line.length > LONGEST_LINE) return undefined;
+  try {
+    const { body: value, ...rest } = Leaf.parse(JSON.parse(line));
+    // The body as it stands there: between the two fields that surround it.
+    const [from, to] = [line.indexOf(',"body":') + 8, line.length - leafText({ ...rest, body: '' }).length];
+    const body = line.slice(from, from + to);
+    const fields = { ...rest, body };
+    const isExact = value !== undefined && leafText(fields) === line && isCanonical(body);
+    return isExact ? { ...fields, index, hash: leafHash(line).toString('hex') } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Nothing follows the end of a run that would change what became of it. Ledgers never end. */
+function checkEnd(stream: string, entries: readonly StoredEntry[], findings: Findings): void {
+  if (!stream.startsWith('run/')) return;
+  const end = entries.find(isEnd)?.seq ?? Number.POSITIVE_INFINITY;
+  for (const { seq, type } of entries)
+    if (seq > end && !mayFollowEnd({ type })) {
+      const message = `entry ${seq} (${type}) stands behind the end of the run, entry ${end}`;
+      findings.problem('run.after-end', message, { stream, seq });
+    }
+}

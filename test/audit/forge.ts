@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { hashOf, type LeafFields } from '../../src/store/leaf.ts';
+import type { ArmedCall } from '../../src/store/log/checkpoint.ts';
+import type { Signer } from '../../src/store/log/signer.ts';
+import { EMPTY_RIM, grow, rootOfRim } from '../../src/store/log/tree.ts';
+
+/** An entry as somebody with a database tool sees it. */
+export interface Row extends LeafFields {
+  readonly leaf: number;
+}
+
+/** Changes the database as such a person does: triggers first, and back again. A change that SQLite refuses changes nothing. */
+export function forge(home: string, change: (db: DatabaseSync) => void): void {
+  const db = new DatabaseSync(join(home, 'lifeboat.db'));
+  try {
+    const triggers = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all();
+    for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`);
+    db.exec('BEGIN');
+    try {
+      change(db);
+      db.exec('COMMIT');
+    } catch {
+      db.exec('ROLLBACK');
+    }
+    for (const { sql } of triggers) db.exec(String(sql));
+  } finally {
+    db.close();
+  }
+}
+
+export function rowsOf(db: DatabaseSync): readonly Row[] {
+  return db.prepare('SELECT leaf, stream, seq, at, by, type, body FROM entries ORDER BY leaf').all() as unknown as Row[];
+}
+
+export interface Rewriting {
+  /** Signs the new head, under this name of the log; without it the heads stay as they are. */
+  readonly signer?: Signer | undefined;
+  readonly origin?: string;
+  /** What the store then says to remember of its home. */
+  readonly vouched?: number;
+  readonly armed?: readonly ArmedCall[];
+}
+
+/**
+ * Puts these entries in the place of all, as somebody does who knows the format: numbers, hashes and tree are right. Gives the signed head, if
+ * one was made.
+ */
+export function rewrite(db: DatabaseSync, rows: readonly Omit<LeafFields, 'seq'>[], how: Rewriting = {}): string | undefined {
+  const { signer, vouched = 0, armed = [], origin = originIn(db) } = how;
+  db.exec('DELETE FROM entries');
+  const insert = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const seqs = new Map<string, number>();
+  let rim = EMPTY_RIM;
+  for (const { stream, at, by, type, body } of rows) {
+    const seq = (seqs.get(stream) ?? 0) + 1;
+    seqs.set(stream, seq);
+    const hash = Buffer.from(hashOf({ stream, seq, at, by, type, body }), 'hex');
+    const grown = grow(rim, hash);
+    insert.run(rim.size, stream, seq, at, by, type, body, hash, grown.tree);
+    rim = grown.rim;
+  }
+  if (signer === undefined) return undefined;
+  const root = rootOfRim(rim).toString('hex');
+  const note = signer.sign({ origin, size: rim.size, root, armed });
+  db.exec('DELETE FROM heads');
+  db.prepare('INSERT INTO heads VALUES (?, ?, ?, ?)').run(rim.size, note, signer.installation, vouched);
+  return note;
+}
+
+export function originIn(db: DatabaseSync): string {
+  const begun = db.prepare("SELECT body FROM entries WHERE type = 'log.begun'").get();
+  return JSON.parse(String(begun?.['body'] ?? '{}')).origin ?? '';
+}
