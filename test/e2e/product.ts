@@ -27,18 +27,26 @@ export interface Product {
   remove(): void;
 }
 
+export interface CopyOptions {
+  readonly cheapVault: boolean;
+  /** Milliseconds that a lease of the team's database lasts; default: the product's own. */
+  readonly leaseMs?: number;
+}
+
 /**
  * Copies the build below the checkout, where it finds its packages and runbooks. With `cheapVault` the copy writes its vault with
- * the least work factor: scrypt, made to be slow, would be nine tenths of the time of every test. Nothing else differs.
+ * the least work factor: scrypt, made to be slow, would be nine tenths of the time of every test. With `leaseMs` nobody waits for the end of a
+ * lease for longer. Nothing else differs.
  */
-export function copyProduct(options: { readonly cheapVault: boolean }): Product {
+export function copyProduct(options: CopyOptions): Product {
   const from = resolve(ROOT, process.env['LIFEBOAT_DIST'] ?? 'dist');
   if (!existsSync(join(from, 'cli.js'))) throw new Error('there is no build: `npm run build` first');
   const cache = join(ROOT, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'lifeboat-e2e-'));
   cpSync(from, folder, { recursive: true });
-  if (options.cheapVault) cheapen(folder);
+  if (options.cheapVault) change(folder, /WORK_FACTOR ?= ?17/, 'WORK_FACTOR=1');
+  if (options.leaseMs !== undefined) change(folder, /\bTTL ?= ?15e3/, `TTL=${options.leaseMs}`);
   return {
     cli: join(folder, 'cli.js'),
     folder,
@@ -46,16 +54,17 @@ export function copyProduct(options: { readonly cheapVault: boolean }): Product 
   };
 }
 
-function cheapen(folder: string): void {
+/** Changes one constant of the build. */
+function change(folder: string, constant: RegExp, into: string): void {
   const paths = readdirSync(folder).map((name) => join(folder, name));
   const changed = paths.filter((path) => {
     if (!path.endsWith('.js')) return false;
-    const text = readFileSync(path, 'utf8');
-    const cheap = text.replace(/WORK_FACTOR ?= ?17/, 'WORK_FACTOR=1');
-    if (cheap !== text) writeFileSync(path, cheap);
-    return cheap !== text;
+    const before = readFileSync(path, 'utf8');
+    const after = before.replace(constant, into);
+    if (after !== before) writeFileSync(path, after);
+    return after !== before;
   });
-  if (changed.length !== 1) throw new Error(`the work factor was found in ${changed.length} files`);
+  if (changed.length !== 1) throw new Error(`${constant} was found in ${changed.length} files`);
 }
 
 /** The home of the one drill that was made with `--report FOLDER`. */

@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openReaderOf } from '../../src/commands/store-of.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { openWire, type Wire } from '../crash/wire.ts';
-import { type House, type HouseOptions, openHouse } from '../e2e/house.ts';
+import { CANARIES, type House, type HouseOptions, openHouse } from '../e2e/house.ts';
 import type { Product } from '../e2e/product.ts';
 import { type DatabaseWire, openDatabaseWire } from './database-wire.ts';
-import { addressOf, type Pair, startPair } from './servers.ts';
+import { addressOf, type Servers, startServers } from './servers.ts';
 
 /** Somebody with a machine of their own: a home, a key store, and ways to the database and to the service that can be hurt. */
 export interface Person {
@@ -12,17 +14,17 @@ export interface Person {
   readonly house: House;
   readonly database: DatabaseWire;
   readonly service: Wire;
-  /** A file whose presence lets the process stop itself at the next moment that `stop-at.ts` knows. */
+  /** While this file is there, the process stops itself at the next moment that `stop-at.ts` knows. */
   readonly stopFile: string;
 }
 
 /** Two people, one database with a standby, one service that counts what it is asked for. */
 export interface Team {
-  readonly pair: Pair;
+  readonly servers: Servers;
   readonly ada: Person;
   readonly bob: Person;
-  /** The store for whoever looks on from nowhere: no wire lies before it. */
-  readonly store: string;
+  /** Everything in the store, in order of the log, past every wire. */
+  entries(): Promise<readonly Entry[]>;
   close(): Promise<void>;
 }
 
@@ -33,58 +35,54 @@ const DATABASE = 'lifeboat';
 /** Sets everything up: the store is made, both have written to it, and both are believed. */
 export async function openTeam(product: Product, options: HouseOptions = {}): Promise<Team> {
   await using opened = new AsyncDisposableStack();
-  const pair = await startPair();
-  opened.defer(() => pair.close());
-  await pair.query(`create database ${DATABASE}`);
-  const ports = [pair.primary.port, pair.standby.port];
-  const join = async (name: string, more: HouseOptions): Promise<Person> => {
+  const servers = await startServers({ standby: true });
+  opened.defer(() => servers.close());
+  await servers.primary.query(`create database ${DATABASE}`);
+  const ports = [servers.primary.port, servers.standby?.port ?? 0];
+  const admit = async (name: string, more: HouseOptions): Promise<Person> => {
     const database = await openDatabaseWire(ports);
     opened.defer(() => database.close());
     const store = addressOf(database.ports, DATABASE);
-    const house = await openHouse(product, {
-      settle: IN_FLIGHT,
-      taskMs: 1,
-      ...options,
-      ...more,
-      operator: name,
-      store,
-    });
+    const asked = { settle: IN_FLIGHT, taskMs: 1, ...options, ...more, operator: name, store };
+    const house = await openHouse(product, asked);
     opened.defer(() => house.close());
     const service = await openWire(new URL(house.server.url).host);
     opened.defer(() => service.close());
     return furnished({ name, house, database, service });
   };
-  const ada = await join('Ada', {});
-  const bob = await join('Bob', { server: ada.house.server });
+  const ada = await admit('Ada', {});
+  const bob = await admit('Bob', { server: ada.house.server });
   await expectDone(ada, 'store', 'init');
   await introduce(ada, bob);
-  const { move } = { move: opened.move() };
-  return { pair, ada, bob, store: addressOf(ports, DATABASE), close: () => move.disposeAsync() };
+  const moved = opened.move();
+  const entries = async () => {
+    const journal = await openReaderOf({ env: { LIFEBOAT_STORE: addressOf(ports, DATABASE) } });
+    try {
+      const streams = await journal.streams();
+      const all = await Promise.all(streams.map(({ stream }) => journal.read(stream)));
+      return all.flat().toSorted((one, other) => one.index - other.index);
+    } finally {
+      await journal.close();
+    }
+  };
+  return { servers, ada, bob, entries, close: () => moved.disposeAsync() };
 }
 
 /** Ada writes first, and vouches for Bob's key. */
 async function introduce(ada: Person, bob: Person): Promise<void> {
-  await expectDone(ada, ...LOOK);
-  await expectDone(bob, ...LOOK);
-  const status = JSON.parse((await expectDone(bob, 'store', 'status', '--json')).stdout) as {
+  for (const person of [ada, bob]) {
+    const file = join(person.house.folder, 'old-key');
+    writeFileSync(file, CANARIES.oldKey, { mode: 0o600 });
+    await expectDone(person, 'keys', 'add', 'orders', '--file', file);
+  }
+  const { stdout } = await expectDone(bob, 'store', 'status', '--json');
+  const { installations } = JSON.parse(stdout) as {
     readonly installations: readonly { readonly installation: string; readonly state: string }[];
   };
-  const [unknown] = status.installations.filter(({ state }) => state === 'announced');
-  if (unknown === undefined) throw new Error('nobody has announced a key');
-  await expectDone(
-    ada,
-    'store',
-    'endorse',
-    unknown.installation,
-    '--reason',
-    'compared by telephone',
-    '--confirm',
-    unknown.installation,
-  );
+  const unknown = installations.find(({ state }) => state === 'announced')?.installation ?? '';
+  const why = ['--reason', 'compared by telephone', '--confirm', unknown];
+  await expectDone(ada, 'store', 'endorse', unknown, ...why);
 }
-
-/** Writes to the store without a call to the service. */
-const LOOK = ['keys', 'add', 'orders', '--file', 'old-key'] as const;
 
 async function expectDone({ name, house }: Person, ...words: readonly string[]) {
   const ended = await house.run(...words);
@@ -94,7 +92,8 @@ async function expectDone({ name, house }: Person, ...words: readonly string[]) 
 }
 
 /** The config leads over the wire, and the process may be told to stop itself. */
-function furnished({ name, house, database, service }: Omit<Person, 'stopFile'>): Person {
+function furnished(person: Omit<Person, 'stopFile'>): Person {
+  const { house, service } = person;
   const path = house.env['LIFEBOAT_CONFIG'] ?? '';
   const own = new URL(house.server.url).host;
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(own, service.address));
@@ -104,5 +103,5 @@ function furnished({ name, house, database, service }: Omit<Person, 'stopFile'>)
     TEAM_STOP_FILE: stopFile,
     TEAM_STOP_AT: 'undici:client:connected',
   });
-  return { name, house, database, service, stopFile };
+  return { ...person, stopFile };
 }

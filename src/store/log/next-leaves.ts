@@ -122,7 +122,7 @@ export function refuseMoved({ movedTo }: LogSays): void {
   throw new LifeboatError('journal.moved', `this store was moved to ${show(movedTo, 200)}`, {
     hints: [
       'nothing was written: what is here can be read, and goes on there',
-      `set \`store: ${show(movedTo, 200)}\` in lifeboat.yaml, or LIFEBOAT_STORE`,
+      'name that store in lifeboat.yaml (`store`) or LIFEBOAT_STORE; for the home of before: `store: sqlite`',
     ],
     exitCode: EXIT.usage,
   });
