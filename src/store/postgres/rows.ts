@@ -72,19 +72,23 @@ export async function selectKept(
 ): Promise<readonly ProjectedRow[] | undefined> {
   const { group, keyPrefix, limit, order } = query;
   const direction = order === 'descending' ? 'desc' : 'asc';
+  const values: unknown[] = [name, version];
+  const put = (value: unknown) => `$${values.push(value)}`;
+  const where = ['projection = $1', 'version = $2'];
+  if (group !== undefined) where.push(`grp = ${put(group)}`);
+  // A range of the primary key, and nothing that lets the planner walk an index by `sort` instead: a look-up must not read every row.
+  if (keyPrefix !== undefined)
+    where.push(`key >= ${put(keyPrefix)}`, `key < ${put(`${keyPrefix}\u{10ffff}`)}`);
+  const sort = keyPrefix === undefined ? 'sort' : "(sort || '')";
+  const sql = `select key, grp as "group", sort, value from lifeboat.rows where ${where.join(' and ')}
+    order by ${sort} ${direction}, key ${direction} limit ${put(limit ?? null)}`;
   const [state, rows] = await Promise.all([
     session.query<{ current: boolean }>(
       `select coalesce((select max(size) from lifeboat.heads), 0) =
         coalesce((select upto from lifeboat.projections where name = $1 and version = $2), 0) as current`,
       [name, version],
     ),
-    session.query<{ key: string; group: string; sort: string; value: string }>(
-      `select key, grp as "group", sort, value from lifeboat.rows
-       where projection = $1 and version = $2
-         and ($3::text is null or grp = $3) and ($4::text is null or (key >= $4 and starts_with(key, $4)))
-       order by sort ${direction}, key ${direction} limit $5`,
-      [name, version, group ?? null, keyPrefix ?? null, limit ?? null],
-    ),
+    session.query<{ key: string; group: string; sort: string; value: string }>(sql, values),
   ]);
   if (state[0]?.current !== true) return undefined;
   return rows.map((row) => ({ ...row, value: JSON.parse(row.value) }));
