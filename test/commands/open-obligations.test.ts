@@ -5,16 +5,24 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { gatherObligations, owedBy } from '../../src/commands/open-obligations.ts';
+import { appendHolding } from '../../src/runner/holds.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
 import type { Journal } from '../../src/store/journal.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 
 const restore = runbooks['restore-backup'] as Runbook;
 const RESTORED = { activity: 'restore', verb: 'restoreBackup', kind: 'once', key: 'intent-1', input: null };
 
 async function openHome(): Promise<Journal> {
   const home = await mkdtemp(join(tmpdir(), 'lifeboat-owed-'));
-  const journal = await openSqliteJournal({ home, by: 'tester' });
+  const journal = await openSqliteStore({
+    home,
+    by: 'tester',
+    signer: freshSigner(),
+    projections: PROJECTIONS,
+  });
   onTestFinished(async () => {
     await journal.close();
     await rm(home, { recursive: true, force: true });
@@ -31,7 +39,7 @@ async function begin(journal: Journal, runbook: Runbook, verb = RESTORED): Promi
     operator: 'tester',
     tool: { name: 'lifeboat', version: '0', node: 'v24' },
   });
-  await journal.append([{ stream: `run/${runId}`, type: 'activity.begun', body: verb }]);
+  await appendHolding(journal, [{ stream: `run/${runId}`, type: 'activity.begun', body: verb }]);
   return runId;
 }
 
@@ -58,9 +66,11 @@ test('a run of a runbook that this version does not have owes it too', async () 
 test('a run that its machine cannot replay owes it too, and hides nothing of what others owe', async () => {
   const journal = await openHome();
   const runId = await begin(journal, restore);
-  await journal.append([foreignEvent(runId)]);
+  await appendHolding(journal, [foreignEvent(runId)]);
   const obligation = { id: 'rebind-shop', kind: 'rebind', subject: 'shop', what: 'bind shop', commands: [] };
-  await journal.append([{ stream: 'instance/shop', type: 'obligation.opened', body: { obligation } }]);
+  await appendHolding(journal, [
+    { stream: 'instance/shop', type: 'obligation.opened', body: { obligation } },
+  ]);
   expect((await gatherObligations(journal)).map(({ obligation: { id } }) => id)).toEqual([
     'unread-run',
     'rebind-shop',
@@ -86,6 +96,8 @@ test('a run that has only asked owes nothing, whoever wrote it', async () => {
 test('an obligation of a kind that this version does not know is owed', async () => {
   const journal = await openHome();
   const obligation = { id: 'polish', kind: 'polish-brass', subject: 'bell', what: 'polish the bell' };
-  await journal.append([{ stream: 'instance/shop', type: 'obligation.opened', body: { obligation } }]);
+  await appendHolding(journal, [
+    { stream: 'instance/shop', type: 'obligation.opened', body: { obligation } },
+  ]);
   expect(await gatherObligations(journal)).toMatchObject([{ obligation: { id: 'polish' } }]);
 });

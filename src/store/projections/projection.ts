@@ -11,8 +11,8 @@ export interface FoldedRow {
 
 /**
  * A view of the entries that a store keeps up to date in the transaction of each append. It is a pure fold, so it can be
- * thrown away, rebuilt from the entries and compared (`lifeboat doctor --deep`). A key belongs to one stream: two writers
- * never fold into the same row.
+ * thrown away, rebuilt from the entries and compared (`lifeboat doctor --deep`). A store folds in the order of the leaves, one append
+ * after the other, so an entry may also change a row that entries of another stream have made.
  */
 export interface Projection {
   /** Names it in the database; letters and dashes. */
