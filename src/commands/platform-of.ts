@@ -1,7 +1,7 @@
 import type { ActivityDeps } from '../activities/deps.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { CommandContext } from './context.ts';
 import { tokenVariables } from '../config/load.ts';
+import type { CommandContext } from './context.ts';
 import type { Tape } from './tape.ts';
 
 /** The platform of the config, opened when it is first asked for and once only. `close` ends it if it was opened. */

@@ -101,6 +101,7 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   command(program, 'runs', 'runs and where they stand', async () => (await import('./runs.ts')).runs, [
     new Option('--open', 'only those that are not closed'),
     new Option('--drills', 'those of the drills, each with the folder that keeps it'),
+    new Option('--limit <number>', 'only the newest so many'),
     json('one JSON object a line'),
   ]);
   const owe = command(
@@ -293,7 +294,11 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
     'check config, token, rights, key store, clock, disk',
     async () => (await import('./doctor/doctor.ts')).doctor,
     [
-      new Option('--deep', 'also send the newest checkpoint to the commands that keep checkpoints'),
+      new Option(
+        '--deep',
+        'also compare the lists that commands read with every entry of the journal, and send the newest checkpoint to the commands that keep checkpoints',
+      ),
+      new Option('--rebuild', 'make lists that differ anew from the journal').implies({ deep: true }),
       json('as JSON'),
     ],
   );

@@ -2,10 +2,11 @@ import { basename } from 'node:path';
 import { stillOwed } from '../../machines/parts/obligation.ts';
 import { EXIT } from '../errors.ts';
 import { formatTime } from '../format.ts';
-import { listRuns, type RunSummary } from '../runner/runs.ts';
+import { listRuns, openRuns, type RunSummary } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
 import type { CommandContext } from './context.ts';
 import { drillHomes, inDrill } from './drill/drill-homes.ts';
+import { wholeNumber } from './numbers.ts';
 import { owedBy } from './open-obligations.ts';
 import { printJson } from './print-json.ts';
 import { printTable } from './print-table.ts';
@@ -17,21 +18,27 @@ interface Listed extends RunSummary {
   readonly drill?: string;
 }
 
+interface RunsFlags {
+  readonly open?: boolean;
+  readonly drills?: boolean;
+  readonly limit?: string;
+  readonly json?: boolean;
+}
+
 /**
- * `lifeboat runs`: every run of this home, oldest first; with `--drills` those of the drills that were made
- * from it.
+ * `lifeboat runs`: every run, oldest first, or the newest `--limit` of them; with `--drills` those of the drills that were made from
+ * this home. What `--open` costs does not grow with the runs that are over.
  */
-export async function runs(
-  context: CommandContext,
-  _: readonly string[],
-  flags: { readonly open?: boolean; readonly drills?: boolean; readonly json?: boolean },
-): Promise<number> {
+export async function runs(context: CommandContext, _: readonly string[], flags: RunsFlags): Promise<number> {
+  const newest = flags.limit === undefined ? undefined : wholeNumber(flags.limit, '--limit', 1);
   const drills = drillHomes(context.env);
   const wanted: Listed[] = [];
-  if (flags.drills !== true) wanted.push(...(await runsIn(context, flags)));
+  if (flags.drills !== true) wanted.push(...(await runsIn(context, flags, newest)));
   else
     for (const drill of drills)
-      wanted.push(...(await runsIn(inDrill(context, drill), flags)).map((run) => ({ ...run, drill })));
+      wanted.push(
+        ...(await runsIn(inDrill(context, drill), flags, newest)).map((run) => ({ ...run, drill })),
+      );
   if (flags.json) {
     for (const run of wanted) printJson(context, run);
     return EXIT.closed;
@@ -69,16 +76,21 @@ export async function runs(
   return EXIT.closed;
 }
 
-async function runsIn(context: CommandContext, flags: { readonly open?: boolean }): Promise<Listed[]> {
+async function runsIn(
+  context: CommandContext,
+  flags: RunsFlags,
+  newest: number | undefined,
+): Promise<Listed[]> {
   const journal = await openJournalIfAny(context);
-  const all = journal === undefined ? [] : await listRuns(journal);
-  const wanted = await Promise.all(
-    all
-      .filter((run) => !flags.open || run.status === 'open')
-      .map(async (run) => ({ ...run, owes: await owesOf(journal, run) })),
-  );
-  await journal?.close();
-  return wanted;
+  if (journal === undefined) return [];
+  try {
+    const runs = flags.open ? await openRuns(journal) : await listRuns(journal, newest);
+    return await Promise.all(
+      runs.slice(-(newest ?? runs.length)).map(async (run) => ({ ...run, owes: await owesOf(journal, run) })),
+    );
+  } finally {
+    await journal.close();
+  }
 }
 
 function nothingListed(
@@ -93,7 +105,7 @@ function nothingListed(
 }
 
 /** How much an open run still owes; a closed one owes nothing that is not in a ledger. */
-async function owesOf(journal: JournalReader | undefined, run: RunSummary): Promise<number> {
-  if (journal === undefined || run.status !== 'open') return 0;
+async function owesOf(journal: JournalReader, run: RunSummary): Promise<number> {
+  if (run.status !== 'open') return 0;
   return stillOwed(await owedBy(journal, run)).length;
 }

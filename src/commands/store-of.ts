@@ -15,11 +15,8 @@ export type StoreContext = Pick<CommandContext, 'env'> &
  * Opens the store for writing: the team's PostgreSQL where LIFEBOAT_STORE or the config names one, else SQLite in the home. Rejects with
  * what the engine rejects with, with `config.store`, and with `journal.moved` (exit 2) when all of it was copied to another store.
  */
-export async function openStoreOf(
-  context: StoreContext,
-  { by, signer, afterLoss = false }: OpenAs,
-): Promise<Journal> {
-  const journal = await openEngine(context, { by, signer, afterLoss });
+export async function openStoreOf(context: StoreContext, options: OpenAs): Promise<Journal> {
+  const journal = await openEngine(context, options);
   try {
     // An append says so too; here, before anybody is asked for anything. What cannot be read is for whoever checks the store.
     refuseMoved(hearLog(NOTHING_SAID, await journal.read(LOG_STREAM).catch(() => [])));
@@ -32,15 +29,22 @@ export async function openStoreOf(
 
 async function openEngine(
   context: StoreContext,
-  { by, signer, afterLoss = false }: OpenAs,
+  { by, signer, afterLoss = false, rebuild = false }: OpenAs,
 ): Promise<Journal> {
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) {
     const { openPostgresStore } = await import('../store/postgres/open.ts');
-    return openPostgresStore({ address, env: context.env, by, signer, projections: PROJECTIONS });
+    return openPostgresStore({ address, env: context.env, by, signer, projections: PROJECTIONS, rebuild });
   }
   const { openSqliteStore } = await import('../store/sqlite/open.ts');
-  return openSqliteStore({ home: homeFolder(context.env), by, signer, projections: PROJECTIONS, afterLoss });
+  return openSqliteStore({
+    home: homeFolder(context.env),
+    by,
+    signer,
+    projections: PROJECTIONS,
+    afterLoss,
+    rebuild,
+  });
 }
 
 /** Who opens it. */
@@ -49,6 +53,8 @@ interface OpenAs {
   readonly signer: Signer;
   /** A person has accepted that the journal of the home is gone: a new one may begin there. */
   readonly afterLoss?: boolean;
+  /** Makes the lists that commands read anew from the entries. */
+  readonly rebuild?: boolean;
 }
 
 /**

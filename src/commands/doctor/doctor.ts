@@ -19,6 +19,7 @@ import { openKeys } from '../workspace.ts';
 import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good } from './check.ts';
 import { fileChecks } from './files.ts';
+import { keptLists } from './kept-lists.ts';
 import { keysHeld } from './keys-held.ts';
 import { placeChecks } from './places.ts';
 import { surroundings } from './surroundings.ts';
@@ -27,17 +28,18 @@ import { tlsChecks } from './tls.ts';
 const LITTLE_ROOM = 1024 ** 3;
 
 /**
- * `lifeboat doctor`: everything a recovery leans on, looked at in peace time. Writes nothing but a probe into the key store, sends nothing
- * but GETs. Exit 0 when nothing is bad, 4 when only credentials are, 1 otherwise.
+ * `lifeboat doctor`: everything a recovery leans on, looked at in peace time. Writes nothing but a probe into the key store, and with
+ * `--rebuild` the lists that follow from the journal; sends nothing but GETs. Exit 0 when nothing is bad, 4 when only credentials are, 1 otherwise.
  */
 export async function doctor(
   context: CommandContext,
   _: readonly string[],
-  flags: { readonly json?: boolean; readonly deep?: boolean },
+  flags: { readonly json?: boolean; readonly deep?: boolean; readonly rebuild?: boolean },
 ): Promise<number> {
   const checks: Check[] = [node(), ...tlsChecks(context.env), await homeRoom(context.env)];
   const { check: keyCheck, keyring } = await keyStore(context);
   checks.push(keyCheck, await labEngine());
+  if (flags.deep) checks.push(...(await keptLists(context, keyring, flags.rebuild ?? false)));
   const config = await attempt('config', () => loadConfig(context.env, context.configPath));
   if ('check' in config) checks.push(config.check);
   else checks.push(...(await configChecks(context, config.value, keyring, flags.deep ?? false)));

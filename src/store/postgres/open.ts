@@ -14,7 +14,7 @@ import { closedStore, createLink, type LinkOptions, type Session } from './link.
 import { type Ask, createLog } from './log.ts';
 import { persist } from './persist.ts';
 import { headOf, readLeaves, readStream, streamHeads } from './queries.ts';
-import { catchUp, selectKept } from './rows.ts';
+import { catchUp, forgetRows, selectKept } from './rows.ts';
 import { createSeen } from './seen.ts';
 import { refused } from './trouble.ts';
 import { createWriter } from './writer.ts';
@@ -38,6 +38,8 @@ export interface StoreOptions extends Omit<ReaderOptions, 'installation'> {
   readonly signer: Signer;
   /** Milliseconds that a hold lasts without a renewal, by the database's clock; default 15 s. */
   readonly ttl?: number;
+  /** Make the rows of the projections anew from the entries. */
+  readonly rebuild?: boolean;
 }
 
 const PATIENCE = 20_000;
@@ -74,6 +76,8 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
     await reading.ask(refuseOtherVersion);
     // Where somebody was at work with a database tool, it opens all the same: to be read, and to say so at the first append.
     await writer.settle().catch(unlessDamaged);
+    if (options.rebuild === true)
+      await persist(() => link.use((session) => forgetRows(session, projections)), steadyNow() + patience);
     for (const projection of projections)
       await persist(() => catchUp(link, projection), steadyNow() + patience);
   };

@@ -36,6 +36,8 @@ export interface SqliteStoreOptions {
   readonly now?: () => Date;
   /** A person has accepted that the journal is gone: a new one begins, and what is left of the old one is set aside. */
   readonly afterLoss?: boolean;
+  /** Make the rows of the projections anew from the entries. */
+  readonly rebuild?: boolean;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
   const by = storableName(options.by);
   const db = openDatabase(home, options.afterLoss);
   const queries = prepareQueries(db);
-  orClosed(db, () => inWords(home, () => refreshProjections(db, queries, projections)));
+  orClosed(db, () => inWords(home, () => refreshProjections(db, queries, projections, options.rebuild)));
   const { followers, ...reader } = createReader(db, queries, projections);
   const writer = prepareWriter(db, queries, { by, signer, projections });
   const secrets = createSecretGuard();

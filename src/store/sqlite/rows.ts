@@ -48,13 +48,17 @@ export function keepsRowsOf(db: DatabaseSync, projections: readonly Projection[]
   return rebuilt.length === 0 && dropped.length === 0;
 }
 
-/** Rebuilds what another version of Lifeboat kept, in one transaction. Throws `journal.damaged` where an entry cannot be read. */
+/**
+ * Rebuilds what another version of Lifeboat kept, or everything where `all` is asked for, in one transaction. Throws `journal.damaged`
+ * where an entry cannot be read.
+ */
 export function refreshProjections(
   db: DatabaseSync,
   queries: Queries,
   projections: readonly Projection[],
+  all = false,
 ): void {
-  if (keepsRowsOf(db, projections)) return;
+  if (!all && keepsRowsOf(db, projections)) return;
   db.exec('BEGIN IMMEDIATE');
   try {
     const clear = db.prepare('DELETE FROM rows WHERE projection = ?');
@@ -66,7 +70,7 @@ export function refreshProjections(
       clear.run(name);
       forget.run(name);
     }
-    for (const { projection, rows } of foldAll(queries, rebuilt)) {
+    for (const { projection, rows } of foldAll(queries, all ? projections : rebuilt)) {
       clear.run(projection.name);
       for (const { key, group, sort, value } of rows)
         put.run(projection.name, key, group, sort, JSON.stringify(value));

@@ -1,0 +1,84 @@
+import { LifeboatError } from '../../errors.ts';
+import { counted } from '../../format.ts';
+import type { Keyring } from '../../keys/key-store.ts';
+import { rootsIn } from '../../keys/keyring.ts';
+import type { JournalReader } from '../../store/journal.ts';
+import { createSigner } from '../../store/log/signer.ts';
+import { compareProjections, type ProjectionDifference } from '../../store/projected.ts';
+import { PROJECTIONS } from '../../store/projections/all.ts';
+import { show } from '../../text.ts';
+import type { CommandContext } from '../context.ts';
+import { openReaderOf, openStoreOf } from '../store-of.ts';
+import { loginName } from '../workspace.ts';
+import { attempt, type Check, good } from './check.ts';
+
+/** More rows are not named. */
+const MOST_NAMED = 5;
+
+/**
+ * Whether the lists that commands read instead of the whole journal are what its entries give; reads every entry. With `rebuild` they are
+ * made anew where they are not.
+ */
+export async function keptLists(
+  context: CommandContext,
+  keyring: Keyring | undefined,
+  rebuild: boolean,
+): Promise<Check[]> {
+  const found = await attempt('lists', async () => {
+    const differences = await compared(context);
+    if (differences === undefined) return [];
+    if (differences.length === 0) return [good('lists', 'they are what the entries of the journal give')];
+    // Nobody writes to a journal without the key that signs it, and a look makes no key.
+    const signs = keyring !== undefined && (await rootsIn(keyring.store)).signingKey;
+    if (!rebuild || !signs) return inChecks(differences);
+    const signer = createSigner(await keyring.signingKey());
+    const journal = await openStoreOf(context, { by: loginName(context.env), signer, rebuild });
+    await journal.close();
+    return inChecks(differences).map(({ what, found }): Check => {
+      return { what, state: 'warn', found: `${found}; made anew from the journal`, hints: [] };
+    });
+  });
+  return 'check' in found ? [found.check] : found.value;
+}
+
+/** Undefined where there is no journal yet. */
+async function compared(context: CommandContext): Promise<readonly ProjectionDifference[] | undefined> {
+  let journal: JournalReader;
+  try {
+    journal = await openReaderOf(context);
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'journal.none') return undefined;
+    throw thrown;
+  }
+  try {
+    return await compareProjections(journal, PROJECTIONS);
+  } finally {
+    await journal.close();
+  }
+}
+
+function inChecks(differences: readonly ProjectionDifference[]): Check[] {
+  return [...Map.groupBy(differences, ({ projection }) => projection)].map(([projection, rows]): Check => {
+    const named = rows.slice(0, MOST_NAMED).map((row) => `${show(row.key, 80)} (${howItDiffers(row)})`);
+    const more = rows.length > MOST_NAMED ? ', ...' : '';
+    const what = counted(
+      rows.length,
+      'row is not what the entries give',
+      'rows are not what the entries give',
+    );
+    return {
+      what: `list ${projection}`,
+      state: 'bad',
+      found: `${what}: ${named.join(', ')}${more}`,
+      hints: [
+        'the entries themselves: `lifeboat audit verify`',
+        'to make the list anew from them: `lifeboat doctor --rebuild`',
+      ],
+    };
+  });
+}
+
+function howItDiffers({ kept, rebuilt }: ProjectionDifference): string {
+  if (kept === undefined) return 'missing';
+  return rebuilt === undefined ? 'in no entry' : 'different';
+}
