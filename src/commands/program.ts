@@ -3,8 +3,9 @@ import { EXIT } from '../errors.ts';
 import { defineApprovals } from './approvals/define-approvals.ts';
 import type { CommandContext } from './context.ts';
 import { type Define, group, json, TIME } from './define.ts';
+import { defineFollowUps } from './define-follow-ups.ts';
 import { HELP, KEYS_HELP, LAB_HELP, REPORT_HELP, RUNBOOKS } from './help-texts.ts';
-import { about, driving, labOptions, settling } from './run-options.ts';
+import { about, driving, labOptions } from './run-options.ts';
 import { defineService } from './service/define-service.ts';
 import { defineStore } from './store/define-store.ts';
 
@@ -104,34 +105,7 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
     new Option('--limit <number>', 'only the newest so many'),
     json('one JSON object a line'),
   ]);
-  const owe = command(
-    program,
-    'owe',
-    'what is still owed after a recovery, by whom and until when',
-    async () => (await import('./owe.ts')).owe,
-    [new Option('--all', 'also what is settled'), json('one JSON object a line')],
-  );
-  command(
-    owe,
-    'settle <id>',
-    'say that it was done, with a proof; then its run goes on',
-    async () => (await import('./owe.ts')).oweSettle,
-    [new Option('--proof <text>', 'what shows that it was done').makeOptionMandatory(), ...settling()],
-  );
-  command(
-    owe,
-    'skip <id>',
-    'leave it undone, with a reason that stays in the report',
-    async () => (await import('./owe.ts')).oweSkip,
-    [new Option('--reason <text>', 'why it is not done').makeOptionMandatory(), ...settling()],
-  );
-  command(
-    owe,
-    'pay <id>',
-    'have it done from here: by the platform, or by a backup',
-    async () => (await import('./owe.ts')).owePay,
-    settling(),
-  );
+  defineFollowUps(program, command);
   defineApprovals(program, command);
   program.commandsGroup('Rehearsal:');
   command(
