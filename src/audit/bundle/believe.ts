@@ -69,11 +69,20 @@ export function believedKeys(
   for (const [at, [file, note]] of notes.entries()) {
     const { result } = readCheckpoint(note, keys);
     if (result === 'bad-signature')
-      findings.problem('checkpoint.bad-signature', `${show(file, 160)} was changed: its signature does not fit`);
+      findings.problem(
+        'checkpoint.bad-signature',
+        `${show(file, 160)} was changed: its signature does not fit`,
+      );
     else if (result === 'unknown-key' && at === 0)
-      findings.problem('checkpoint.unknown-key', `${show(file, 160)} is signed by a key that this audit does not know`);
+      findings.problem(
+        'checkpoint.unknown-key',
+        `${show(file, 160)} is signed by a key that this audit does not know`,
+      );
     else if (result === 'unknown-key')
-      findings.limit('checkpoint.unknown-key', `${show(file, 160)} pins nothing: its key is neither given nor endorsed`);
+      findings.limit(
+        'checkpoint.unknown-key',
+        `${show(file, 160)} pins nothing: its key is neither given nor endorsed`,
+      );
   }
   return keys;
 }
@@ -100,18 +109,30 @@ export function checkAnchors(
       return 0;
     }
     if (size > whole) {
-      findings.limit('anchor.later', `the anchor saw ${size} entries, and here the log ends at ${whole}: it pins nothing here`);
+      findings.limit(
+        'anchor.later',
+        `the anchor saw ${size} entries, and here the log ends at ${whole}: it pins nothing here`,
+      );
       return 0;
     }
     if (shown === undefined) {
-      findings.limit('anchor.not-shown', `no proof here reaches the ${size} entries of the anchor: export with --anchor`);
+      findings.limit(
+        'anchor.not-shown',
+        `no proof here reaches the ${size} entries of the anchor: export with --anchor`,
+      );
       return 0;
     }
     if (!shown.startsWith(root)) {
-      findings.problem('anchor.other-root', `the first ${size} entries are not those of the anchor: the record was rewritten`);
+      findings.problem(
+        'anchor.other-root',
+        `the first ${size} entries are not those of the anchor: the record was rewritten`,
+      );
       return 0;
     }
-    findings.note('anchor.holds', `the anchor holds: the first ${size} entries of the log are those that it saw`);
+    findings.note(
+      'anchor.holds',
+      `the anchor holds: the first ${size} entries of the log are those that it saw`,
+    );
     return size;
   });
   return Math.max(0, ...holding);

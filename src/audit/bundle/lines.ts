@@ -11,7 +11,9 @@ const LONGEST_END = 16 * 1024 * 1024;
  * file of the bundle, as a JSON object of texts by name. So it stands alone.
  */
 export function packLines(files: BundleFiles): string {
-  const others = [...files].filter(([name]) => name !== ENTRIES).map(([name, bytes]) => [name, String(bytes)]);
+  const others = [...files]
+    .filter(([name]) => name !== ENTRIES)
+    .map(([name, bytes]) => [name, String(bytes)]);
   return `${files.get(ENTRIES) ?? ''}${printableJson(Object.fromEntries(others))}\n`;
 }
 
@@ -22,7 +24,10 @@ export function unpackLines(text: Buffer): BundleFiles | undefined {
   try {
     const others: unknown = JSON.parse(last);
     if (printableJson(others) !== last || typeof others !== 'object' || others === null) return undefined;
-    const files = Object.entries(others).map(([name, content]): [string, Buffer] => [name, Buffer.from(content)]);
+    const files = Object.entries(others).map(([name, content]): [string, Buffer] => [
+      name,
+      Buffer.from(content),
+    ]);
     return new Map([[ENTRIES, text.subarray(0, text.length - last.length - 1)], ...files]);
   } catch {
     return undefined;

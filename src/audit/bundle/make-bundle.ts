@@ -71,14 +71,23 @@ async function evidenceOf(
   const fitting = new Map<string, number>();
   const { origin, size } = claimOf((await journal.log.head()).note) ?? { origin: '', size: 0 };
   for (const [note, claim] of claims)
-    if (claim?.origin === origin && claim.size <= size && (await journal.log.rootAt(claim.size)) === claim.root)
+    if (
+      claim?.origin === origin &&
+      claim.size < size &&
+      (await journal.log.rootAt(claim.size)) === claim.root
+    )
       fitting.set(note, claim.size);
-  const sizes = [...fitting.values(), ...anchors.flatMap((anchor) => (anchor.origin === origin ? [anchor.size] : []))];
+  const sizes = [
+    ...fitting.values(),
+    ...anchors.flatMap((anchor) => (anchor.origin === origin ? [anchor.size] : [])),
+  ];
   const shown = await showLog(journal, streams, signer, sizes);
-  if (!shown.lines.has('journal.jsonl')) throw new LifeboatError('run.unknown', `run ${runId} has no entries`);
+  if (!shown.lines.has('journal.jsonl'))
+    throw new LifeboatError('run.unknown', `run ${runId} has no entries`);
   const files = new Map<string, Buffer>();
   for (const [name, lines] of shown.lines) files.set(name, Buffer.from(`${lines.join('\n')}\n`));
-  for (const [at, [note]] of [...fitting].entries()) files.set(`checkpoints/${at + 1}.note`, Buffer.from(note));
+  for (const [at, [note]] of [...fitting].entries())
+    files.set(`checkpoints/${at + 1}.note`, Buffer.from(note));
   files.set('checkpoint.note', Buffer.from(shown.note));
   files.set('proof.json', Buffer.from(proofText(shown.proof)));
   files.set('lifeboat.pub', Buffer.from(signer.publicKey));
@@ -92,7 +101,10 @@ function signed(files: BundleFiles, { runId, madeAt, madeBy, signer, guard }: Bu
       guard.check(bytes.toString('utf8'), name);
     } catch (cause) {
       throw new LifeboatError('evidence.secret', `${name} would hold a secret, so nothing was made`, {
-        hints: ['this is a bug in lifeboat: please report it', 'the journal alone: lifeboat audit export RUN --lines'],
+        hints: [
+          'this is a bug in lifeboat: please report it',
+          'the journal alone: lifeboat audit export RUN --lines',
+        ],
         cause,
       });
     }

@@ -48,7 +48,12 @@ export function runOf(files: BundleFiles): string | undefined {
 }
 
 /** Whether one of the keys has signed the list, every file is the one that was listed, none is missing, none was added. */
-export function checkManifest(files: BundleFiles, run: string, keys: readonly KeyObject[], findings: Findings): void {
+export function checkManifest(
+  files: BundleFiles,
+  run: string,
+  keys: readonly KeyObject[],
+  findings: Findings,
+): void {
   const opened = openNote(files.get(NOTE)?.toString('utf8') ?? '', keyName(run), keys);
   if (opened.result === 'unknown-key')
     findings.problem('manifest.unknown-key', 'the manifest is signed by a key that this audit does not know');
@@ -59,7 +64,8 @@ export function checkManifest(files: BundleFiles, run: string, keys: readonly Ke
   const listed = new Map<string, string>();
   for (const line of linesOf(files.get(SUMS))) {
     const [, sum = '', name = ''] = LINE.exec(line) ?? [];
-    if (name === '' || listed.has(name)) findings.problem('manifest.unreadable', `${SUMS} is no list of files`);
+    if (name === '' || listed.has(name))
+      findings.problem('manifest.unreadable', `${SUMS} is no list of files`);
     listed.set(name, sum);
   }
   for (const [name, sum] of listed) {

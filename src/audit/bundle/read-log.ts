@@ -63,9 +63,14 @@ export function readLog(
       if (entry === undefined || entry.stream !== stream || !isStreamName(stream))
         findings.problem('entry.line', `line ${at + 1} of ${show(file, 120)} is not an entry of its stream`);
       else if (entry.seq !== at + 1)
-        findings.problem('entry.gap', `entry ${entry.seq} stands where entry ${at + 1} has to be`, { stream });
+        findings.problem('entry.gap', `entry ${entry.seq} stands where entry ${at + 1} has to be`, {
+          stream,
+        });
       if (leaves.has(index) || index <= (places[at - 1] ?? -1))
-        findings.problem('entry.place', `line ${at + 1} of ${show(file, 120)} has no place in the log of its own`);
+        findings.problem(
+          'entry.place',
+          `line ${at + 1} of ${show(file, 120)} has no place in the log of its own`,
+        );
       leaves.set(index, leafHash(lines[at] ?? ''));
     }
     const read = entries.filter((entry) => entry !== undefined);
@@ -77,7 +82,8 @@ export function readLog(
     streams.set(file, { stream, entries: read });
   }
   for (const file of Object.keys(proof?.leaves ?? {}))
-    if (!files.has(file)) findings.problem('entry.place', `the proof is about ${show(file, 120)}, which is missing`);
+    if (!files.has(file))
+      findings.problem('entry.place', `the proof is about ${show(file, 120)}, which is missing`);
   const nodes = proof?.nodes.map((node) => Buffer.from(node, 'hex')) ?? [];
   return { streams, tree: openTree(size, leaves, proof?.sizes ?? [], nodes), sizes: proof?.sizes ?? [] };
 }

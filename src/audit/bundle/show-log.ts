@@ -51,7 +51,11 @@ export async function showLog(
     leaves[file] = entries.map(({ index }) => index);
   }
   const sizes = [...new Set(more)].filter((size) => size > 0 && size < head.size).sort((a, b) => a - b);
-  const nodes = await treeProof(journal.log, { size: head.size, leaves: Object.values(leaves).flat(), sizes });
+  const nodes = await treeProof(journal.log, {
+    size: head.size,
+    leaves: Object.values(leaves).flat(),
+    sizes,
+  });
   // A line that this version cannot write is not signed by it.
   const isOurs = checkpointText(head) === textOf(note);
   const both = isOurs ? cosigned(note, signer.sign(head)) : note;

@@ -8,7 +8,11 @@ export type BundleFiles = ReadonlyMap<string, Buffer>;
 /** Packs files into a tar (ustar) that depends on nothing but them: sorted, of nobody, from the beginning of time. */
 export function packFiles(files: BundleFiles): Buffer {
   const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
-  const blocks = sorted.flatMap(([name, bytes]) => [header(name, bytes.length), bytes, padding(bytes.length)]);
+  const blocks = sorted.flatMap(([name, bytes]) => [
+    header(name, bytes.length),
+    bytes,
+    padding(bytes.length),
+  ]);
   return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);
 }
 

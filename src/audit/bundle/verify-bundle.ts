@@ -7,7 +7,15 @@ import { show } from '../../text.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
 import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
 import { approvalFiles } from './approvals.ts';
-import { believedKeys, checkAnchors, checkRoots, claimOf, keysBeside, type Notes, type Trust } from './believe.ts';
+import {
+  believedKeys,
+  checkAnchors,
+  checkRoots,
+  claimOf,
+  keysBeside,
+  type Notes,
+  type Trust,
+} from './believe.ts';
 import { checkManifest, runOf } from './manifest.ts';
 import { linesOf, type ReadLog, readLog, readProof } from './read-log.ts';
 import type { BundleFiles } from './tar.ts';
@@ -29,7 +37,8 @@ export interface BundleReport {
 }
 
 const CHECKPOINT = 'checkpoint.note';
-const isEntries = (name: string) => name === 'journal.jsonl' || name === 'log.jsonl' || name.startsWith('ledger/');
+const isEntries = (name: string) =>
+  name === 'journal.jsonl' || name === 'log.jsonl' || name.startsWith('ledger/');
 
 /**
  * Re-computes everything in an evidence bundle, on any machine, without a home or a config: the signed list of files, every file's hash, every
@@ -43,14 +52,20 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
     findings.problem('manifest.unreadable', 'manifest.note is missing, or is not a manifest any more');
     return { findings: findings.list(), pins: [], streams: [], anchor: undefined };
   }
-  const notes: Notes = [CHECKPOINT, ...[...files.keys()].filter((name) => name.startsWith('checkpoints/'))].map(
+  const notes: Notes = [
+    CHECKPOINT,
+    ...[...files.keys()].filter((name) => name.startsWith('checkpoints/')),
+  ].map(
     // Cut, it is no note any more.
     (name) => [name, files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? ''],
   );
   const head = claimOf(notes[0]?.[1]);
-  const lines = new Map([...files].filter(([name]) => isEntries(name)).map(([name, bytes]) => [name, linesOf(bytes)]));
+  const lines = new Map(
+    [...files].filter(([name]) => isEntries(name)).map(([name, bytes]) => [name, linesOf(bytes)]),
+  );
   const proof = readProof(files.get('proof.json')?.toString('utf8') ?? '');
-  if (proof === undefined) findings.problem('proof.unreadable', 'proof.json is missing, or is not a proof any more');
+  if (proof === undefined)
+    findings.problem('proof.unreadable', 'proof.json is missing, or is not a proof any more');
   const log = readLog(lines, proof, head?.size ?? 0, findings);
   checkRoots(notes, log.tree, findings);
   checkStreams(log, run, head?.origin, findings);
@@ -60,7 +75,8 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
     trust.publicKey === undefined
       ? keysBeside(String(files.get('lifeboat.pub') ?? ''), aboutLog)
       : parsePublicKeys(trust.publicKey);
-  if (begin.length === 0) findings.problem('key.unreadable', 'there is no ed25519 public key in PEM to verify with');
+  if (begin.length === 0)
+    findings.problem('key.unreadable', 'there is no ed25519 public key in PEM to verify with');
   const keys = believedKeys(begin, notes, aboutLog, findings);
   checkManifest(files, run, keys, findings);
   const anchored = head === undefined ? 0 : checkAnchors(trust.anchors ?? [], head, log.tree, findings);
@@ -74,17 +90,27 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
   return {
     findings: findings.list(),
     pins: trust.publicKey === undefined || head === undefined ? [] : [{ place: CHECKPOINT, size, at }],
-    streams: [...log.streams.values()].map(({ stream, entries: { length } }) => ({ stream, entries: length })),
+    streams: [...log.streams.values()].map(({ stream, entries: { length } }) => ({
+      stream,
+      entries: length,
+    })),
     anchor: head === undefined || size === 0 ? undefined : anchorOf(head),
   };
 }
 
 /** Each file has the stream that its name says, and the log begins with its own name. */
-function checkStreams({ streams }: ReadLog, run: string, origin: string | undefined, findings: Findings): void {
-  const wrong = (file: string) => findings.problem('stream.other', `${show(file, 120)} does not hold what its name says`);
+function checkStreams(
+  { streams }: ReadLog,
+  run: string,
+  origin: string | undefined,
+  findings: Findings,
+): void {
+  const wrong = (file: string) =>
+    findings.problem('stream.other', `${show(file, 120)} does not hold what its name says`);
   if (streams.get('journal.jsonl')?.stream !== `run/${run}`) wrong('journal.jsonl');
   const [first] = streams.get('log.jsonl')?.entries ?? [];
-  const begun = first?.index === 0 && first.type === LOG_BEGUN && first.stream === 'store/log' ? first.body : '{}';
+  const begun =
+    first?.index === 0 && first.type === LOG_BEGUN && first.stream === 'store/log' ? first.body : '{}';
   if (origin === undefined || JSON.parse(begun).origin !== origin) wrong('log.jsonl');
   for (const [file, { stream }] of streams)
     if (file.startsWith('ledger/') && !stream.startsWith('instance/')) wrong(file);
@@ -93,12 +119,24 @@ function checkStreams({ streams }: ReadLog, run: string, origin: string | undefi
 function sayLimits({ publicKey, anchors = [] }: BundleTrust, anchored: number, findings: Findings): void {
   const key = 'no key is pinned: the key in the bundle is believed, and what it signs';
   if (publicKey === undefined && anchored === 0)
-    findings.limit('key.none', `${key}: whoever made all of this anew is not found without --public-key or --anchor`);
+    findings.limit(
+      'key.none',
+      `${key}: whoever made all of this anew is not found without --public-key or --anchor`,
+    );
   else if (publicKey === undefined)
-    findings.limit('key.none', `${key}; only the first ${anchored} entries of the log are pinned, by the anchor`);
+    findings.limit(
+      'key.none',
+      `${key}; only the first ${anchored} entries of the log are pinned, by the anchor`,
+    );
   else if (anchors.length === 0)
-    findings.note('anchor.none', 'a later state of the record than this one is not excluded: that takes an anchor');
-  findings.note('stream.ends', 'that no stream had more entries than these is what the signer of the bundle says: no proof shows it');
+    findings.note(
+      'anchor.none',
+      'a later state of the record than this one is not excluded: that takes an anchor',
+    );
+  findings.note(
+    'stream.ends',
+    'that no stream had more entries than these is what the signer of the bundle says: no proof shows it',
+  );
 }
 
 /** What follows from the record has to be what follows from it. */

@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto';
+import { proofText } from '../../../src/audit/bundle/show-log.ts';
+import { consistencyProof, inclusionProof, type NodeOf, rootOf } from '../../../src/store/log/merkle.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
+import { treeProof } from '../../../src/store/log/tree-proof.ts';
+import { storedTree } from '../../store/log/naive.ts';
 import { RUN } from './scene.ts';
+
+export type Files = Map<string, Buffer>;
 
 /** What the forger has: everything, and in some attacks even the signing key. */
 export interface Tools {
@@ -9,43 +15,97 @@ export interface Tools {
   readonly insider: Signer;
   /** The files of another run's bundle of the same home. */
   readonly other: ReadonlyMap<string, Buffer>;
-  /** The home as it was in the middle of the run. */
-  readonly yesterday: string;
+  /** The tree of the real log, and how many leaves it has. */
+  readonly node: NodeOf;
+  readonly size: number;
 }
 
 export interface Attack {
   readonly title: string;
   /** What betrays it: nothing but what lies there, the public key from elsewhere, or the anchor from elsewhere. */
   readonly foundBy: readonly ('itself' | 'key' | 'anchor')[];
-  readonly home?: (home: string, tools: Tools) => void | Promise<void>;
-  readonly bundle?: (files: Map<string, Buffer>, tools: Tools) => void;
+  readonly bundle: (files: Files, tools: Tools) => void | Promise<void>;
 }
 
-/** One character of a file, such as a digit of a figure. */
-export function editFile(files: Map<string, Buffer>, name: string): void {
+/** One character of a file, such as a digit of a figure; of a checkpoint one of its root. */
+export function editFile(files: Files, name: string): void {
   const bytes = Buffer.from(files.get(name) ?? '');
-  const place = Math.floor(bytes.length / 2);
+  const place = Math.floor(bytes.length * (name.startsWith('checkpoint') ? 0.2 : 0.5));
   bytes[place] = bytes[place] === 0x31 ? 0x32 : 0x31;
   files.set(name, bytes);
 }
 
-/** Makes the list of files fit again; only the note over it cannot be made without the key. */
-export function listAnew(files: Map<string, Buffer>, signer?: Signer): void {
-  const { files: _, ...about } = JSON.parse(String(files.get('manifest.json'))) as Record<string, unknown>;
-  const lines = String(files.get('journal.jsonl') ?? '')
-    .trimEnd()
-    .split('\n');
-  const { head } = JSON.parse(lines.at(-1) || '{}') as { head?: { seq: number; hash: string } };
-  const listed = [...files]
-    .filter(([name]) => !name.startsWith('manifest.'))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(
-      ([name, bytes]) =>
-        `  ${JSON.stringify({ name, bytes: bytes.length, sha256: hash('sha256', bytes, 'hex') })}`,
-    );
-  const fitting = JSON.stringify({ ...about, head: { seq: head?.seq, hash: head?.hash } });
-  const manifest = Buffer.from(`${fitting.slice(0, -1)},"files":[\n${listed.join(',\n')}\n]}\n`);
-  files.set('manifest.json', manifest);
-  const lines2 = [String(manifest.length), hash('sha256', manifest, 'base64')];
-  if (signer !== undefined) files.set('manifest.note', Buffer.from(signer.note(`bundle/${RUN}`, lines2)));
+export function textOf(files: ReadonlyMap<string, Buffer>, name: string): string {
+  return String(files.get(name) ?? '');
+}
+
+export function linesIn(files: ReadonlyMap<string, Buffer>, name: string): string[] {
+  return textOf(files, name).split('\n').slice(0, -1);
+}
+
+/** Makes the list of files fit again; only the note over it cannot be made without a key. */
+export function listAnew(files: Files, signer?: Signer): void {
+  const names = [...files.keys()].filter((name) => !/^(?:SHA256SUMS|manifest\.note)$/u.test(name)).sort();
+  const sha256 = (data: string | Buffer) => hash('sha256', data, 'hex');
+  const sums = names.map((name) => `${sha256(files.get(name) ?? '')}  ${name}\n`).join('');
+  files.set('SHA256SUMS', Buffer.from(sums));
+  const lines = textOf(files, 'manifest.note').split('\n').slice(0, 3);
+  const text = `${[...lines, `SHA256SUMS ${sha256(sums)}`].join('\n')}\n`;
+  if (signer !== undefined)
+    files.set('manifest.note', Buffer.from(signer.note(text, `lifeboat-bundle/${RUN}`)));
+}
+
+interface Proof {
+  leaves: Record<string, number[]>;
+  sizes: number[];
+  nodes: string[];
+}
+
+/** Changes the proof. */
+export function editProof(files: Files, change: (proof: Proof) => void): void {
+  const proof = JSON.parse(textOf(files, 'proof.json')) as Proof;
+  change(proof);
+  files.set('proof.json', Buffer.from(proofText(proof)));
+}
+
+/** Changes which leaves are shown, and makes the right proof of them, as anybody can who has the log. */
+export async function proveAnew(
+  files: Files,
+  { node, size }: Pick<Tools, 'node' | 'size'>,
+  change: (leaves: Record<string, number[]>) => void = () => undefined,
+): Promise<void> {
+  const proof = JSON.parse(textOf(files, 'proof.json')) as Proof;
+  change(proof.leaves);
+  const hex = (hashes: readonly Buffer[]) => hashes.map((one) => one.toString('hex'));
+  const log = {
+    rootAt: async (at: number) => rootOf(at, node).toString('hex'),
+    inclusion: async (index: number) => hex(inclusionProof(index, size, node)),
+    consistency: async (from: number) => hex(consistencyProof(from, size, node)),
+  };
+  const leaves = Object.values(proof.leaves).flat();
+  proof.nodes = [...(await treeProof(log, { size, leaves, sizes: proof.sizes }))];
+  files.set('proof.json', Buffer.from(proofText(proof)));
+}
+
+/** A whole new log with what the bundle holds, as long as the real one, with everything computed and signed anew. */
+export async function makeAnew(files: Files, signer: Signer, size: number): Promise<void> {
+  const [first = '', ...rest] = linesIn(files, 'log.jsonl');
+  const begun = first.replace(/-----BEGIN.*-----\\n(?=")/u, JSON.stringify(signer.publicKey).slice(1, -1));
+  files.set('log.jsonl', Buffer.from(`${[begun, ...rest].join('\n')}\n`));
+  const names = ['log.jsonl', 'journal.jsonl', 'ledger/orders.jsonl'].filter((name) => files.has(name));
+  const leaves: Record<string, number[]> = {};
+  const data: Buffer[] = [];
+  for (const name of names)
+    leaves[name] = linesIn(files, name).map((line) => data.push(Buffer.from(line)) - 1);
+  while (data.length < size) data.push(Buffer.from(`another entry ${data.length}`));
+  const node = storedTree(data);
+  const root = rootOf(data.length, node).toString('hex');
+  const origin = textOf(files, 'checkpoint.note').split('\n')[0] ?? '';
+  for (const name of files.keys()) if (name.startsWith('checkpoints/')) files.delete(name);
+  files.set('checkpoint.note', Buffer.from(signer.sign({ origin, size: data.length, root, armed: [] })));
+  const { sizes } = JSON.parse(textOf(files, 'proof.json')) as Proof;
+  files.set('proof.json', Buffer.from(proofText({ leaves, sizes, nodes: [] })));
+  await proveAnew(files, { node, size: data.length });
+  files.set('lifeboat.pub', Buffer.from(signer.publicKey));
+  listAnew(files, signer);
 }

@@ -1,175 +1,204 @@
-import type { Row } from '../../../src/store/chain.ts';
-import { type Attack, listAnew } from './attack.ts';
-import { type Forgery, forgeHome, forgeLines, forgetHeads, rechained, resign } from './forging.ts';
-import { ENTRIES, OTHER, RUN } from './scene.ts';
+import { type Attack, type Files, linesIn, listAnew, makeAnew, proveAnew, type Tools } from './attack.ts';
 
-const at = (rows: readonly Row[], seq: number): Row => {
-  const row = rows[seq - 1];
-  if (row === undefined) throw new Error(`there is no entry ${seq}`);
-  return row;
-};
+/** What a forger does with the lines of a run. */
+type Forgery = (lines: readonly string[]) => readonly string[];
+
 const edited =
-  (change: Partial<Row>, seq = 3): Forgery =>
-  (rows) =>
-    rows.map((row) => (row.seq === seq ? { ...row, ...change } : row));
+  (from: string | RegExp, to: string, at = 2): Forgery =>
+  (lines) =>
+    lines.map((line, index) => (index === at ? line.replace(from, to) : line));
+/** Makes the numbers of the entries fit again. */
+const numbered: Forgery = (lines) => lines.map((line, at) => line.replace(/"seq":\d+/u, `"seq":${at + 1}`));
 
-/** What can be done to the entries of a run; each alone, and with hashes and links made to fit. */
+/** What can be done to the entries of a run. */
 const FORGERIES: Readonly<Record<string, Forgery>> = {
-  'an edited body': edited({ body: '{"number":99}' }),
-  'an edited first entry': edited({ body: '{}' }, 1),
-  'an edited last entry': (rows) => edited({ body: '{}' }, rows.length)(rows),
-  'another person': edited({ by: 'Mallory' }),
-  'another time': edited({ at: '2020-01-01T00:00:00.000Z' }),
-  'another type': edited({ type: 'answer' }),
-  'a deleted entry': (rows) => rows.filter(({ seq }) => seq !== 3),
-  'a deleted first entry': (rows) => rows.slice(1),
-  'two deleted entries': (rows) => rows.filter(({ seq }) => seq !== 3 && seq !== 4),
-  'an inserted entry': (rows) => [
-    ...rows.slice(0, 3),
-    { ...at(rows, 3), seq: 4, body: '{"number":2.5}' },
-    ...rows.slice(3).map((row) => ({ ...row, seq: row.seq + 1 })),
-  ],
-  'a repeated entry': (rows) => [...rows.slice(0, 3), { ...at(rows, 3), seq: 4 }, ...rows.slice(4)],
-  'two entries in the other order': (rows) => [
-    ...rows.slice(0, 2),
-    { ...at(rows, 4), seq: 3 },
-    { ...at(rows, 3), seq: 4 },
-    ...rows.slice(4),
-  ],
+  'an edited body': edited('"number":2', '"number":99'),
+  'an edited first entry': edited('"LIVE"', '"DRILL"', 0),
+  'an edited last entry': (lines) => edited('as it was', 'otherwise', lines.length - 1)(lines),
+  'another person': edited('"by":"tester"', '"by":"mallory"'),
+  'another time': edited(/"at":"20../u, '"at":"1999'),
+  'another type': edited('"type":"note"', '"type":"answer"'),
+  'a deleted entry': (lines) => lines.toSpliced(2, 1),
+  'a deleted first entry': (lines) => lines.slice(1),
+  'two deleted entries': (lines) => lines.toSpliced(2, 2),
+  'an inserted entry': (lines) => lines.toSpliced(3, 0, (lines[2] ?? '').replace('"seq":3', '"seq":4')),
+  'a repeated entry': (lines) => lines.toSpliced(3, 1, lines[2] ?? ''),
+  'two entries in the other order': (lines) => lines.with(2, lines[3] ?? '').with(3, lines[2] ?? ''),
+  'the entries backwards': (lines) => lines.toReversed(),
 };
+
+/** Lines that say the same as before to whoever parses them, or two things to two readers. */
+const SPELLINGS: Readonly<Record<string, Forgery>> = {
+  'a key that stands there twice': edited('"number":2', '"number":1,"number":2'),
+  'a field that stands there twice': edited('"by":"tester"', '"by":"mallory","by":"tester"'),
+  'a further field': edited(',"seq":', ',"extra":1,"seq":'),
+  'a space': edited('"number":2', '"number": 2'),
+  'another order of its keys': edited(/"number":2,"words":"[^"]*"/u, '"words":"as it was","number":2'),
+  'a character that is not ASCII': edited('\\u00e4', 'ä'),
+  'an escape in capitals': edited('\\u00e4', '\\u00E4'),
+  'a needless escape': edited('as it was', 'as\\u0020it was'),
+  'a carriage return': edited(/$/u, '\r'),
+  'a megabyte more': edited('as it was', 'x'.repeat(9 * 1024 * 1024)),
+};
+
+function forge(files: Files, forgery: Forgery, name = 'journal.jsonl'): void {
+  files.set(
+    name,
+    Buffer.from(
+      forgery(linesIn(files, name))
+        .map((line) => `${line}\n`)
+        .join(''),
+    ),
+  );
+}
+
+/** As many places as there are lines: those that were there, without those of lines that are gone. */
+async function placeAnew(files: Files, tools: Tools): Promise<void> {
+  await proveAnew(files, tools, (leaves) => {
+    const count = linesIn(files, 'journal.jsonl').length;
+    const places = leaves['journal.jsonl'] ?? [];
+    leaves['journal.jsonl'] = places.length > count ? places.toSpliced(2, places.length - count) : places;
+    // There is room for one more where the ledger's entry is.
+    if (places.length < count) leaves['journal.jsonl'] = [...places, tools.size - 1].sort((a, b) => a - b);
+  });
+}
 
 const CUTS: Readonly<Record<string, number>> = {
   'one entry': 1,
   'three entries': 3,
-  'all but the first entry': ENTRIES - 1,
+  'all but the first entry': 8,
 };
 
 /** Attacks on what a run has written. */
 export const ATTACKS_ON_ENTRIES: readonly Attack[] = [
-  ...Object.entries(FORGERIES).flatMap(([title, forgery]): Attack[] => [
+  ...Object.entries({ ...FORGERIES, ...SPELLINGS }).flatMap(([title, forgery]): Attack[] => [
+    { title, foundBy: ['itself'], bundle: (files) => forge(files, forgery) },
     {
-      title,
+      title: `${title}, proof and list of files made to fit`,
       foundBy: ['itself'],
-      home: (home) => forgeHome(home, forgery),
-      bundle: (files) => forgeLines(files, forgery),
-    },
-    {
-      title: `${title}, the chain computed anew`,
-      foundBy: ['itself'],
-      home: (home) => forgeHome(home, (rows) => rechained(forgery(rows))),
-    },
-    {
-      title: `${title}, the chain computed anew, the list of files made to fit`,
-      foundBy: ['itself'],
-      bundle: (files) => {
-        forgeLines(files, (rows) => rechained(forgery(rows)));
+      async bundle(files, tools) {
+        forge(files, forgery);
+        await placeAnew(files, tools);
         listAnew(files);
       },
     },
-    ...[forgery, (rows: readonly Row[]) => rechained(forgery(rows))].map(
-      (change, at): Attack => ({
-        title: `${title}${at === 0 ? '' : ', the chain computed anew'}, the list signed anew by the installation itself`,
-        foundBy: ['itself'],
-        bundle: (files, { insider }) => {
-          forgeLines(files, change);
-          listAnew(files, insider);
-        },
-      }),
-    ),
     {
-      title: `${title}, everything signed anew with another key`,
-      foundBy: ['key', 'anchor'],
-      home: async (home, { forger }) => {
-        forgeHome(home, (rows) => rechained(forgery(rows)));
-        await resign(home, forger);
+      title: `${title}, proof made to fit, the list signed anew by the installation itself`,
+      foundBy: ['itself'],
+      async bundle(files, tools) {
+        forge(files, forgery);
+        await placeAnew(files, tools);
+        listAnew(files, tools.insider);
       },
     },
   ]),
+  ...Object.entries(FORGERIES).flatMap(([title, forgery]): Attack[] => [
+    {
+      title: `${title}, everything made anew with another key`,
+      foundBy: ['key', 'anchor'],
+      async bundle(files, { forger, size }) {
+        forge(files, (lines) => numbered(forgery(lines)));
+        await makeAnew(files, forger, size);
+      },
+    },
+    {
+      title: `${title}, everything made anew by the installation itself`,
+      foundBy: ['anchor'],
+      async bundle(files, { insider, size }) {
+        forge(files, (lines) => numbered(forgery(lines)));
+        await makeAnew(files, insider, size);
+      },
+    },
+  ]),
+  ...Object.entries(SPELLINGS).map(
+    ([title, spelling]): Attack => ({
+      title: `${title}, everything made anew by the installation itself`,
+      foundBy: ['itself'],
+      async bundle(files, { insider, size }) {
+        forge(files, spelling);
+        await makeAnew(files, insider, size);
+      },
+    }),
+  ),
   ...Object.entries(CUTS).flatMap(([title, count]): Attack[] => [
     {
       title: `a tail of ${title} cut off`,
       foundBy: ['itself'],
-      home: (home) => forgeHome(home, (rows) => rows.slice(0, -count)),
-      bundle: (files) => forgeLines(files, (rows) => rows.slice(0, -count)),
+      bundle: (files) => forge(files, (lines) => lines.slice(0, -count)),
     },
     {
-      title: `a tail of ${title} cut off, the list signed anew by the installation itself`,
+      title: `a tail of ${title} cut off, proof and list of files made to fit`,
       foundBy: ['itself'],
-      bundle: (files, { insider }) => {
-        forgeLines(files, (rows) => rows.slice(0, -count));
-        listAnew(files, insider);
-      },
-    },
-    {
-      title: `a tail of ${title} cut off with every signed head that saw it`,
-      foundBy: ['anchor'],
-      home: (home) => {
-        forgeHome(home, (rows) => rows.slice(0, -count));
-        forgetHeads(home, ENTRIES - count);
-      },
-    },
-    {
-      title: `a tail of ${title} cut off with every signed head that saw it, the list of files made to fit`,
-      foundBy: ['itself'],
-      bundle: (files) => {
-        forgeLines(files, (rows) => rows.slice(0, -count));
-        for (const name of files.keys()) if (name.startsWith('checkpoints/run/')) files.delete(name);
+      async bundle(files, tools) {
+        forge(files, (lines) => lines.slice(0, -count));
+        await proveAnew(files, tools, (leaves) => void leaves['journal.jsonl']?.splice(-count));
         listAnew(files);
       },
     },
   ]),
   {
-    title: "two runs in each other's place",
+    title: 'a last line that was cut in its middle',
     foundBy: ['itself'],
-    home: (home) => {
-      let mine: readonly Row[] = [];
-      let theirs: readonly Row[] = [];
-      forgeHome(home, (rows) => {
-        mine = rows;
-        return [];
+    bundle: (files) =>
+      void files.set('journal.jsonl', (files.get('journal.jsonl') ?? Buffer.alloc(0)).subarray(0, -9)),
+  },
+  {
+    title: 'the entries of another run, with their own proof',
+    foundBy: ['itself'],
+    async bundle(files, tools) {
+      const { leaves: theirs } = JSON.parse(String(tools.other.get('proof.json')));
+      files.set('journal.jsonl', tools.other.get('journal.jsonl') ?? Buffer.alloc(0));
+      await proveAnew(files, tools, (leaves) => {
+        leaves['journal.jsonl'] = theirs['journal.jsonl'];
       });
-      forgeHome(
-        home,
-        (rows) => {
-          theirs = rows;
-          return [];
-        },
-        `run/${OTHER}`,
-      );
-      forgeHome(home, () => theirs.map((row) => ({ ...row, stream: `run/${RUN}` })));
-      forgeHome(home, () => mine.map((row) => ({ ...row, stream: `run/${OTHER}` })), `run/${OTHER}`);
-    },
-    bundle: (files, { other }) => files.set('journal.jsonl', other.get('journal.jsonl') ?? Buffer.alloc(0)),
-  },
-  {
-    title: "two runs in each other's place, the chains computed anew",
-    foundBy: ['itself'],
-    home: (home) => {
-      let mine: readonly Row[] = [];
-      forgeHome(
-        home,
-        (rows) => {
-          mine = rows;
-          return [];
-        },
-        `run/${OTHER}`,
-      );
-      forgeHome(home, () => rechained(mine.map((row) => ({ ...row, stream: `run/${RUN}` }))));
+      listAnew(files, tools.insider);
     },
   },
   {
-    title: 'two ends of a run put behind it, the chain computed anew',
+    title: 'an entry of another run among those of this one, in its number and place',
     foundBy: ['itself'],
-    home: (home) =>
-      forgeHome(home, (rows) => {
-        const end = { ...at(rows, ENTRIES), type: 'run.closed', body: '{"proven":true}' };
-        return rechained([...rows, { ...end, body: '{"proven":false}' }, end]);
-      }),
+    async bundle(files, tools) {
+      const { leaves: theirs } = JSON.parse(String(tools.other.get('proof.json')));
+      forge(files, (lines) => lines.with(8, linesIn(tools.other, 'journal.jsonl')[8] ?? ''));
+      await proveAnew(
+        files,
+        tools,
+        (leaves) => void leaves['journal.jsonl']?.splice(8, 1, theirs['journal.jsonl'][8]),
+      );
+      listAnew(files, tools.insider);
+    },
   },
   {
-    title: 'a deleted run',
+    title: 'a ledger without its first entry',
     foundBy: ['itself'],
-    home: (home) => forgeHome(home, () => []),
-    bundle: (files) => void files.delete('journal.jsonl'),
+    async bundle(files, tools) {
+      forge(files, (lines) => lines.slice(1), 'ledger/orders.jsonl');
+      await proveAnew(files, tools, (leaves) => void leaves['ledger/orders.jsonl']?.splice(0, 1));
+      listAnew(files, tools.insider);
+    },
   },
+  {
+    title: 'a ledger in the place of the log',
+    foundBy: ['itself'],
+    async bundle(files, tools) {
+      files.set('log.jsonl', files.get('ledger/orders.jsonl') ?? Buffer.alloc(0));
+      files.delete('ledger/orders.jsonl');
+      await proveAnew(files, tools, (leaves) => {
+        leaves['log.jsonl'] = leaves['ledger/orders.jsonl'] ?? [];
+        delete leaves['ledger/orders.jsonl'];
+      });
+      listAnew(files, tools.insider);
+    },
+  },
+  ...['journal.jsonl', 'log.jsonl'].map(
+    (name): Attack => ({
+      title: `${name} deleted, the proof made to fit, the list signed anew by the installation itself`,
+      foundBy: ['itself'],
+      async bundle(files, tools) {
+        files.delete(name);
+        await proveAnew(files, tools, (leaves) => void delete leaves[name]);
+        listAnew(files, tools.insider);
+      },
+    }),
+  ),
 ];

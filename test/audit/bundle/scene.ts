@@ -21,7 +21,7 @@ export const ENTRIES = 9;
 export interface Evidence {
   readonly home: string;
   readonly signer: Signer;
-  /** The head in the middle and at the end of the first run, as places keep them. */
+  /** The heads in the middle and at the end of each run, as places keep them. */
   readonly notes: readonly string[];
   /** Of the end of the first run, as somebody has put it into a ticket. */
   readonly anchor: Anchor;
@@ -35,7 +35,14 @@ export async function makeEvidence(home: string, signer: Signer = freshSigner())
   for (const run of [RUN, OTHER]) {
     const transcript = openTranscript(home, run);
     for (let no = 1; no <= 3; no += 1)
-      transcript.write({ kind: 'tool', at: new Date(no * 1000), argv: ['cf', 'curl', words], exit: 0, bytes: 9, ms: 7 });
+      transcript.write({
+        kind: 'tool',
+        at: new Date(no * 1000),
+        argv: ['cf', 'curl', words],
+        exit: 0,
+        bytes: 9,
+        ms: 7,
+      });
     const note = (body: NewEntry['body']): NewEntry => ({ stream: `run/${run}`, type: 'note', body });
     const steps: NewEntry[] = [
       startOf(run),
@@ -55,8 +62,8 @@ export async function makeEvidence(home: string, signer: Signer = freshSigner())
       runEntry(run, 'run.detached', { why: words }),
     ];
     transcript.close();
-    const heads = await append(home, signer, steps.slice(0, 5), steps.slice(5));
-    if (run === RUN) notes.push(...heads.notes);
+    const heads = await append(home, signer, steps.slice(0, 4), steps.slice(4));
+    notes.push(...heads.notes);
     anchor ??= heads.anchor;
   }
   return { home, signer, notes, anchor: anchor as Anchor };
@@ -99,7 +106,10 @@ interface What {
 }
 
 /** The bundle of the first run. */
-export function bundleOf(evidence: Omit<Evidence, 'anchor'>, { runId = RUN, anchors = [] }: What = {}): Promise<Buffer> {
+export function bundleOf(
+  evidence: Omit<Evidence, 'anchor'>,
+  { runId = RUN, anchors = [] }: What = {},
+): Promise<Buffer> {
   const { home, signer, notes } = evidence;
   return reading(home, (journal) =>
     makeBundle({
@@ -122,7 +132,14 @@ export function linesOf({ home, signer, notes }: Evidence, runId: string = RUN):
 }
 
 function source(journal: JournalReader, signer: Signer, runId: string) {
-  return { journal, runId, signer, madeAt: new Date(0), madeBy: 'lifeboat 0.1.0', guard: createSecretGuard() };
+  return {
+    journal,
+    runId,
+    signer,
+    madeAt: new Date(0),
+    madeBy: 'lifeboat 0.1.0',
+    guard: createSecretGuard(),
+  };
 }
 
 async function reading<T>(home: string, act: (journal: JournalReader) => Promise<T>): Promise<T> {
