@@ -54,7 +54,7 @@ const rotateKey: Runbook<RotateKeyContext, RotateKeyInput> = {
   failure: (context) => context.failure,
   skipped: (context) => context.skipped,
   keys: ({ key, verification }) =>
-    key === undefined || verification?.opens === key.fingerprint ? [] : [key],
+    key === undefined || verification?.opens === key.fingerprint ? [] : [key.fingerprint],
   paper: rotateKeyPaper,
   closing: closingOf,
 };

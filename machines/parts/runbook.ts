@@ -67,13 +67,6 @@ export interface Closing {
   readonly deviations: readonly { readonly step: string; readonly reason: string }[];
 }
 
-/** A key that a run goes on with; whoever takes the run up has to hold it. */
-export interface NeededKey {
-  readonly fingerprint: string;
-  /** In characters, where it is known. */
-  readonly length?: number;
-}
-
 /** One recovery flow: its machine and what the rest of the program needs to know of it. */
 export interface Runbook<Context = never, Input = unknown> {
   readonly id: string;
@@ -95,8 +88,8 @@ export interface Runbook<Context = never, Input = unknown> {
    * owe for a change that it may have asked for.
    */
   readonly obligations?: (context: Context, state?: string) => readonly Obligation[];
-  /** Keys of the run's instance that what is still to be done cannot do without. */
-  readonly keys?: (context: Context) => readonly NeededKey[];
+  /** Fingerprints of the keys of the run's instance that what is still to be done cannot do without. */
+  readonly keys?: (context: Context) => readonly string[];
   /** The rest of the run from `state` on, for a person without lifeboat. */
   readonly paper?: (context: Context, state: string) => readonly PaperStep[];
   readonly closing: (context: Context, finalState: string) => Closing;

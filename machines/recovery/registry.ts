@@ -20,9 +20,9 @@ const TOLD = {
   keys: ({ key, from, verification, restore }: RecoveryContext) => {
     const isRestored = restore.landed !== undefined || restore.outside !== undefined;
     return [
-      ...(key === undefined || verification?.opens === key.fingerprint ? [] : [key]),
-      ...(from === undefined || from.fingerprint === '' || isRestored ? [] : [from]),
-    ].map(({ fingerprint }) => ({ fingerprint }));
+      ...(key === undefined || verification?.opens === key.fingerprint ? [] : [key.fingerprint]),
+      ...(from === undefined || from.fingerprint === '' || isRestored ? [] : [from.fingerprint]),
+    ];
   },
 };
 

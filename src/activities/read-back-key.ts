@@ -1,4 +1,5 @@
 import type { StoredKey } from '../../machines/parts/verbs.ts';
+import { checkOfGenerated } from '../keys/generate-key.ts';
 import type { ReadActivity } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
@@ -30,7 +31,9 @@ export function readBackKey(deps: ActivityDeps): ReadActivity<{ key: StoredKey }
           );
         }
         const { fingerprint, length, origin, store } = key;
-        return ok(key, [{ type: 'key.pending', body: { fingerprint, run: runId, origin, store, length } }]);
+        const check = origin === 'generated' ? { check: checkOfGenerated(found) } : {};
+        const body = { fingerprint, run: runId, origin, store, length, ...check };
+        return ok(key, [{ type: 'key.pending', body }]);
       } catch (thrown) {
         return because(thrown);
       }

@@ -1,10 +1,11 @@
-import type { NeededKey, Runbook } from '../../machines/parts/runbook.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import { fold } from '../runner/fold.ts';
 import { inputOf } from '../runner/run-log.ts';
 import type { Entry, Journal } from '../store/journal.ts';
 import { show } from '../text.ts';
+import { adoptKey } from './adopt-key.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden } from './hidden-prompt.ts';
 import type { DrivenRun } from './sites.ts';
@@ -18,12 +19,11 @@ export interface KeysAsked {
 /**
  * Asks, before anything is written or sent, for each key that the run still needs and that this key store does not hold: somebody else may have begun
  * it with a key store of their own. An empty line goes on without the key; every step that needs it fails then, and sends nothing. Rejects with
- * `keys.lacking` (exit 3) where nobody can be asked. A key is kept under the fingerprint of the record, which only the key store that gave it
- * can check.
+ * `keys.lacking` (exit 3) where nobody can be asked, and with `keys.other` where another key is entered.
  */
 export async function askForKeys(
   context: CommandContext,
-  { journal, keyring }: { readonly journal: Pick<Journal, 'guard'>; readonly keyring: Keyring },
+  { journal, keyring }: { readonly journal: Pick<Journal, 'guard' | 'read'>; readonly keyring: Keyring },
   run: DrivenRun,
   runbook: Runbook,
   entries: readonly Entry[],
@@ -32,12 +32,12 @@ export async function askForKeys(
   const needed = snapshot.status === 'done' ? [] : (runbook.keys?.(snapshot.context as never) ?? []);
   if (needed.length === 0) return {};
   const held = new Set(await keyring.list(run.instance));
-  const lacking = needed.filter(({ fingerprint }) => !held.has(fingerprint));
+  const lacking = needed.filter((fingerprint) => !held.has(fingerprint));
   if (lacking.length === 0) return {};
   if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
     throw lackingError(run, lacking, keyring.store.description);
   const entered: string[] = [];
-  for (const { fingerprint, length } of lacking) {
+  for (const fingerprint of lacking) {
     context.stderr.write(
       `run ${show(run.runId)} needs key ${fingerprint} of ${show(run.instance)}, which is not in ${keyring.store.description}\n`,
     );
@@ -46,38 +46,28 @@ export async function askForKeys(
       context,
     );
     if (key.length === 0) continue;
-    if (length !== undefined && key.length !== length) throw otherLength(fingerprint, length, key.length);
     journal.guard(key);
-    await keyring.adopt(run.instance, fingerprint, key);
+    await adoptKey({ journal, keyring }, run.instance, fingerprint, key);
     entered.push(fingerprint);
   }
-  const without = lacking.map(({ fingerprint }) => fingerprint).filter((one) => !entered.includes(one));
+  const without = lacking.filter((fingerprint) => !entered.includes(fingerprint));
   return { ...(entered.length > 0 && { entered }), ...(without.length > 0 && { without }) };
 }
 
-function lackingError(run: DrivenRun, lacking: readonly NeededKey[], store: string): LifeboatError {
-  const names = lacking.map(({ fingerprint }) => fingerprint).join(', ');
+function lackingError(run: DrivenRun, lacking: readonly string[], store: string): LifeboatError {
   return new LifeboatError(
     'keys.lacking',
-    `run ${run.runId} needs a key of ${run.instance} that ${store} does not hold: ${names}`,
+    `run ${run.runId} needs a key of ${run.instance} that ${store} does not hold: ${lacking.join(', ')}`,
     {
       hints: [
         'nothing was sent: the run is as it was',
         ...lacking.map(
-          ({ fingerprint }) => `store it: lifeboat keys add ${run.instance} --as ${fingerprint} --file FILE`,
+          (fingerprint) => `store it: lifeboat keys add ${run.instance} --as ${fingerprint} --file FILE`,
         ),
         `or resume in a terminal, which asks for it: lifeboat resume ${run.runId}`,
       ],
-      evidence: { run: run.runId, keys: lacking.map(({ fingerprint }) => fingerprint) },
+      evidence: { run: run.runId, keys: [...lacking] },
       exitCode: EXIT.waiting,
     },
-  );
-}
-
-function otherLength(fingerprint: string, length: number, given: number): LifeboatError {
-  return new LifeboatError(
-    'keys.other',
-    `this is not key ${fingerprint}: that one has ${length} characters, and this one ${given}`,
-    { hints: ['nothing was stored and nothing was sent'], exitCode: EXIT.usage },
   );
 }

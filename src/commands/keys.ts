@@ -7,6 +7,7 @@ import type { Secret } from '../secret.ts';
 import { Fingerprint } from '../store/projections/key-facts.ts';
 import { readLedger } from '../store/projections/ledgers.ts';
 import { show } from '../text.ts';
+import { adoptKey } from './adopt-key.ts';
 import type { CommandContext } from './context.ts';
 import { askHidden } from './hidden-prompt.ts';
 import { printJson } from './print-json.ts';
@@ -102,7 +103,7 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
 /**
  * `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token
  * instead; with `--check` nothing, and exit 1 when the key is not held. With `--as` it is kept under the fingerprint by which the
- * record of a team knows it, which another key store gave it and this one cannot check.
+ * record of a team knows it, which another key store gave it.
  */
 export async function keysAdd(
   context: CommandContext,
@@ -144,7 +145,7 @@ export async function keysAdd(
     }
     const isHeld = await holds(workspace.keyring, instance, secret);
     const fingerprint = flags.as ?? (await workspace.keyring.add(instance, secret));
-    if (flags.as !== undefined) await workspace.keyring.adopt(instance, fingerprintFrom(flags.as), secret);
+    if (flags.as !== undefined) await adoptKey(workspace, instance, fingerprintFrom(flags.as), secret);
     const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
     await appendHolding(workspace.journal, [{ stream: `instance/${instance}`, type: 'key.added', body }]);
     context.stdout.write(

@@ -1,20 +1,23 @@
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
+import { adoptKey } from '../../src/commands/adopt-key.ts';
 import { askForKeys } from '../../src/commands/ask-for-keys.ts';
 import type { CommandContext } from '../../src/commands/context.ts';
+import { checkOfGenerated, generateKey } from '../../src/keys/generate-key.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { memoryStore } from '../../src/keys/memory-store.ts';
 import { Secret } from '../../src/secret.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { answerToTheChange, LOST, makeWorld, obedient, reaches, sending } from '../runner/world.ts';
 
+const JOURNAL = { guard: () => undefined, read: async () => [] };
 /** Nobody sits here. */
 const HEADLESS = { stdin: {}, stderr: {}, env: {} } as unknown as CommandContext;
 
 test('whoever takes a run up with a key store that lacks its new key is refused, until the key is kept under its name', async () => {
   const { entries, run, runbook } = await interrupted();
   const keyring = openKeyring(memoryStore());
-  const ask = () =>
-    askForKeys(HEADLESS, { journal: { guard: () => undefined }, keyring }, run, runbook, entries);
+  const ask = () => askForKeys(HEADLESS, { journal: JOURNAL, keyring }, run, runbook, entries);
   await expect(ask()).rejects.toMatchObject({
     code: 'keys.lacking',
     exitCode: 3,
@@ -31,8 +34,27 @@ test('whoever takes a run up with a key store that lacks its new key is refused,
 test('a run that has named no key yet, or is over, asks for none', async () => {
   const { entries, run, runbook } = await interrupted();
   const keyring = openKeyring(memoryStore());
-  const parts = { journal: { guard: () => undefined }, keyring };
+  const parts = { journal: JOURNAL, keyring };
   expect(await askForKeys(HEADLESS, parts, run, runbook, entries.slice(0, 1))).toEqual({});
+});
+
+test('a key that cannot be the one of the record is refused: of another length, or another one than was generated', async () => {
+  const keyring = openKeyring(memoryStore());
+  const real = generateKey();
+  const body = { fingerprint: 'aaaaaaaaaaaa', run: 'R', origin: 'generated', store: 'vault', length: 43 };
+  const pending = {
+    type: 'key.pending',
+    body: { ...body, check: checkOfGenerated(real) },
+  } as unknown as Entry;
+  const parts = { journal: { read: async () => [pending] }, keyring };
+  for (const key of [new Secret('too short'), generateKey()])
+    await expect(adoptKey(parts, 'orders', 'aaaaaaaaaaaa', key)).rejects.toMatchObject({
+      code: 'keys.other',
+      exitCode: 2,
+    });
+  expect(await keyring.list('orders')).toEqual([]);
+  await adoptKey(parts, 'orders', 'aaaaaaaaaaaa', real);
+  expect(await keyring.list('orders')).toEqual(['aaaaaaaaaaaa']);
 });
 
 test('another key is never put in the place of one that is kept under a name', async () => {

@@ -18,6 +18,8 @@ export const KEY_ENTRIES = {
     origin: z.enum(['generated', 'given']),
     store: z.string(),
     length: z.int().nonnegative(),
+    /** Of a generated key: `checkOfGenerated`. */
+    check: z.string().optional(),
   }),
   /** From here on a request with the key may have left: until its answer is on record, it or `previous` is in force. */
   'key.sent': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run }),
