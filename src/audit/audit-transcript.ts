@@ -14,7 +14,11 @@ export interface KeptTranscript {
 }
 
 /** What an entry says of the transcript; undefined for every other entry. */
-export function keptTranscript({ seq, type, body }: Pick<StoredEntry, 'seq' | 'type' | 'body'>): KeptTranscript | undefined {
+export function keptTranscript({
+  seq,
+  type,
+  body,
+}: Pick<StoredEntry, 'seq' | 'type' | 'body'>): KeptTranscript | undefined {
   if (type !== 'transcript.kept') return undefined;
   try {
     const read = readRunEntry({ type, body: JSON.parse(body) });
@@ -29,34 +33,52 @@ export function keptTranscript({ seq, type, body }: Pick<StoredEntry, 'seq' | 't
 /** The transcript of requests of a run; undefined where there is none. */
 export type TranscriptOf = (runId: string) => Buffer | undefined;
 
-/** Compares the transcript of each run with its record. Those of a shared store may lie with whoever drove the run (`isShared`). */
+/**
+ * Compares the transcript of each run with its record. In a shared store the requests of each process lie with whoever drove the run then (`isShared`):
+ * where it went to another machine, the record says `transcript.elsewhere`. What is here has to be one of these parts, or several.
+ */
 export function transcriptWatch(
   transcriptOf: TranscriptOf,
   isShared: boolean,
   findings: Findings,
 ): { take(entry: StoredEntry): void; finish(): void } {
-  const runs = new Map<string, { readonly kept: KeptTranscript[]; isClosed: boolean }>();
+  const runs = new Map<string, { readonly parts: KeptTranscript[][]; isClosed: boolean }>();
   return {
     take(entry) {
       if (!entry.stream.startsWith('run/')) return;
       let run = runs.get(entry.stream);
       if (run === undefined) {
-        run = { kept: [], isClosed: false };
+        run = { parts: [[]], isClosed: false };
         runs.set(entry.stream, run);
       }
       const kept = keptTranscript(entry);
-      if (kept !== undefined) run.kept.push(kept);
+      if (kept !== undefined) run.parts.at(-1)?.push(kept);
+      if (isShared && entry.type === 'transcript.elsewhere') run.parts.push([]);
       run.isClosed ||= isEnd(entry) && entry.type !== 'run.abandoned';
     },
     finish() {
-      for (const [stream, { kept, isClosed }] of runs) {
+      for (const [stream, { parts, isClosed }] of runs) {
         const transcript = transcriptOf(stream.replace(/^run\//u, ''));
-        if (isShared && transcript === undefined && kept.some(({ bytes }) => bytes > 0))
-          findings.limit('transcript.elsewhere', `the transcript of ${stream} is not on this machine`, { stream });
-        else auditTranscript(stream, kept, transcript, isClosed, findings);
+        const sent = parts.filter((part) => part.some(({ bytes }) => bytes > 0));
+        const here = sent.filter((part) => part.every((kept) => isBeginning(transcript, kept)));
+        const isElsewhere =
+          isShared && here.length < sent.length && (transcript === undefined || here.length > 0);
+        if (isElsewhere) {
+          const what = here.length > 0 ? 'a part of the transcript' : 'the transcript';
+          findings.limit('transcript.elsewhere', `${what} of ${stream} is not on this machine`, { stream });
+        }
+        const isLastHere = !isElsewhere || here.at(-1) === sent.at(-1);
+        const kept = isElsewhere ? here : parts;
+        auditTranscript(stream, kept.flat(), transcript, isClosed && isLastHere, findings);
       }
     },
   };
+}
+
+function isBeginning(transcript: Buffer | undefined, { bytes, sha256 }: KeptTranscript): boolean {
+  if (bytes === 0) return true;
+  if (transcript === undefined || transcript.length < bytes) return false;
+  return hash('sha256', transcript.subarray(0, bytes), 'hex') === sha256;
 }
 
 /**
@@ -70,13 +92,14 @@ export function auditTranscript(
   isClosed: boolean,
   findings: Findings,
 ): void {
-  for (const { seq, bytes, sha256 } of kept) {
+  for (const one of kept) {
+    const { seq, bytes } = one;
     if (bytes === 0) continue;
     if (transcript === undefined) {
       findings.problem('transcript.missing', 'the transcript of requests is gone', { stream, seq });
       return;
     }
-    if (hash('sha256', transcript.subarray(0, bytes), 'hex') === sha256 && transcript.length >= bytes) continue;
+    if (isBeginning(transcript, one)) continue;
     const message = 'the transcript of requests is not the one of the record';
     findings.problem('transcript.changed', message, { stream, seq });
     return;
@@ -85,6 +108,7 @@ export function auditTranscript(
   const more = (transcript?.length ?? 0) - (last?.bytes ?? 0);
   if (more <= 0) return;
   const message = `the transcript of ${stream} goes on for ${more} bytes that no entry covers: whoever could write here could have added them`;
-  if (isClosed && last !== undefined && !last.troubled) findings.problem('transcript.added', message, { stream });
+  if (isClosed && last !== undefined && !last.troubled)
+    findings.problem('transcript.added', message, { stream });
   else findings.limit('transcript.tail', message, { stream });
 }

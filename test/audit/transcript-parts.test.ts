@@ -1,0 +1,74 @@
+import { hash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { transcriptWatch } from '../../src/audit/audit-transcript.ts';
+import type { Findings } from '../../src/audit/verdict.ts';
+import type { StoredEntry } from '../../src/store/journal.ts';
+
+const [ADA, BOB] = ['{"no":1,"by":"ada"}\n', '{"no":1,"by":"bob"}\n'];
+const HANDED_ON = [
+  kept(ADA),
+  entry('transcript.elsewhere', { host: 'of-ada' }),
+  kept(BOB),
+  entry('run.closed', {}),
+];
+
+test.each([
+  ['that of who began it', true, ADA, ['limit transcript.elsewhere']],
+  ['that of who ended it', true, BOB, ['limit transcript.elsewhere']],
+  ['none', true, undefined, ['limit transcript.elsewhere']],
+  ['a changed one', true, BOB.replace('bob', 'eve'), ['problem transcript.changed']],
+  [
+    'one that goes on behind the end',
+    true,
+    `${BOB}{"no":2}\n`,
+    ['limit transcript.elsewhere', 'problem transcript.added'],
+  ],
+  ['only one of the two, in a store of one machine', false, BOB, ['problem transcript.changed']],
+] as const)('of a run that two people have driven, %s is here', (_, isShared, text, expected) => {
+  expect(found(HANDED_ON, isShared, text)).toEqual(expected);
+});
+
+test('a run that came back to where it began is covered up to its last part', () => {
+  const both = `${ADA}{"no":2}\n`;
+  const entries = [
+    ...HANDED_ON.slice(0, 3),
+    entry('transcript.elsewhere', {}),
+    kept(both),
+    entry('run.closed', {}),
+  ];
+  expect(found(entries, true, both)).toEqual(['limit transcript.elsewhere']);
+  expect(found(entries, true, `${both}{"no":3}\n`)).toEqual([
+    'limit transcript.elsewhere',
+    'problem transcript.added',
+  ]);
+});
+
+test('a run of a shared store that nobody else has driven is not excused', () => {
+  expect(found([kept(ADA), entry('run.closed', {})], true, BOB)).toEqual(['problem transcript.changed']);
+});
+
+function found(
+  entries: readonly StoredEntry[],
+  isShared: boolean,
+  text: string | undefined,
+): readonly string[] {
+  const codes: string[] = [];
+  const note = (grade: string) => (code: string) => codes.push(`${grade} ${code}`);
+  const findings = { problem: note('problem'), limit: note('limit') } as unknown as Findings;
+  const watch = transcriptWatch(
+    () => (text === undefined ? undefined : Buffer.from(text)),
+    isShared,
+    findings,
+  );
+  for (const one of entries) watch.take(one);
+  watch.finish();
+  return codes;
+}
+
+function kept(text: string): StoredEntry {
+  return entry('transcript.kept', { lines: 1, bytes: text.length, sha256: hash('sha256', text, 'hex') });
+}
+
+function entry(type: string, body: unknown): StoredEntry {
+  return { stream: 'run/R', seq: 1, type, body: JSON.stringify(body) } as StoredEntry;
+}
