@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,7 @@ import { pack } from 'tar-stream';
 import { encryptor } from '../../src/backup/encryptor.ts';
 import { verifyFile } from '../../src/backup/verify-file.ts';
 import { Secret } from '../../src/secret.ts';
+import { timed } from './timed.ts';
 
 export interface BenchVerifyOptions {
   /** Size of the tar inside the backup, about. */
@@ -51,9 +51,9 @@ export async function benchVerify(options: BenchVerifyOptions): Promise<BenchVer
     const theirs: number[] = [];
     let peak: number | undefined;
     for (let round = 0; round < (options.rounds ?? 3); round++) {
-      const own = await time(command);
-      ours.push(own.seconds);
-      theirs.push((await time(shell)).seconds);
+      const own = await timed(command);
+      ours.push(own.ms / 1000);
+      theirs.push((await timed(shell)).ms / 1000);
       if (own.peakRssMiB !== undefined) peak = Math.max(peak ?? 0, own.peakRssMiB);
     }
     const ratios = ours.map((seconds, round) => seconds / (theirs[round] ?? Number.NaN));
@@ -171,33 +171,6 @@ function generator(seed: number): () => number {
     state ^= state << 5;
     return state >>> 0;
   };
-}
-
-async function time(
-  command: readonly [string, ...string[]],
-): Promise<{ seconds: number; peakRssMiB: number | undefined }> {
-  const [program, ...args] = command;
-  const start = performance.now();
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  let peakRssMiB: number | undefined;
-  // The kernel keeps the peak; the last look before the end is near enough.
-  const looking = setInterval(async () => {
-    peakRssMiB = (await peakOf(child.pid)) ?? peakRssMiB;
-  }, 50);
-  const code = await new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', resolve);
-  });
-  const seconds = (performance.now() - start) / 1000;
-  clearInterval(looking);
-  if (code !== 0) throw new Error(`${program} ended with ${code}`);
-  return { seconds, peakRssMiB };
-}
-
-async function peakOf(pid: number | undefined): Promise<number | undefined> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const kib = /^VmHWM:\s+(\d+) kB/m.exec(status)?.[1];
-  return kib === undefined ? undefined : Number(kib) / 1024;
 }
 
 function median(values: readonly number[]): number {

@@ -1,14 +1,13 @@
-import { LifeboatError } from '../../errors.ts';
 import { counted } from '../../format.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { rootsIn } from '../../keys/keyring.ts';
-import type { JournalReader } from '../../store/journal.ts';
 import { createSigner } from '../../store/log/signer.ts';
 import { compareProjections, type ProjectionDifference } from '../../store/projected.ts';
 import { PROJECTIONS } from '../../store/projections/all.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
-import { openReaderOf, openStoreOf } from '../store-of.ts';
+import { openJournalIfAny } from '../reading.ts';
+import { openStoreOf } from '../store-of.ts';
 import { loginName } from '../workspace.ts';
 import { attempt, type Check, good } from './check.ts';
 
@@ -43,17 +42,11 @@ export async function keptLists(
 
 /** Undefined where there is no journal yet. */
 async function compared(context: CommandContext): Promise<readonly ProjectionDifference[] | undefined> {
-  let journal: JournalReader;
+  const journal = await openJournalIfAny(context);
   try {
-    journal = await openReaderOf(context);
-  } catch (thrown) {
-    if (thrown instanceof LifeboatError && thrown.code === 'journal.none') return undefined;
-    throw thrown;
-  }
-  try {
-    return await compareProjections(journal, PROJECTIONS);
+    return journal && (await compareProjections(journal, PROJECTIONS));
   } finally {
-    await journal.close();
+    await journal?.close();
   }
 }
 

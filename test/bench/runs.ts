@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chooseStore } from '../../src/keys/choose-store.ts';
+import { openKeyring } from '../../src/keys/keyring.ts';
+import { Secret } from '../../src/secret.ts';
+import type { Json, NewEntry } from '../../src/store/journal.ts';
+import { createSigner } from '../../src/store/log/signer.ts';
+import { prepareEntry } from '../../src/store/new-entry.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { prepareQueries } from '../../src/store/sqlite/queries.ts';
+import { prepareWriter } from '../../src/store/sqlite/write.ts';
+import { timed } from './timed.ts';
+
+/** A command in a home with many closed runs, against the same in one with ten. */
+export interface RunsBench {
+  readonly command: string;
+  /** Medians, milliseconds. */
+  readonly manyMs: number;
+  readonly fewMs: number;
+  /** The most of all rounds; undefined where the system does not tell. */
+  readonly peakRssMiB: number | undefined;
+}
+
+const FEW = 10;
+/** Runs whose entries are one append. */
+const BATCH = 500;
+
+const START = ['run', 'back-up-and-verify', '--instance', 'bench', '--yes', '--json'];
+
+/** What is looked at: each ends by itself, and none of them sends anything but to a port where nobody listens. */
+const COMMANDS: Readonly<
+  Record<string, { readonly args: readonly string[]; readonly codes: readonly number[] }>
+> = {
+  'runs --open': { args: ['runs', '--open', '--json'], codes: [0] },
+  owe: { args: ['owe', '--json'], codes: [0] },
+  'calls list': { args: ['calls', 'list', '--json'], codes: [0] },
+  'keys list': { args: ['keys', 'list', '--json'], codes: [0] },
+  'start of a run': { args: START, codes: [1, 3] },
+};
+
+/** Times commands in a home with `count` closed runs and in one with ten, in turns, so that a noisy machine hurts both. */
+export async function benchRuns(cli: readonly string[], count: number, rounds: number): Promise<RunsBench[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-bench-'));
+  try {
+    const [many, few] = [join(folder, 'many'), join(folder, 'few')];
+    const env = environment(folder);
+    await fill(many, count, env);
+    await fill(few, FEW, env);
+    const results: RunsBench[] = [];
+    for (const [command, { args, codes }] of Object.entries(COMMANDS)) {
+      const seen = { many: [] as number[], few: [] as number[], rss: [] as number[] };
+      for (let round = 0; round < rounds; round += 1) {
+        const slow = await timed([...cli, ...args], { env: { ...env, LIFEBOAT_HOME: many }, codes });
+        const quick = await timed([...cli, ...args], { env: { ...env, LIFEBOAT_HOME: few }, codes });
+        seen.many.push(slow.ms);
+        seen.few.push(quick.ms);
+        if (slow.peakRssMiB !== undefined) seen.rss.push(slow.peakRssMiB);
+      }
+      const peakRssMiB = seen.rss.length === 0 ? undefined : Math.max(...seen.rss);
+      results.push({ command, manyMs: median(seen.many), fewMs: median(seen.few), peakRssMiB });
+    }
+    return results;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function environment(folder: string): NodeJS.ProcessEnv {
+  const [config, passphrase] = [join(folder, 'lifeboat.yaml'), join(folder, 'passphrase')];
+  writeFileSync(passphrase, 'a passphrase of the bench', { mode: 0o600 });
+  const url = 'http://127.0.0.1:9/service-instances/bench';
+  const bench = `{ url: '${url}', revision: 62, token: { env: BENCH_TOKEN }, rehearsal: true }`;
+  writeFileSync(config, `instances: { bench: ${bench} }\n`, { mode: 0o600 });
+  return {
+    ...process.env,
+    BENCH_TOKEN: 'nobody asks for it',
+    LIFEBOAT_CONFIG: config,
+    LIFEBOAT_KEYCHAIN: 'vault',
+    LIFEBOAT_PASSPHRASE_FILE: passphrase,
+  };
+}
+
+/**
+ * A home with so many closed runs of one instance, each with its facts in the ledger. By the writer of the store, many runs an append: the
+ * files of a hundred thousand holds would take longer than all the rest.
+ */
+async function fill(home: string, count: number, env: NodeJS.ProcessEnv): Promise<void> {
+  mkdirSync(home, { mode: 0o700 });
+  const keyring = openKeyring(await chooseStore({ env, home }));
+  const signer = createSigner(await keyring.signingKey());
+  const key = await keyring.add('bench', new Secret('bench-key-bench-key-bench-key'));
+  await (await openSqliteStore({ home, by: 'bench', signer, projections: PROJECTIONS })).close();
+  const db = openDatabase(home);
+  db.exec('PRAGMA synchronous = OFF');
+  const writer = prepareWriter(db, prepareQueries(db), { by: 'bench', signer, projections: PROJECTIONS });
+  for (let from = 0; from < count; from += BATCH) {
+    const runs = Array.from({ length: Math.min(BATCH, count - from) }, (_, index) =>
+      closedRun(from + index, key),
+    );
+    const at = new Date(Date.UTC(2026, 0, 1) + from * 60_000).toISOString();
+    writer.append(runs.flat().map(prepareEntry), new Map(), { at, vouched: 0, refuseLost: () => undefined });
+  }
+  db.close();
+}
+
+/** A backup that was made, lost its answer, was found, and was opened; and what it leaves in the ledger. */
+function closedRun(number: number, fingerprint: string): readonly NewEntry[] {
+  const runId = `01K${String(number).padStart(23, '0')}`;
+  const run = (type: string, body: Json): NewEntry => ({ stream: `run/${runId}`, type, body });
+  const ledger = (type: string, body: Json): NewEntry => ({ stream: 'instance/bench', type, body });
+  const intent = { intent: 'backup-0', verb: 'createBackup' };
+  const failure = { code: 'service.timeout', shortMessage: 'no answer within 30 s', hints: [], evidence: {} };
+  const input = { intent: 'backup-0' };
+  const follow = {
+    id: `fresh-backup-${number}`,
+    kind: 'fresh-backup',
+    subject: 'bench',
+    what: 'back up bench',
+  };
+  const key = { fingerprint, run: runId };
+  const backup = { id: number, backup_id: `b-${number}` };
+  return [
+    run('run.started', {
+      ...{
+        runbook: 'back-up-and-verify',
+        version: '1',
+        instance: 'bench',
+        mode: 'REHEARSAL',
+        operator: 'bench',
+      },
+      input: { instance: 'bench' },
+      tool: { name: 'lifeboat', version: '0.1.0', node: process.version },
+    }),
+    run('activity.begun', { activity: 'backup', verb: 'createBackup', kind: 'once', key: 'backup-0', input }),
+    run('intent.prepared', { ...intent, baseline: { ids: [1, 2, 3] } }),
+    run('intent.armed', intent),
+    run('intent.outcome', { ...intent, sent: 'unknown', failure }),
+    run('intent.judged', { ...intent, verdict: 'landed', output: { landed: true, id: number } }),
+    run('event', { event: { type: 'xstate.done.actor.backup' }, to: 'verifying', title: 'open the backup' }),
+    run('run.closed', { outcome: 'done', title: 'done', proven: true, summary: [], deviations: [] }),
+    ledger('key.proven', { ...key, backup, verdict: 'readable', cipherSha256: '0', negative: 'refused' }),
+    ledger('obligation.opened', { obligation: follow, run: runId }),
+    ledger('obligation.settled', {
+      id: follow.id,
+      settlement: { how: 'hand', text: 'made by the schedule' },
+    }),
+  ];
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
