@@ -64,7 +64,9 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
     },
     findings,
   );
+  const checking = answered(async () => log?.check(), findings);
   const head = log && (await walkAll(log, walk, findings));
+  for (const damage of (await checking) ?? []) findings.problem('store.damaged', damage);
   walk.finish();
   transcripts.finish();
   const { isPinned, pins } = auditSignatures({ walk, origin, head, places, keys: options, vouched }, findings);

@@ -112,6 +112,11 @@ export interface Log {
   consistency(from: number, size: number): Promise<readonly string[]>;
   /** The entries as they are stored, in order of their leaves, from `from` (default 0) on. May give anything that a damaged database holds. */
   stored(from?: number): AsyncIterable<LoggedEntry>;
+  /**
+   * What the engine finds wrong with how it keeps the entries beside the log, such as an index that hides some, in words; empty for a sound store. Takes as
+   * long as reading everything.
+   */
+  check(): Promise<readonly string[]>;
   /** How many entries are really there; fewer than the head's size when rows were removed. */
   count(): Promise<number>;
   /**

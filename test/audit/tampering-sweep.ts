@@ -1,51 +1,155 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { byteTampering, openVictim, rowTampering, type Verdict } from './tampering.ts';
-
-export type Verdicts = Readonly<Record<Verdict, number>>;
+import type { AuditReport } from '../../src/audit/audit.ts';
+import { LifeboatError } from '../../src/errors.ts';
+import { checkLog } from '../../src/store/log/check-log.ts';
+import { folderPlace, homePlace } from '../../src/store/log/places/folder-place.ts';
+import { compareProjections } from '../../src/store/projected.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
+import { forge, originIn, type Row, rowsOf } from './forge.ts';
+import { auditHome } from './sealed-journal.ts';
+import type { Victim } from './sealed-victim.ts';
+import { checkpointsIn, placesOf, rowsAfter, type Tampering, tamper, tampering } from './tampering.ts';
+import { type Cell, type Expected, expected, OBSERVERS, type Observer, type Scene } from './tampering-table.ts';
 
 export interface TamperingFigures {
-  /** By what was tampered with. */
-  readonly verdicts: Readonly<Record<'database bytes' | 'rows' | 'checkpoints', Verdicts>>;
-  /** Each tampering that nobody would have found. */
+  readonly cases: number;
+  /** How many each observer found, as the table says. */
+  readonly found: Readonly<Record<Observer, number>>;
+  /** How many the table says that nobody finds, or that change nothing that is evidence. */
+  readonly nobody: number;
+  /** Each tampering that somebody did not find as the table says. */
   readonly missed: readonly string[];
 }
 
-/** Tampers `count` times with each part of a sealed home, as the seed says. `notes`: its checkpoints, as paths below the home. */
+/** Beside another tampering: none of these hides one, or is hidden by it. */
+const beside = tampering.filter(({ on }) => on === 'keys' || on === 'rows');
+
+/** Tampers `count` times with a victim, as the seed says, and asks everybody who could find it. */
 export async function sweepTamperings(
-  victim: { readonly home: string; readonly publicKey: string; readonly notes: readonly string[] },
-  options: { readonly count: number; readonly seed: number },
+  victim: Victim,
+  { count, seed }: { readonly count: number; readonly seed: number },
 ): Promise<TamperingFigures> {
-  const { bytes, rows, exchange } = await openVictim(victim.home, victim.publicKey);
+  const scene = await sceneOf(victim);
+  const found: Record<Observer, number> = { key: 0, none: 0, anchor: 0, guard: 0 };
   const missed: string[] = [];
-  const draw = { numRuns: options.count, seed: options.seed };
-  const judge = async <T>(
-    what: string,
-    tamperings: readonly T[],
-    tamper: (tampering: T) => Promise<Verdict>,
-  ) => {
-    const verdicts: Record<Verdict, number> = { found: 0, harmless: 0, told: 0, missed: 0 };
-    for (const tampering of tamperings) {
-      const verdict = await tamper(tampering);
-      verdicts[verdict] += 1;
-      if (verdict === 'missed') missed.push(`${what}: ${fc.stringify(tampering)}`);
+  let nobody = 0;
+  const cases = fc.sample(fc.tuple(tampering, fc.option(beside)), { numRuns: count, seed });
+  for (const [one, other] of cases) {
+    const [first, second] = [one, other].map((each) => each && expected(scene, each, (entries) => rowsAfter(scene.rows, entries, scene.origin)));
+    tamper(victim, one);
+    // A home of yesterday has other rows and keys, and rows that are gone may fit entries that are.
+    const isOther = one.on === 'home' || ((one.on === 'entries' || one.on === 'database') && other?.on === 'rows');
+    const both = other !== null && one.on !== other.on && !isOther;
+    if (both) tamper(victim, other);
+    const cells = [first, both ? second : undefined].filter((cell) => cell != null);
+    const seen = await look(victim, cells.some(({ rows }) => rows === true));
+    const wrong = OBSERVERS.flatMap((observer) => misses(observer, cells, seen[observer]));
+    if (cells.some(({ rows }) => rows === true) && !seen.rows) wrong.push('rows: nothing was found');
+    if (wrong.length === 0 && first !== undefined && first !== null) wrong.push(...wrongPins(victim, cells, first, seen.report));
+    for (const observer of OBSERVERS) if (cells.some((cell) => isFinding(cell[observer]))) found[observer] += 1;
+    if (!OBSERVERS.some((observer) => cells.some((cell) => isFinding(cell[observer])))) nobody += 1;
+    if (wrong.length > 0) missed.push(`${fc.stringify([one, other])}: ${wrong.join('; ')}`);
+    victim.restore();
+  }
+  return { cases: cases.length, found, nobody, missed };
+}
+
+type Seen = Readonly<Record<Observer, readonly string[]>> & { readonly report: AuditReport; readonly rows: boolean };
+
+async function look(victim: Victim, deep: boolean): Promise<Seen> {
+  const { home, folder, signer, anchor } = victim;
+  const at = { home, folders: [folder] };
+  const report = await auditHome(at, { storedKey: signer.publicKey });
+  const none = await auditHome(at, { anchors: [anchor] });
+  const [anchored, rest] = [codes(none).filter(isOfAnchor), codes(none).filter((code) => !isOfAnchor(code))];
+  return { key: codes(report), none: rest, anchor: anchored, guard: await guard(victim), report, rows: deep && (await differs(victim)) };
+}
+
+function codes({ findings }: AuditReport): readonly string[] {
+  return findings.filter(({ severity }) => severity === 'problem').map(({ code }) => code);
+}
+
+function isOfAnchor(code: string): boolean {
+  return code.startsWith('anchor.');
+}
+
+/** What stops whoever opens the store for writing. A store that cannot be read stops him, too. */
+async function guard({ home, folder, signer }: Victim): Promise<readonly string[]> {
+  const reader = await openSqliteForReading({ home, projections: PROJECTIONS });
+  try {
+    const places = [homePlace(home), folderPlace(folder)];
+    const { trouble } = await checkLog(reader, places, { ownKey: signer.publicKey });
+    return trouble?.kinds ?? [];
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError) return ['refused'];
+    throw thrown;
+  } finally {
+    await reader.close();
+  }
+}
+
+async function differs({ home }: Victim): Promise<boolean> {
+  const reader = await openSqliteForReading({ home, projections: PROJECTIONS });
+  try {
+    return (await compareProjections(reader, PROJECTIONS)).length > 0;
+  } catch {
+    // Entries that are damaged cannot be folded: that is found as well.
+    return true;
+  } finally {
+    await reader.close();
+  }
+}
+
+function isFinding({ all = [], any = [] }: Cell): boolean {
+  return all.length + any.length > 0;
+}
+
+/** What an observer had to find and did not, or found although there is nothing. */
+function misses(observer: Observer, cells: readonly Expected[], seen: readonly string[]): string[] {
+  const wanted = cells.map((cell) => cell[observer]);
+  // The check at an open looks at as little as it can: what the table does not ask of it, it may find or not.
+  if (observer === 'guard' && (seen.includes('refused') || !wanted.some(isFinding))) return [];
+  const lacking = wanted.flatMap(({ all = [], any }) => [
+    ...all.filter((code) => !seen.includes(code)),
+    ...(any === undefined || any.some((code) => seen.includes(code)) ? [] : [any.join('|')]),
+  ]);
+  if (lacking.length > 0) return [`${observer}: ${lacking.join(', ')} not found, only ${seen.join(', ') || 'nothing'}`];
+  return wanted.some(isFinding) || seen.length === 0 ? [] : [`${observer}: found ${seen.join(', ')}, and there is nothing`];
+}
+
+/** Where nothing is wrong, the verdict holds up to the checkpoints that are left, and says so. */
+function wrongPins(victim: Victim, cells: readonly Expected[], { pins, isLate }: Expected, report: AuditReport): string[] {
+  if (cells.some(({ key }) => isFinding(key))) return [];
+  const told = placesOf(victim).map((place) => report.pins.find((pin) => pin.place === place)?.size ?? 0);
+  const verdict = pins.every((size) => size > 0) && !isLate ? 'intact' : 'consistent';
+  return [
+    ...(isDeepStrictEqual(told, [...pins]) ? [] : [`pins: ${told.join(', ')} instead of ${pins.join(', ')}`]),
+    ...(report.verdict === verdict ? [] : [`verdict: ${report.verdict} instead of ${verdict}`]),
+  ];
+}
+
+async function sceneOf(victim: Victim): Promise<Scene & { readonly origin: string }> {
+  let rows: readonly Row[] = [];
+  let origin = '';
+  forge(victim.home, (db) => {
+    rows = rowsOf(db);
+    origin = originIn(db);
+  });
+  const about = async (home: string) => {
+    const reader = await openSqliteForReading({ home, projections: PROJECTIONS });
+    try {
+      return { vouched: await reader.log.vouched(), size: (await reader.log.head()).size };
+    } finally {
+      await reader.close();
     }
-    return verdicts;
   };
-  const note = fc.constantFrom(...victim.notes);
-  const onNotes = fc.oneof(
-    { weight: 9, arbitrary: fc.record({ file: note, tampering: byteTampering }) },
-    { weight: 1, arbitrary: fc.record({ file: note, other: note }) },
-  );
-  return {
-    verdicts: {
-      'database bytes': await judge('bytes', fc.sample(byteTampering, draw), (one) =>
-        bytes('lifeboat.db', one),
-      ),
-      rows: await judge('rows', fc.sample(rowTampering, draw), rows),
-      checkpoints: await judge('checkpoints', fc.sample(onNotes, draw), (one) =>
-        'tampering' in one ? bytes(one.file, one.tampering) : exchange(one.file, one.other),
-      ),
-    },
-    missed,
-  };
+  const [home, copies] = placesOf(victim).map((place) => checkpointsIn(place).map(({ size }) => size));
+  const [earlier] = placesOf({ ...victim, home: victim.yesterday }).map((place) => checkpointsIn(place).map(({ size }) => size));
+  const { vouched } = await about(victim.home);
+  const scene = { rows, origin, home: home ?? [], copies: copies ?? [], vouched };
+  const before = { ...(await about(victim.yesterday)), home: earlier ?? [] };
+  victim.restore();
+  return { ...scene, yesterday: before };
 }

@@ -2,12 +2,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { sealedVictim } from './sealed-victim.ts';
 import { sweepTamperings } from './tampering-sweep.ts';
 
-test('whatever is done to a sealed journal is found, changes nothing that can be read, or is told to be unsealed', async () => {
+test('whatever is done to a store, its checkpoints and its files is found by those whom the table names, as what it names', async () => {
   const victim = await sealedVictim();
   onTestFinished(victim.remove);
-  expect(victim.notes).toHaveLength(3);
-  const { verdicts, missed } = await sweepTamperings(victim, { count: 150, seed: 7 });
+  const { found, missed } = await sweepTamperings(victim, { count: 250, seed: 7 });
   expect(missed).toEqual([]);
-  expect(verdicts.rows.told).toBeGreaterThan(0);
-  for (const { found } of Object.values(verdicts)) expect(found).toBeGreaterThan(75);
+  for (const many of Object.values(found)) expect(many).toBeGreaterThan(60);
 });

@@ -1,264 +1,290 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { isDeepStrictEqual } from 'node:util';
+import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { auditVerify } from '../../src/audit/audit.ts';
-import type { AuditReport } from '../../src/audit/audit-report.ts';
-import { hashEntry, type Row } from '../../src/store/chain.ts';
-import { type Entry, ZERO_HASH } from '../../src/store/journal.ts';
-import { openForReading } from '../../src/store/open-for-reading.ts';
+import type { LeafFields } from '../../src/store/leaf.ts';
+import { forge, originIn, type Row, rewrite, rowsOf } from './forge.ts';
+import type { Victim } from './sealed-victim.ts';
 
-/** What somebody may do to the bytes of one file. Places are shares of its length, in [0, 1). */
-export type ByteTampering =
-  | { readonly do: 'change'; readonly at: number; readonly by: number }
-  | { readonly do: 'delete'; readonly at: number; readonly length: number }
-  | { readonly do: 'insert'; readonly at: number; readonly bytes: Uint8Array }
-  | { readonly do: 'swap'; readonly at: number; readonly with: number; readonly length: number }
-  | { readonly do: 'truncate'; readonly at: number };
+/** How the thief leaves what he changed. */
+export const LEVELS = {
+  plain: 'as a database tool leaves it',
+  rehashed: 'numbers, hashes and tree computed anew, the head left alone',
+  'own key': 'and the head signed with a key of his own',
+  announced: 'and that key announced in the log',
+  endorsed: 'and that key endorsed in the log by himself',
+  anew: 'and that key put in the place of the first one',
+  stolen: 'and the head signed with the key of the machine',
+} as const;
+export type Level = keyof typeof LEVELS;
 
-/** What somebody with a database tool may do to the rows; `row` and `other` are shares of their number. */
-export interface RowTampering {
-  readonly do:
-    | 'edit'
-    | 'delete'
-    | 'duplicate'
-    | 'swap rows'
-    | 'swap bodies'
-    | 'cut'
-    | 'move'
-    | 'swap streams';
-  readonly row: number;
-  readonly other: number;
-  readonly column: (typeof COLUMNS)[number];
-  readonly value: string;
-  /** Computes the chain anew afterwards, as a forger does who knows the format. */
-  readonly rechained: boolean;
-}
+/** What becomes of the entries. */
+export const ROW_ACTS = ['delete', 'edit', 'insert', 'duplicate', 'swap', 'back-date', 'cut', 'append', 'follow an end', 'append an old one'] as const;
+type RowAct = (typeof ROW_ACTS)[number];
 
-const COLUMNS = ['stream', 'seq', 'at', 'by', 'type', 'body', 'prev', 'hash'] as const;
+/** What becomes of the checkpoints as well. */
+export const FATES = ['kept', 'newest of the home gone', 'home emptied', 'copies emptied', 'all emptied'] as const;
+export type Fate = (typeof FATES)[number];
+
+/** Something that a thief does. `at`, `other` and `extent` are shares of what there is. */
+export type Tampering =
+  | { readonly on: 'entries'; readonly act: RowAct; readonly level: Level; readonly fate: Fate; readonly at: number; readonly other: number; readonly extent: number }
+  | { readonly on: 'database'; readonly act: 'roll back'; readonly fate: Fate }
+  | { readonly on: 'home'; readonly act: 'roll back'; readonly fate: Fate }
+  | { readonly on: 'checkpoints'; readonly act: Fate }
+  | { readonly on: 'checkpoint'; readonly act: 'edit' | 'exchange' | 'delete'; readonly at: number; readonly other: number; readonly byte: number }
+  | { readonly on: 'head'; readonly act: 'delete' | 'edit' | 'delete all' | 'forget' | 'edit an old one'; readonly byte: number }
+  | { readonly on: 'tree'; readonly act: 'edit' | 'cut'; readonly at: number; readonly byte: number }
+  | { readonly on: 'rows'; readonly act: 'edit' | 'delete'; readonly at: number }
+  | { readonly on: 'keys'; readonly act: 'delete' | 'replace' | 'plant' }
+  | { readonly on: 'transcript'; readonly act: 'edit' | 'cut' | 'append' | 'delete'; readonly at: number };
 
 const PLACES = 2 ** 30;
-const place = fc.noBias(fc.integer({ min: 0, max: PLACES - 1 })).map((at) => at / PLACES);
+const share = fc.noBias(fc.integer({ min: 0, max: PLACES - 1 })).map((at) => at / PLACES);
+const fate = fc.constantFrom(...FATES);
 
-export const byteTampering: fc.Arbitrary<ByteTampering> = fc.oneof(
-  fc.record({ do: fc.constant('change' as const), at: place, by: fc.integer({ min: 1, max: 255 }) }),
-  fc.record({ do: fc.constant('delete' as const), at: place, length: fc.integer({ min: 1, max: 5000 }) }),
+export const tampering: fc.Arbitrary<Tampering> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      ...{ on: fc.constant('entries' as const), act: fc.constantFrom(...ROW_ACTS), fate, at: share, other: share, extent: share },
+      level: fc.constantFrom(...(Object.keys(LEVELS) as Level[])),
+    }),
+  },
+  fc.record({ on: fc.constantFrom('database' as const, 'home' as const), act: fc.constant('roll back' as const), fate }),
+  fc.record({ on: fc.constant('checkpoints' as const), act: fate }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      ...{ on: fc.constant('checkpoint' as const), act: fc.constantFrom('edit' as const, 'exchange' as const, 'delete' as const) },
+      ...{ at: share, other: share, byte: share },
+    }),
+  },
   fc.record({
-    do: fc.constant('insert' as const),
-    at: place,
-    bytes: fc.uint8Array({ minLength: 1, maxLength: 600 }),
+    ...{ on: fc.constant('head' as const), byte: share },
+    act: fc.constantFrom('delete' as const, 'edit' as const, 'delete all' as const, 'forget' as const, 'edit an old one' as const),
   }),
+  fc.record({ on: fc.constant('tree' as const), act: fc.constantFrom('edit' as const, 'cut' as const), at: share, byte: share }),
+  fc.record({ on: fc.constant('rows' as const), act: fc.constantFrom('edit' as const, 'delete' as const), at: share }),
+  fc.record({ on: fc.constant('keys' as const), act: fc.constantFrom('delete' as const, 'replace' as const, 'plant' as const) }),
   fc.record({
-    do: fc.constant('swap' as const),
-    at: place,
-    with: place,
-    length: fc.constantFrom(1, 8, 64, 512, 4096),
+    ...{ on: fc.constant('transcript' as const), at: share },
+    act: fc.constantFrom('edit' as const, 'cut' as const, 'append' as const, 'delete' as const),
   }),
-  fc.record({ do: fc.constant('truncate' as const), at: place }),
 );
 
-export const rowTampering: fc.Arbitrary<RowTampering> = fc.record({
-  do: fc.constantFrom(
-    'edit',
-    'delete',
-    'duplicate',
-    'swap rows',
-    'swap bodies',
-    'cut',
-    'move',
-    'swap streams',
-  ),
-  row: place,
-  other: place,
-  column: fc.constantFrom(...COLUMNS),
-  value: fc.oneof(
-    fc.string({ maxLength: 20 }),
-    fc.constantFrom('{}', 'null', '2020-01-01T00:00:00.000Z', '1', '99'),
-  ),
-  rechained: fc.boolean(),
-});
-
-/**
- * What became of a tampering. `harmless`: everything reads as before. `told`: something was added behind the last signature, which
- * nobody can tell from what an honest process has not signed yet, and the audit says that it is not sealed. `missed`: a defeat.
- */
-export type Verdict = 'found' | 'harmless' | 'told' | 'missed';
-
-/** A sealed home that can be tampered with again and again. Its journal must be closed. */
-export async function openVictim(home: string, publicKey: string) {
-  const database = join(home, 'lifeboat.db');
-  const content = await dump(home);
-  const judge = async (path: string, whole: Buffer): Promise<Verdict> => {
-    try {
-      const report = await auditVerify({ home, publicKey });
-      if (!report.ok) return 'found';
-      return compare(content, await dump(home), report);
-    } finally {
-      for (const end of ['-shm', '-wal', '-journal']) rmSync(`${database}${end}`, { force: true });
-      writeFileSync(path, whole);
-    }
-  };
-  return {
-    async bytes(file: string, tampering: ByteTampering): Promise<Verdict> {
-      const path = join(home, file);
-      const whole = readFileSync(path);
-      writeFileSync(path, tamperedBytes(whole, tampering));
-      return judge(path, whole);
-    },
-    async rows(tampering: RowTampering): Promise<Verdict> {
-      const whole = readFileSync(database);
-      forge(database, (db) => tamperWithRows(db, tampering));
-      return judge(database, whole);
-    },
-    /** Two files change places. */
-    async exchange(one: string, other: string): Promise<Verdict> {
-      const [a, b] = [readFileSync(join(home, one)), readFileSync(join(home, other))];
-      writeFileSync(join(home, one), b);
-      writeFileSync(join(home, other), a);
-      const verdict = await judge(join(home, one), a);
-      writeFileSync(join(home, other), b);
-      return verdict;
-    },
-  };
-}
-
-function tamperedBytes(whole: Buffer, tampering: ByteTampering): Buffer {
-  const at = Math.floor(tampering.at * whole.length);
-  switch (tampering.do) {
-    case 'change': {
-      const changed = Buffer.from(whole);
-      changed[at] = (changed[at] ?? 0) ^ tampering.by;
-      return changed;
-    }
-    case 'delete':
-      return Buffer.concat([whole.subarray(0, at), whole.subarray(at + tampering.length)]);
-    case 'insert':
-      return Buffer.concat([whole.subarray(0, at), tampering.bytes, whole.subarray(at)]);
-    case 'truncate':
-      return whole.subarray(0, at);
-    case 'swap': {
-      const other = Math.floor(tampering.with * whole.length);
-      const changed = Buffer.from(whole);
-      const length = Math.min(tampering.length, whole.length - Math.max(at, other));
-      whole.copy(changed, at, other, other + length);
-      whole.copy(changed, other, at, at + length);
-      return changed;
+/** Does it. */
+export function tamper(victim: Victim, one: Tampering): void {
+  switch (one.on) {
+    case 'entries':
+      forge(victim.home, (db) => tamperWithEntries(db, one, victim));
+      leaveCheckpoints(victim, one.fate);
+      break;
+    case 'database':
+      rollBack(victim);
+      leaveCheckpoints(victim, one.fate);
+      break;
+    case 'home':
+      rmSync(victim.home, { recursive: true });
+      cpSync(victim.yesterday, victim.home, { recursive: true });
+      leaveCheckpoints(victim, one.fate);
+      break;
+    case 'checkpoints':
+      leaveCheckpoints(victim, one.act);
+      break;
+    case 'checkpoint':
+      tamperWithCheckpoint(victim, one);
+      break;
+    case 'head':
+      forge(victim.home, (db) => tamperWithHead(db, one));
+      break;
+    case 'tree':
+      forge(victim.home, (db) => {
+        const leaves = db.prepare('SELECT leaf, tree FROM entries WHERE length(tree) > 0 ORDER BY leaf').all();
+        const { leaf, tree } = pick(leaves, one.at);
+        const bytes = Buffer.from(tree as Uint8Array);
+        const changed = one.act === 'cut' ? bytes.subarray(0, -32) : flipped(bytes, one.byte);
+        db.prepare('UPDATE entries SET tree = ? WHERE leaf = ?').run(changed, Number(leaf));
+      });
+      break;
+    case 'rows':
+      forge(victim.home, (db) => {
+        const { projection, key } = pick(db.prepare('SELECT projection, key FROM rows ORDER BY projection, key').all(), one.at);
+        const sql = one.act === 'edit' ? "UPDATE rows SET value = '{}'" : 'DELETE FROM rows';
+        db.prepare(`${sql} WHERE projection = ? AND key = ?`).run(String(projection), String(key));
+      });
+      break;
+    case 'keys':
+      for (const path of [join(victim.home, 'checkpoints'), victim.folder]) {
+        const own = join(path, `lifeboat-${victim.signer.installation}.pub`);
+        if (one.act !== 'plant') rmSync(own);
+        if (one.act === 'replace') writeFileSync(own, victim.thief.publicKey);
+        if (one.act === 'plant') writeFileSync(join(path, `lifeboat-${victim.thief.installation}.pub`), victim.thief.publicKey);
+      }
+      break;
+    case 'transcript': {
+      const path = join(victim.home, 'transcripts', one.at < 0.5 ? 'a.jsonl' : 'b.jsonl');
+      const bytes = readFileSync(path);
+      if (one.act === 'delete') rmSync(path);
+      else if (one.act === 'append') writeFileSync(path, `${bytes}{}\n`);
+      else writeFileSync(path, one.act === 'cut' ? bytes.subarray(0, -1) : flipped(bytes, one.at));
+      break;
     }
     default:
-      return tampering satisfies never;
+      one satisfies never;
   }
 }
 
-/** Triggers first, and as they were afterwards. A change that the table itself refuses changes nothing. */
-function forge(path: string, change: (db: DatabaseSync) => void): void {
-  const db = new DatabaseSync(path);
-  try {
-    const triggers = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all();
-    for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`);
-    try {
-      change(db);
-    } catch {
-      // A duplicate key or a wrong type: the forger gives up.
-    }
-    for (const { sql } of triggers) db.exec(String(sql));
-  } finally {
-    db.close();
-  }
+export type EntryTampering = Extract<Tampering, { on: 'entries' }>;
+
+function tamperWithEntries(db: DatabaseSync, one: EntryTampering, { signer, thief }: Victim): void {
+  const before = rowsOf(db);
+  const origin = originIn(db);
+  if (one.level === 'plain') return tamperPlainly(db, before, one);
+  const rows = [...rowsAfter(before, one, origin)];
+  const last = rows.at(-1);
+  if (last === undefined) throw new Error('there is nothing left to sign');
+  const keyBody = JSON.stringify({ installation: thief.installation, publicKey: thief.publicKey });
+  const about = { ...last, stream: 'store/log', body: keyBody };
+  if (one.level === 'announced') rows.push({ ...about, type: 'key.announced' });
+  if (one.level === 'endorsed') rows.push({ ...about, type: 'key.endorsed', body: `${keyBody.slice(0, -1)},"reason":"x"}` });
+  if (one.level === 'anew') rows[0] = { ...(rows[0] as Row), body: JSON.stringify({ format: 1, origin, publicKey: thief.publicKey }) };
+  const by = one.level === 'rehashed' ? undefined : one.level === 'stolen' ? signer : thief;
+  rewrite(db, rows, { signer: by, origin });
 }
 
-function tamperWithRows(db: DatabaseSync, tampering: RowTampering): void {
-  const rows = db.prepare('SELECT * FROM entries ORDER BY stream, seq').all() as unknown as Row[];
-  const row = rows[Math.floor(tampering.row * rows.length)] as Row;
-  const other = rows[Math.floor(tampering.other * rows.length)] as Row;
-  const { column, value } = tampering;
-  const set = (target: Row, name: string, to: string | number) =>
-    db
-      .prepare(`UPDATE entries SET ${name} = ? WHERE stream = ? AND seq = ?`)
-      .run(to, target.stream, target.seq);
-  const renumber = (target: Row, to: Pick<Row, 'stream' | 'seq'>) =>
-    db
-      .prepare('UPDATE entries SET stream = ?, seq = ? WHERE stream = ? AND seq = ?')
-      .run(to.stream, to.seq, target.stream, target.seq);
-  const limbo = { stream: 'run/limbo', seq: 1 };
-  switch (tampering.do) {
-    case 'edit':
-      set(row, column, column === 'seq' ? Number.parseInt(value, 10) || 0 : value);
-      break;
+/** The entries as the thief wants them. The first one stays, and with it the name of the log. */
+export function rowsAfter(before: readonly Row[], { act, at, other, extent }: EntryTampering, origin: string): readonly Omit<LeafFields, 'seq'>[] {
+  const first = 1 + Math.floor(at * (before.length - 1));
+  const second = 1 + Math.floor(other * (before.length - 1));
+  const many = 1 + Math.floor(extent * 4);
+  const row = before[first] as Row;
+  const rows = [...before];
+  const last = rows.at(-1) as Row;
+  switch (act) {
     case 'delete':
-      db.prepare('DELETE FROM entries WHERE stream = ? AND seq = ?').run(row.stream, row.seq);
-      break;
+      return rows.toSpliced(first, many);
     case 'cut':
-      db.prepare('DELETE FROM entries WHERE stream = ? AND seq >= ?').run(row.stream, row.seq);
-      break;
-    case 'duplicate': {
-      const last = rows.findLast(({ stream }) => stream === other.stream) as Row;
-      db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)').run(
-        ...[last.stream, last.seq + 1, row.at, row.by, row.type, row.body, last.hash, row.hash],
-      );
-      break;
-    }
-    case 'move':
-      renumber(row, { stream: other.stream, seq: 1000 });
-      break;
-    case 'swap rows':
-      renumber(row, limbo);
-      renumber(other, row);
-      renumber({ ...row, ...limbo }, other);
-      break;
-    case 'swap bodies':
-      set(row, 'body', other.body);
-      set(other, 'body', row.body);
-      break;
-    case 'swap streams':
-      db.exec("UPDATE entries SET stream = 'run/limbo' WHERE stream = 'run/a'");
-      db.exec("UPDATE entries SET stream = 'run/a' WHERE stream = 'instance/orders'");
-      db.exec("UPDATE entries SET stream = 'instance/orders' WHERE stream = 'run/limbo'");
-      break;
+      return rows.slice(0, first);
+    case 'edit':
+      return rows.with(first, { ...row, body: `{"edited":${Math.floor(other * 1000)}}` });
+    case 'insert':
+      return rows.toSpliced(first, 0, { ...row, stream: 'instance/orders', type: 'key.proven', body: '{"inserted":true}' });
+    case 'duplicate':
+      return rows.toSpliced(second, 0, { ...row, stream: 'instance/orders' });
+    case 'swap':
+      return rows.with(first, rows[second] as Row).with(second, row);
+    case 'back-date':
+      return rows.with(first, { ...row, at: dayBefore(row.at) });
+    case 'append':
+      return [...rows, { ...last, stream: 'instance/orders', type: 'key.proven', body: `{"appended":"${origin}"}` }];
+    case 'follow an end':
+      return [...rows, { ...last, stream: at < 0.5 ? 'run/a' : 'run/b', type: 'run.closed', body: '{"proven":false}' }];
+    case 'append an old one':
+      return [...rows, { ...last, at: dayBefore(last.at), stream: 'instance/orders', type: 'key.proven', body: '{}' }];
     default:
-      tampering.do satisfies never;
-  }
-  if (tampering.rechained) rechain(db);
-}
-
-/** Numbers and hashes as if nothing had ever stood there but what stands there now. */
-function rechain(db: DatabaseSync): void {
-  const rows = db.prepare('SELECT * FROM entries ORDER BY stream, seq').all() as unknown as Row[];
-  db.exec('DELETE FROM entries');
-  const insert = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-  const tips = new Map<string, { readonly seq: number; readonly hash: string }>();
-  for (const row of rows) {
-    const tip = tips.get(row.stream) ?? { seq: 0, hash: ZERO_HASH };
-    const next = { ...row, seq: tip.seq + 1, prev: tip.hash };
-    const hash = hashEntry(next);
-    insert.run(row.stream, next.seq, row.at, row.by, row.type, row.body, next.prev, hash);
-    tips.set(row.stream, { seq: next.seq, hash });
+      return act satisfies never;
   }
 }
 
-function compare(before: Content, now: Content, { streams }: AuditReport): Verdict {
-  if (isDeepStrictEqual(now, before)) return 'harmless';
-  const onlyGrown = [...before].every(([stream, entries]) =>
-    isDeepStrictEqual(now.get(stream)?.slice(0, entries.length), entries),
-  );
-  const isTold = [...now].every(([stream, entries]) => {
-    const sealed = streams.find((one) => one.stream === stream)?.sealed;
-    const known = before.get(stream)?.length ?? 0;
-    return entries.length === known || (sealed !== undefined && sealed <= known);
+/** The same with single statements: what is put in stands at the end, what is taken out leaves a gap. */
+function tamperPlainly(db: DatabaseSync, before: readonly Row[], one: EntryTampering): void {
+  const after = rowsAfter(before, one, originIn(db));
+  const kept = new Map(after.map((row) => [(row as Row).leaf, row]));
+  if (one.act === 'swap') {
+    const [first, second] = before.filter(({ leaf }) => (after[leaf] as Row).leaf !== leaf);
+    if (first === undefined || second === undefined) return;
+    for (const [from, to] of [[first.leaf, -1], [second.leaf, first.leaf], [-1, second.leaf]] as const)
+      db.prepare('UPDATE entries SET leaf = ? WHERE leaf = ?').run(to, from);
+  } else if (after.length > before.length) {
+    const put = after.find((row, at) => row !== before[at]) as Row;
+    const { seq } = db.prepare('SELECT coalesce(max(seq), 0) + 1 AS seq FROM entries WHERE stream = ?').get(put.stream) as { seq: number };
+    db.prepare(
+      'INSERT INTO entries SELECT ?, ?, ?, ?, ?, ?, ?, hash, tree FROM entries WHERE leaf = 1',
+    ).run(before.length, put.stream, seq, put.at, put.by, put.type, put.body);
+  } else {
+    for (const { leaf } of before) {
+      const row = kept.get(leaf);
+      if (row === undefined) db.prepare('DELETE FROM entries WHERE leaf = ?').run(leaf);
+      else db.prepare('UPDATE entries SET at = ?, body = ? WHERE leaf = ?').run(row.at, row.body, leaf);
+    }
+  }
+}
+
+function dayBefore(at: string): string {
+  return new Date(Date.parse(at) - 86_400_000).toISOString();
+}
+
+function rollBack({ home, yesterday }: Victim): void {
+  for (const end of ['', '-wal', '-shm']) {
+    rmSync(join(home, `lifeboat.db${end}`), { force: true });
+    const earlier = join(yesterday, `lifeboat.db${end}`);
+    if (existsSync(earlier) && end !== '-shm') cpSync(earlier, join(home, `lifeboat.db${end}`));
+  }
+}
+
+/** The files of all checkpoints of a place, by size. */
+export function checkpointsIn(place: string): readonly { readonly size: number; readonly path: string }[] {
+  const names = existsSync(place) ? readdirSync(place, { recursive: true, encoding: 'utf8' }) : [];
+  const found = names.flatMap((name) => {
+    const [, millions, thousands, rest] = /^[0-9a-f]{16}\/x(\d+)\/x(\d{3})\/(\d{3})(?:-[0-9a-f]{16})?$/u.exec(name) ?? [];
+    if (rest === undefined) return [];
+    return [{ size: Number(`${millions}${thousands}${rest}`), path: join(place, name) }];
   });
-  return onlyGrown && isTold ? 'told' : 'missed';
+  return found.sort((one, other) => one.size - other.size);
 }
 
-type Content = ReadonlyMap<string, readonly Entry[]>;
+export function placesOf({ home, folder }: Pick<Victim, 'home' | 'folder'>): readonly [home: string, copies: string] {
+  return [join(home, 'checkpoints'), folder];
+}
 
-async function dump(home: string): Promise<Content> {
-  const reader = await openForReading({ home });
-  try {
-    const heads = await reader.streams();
-    return new Map(
-      await Promise.all(heads.map(async ({ stream }) => [stream, await reader.read(stream)] as const)),
-    );
-  } finally {
-    await reader.close();
+function leaveCheckpoints(victim: Victim, fate: Fate): void {
+  const [own, copies] = placesOf(victim);
+  if (fate === 'newest of the home gone') {
+    const newest = checkpointsIn(own).at(-1);
+    if (newest !== undefined) rmSync(newest.path);
   }
+  for (const { path } of fate === 'home emptied' || fate === 'all emptied' ? checkpointsIn(own) : []) rmSync(path);
+  for (const { path } of fate === 'copies emptied' || fate === 'all emptied' ? checkpointsIn(copies) : []) rmSync(path);
+}
+
+function tamperWithCheckpoint(victim: Victim, { act, at, other, byte }: Extract<Tampering, { on: 'checkpoint' }>): void {
+  const all = placesOf(victim).flatMap((place) => checkpointsIn(place));
+  const { path } = pick(all, at);
+  const bytes = readFileSync(path);
+  if (act === 'delete') rmSync(path);
+  else if (act === 'edit') writeFileSync(path, flipped(bytes, byte));
+  else {
+    const second = pick(all, other).path;
+    writeFileSync(path, readFileSync(second));
+    writeFileSync(second, bytes);
+  }
+}
+
+function tamperWithHead(db: DatabaseSync, { act, byte }: Extract<Tampering, { on: 'head' }>): void {
+  const newest = 'SELECT max(size) FROM heads';
+  const edit = (where: string) => {
+    const row = db.prepare(`SELECT size, note FROM heads WHERE ${where}`).get();
+    const note = flipped(Buffer.from(String(row?.['note'])), byte).toString();
+    db.prepare('UPDATE heads SET note = ? WHERE size = ?').run(note, Number(row?.['size']));
+  };
+  if (act === 'delete') db.exec(`DELETE FROM heads WHERE size = (${newest})`);
+  if (act === 'delete all') db.exec('DELETE FROM heads');
+  if (act === 'forget') db.exec('UPDATE heads SET vouched = 0');
+  if (act === 'edit') edit(`size = (${newest})`);
+  if (act === 'edit an old one') edit(`size = (SELECT min(size) FROM heads)`);
+}
+
+/** One bit of a share of the bytes is another one. */
+function flipped(bytes: Buffer, at: number): Buffer {
+  const changed = Buffer.from(bytes);
+  const place = Math.floor(at * bytes.length);
+  changed[place] = (changed[place] ?? 0) ^ 1;
+  return changed;
+}
+
+function pick<T>(from: readonly T[], at: number): T {
+  const found = from[Math.floor(at * from.length)];
+  if (found === undefined) throw new Error('there is nothing to choose from');
+  return found;
 }

@@ -4,6 +4,7 @@ import { parseCheckpoint } from '../log/checkpoint.ts';
 import { hearLog, NOTHING_SAID } from '../log/known-keys.ts';
 import { consistencyProof, EMPTY_ROOT, inclusionProof, rootOf } from '../log/merkle.ts';
 import type { StoredHead } from '../log/next-leaves.ts';
+import { checkDatabase } from './check.ts';
 import { answer, type Queries } from './queries.ts';
 import { storedEntries } from './stored.ts';
 
@@ -18,6 +19,7 @@ export function createLog(db: DatabaseSync, queries: Queries): Omit<Log, 'vouch'
     inclusion: async (index, size) => answer(() => inclusionProof(index, size, queries.node).map(toHex)),
     consistency: async (from, size) => answer(() => consistencyProof(from, size, queries.node).map(toHex)),
     stored: (from) => storedEntries(db, from),
+    check: () => checkDatabase(db),
     count: async () => answer(() => (count.get() as { count: number }).count),
     vouched: async () => answer(() => queries.newestHead()?.vouched ?? 0),
   };
