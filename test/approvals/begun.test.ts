@@ -15,7 +15,7 @@ const MUTE: Present = { who: WHO, approvals: { required: { orders: 'none' } } };
 function entriesOf(...lines: readonly (readonly [type: string, body: unknown, by?: string])[]): Entry[] {
   return lines.map(([type, body, by = 'alice'], index) => ({
     ...{ stream: 'run/R', seq: index + 1, at: '2026-11-21T03:00:00.000Z', by, type },
-    ...{ body: body as Json, prev: '', hash: '' },
+    ...{ body: body as Json, index, hash: '' },
   }));
 }
 

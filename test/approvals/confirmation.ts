@@ -74,7 +74,7 @@ export function someConfirmation(
       by: 'alice',
       type,
       body: body as Json,
-      prev: '',
+      index: seq - 1,
       hash: '',
     });
   };

@@ -30,7 +30,7 @@ const TEXT = challengeText({
 });
 
 function entry(type: string, body: Entry['body'], at = '2026-11-21T03:00:00.000Z'): Entry {
-  return { stream: 'run/01JD', seq: 1, at, by: 'robin', type, body, prev: '', hash: '' } as Entry;
+  return { stream: 'run/01JD', seq: 1, index: 0, at, by: 'robin', type, body, hash: '' };
 }
 
 const asked = (challenge: string) =>

@@ -1,4 +1,4 @@
-import { auditVerify } from '../../src/audit/audit.ts';
+import { auditOf } from './audited.ts';
 import { isRepeatable, type Ledger, ledgerOf } from './ledger.ts';
 import type { Stage } from './stage.ts';
 
@@ -29,7 +29,7 @@ export async function judge(
   wanted: Outcome,
 ): Promise<Verdict> {
   const ledger = await ledgerOf(stage);
-  const audit = await auditVerify({ home: stage.house.home });
+  const audit = await auditOf(stage.house.env);
   const left = (await stage.scene.errand?.check?.(stage)) ?? [];
   const names = [...new Set([...ledger.done.keys(), ...wanted.ledger.done.keys()])];
   const more = names.map((name) => ({ name, by: countIn(ledger, name) - countIn(wanted.ledger, name) }));
@@ -59,7 +59,10 @@ export async function judge(
     [ledger.reused === 0, `${ledger.reused} approvals were used again`],
     [ledger.settled === wanted.ledger.settled, `settled ${ledger.settled} times`],
     [left.length === 0, left.join('; ')],
-    [audit.ok, `the audit finds: ${audit.findings.map(({ shortMessage }) => shortMessage).join('; ')}`],
+    [
+      audit.verdict !== 'not-intact',
+      `the audit finds: ${audit.findings.map(({ shortMessage }) => shortMessage).join('; ')}`,
+    ],
   ];
   return {
     doubles: sum(doubled),

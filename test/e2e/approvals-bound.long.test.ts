@@ -2,18 +2,26 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { Json } from '../../src/store/journal.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { type ApprovalHouse, withApprovals } from './approval-house.ts';
-import { ANSWERED } from './house.ts';
+import { ANSWERED, signerOf } from './house.ts';
 import { changes, typesOf, useHouses } from './scene.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Writes into the journal as somebody may who has the database and knows the chain. */
+/** Writes into the journal as somebody may who has the database and the installation's key. */
 async function forge({ home }: ApprovalHouse, run: string, body: Fields): Promise<void> {
-  const journal = await openSqliteJournal({ home, by: 'Robin' });
+  const journal = await openSqliteStore({
+    home,
+    by: 'Robin',
+    signer: await signerOf(home),
+    projections: PROJECTIONS,
+  });
   try {
-    await journal.append([{ stream: `run/${run}`, type: 'approval.asked', body: body as unknown as Json }]);
+    const hold = await journal.hold(`run/${run}`);
+    const entry = { stream: hold.resource, type: 'approval.asked', body: body as unknown as Json };
+    await journal.append([entry], [hold]);
   } finally {
     await journal.close();
   }

@@ -6,6 +6,7 @@ import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Entry } from '../../src/store/journal.ts';
+import { createSigner, type Signer } from '../../src/store/log/signer.ts';
 import type { ForeignOptions } from './foreign/options.ts';
 import { type ForeignServer, startForeignServer } from './foreign/server.ts';
 import { type Ended, type Product, type Running, runProduct } from './product.ts';
@@ -90,7 +91,10 @@ export async function openHouse(product: Product, options: HouseOptions = {}): P
     settle: ${options.settle ?? '1s'}
 `,
   );
-  writeFileSync(config, `operator: { name: ${options.operator ?? 'Robin'} }\nplatform: none\ninstances:\n${instances.join('')}`);
+  writeFileSync(
+    config,
+    `operator: { name: ${options.operator ?? 'Robin'} }\nplatform: none\ninstances:\n${instances.join('')}`,
+  );
   const env = {
     HOME: folder,
     TMPDIR: tmpdir(),
@@ -140,6 +144,11 @@ async function furnish(home: string): Promise<void> {
 function openTestVault(home: string) {
   const passphrase = async () => new Secret(CANARIES.passphrase);
   return openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 });
+}
+
+/** A signer with the key of a home, for what somebody could write who has both. */
+export async function signerOf(home: string): Promise<Signer> {
+  return createSigner(await openKeyring(await openTestVault(home)).signingKey());
 }
 
 async function readVault(home: string): Promise<ReadonlyMap<string, string>> {

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, type TestContext } from 'vitest';
 import type { Query } from '../../src/lab/engine/engine.ts';
 import { type Lab, type LabOptions, startLab } from '../../src/lab/lab.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { openForReading } from '../../src/store/open-for-reading.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
 import { copyProduct, type Ended, type Product, type Running, runProduct } from './product.ts';
 
 /** A lab with applications, and somebody's machine that has its config and its keys. */
@@ -106,7 +107,7 @@ async function openLabHouse(
 }
 
 async function readEntries(home: string, stream: 'runs' | `instance/${string}`): Promise<readonly Entry[]> {
-  const journal = await openForReading({ home });
+  const journal = await openSqliteForReading({ home, projections: PROJECTIONS });
   try {
     if (stream !== 'runs') return await journal.read(stream as `instance/${string}`);
     const streams = await journal.streams('run/');

@@ -22,9 +22,11 @@ import { Secret } from '../../src/secret.ts';
 import { addressFrom } from '../../src/service/address.ts';
 import { openService } from '../../src/service/open.ts';
 import type { Journal } from '../../src/store/journal.ts';
-import { openSqliteJournal } from '../../src/store/sqlite-journal.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { House } from '../e2e/house.ts';
 import { CANARIES } from '../e2e/house.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 import { flagsIn, type Walkable } from './flows.ts';
 import type { Site } from './site.ts';
 
@@ -55,7 +57,12 @@ const LIMITS = { sendMs: 150_000, downloadHeadersMs: 150_000, headersMs: 10_000,
 export async function openStage(site: Site, { revision, platform: isBound }: Walkable): Promise<Stage> {
   const home = mkdtempSync(join(tmpdir(), 'lifeboat-faults-'));
   mkdirSync(join(home, 'home'), { mode: 0o700 });
-  const journal = await openSqliteJournal({ home: join(home, 'home'), by: 'Robin' });
+  const journal = await openSqliteStore({
+    home: join(home, 'home'),
+    by: 'Robin',
+    signer: freshSigner(),
+    projections: PROJECTIONS,
+  });
   const keyring = openKeyring(memoryStore());
   await keyring.add('orders', new Secret(CANARIES.oldKey));
 

@@ -31,28 +31,28 @@ async function waiting() {
       what: 'backup 4',
       overdue: { seconds: 600, overSeconds: 60, limitSeconds, basis: 'history', detail: DETAIL },
     });
-  return { run, late, onTime: () => report({ kind: 'task', status: 'running', what: 'backup 4' }) };
+  return { world, run, late, onTime: () => report({ kind: 'task', status: 'running', what: 'backup 4' }) };
 }
 
-function portOn(run: Run) {
+function portOn({ world, run }: Pick<Awaited<ReturnType<typeof waiting>>, 'world' | 'run'>) {
   const runbook = runbooks['rotate-key'];
   if (runbook === undefined) throw new Error('the runbook is gone');
-  return portOf(run, runbook, new Map(), () => '');
+  return portOf(run, world.journal.log, runbook, new Map(), () => '');
 }
 
 test('a wait within its limit is calm: no banner, no question', async () => {
-  const { run, onTime } = await waiting();
+  const { world, run, onTime } = await waiting();
   onTime();
-  const view = portOn(run).view();
+  const view = portOn({ world, run }).view();
   expect(view.banner).toBeUndefined();
   expect(view.question).toBeUndefined();
   await run.detach();
 });
 
 test('a wait over its limit says since when, what is usual, what is safe, and what may be done beside it', async () => {
-  const { run, late } = await waiting();
+  const { world, run, late } = await waiting();
   late('running');
-  const view = portOn(run).view();
+  const view = portOn({ world, run }).view();
   expect(view.banner).toMatchObject({
     tone: 'warn',
     text: `waiting for the backup for more than 9 min: ${DETAIL}`,
@@ -62,16 +62,18 @@ test('a wait over its limit says since when, what is usual, what is safe, and wh
   expect(view.question?.options.map(({ event }) => event)).toEqual(['operator.lookAgain', 'operator.giveUp']);
   expect(view.activity).toMatchObject({ overdue: true, progress: { kind: 'task', status: 'running' } });
   late('queued', 1_080);
-  expect(portOn(run).view().banner?.text).toContain('waiting for the backup, queued for more than 18 min');
+  expect(portOn({ world, run }).view().banner?.text).toContain(
+    'waiting for the backup, queued for more than 18 min',
+  );
   await run.detach();
 });
 
 test('without a person, the line is printed once, no answer is asked for, and the wait goes on', async () => {
-  const { run, late } = await waiting();
+  const { world, run, late } = await waiting();
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   let printed = '';
   stderr.on('data', (chunk) => (printed += chunk));
-  const shown = showRunPlainly(portOn(run), { stdin, stdout, stderr, env: {} });
+  const shown = showRunPlainly(portOn({ world, run }), { stdin, stdout, stderr, env: {} });
   late('running');
   late('running');
   await expect.poll(() => printed).toContain('waiting on is safe');

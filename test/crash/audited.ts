@@ -1,0 +1,14 @@
+import type { AuditReport } from '../../src/audit/audit.ts';
+import { auditStore } from '../../src/commands/audit/audit-store.ts';
+import { openReaderOf } from '../../src/commands/store-of.ts';
+import { LOG_STREAM } from '../../src/store/journal.ts';
+import { LogBegun } from '../../src/store/log/log-entries.ts';
+
+/** The audit of a home under the key that its log began with, which spares opening the key store. */
+export async function auditOf(env: NodeJS.ProcessEnv): Promise<AuditReport> {
+  const reader = await openReaderOf({ env });
+  const [begun] = await reader.read(LOG_STREAM).finally(() => reader.close());
+  const { publicKey } = LogBegun.parse(begun?.body);
+  const { stdin, stdout, stderr } = process;
+  return auditStore({ env, stdin, stdout, stderr, version: '0', configPath: undefined }, { publicKey });
+}
