@@ -105,11 +105,12 @@ export function lostHold(
 ): LifeboatError {
   const unsettled = [...foldIntents(entries)].flatMap(([id, memory]) => (isUnsettled(memory) ? [id] : []));
   const sent = `${unsettled.join(', ')} may have been sent: whoever goes on asks the service first`;
+  const why = lost.reason instanceof LifeboatError ? [lost.reason.shortMessage] : [];
   return new LifeboatError(
     'journal.lost-hold',
     `the hold of ${what} is lost: another process may have it now, so nothing more is sent from here`,
     {
-      hints: [...(unsettled.length === 0 ? [] : [sent]), ...hints],
+      hints: [...why, ...(unsettled.length === 0 ? [] : [sent]), ...hints],
       exitCode: EXIT.waiting,
       cause: lost.reason,
     },

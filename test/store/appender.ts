@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { failureOf } from '../../src/errors.ts';
 import type { StreamName } from '../../src/store/journal.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from './fresh-signer.ts';
 
@@ -10,7 +11,12 @@ import { freshSigner } from './fresh-signer.ts';
  * ledger in the same appends, which it takes and gives back each time, as another one wants it too.
  */
 const [home = '', count = '1', run] = process.argv.slice(2);
-const journal = await openSqliteStore({ home, by: 'appender', signer: freshSigner(), projections: [] });
+const journal = await openSqliteStore({
+  home,
+  by: 'appender',
+  signer: freshSigner(),
+  projections: PROJECTIONS,
+});
 const say = (line: unknown) => writeSync(1, `${JSON.stringify(line)}\n`);
 const stream: StreamName = `run/${run ?? 'a'}`;
 const entry = { stream, type: 'note', body: { text: 'x'.repeat(400) } } as const;

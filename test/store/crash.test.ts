@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Journal } from '../../src/store/journal.ts';
-import { openIn } from './sqlite-store.ts';
+import { openIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 interface Acknowledged {

@@ -10,7 +10,7 @@ import { copyProduct, type Product } from '../e2e/product.ts';
 import { allOf } from './contract/all-of.ts';
 import { canMount, goOnAfter } from './disk-trouble.ts';
 import { freshSigner } from './fresh-signer.ts';
-import { openIn, readIn } from './sqlite-store.ts';
+import { openIn, readIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 let product: Product;
@@ -42,7 +42,7 @@ test('a home that is removed under a run stops it at once, and says so', async (
   const house = await houseWith(({ home }) => rmSync(home, { recursive: true }));
   const end = await house.rotate();
   expect(end).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining('was deleted or replaced while it was in use'),
   });
   expect(house.server.calls.filter(isChange).map(({ method }) => method)).toEqual(['PATCH', 'POST']);
@@ -51,13 +51,11 @@ test('a home that is removed under a run stops it at once, and says so', async (
 
 test('a database that is removed under a run is not begun anew by the next one', async () => {
   const house = await houseWith(({ home }) => rmSync(join(home, 'lifeboat.db')));
-  expect(await house.rotate()).toMatchObject({ code: 1 });
+  expect(await house.rotate()).toMatchObject({ code: 3 });
   const calls = house.server.calls.length;
-  for (const end of [await house.rotate(), await house.run('resume', ...ANSWERED), await house.run('runs')])
-    expect(end).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('is empty or gone, and there was one'),
-    });
+  const ends = [await house.rotate(), await house.run('resume', ...ANSWERED), await house.run('runs')];
+  for (const { stderr } of ends) expect(stderr).toContain('is empty or gone, and there was one');
+  expect(ends.map(({ code }) => code)).toEqual([5, 5, 1]);
   expect(house.server.calls).toHaveLength(calls);
 });
 

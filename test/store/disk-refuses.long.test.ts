@@ -15,6 +15,7 @@ const REFUSALS: readonly Refusal[] = [
   ...every({ call: 'fsync', file: 'lifeboat.db' }, [1, 2]),
   ...every({ call: 'fsync' }, [1, 6, 12, 25, 38, 51, 64, 77, 90]),
   ...every({ call: 'rename' }, [1, 2, 3, 5, 9, 17, 26, 40]),
+  ...every({ call: 'link' }, [1, 2, 4, 6]),
   ...every({ call: 'openat', file: 'vault.age' }, [1, 3, 6]),
   ...every({ call: 'mkdir' }, [1, 2, 3, 4, 6]),
 ];
@@ -28,7 +29,7 @@ describeWith(['strace'], 'a disk that is full or broken in the middle of a rotat
 
   const named = REFUSALS.map((refusal) => ({ ...refusal, where: refusal.file ?? 'any file' }));
   test.for(named)(
-    'ends it with a clear word, nothing is sent that is not on record, and it is resumed as if nothing had been: $error by $call on $where from the $from. time on',
+    'ends it with a clear word, nothing is sent that is not on record, and it is resumed as if nothing had been: $error by $call on $where, from time $from on',
     async (refusal, { onTestFinished }) => {
       const house = await openHouse(product, { taskMs: 1 });
       onTestFinished(() => house.close());

@@ -6,7 +6,7 @@ import type { Ended } from '../e2e/product.ts';
 
 /** A disk that refuses: from the n-th such call on, each one fails with this error. */
 export interface Refusal {
-  readonly call: 'pwrite64' | 'fsync' | 'rename' | 'mkdir' | 'openat';
+  readonly call: 'pwrite64' | 'fsync' | 'rename' | 'link' | 'mkdir' | 'openat';
   /** A path below the home; without one it is every call of the process. */
   readonly file?: string;
   readonly error: 'ENOSPC' | 'EIO';

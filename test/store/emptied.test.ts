@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { openIn, readIn } from './sqlite-store.ts';
+import { openIn, readIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 const note = { stream: 'run/a', type: 'note', body: null } as const;

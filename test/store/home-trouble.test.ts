@@ -2,7 +2,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { failureOf } from '../../src/errors.ts';
-import { openIn, readIn } from './sqlite-store.ts';
+import { openIn, readIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 type Making = readonly [name: string, why: RegExp, advice: RegExp, make: (folder: string) => string];

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openIn } from './sqlite-store.ts';
+import { openIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 /** Holds a run, begins a transaction on the database beside the journal, and stands still. */
@@ -10,8 +10,9 @@ const HOLDER = `
   const { openSqliteStore } = await import(process.argv[1]);
   const { freshSigner } = await import(process.argv[2]);
   const { DatabaseSync } = await import('node:sqlite');
-  const [, , , home, run] = process.argv;
-  const journal = await openSqliteStore({ home, by: 'holder', signer: freshSigner(), projections: [] });
+  const { PROJECTIONS } = await import(process.argv[3]);
+  const [, , , , home, run] = process.argv;
+  const journal = await openSqliteStore({ home, by: 'holder', signer: freshSigner(), projections: PROJECTIONS });
   await journal.hold('instance/orders');
   const hold = await journal.hold(run);
   await journal.append([{ stream: run, type: 'note', body: {} }], [hold]);
@@ -46,9 +47,11 @@ test('a journal that is locked by a process in the middle of a write names it an
 });
 
 async function holderOf(home: string, run: string) {
-  const modules = ['../../src/store/sqlite/open.ts', 'fresh-signer.ts'].map((path) =>
-    resolve(import.meta.dirname, path),
-  );
+  const modules = [
+    '../../src/store/sqlite/open.ts',
+    'fresh-signer.ts',
+    '../../src/store/projections/all.ts',
+  ].map((path) => resolve(import.meta.dirname, path));
   const child = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, ...modules, home, run], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

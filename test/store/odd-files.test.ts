@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withLock } from '../../src/keys/lock.ts';
 import { lockStream } from '../../src/store/sqlite/stream-lock.ts';
-import { openIn, readIn } from './sqlite-store.ts';
+import { openIn, readIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 const ODD: readonly (readonly [string, (path: string) => void])[] = [

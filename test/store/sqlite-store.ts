@@ -5,24 +5,14 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { StreamName } from '../../src/store/journal.ts';
 import { hashOf } from '../../src/store/leaf.ts';
-import type { Signer } from '../../src/store/log/signer.ts';
 import { openSqliteForReading, openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
 import { allOf } from './contract/all-of.ts';
 import { NOTES } from './contract/projection.ts';
 import type { StoreUnderTest } from './contract/store-under-test.ts';
 import { freshSigner } from './fresh-signer.ts';
+import { readIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
-
-/** The journal of a home without projections, as most tests of the engine want it: by `tester`, with a key of its own. */
-export function openIn(home: string, options: { by?: string; signer?: Signer; now?: () => Date } = {}) {
-  const { by = 'tester', signer = freshSigner(), ...rest } = options;
-  return openSqliteStore({ home, by, signer, projections: [], ...rest });
-}
-
-export function readIn(home: string) {
-  return openSqliteForReading({ home, projections: [] });
-}
 
 /** The lock file of a stream. */
 export function lockOf(home: string, stream: StreamName): string {

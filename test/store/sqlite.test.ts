@@ -11,7 +11,8 @@ import { SCHEMA } from '../../src/store/sqlite/schema.ts';
 import { allOf } from './contract/all-of.ts';
 
 import { storeContract } from './contract.ts';
-import { openIn, readIn, sqliteStore, tampered } from './sqlite-store.ts';
+import { openIn, readIn } from './open-in.ts';
+import { sqliteStore, tampered } from './sqlite-store.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 storeContract('SQLite', sqliteStore);

@@ -38,8 +38,8 @@ export function createHolds(
   const hold = (resource: StreamName, token: number, lock: StreamLock): Hold => {
     const lost = new AbortController();
     const look = () => {
-      if (!lost.signal.aborted && lock.isHeld() && !isWhole(lock, refuseOtherFile))
-        lost.abort(lostHold(resource));
+      const why = lost.signal.aborted || !lock.isHeld() ? undefined : whyLost(lock, refuseOtherFile);
+      if (why !== undefined) lost.abort(lostHold(resource, why));
       return lock.isHeld() && !lost.signal.aborted;
     };
     return {
@@ -78,7 +78,8 @@ export function createHolds(
     },
     refuseLost(holds) {
       for (const one of holds)
-        if (one.lost.aborted || behind.get(one)?.lock.isWhole() === false) throw lostHold(one.resource);
+        if (one.lost.aborted || behind.get(one)?.lock.isWhole() === false)
+          throw lostHold(one.resource, LOCK_GONE);
     },
     look() {
       for (const one of mine) one.lasts();
@@ -90,12 +91,13 @@ export function createHolds(
   };
 }
 
-function isWhole(lock: StreamLock, refuseOtherFile: () => void): boolean {
+/** The end of a sentence; undefined for a hold that is what it was. */
+function whyLost(lock: StreamLock, refuseOtherFile: () => void): string | undefined {
   try {
     refuseOtherFile();
-    return lock.isWhole();
-  } catch {
-    return false;
+    return lock.isWhole() ? undefined : LOCK_GONE;
+  } catch (error) {
+    return error instanceof LifeboatError ? error.shortMessage : 'the journal cannot be looked at';
   }
 }
 
@@ -105,12 +107,10 @@ function unheld(stream: StreamName): LifeboatError {
   });
 }
 
-function lostHold(resource: StreamName): LifeboatError {
-  return new LifeboatError(
-    'journal.lost-hold',
-    `the right to write ${resource} is lost: its lock was removed or replaced`,
-    {
-      hints: ['no further step is taken', 'do not delete lock files: two writers would follow'],
-    },
-  );
+const LOCK_GONE = 'its lock was removed or replaced';
+
+function lostHold(resource: StreamName, why: string): LifeboatError {
+  return new LifeboatError('journal.lost-hold', `the right to write ${resource} is lost: ${why}`, {
+    hints: ['no further step is taken', 'nothing below LIFEBOAT_HOME may be moved away while a run is live'],
+  });
 }

@@ -9,10 +9,9 @@ import { homePlace } from '../../../src/store/log/places/folder-place.ts';
 import { EMPTY_RIM, grow, rootOfRim } from '../../../src/store/log/tree.ts';
 import { compareProjections } from '../../../src/store/projected.ts';
 import { PROJECTIONS } from '../../../src/store/projections/all.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { allOf } from '../contract/all-of.ts';
 
-import { freshSigner } from '../fresh-signer.ts';
+import { openIn } from '../open-in.ts';
 import type { Image } from './model.ts';
 import type { Recording } from './record.ts';
 
@@ -29,7 +28,7 @@ export async function judgeImage(
   acknowledged: number,
 ): Promise<readonly string[]> {
   return laidOut(image, root, async (home) => {
-    const opened = await openAgain(home).catch((error: unknown) => String(error));
+    const opened = await openIn(home).catch((error: unknown) => String(error));
     if (typeof opened === 'string') return [`it does not open: ${opened}`];
     const problems: string[] = [];
     try {
@@ -61,7 +60,7 @@ export interface Loss {
 /** The same for a disk that lied about what it had kept: what is gone has to be told by the checkpoints. */
 export async function judgeLoss(image: Image, root: string): Promise<Loss> {
   return laidOut(image, root, async (home) => {
-    const opened = await openAgain(home).catch(() => undefined);
+    const opened = await openIn(home).catch(() => undefined);
     if (opened === undefined) return { lost: true, found: true };
     try {
       const found = await troubleIn(home, opened).then(
@@ -73,10 +72,6 @@ export async function judgeLoss(image: Image, root: string): Promise<Loss> {
       await opened.close();
     }
   });
-}
-
-function openAgain(home: string): Promise<Journal> {
-  return openSqliteStore({ home, by: 'tester', signer: freshSigner(), projections: PROJECTIONS });
 }
 
 /** What Lifeboat says of a store next to its checkpoints, of each of its entries and of its projections. */
