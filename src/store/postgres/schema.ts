@@ -114,8 +114,9 @@ const MOST_AT_ONCE = 1_000;
 
 const CLAIM = `
 create function lifeboat.claim(streams text[], seqs bigint[], must boolean) returns json language plpgsql
-  -- A plan for tables of any size would read all entries to find the last few.
-  set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
+  -- Plans are made while the tables are empty, and kept: they must be those for large ones, where few rows are looked up.
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set plan_cache_mode = force_generic_plan as $$
 declare
   mine bigint[];
   newest lifeboat.heads%rowtype;

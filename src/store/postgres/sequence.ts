@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto';
 import { LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
 import { LOG_STREAM } from '../journal.ts';
@@ -64,6 +63,8 @@ export interface Sequenced {
   readonly head: { readonly size: number; readonly root: string } | undefined;
   /** Rows were left over: call again. */
   readonly isPartial: boolean;
+  /** Nothing was done: the log does not know this installation yet, so that nobody would believe the head that it signs. */
+  readonly isUnknown?: boolean;
 }
 
 /**
@@ -80,7 +81,8 @@ export async function sequence(
     const [answer] = await claimed;
     const claim = answer?.claim;
     if (claim === undefined || claim.done !== undefined) {
-      await session.query('commit');
+      // Nothing was changed: whether it arrives is of no matter to anyone.
+      session.query('commit').catch(() => undefined);
       return { placed: claim?.done ?? [], head: undefined, isPartial: false };
     }
     return await lead(session, claim, options);
@@ -100,10 +102,15 @@ async function lead(session: Session, claim: Claim, options: SequenceOptions): P
   }
   const said = await saidFor(session, claim, rows, options);
   if (!rows.some(({ type }) => type === STORE_MOVED)) refuseMoved(said);
+  if (!said.keys.has(signer.installation)) {
+    await session.query('rollback');
+    return { placed: [], head: undefined, isPartial: false, isUnknown: true };
+  }
   const tip = verifiedTip({
     rim: rimOf(claim),
     head: claim.head === null ? undefined : { ...claim.head, vouched: 0 },
-    said,
+    // Of a hundred keys, only that of who signed it is tried.
+    said: { ...said, keys: new Map([...said.keys].filter(([name]) => name === claim.head?.installation)) },
   });
   if (tip.rim.size < options.known()) throw rolledBack(`entry ${options.known() - 1} of the log is gone`);
   let { rim } = tip;
@@ -172,12 +179,13 @@ async function saidFor(
   rows: readonly FreshRow[],
   options: SequenceOptions,
 ): Promise<LogSays> {
-  const keysOf = (said: LogSays): readonly KeyObject[] => [...said.keys.values()];
-  const isKnown = (said: LogSays) =>
-    (head === null || said.keys.has(head.installation)) && unsignedRow(rows, keysOf(said)) === undefined;
-  const before = await options.said(session, false);
-  const said = isKnown(before) ? before : await options.said(session, true);
-  const foreign = unsignedRow(rows, keysOf(said));
+  let said = await options.said(session, false);
+  let foreign = unsignedRow(rows, said.keys.values());
+  const signers = [options.signer.installation, ...(head === null ? [] : [head.installation])];
+  if (foreign !== undefined || signers.some((name) => !said.keys.has(name))) {
+    said = await options.said(session, true);
+    foreign &&= unsignedRow(rows, said.keys.values());
+  }
   if (foreign === undefined) return said;
   const what = `entry ${foreign.seq} of ${show(foreign.stream, 120)}`;
   throw new LifeboatError('journal.damaged', `${what} was not written by an installation of this journal`, {

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { LOG_STREAM } from '../journal.ts';
 import { hashOf } from '../leaf.ts';
 import { STORE_MOVED } from '../log/log-entries.ts';
-import { openNote } from '../log/signed-note.ts';
+import { keyId, openNote, rawPublicKey } from '../log/signed-note.ts';
 import type { Signer } from '../log/signer.ts';
 import type { PreparedEntry } from '../new-entry.ts';
 import type { Session } from './link.ts';
@@ -138,13 +138,30 @@ export interface FreshRow {
 }
 
 /** The first row whose append no known key has signed as it is there; undefined when all are well. */
-export function unsignedRow(rows: readonly FreshRow[], keys: readonly KeyObject[]): FreshRow | undefined {
+export function unsignedRow(rows: readonly FreshRow[], keys: Iterable<KeyObject>): FreshRow | undefined {
+  const byId = Map.groupBy(keys, idOf);
   for (const [append, its] of Map.groupBy(rows, (row) => row.append)) {
     const [first] = its;
     if (first === undefined) continue;
-    const text = signedText(append, first.by, its);
-    const isWhole = its.every(({ by, signature }) => by === first.by && signature === first.signature);
-    if (!isWhole || openNote(`${text}${first.signature}`, SIGNED, keys).result !== 'signed') return first;
+    const { by, signature } = first;
+    const isWhole = its.every((row) => row.by === by && row.signature === signature);
+    const note = `${signedText(append, by, its)}${signature}`;
+    const signers = byId.get(claimedId(signature)) ?? [];
+    if (!isWhole || openNote(note, SIGNED, signers).result !== 'signed') return first;
   }
   return undefined;
+}
+
+/** What a signature line begins with: which key it says to be of. Only that one is tried. */
+function claimedId(signature: string): string {
+  const [, base64 = ''] = /^\n— [^ ]+ (.+)\n$/u.exec(signature) ?? [];
+  return Buffer.from(base64, 'base64').toString('hex', 0, 4);
+}
+
+const ids = new WeakMap<KeyObject, string>();
+
+function idOf(key: KeyObject): string {
+  const id = ids.get(key) ?? keyId(SIGNED, rawPublicKey(key)).toString('hex');
+  ids.set(key, id);
+  return id;
 }

@@ -89,6 +89,8 @@ export function createWriter(options: WriterOptions): Writer {
     seqs = new Map<string, number>(),
   ): Promise<Append> => {
     const own = ownEntries(said, signer);
+    // Behind what was heard, and not what is there by now: the store's own entries follow from what was heard.
+    if (!seqs.has(LOG_STREAM)) seqs.set(LOG_STREAM, said.seq);
     const rows: Row[] = [];
     for (const entry of [...own, ...one.prepared]) {
       const nonce = one.leases.find(({ resource }) => resource === entry.stream)?.proof.nonce ?? '';
@@ -132,12 +134,15 @@ export function createWriter(options: WriterOptions): Writer {
         if (found === 'other') unsend(one);
       }
       await hear(session, attempt > 0);
-      const written = await writeRows(session, one.sent ?? (await number(session, one)), signer).catch(
-        (error: unknown) => {
-          if (sqlState(error) === UNIQUE) return undefined;
-          throw error;
-        },
-      );
+      const sent = one.sent ?? (await number(session, one));
+      if (sent.rows.length === 0) {
+        one.at = [];
+        return;
+      }
+      const written = await writeRows(session, sent, signer).catch((error: unknown) => {
+        if (sqlState(error) === UNIQUE) return undefined;
+        throw error;
+      });
       if (written?.at != null) {
         one.at = written.at;
         return;
@@ -255,25 +260,35 @@ export function createWriter(options: WriterOptions): Writer {
     isPumping = false;
   };
 
+  const append = (
+    prepared: readonly PreparedEntry[],
+    leases: readonly Lease[],
+    vouched: number,
+  ): Promise<Appended> => {
+    if (lost !== undefined) return Promise.reject(lost);
+    const done = Promise.withResolvers<Appended>();
+    const fresh = { own: 0, sent: undefined, at: undefined, over: false };
+    queue.push({ id: randomUUID(), prepared, leases, vouched, done, ...fresh });
+    if (!isPumping) void pump();
+    return done.promise;
+  };
+
   return {
-    append(prepared, leases, vouched) {
-      if (lost !== undefined) return Promise.reject(lost);
-      const done = Promise.withResolvers<Appended>();
-      const fresh = { own: 0, sent: undefined, at: undefined, over: false };
-      queue.push({ id: randomUUID(), prepared, leases, vouched, done, ...fresh });
-      if (!isPumping) void pump();
-      return done.promise;
-    },
+    append,
     async settle(stream) {
-      const work = async (session: Session) => {
+      const work = async (session: Session): Promise<boolean> => {
         const left = stream === undefined ? 'all' : await leftOf(session, stream);
-        for (let isPartial = left.length > 0; isPartial; ) {
+        if (left.length === 0) return true;
+        for (;;) {
           const done = await sequence(session, sendClaim(session, left), sequencing);
           if (done.head !== undefined) seen.signed(done.head);
-          isPartial = done.isPartial;
+          if (done.isUnknown === true) return false;
+          if (!done.isPartial) return true;
         }
       };
-      await persist(() => link.use(work), steadyNow() + patience);
+      const isDone = await persist(() => link.use(work), steadyNow() + patience);
+      // Its key is announced first; what is left gets its leaves with that.
+      if (!isDone) await append([], [], 0);
     },
   };
 }

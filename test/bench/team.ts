@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { initPostgresStore } from '../../src/store/postgres/init.ts';
+import { startCluster } from '../store/postgres/cluster.ts';
+
+export interface TeamBench {
+  /** Durable appends a second of all processes together. Budget: at least 1,000 from 50. */
+  readonly appends: number;
+  /** Milliseconds of the median append, and of the slowest of a hundred. */
+  readonly medianMs: number;
+  readonly slowMs: number;
+  /** The same processes, each inserting one row of the same size into a plain table and committing. */
+  readonly plain: number;
+  /** What one durable append costs in such inserts. */
+  readonly ratio: number;
+}
+
+/** Measures the store of a team on a PostgreSQL with fsync on: so many processes, each appending to a run of its own. */
+export async function benchTeam(processes = 50, seconds = 5): Promise<TeamBench> {
+  const cluster = await startCluster({ fsync: true });
+  try {
+    const database = await cluster.makeDatabase();
+    const address = cluster.address(database);
+    await initPostgresStore({ address, env: process.env });
+    await cluster.query('create table plain (body text)', database);
+    const workers = await Promise.all(
+      Array.from({ length: processes }, (_, number) => startWorker(address, `bench-${number}`)),
+    );
+    const measure = async (what: 'append' | 'plain') => {
+      const times = (await Promise.all(workers.map((worker) => worker.run(`${what} ${seconds}`)))).flat();
+      return { rate: times.length / seconds, times: times.sort((a, b) => a - b) };
+    };
+    await measure('append');
+    const [plain, appended] = [await measure('plain'), await measure('append')];
+    await Promise.all(workers.map((worker) => worker.end()));
+    const at = (part: number) => appended.times[Math.floor(appended.times.length * part)] ?? Number.NaN;
+    const ratio = plain.rate / appended.rate;
+    return { appends: appended.rate, medianMs: at(0.5), slowMs: at(0.99), plain: plain.rate, ratio };
+  } finally {
+    await cluster.remove();
+  }
+}
+
+/** A process that does what a line on its input says, and answers with the times that it took. */
+async function startWorker(address: string, name: string) {
+  const script = join(import.meta.dirname, 'team-worker.ts');
+  const child = spawn(process.execPath, [script, address, name], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const answer = async () => JSON.parse((await lines.next()).value ?? 'null') as number[];
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  await answer();
+  return {
+    run(task: string) {
+      child.stdin.write(`${task}\n`);
+      return answer();
+    },
+    async end() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
