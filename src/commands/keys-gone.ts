@@ -102,7 +102,9 @@ async function rememberedBy(context: CommandContext, home: string): Promise<Reme
   try {
     // A team's store names the keys of everybody: whoever comes new has lost nothing.
     if (isPostgres(await storeNamed(context.env, context.configPath))) return { keys: false, heads };
-    const journal = await openJournalIfAny(context);
+    // Without a stderr: whoever writes looks at the checkpoints itself.
+    const { env, configPath } = context;
+    const journal = await openJournalIfAny({ env, configPath });
     if (journal === undefined) return { keys: false, heads };
     try {
       return { keys: await namesKeys(journal), heads };

@@ -33,7 +33,7 @@ async function homeWith({ keys, heads }: { readonly keys: boolean; readonly head
 }
 
 function refusal(home: string, installationSecret: boolean, signingKey: boolean) {
-  const context = { stdin: new PassThrough(), stderr: new PassThrough(), env: {} };
+  const context = { stdin: new PassThrough(), stderr: new PassThrough(), env: { LIFEBOAT_HOME: home } };
   const store = { kind: 'os' as const, store: 'OS keychain', isThere: true };
   const missing = { ...store, installationSecret, signingKey };
   return refuseGone(context as unknown as CommandContext, home, missing, true);
