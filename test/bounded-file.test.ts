@@ -12,7 +12,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { writeChallenge } from '../src/approvals/approval-files.ts';
-import { writeLatest, writePublicKey } from '../src/audit/checkpoint-files.ts';
 import { dropLink, readBounded, readPlainFile, whyUnread } from '../src/bounded-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lifeboat-files-'));
@@ -72,8 +71,6 @@ describe('a link where a file is about to be written', () => {
   test('is replaced, and what it leads to stays as it was', () => {
     const victim = fileOf('as it was');
     const writes: readonly [string, (root: string) => void][] = [
-      ['lifeboat.pub', (root) => writePublicKey(root, 'a key')],
-      ['run/r/latest.note', (root) => writeLatest(root, 'run/r', 'a note')],
       ['c.txt', (root) => writeChallenge(join(root, 'c.txt'), 'a request')],
     ];
     for (const [name, write] of writes) {

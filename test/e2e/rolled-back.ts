@@ -76,7 +76,7 @@ export function refused(expect: ExpectStatic, { code, stderr }: Ended, says: Reg
   expect(stderr).toContain('hint: nothing was sent');
 }
 
-export const originIn = ({ home }: House) =>
+export const originIn = ({ home }: Pick<House, 'home'>) =>
   readdirSync(join(home, 'checkpoints')).find((name) => /^[0-9a-f]{16}$/u.test(name)) ?? 'none';
 
 /** A house whose restore was killed while its answer was awaited, and what its database was before. */

@@ -119,6 +119,18 @@ test('a link in the place of a checkpoint gives none, and a pipe keeps nobody wa
   expect(await sizesIn(place)).toEqual([5]);
 });
 
+test('a link where a checkpoint is about to be written stays, and so does what it leads to', async () => {
+  const [signer, home] = [freshSigner(), temporaryHome()];
+  const place = homePlace(home);
+  await place.write(noteOf(signer, 4), signer);
+  const victim = join(home, 'victim');
+  writeFileSync(victim, 'as it was');
+  symlinkSync(victim, join(home, 'checkpoints', ORIGIN.slice(9), pathOfSize(5)));
+  expect(await place.write(noteOf(signer, 5), signer)).toEqual({ result: 'written' });
+  expect(readFileSync(victim, 'utf8')).toBe('as it was');
+  expect(await sizesIn(place)).toEqual([5, 4]);
+});
+
 test('a folder that is not there is made to be written, and is down to be read', async () => {
   const [signer, folder] = [freshSigner(), join(temporaryHome(), 'share')];
   const wanted = { origin: ORIGIN, beyond: 0, most: 1 };
