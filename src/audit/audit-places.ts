@@ -33,7 +33,11 @@ export async function readPlaces(
   return Promise.all(readable.map((place) => readPlace(place, origin, findings)));
 }
 
-async function readPlace(place: AuditedPlace, origin: string | undefined, findings: Findings): Promise<ReadPlace> {
+async function readPlace(
+  place: AuditedPlace,
+  origin: string | undefined,
+  findings: Findings,
+): Promise<ReadPlace> {
   const { name, kind } = place;
   const read = { name, isHome: kind === 'home' };
   try {
@@ -79,17 +83,27 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
   const notes = places.flatMap((place) =>
     place.notes.map(({ size, note = '' }) => ({ place, size, where: place.name, note, fits })),
   );
-  const ofHead = head === undefined ? [] : [{ size: walk.size(), where: 'the head of the log', note: head, fits }];
+  const ofHead =
+    head === undefined ? [] : [{ size: walk.size(), where: 'the head of the log', note: head, fits }];
   const heard = hearStatements<PlacedNoteOf>([...ofHead, ...notes], walk.aboutLog, keys, findings);
 
-  auditHead(log, heard.statements.find(({ place }) => place === undefined), findings);
+  auditHead(
+    log,
+    heard.statements.find(({ place }) => place === undefined),
+    findings,
+  );
   const losses = lossesIn(walk.aboutLog.map(asEntry));
   for (const loss of losses)
     findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${loss.at})`, { stream: LOG_STREAM });
   const isExcused = excusesOf(losses, origin);
   const read = places.map((place): Reached => {
     const here = heard.statements.filter((one) => one.place === place);
-    return auditPlace(place, here.filter(({ checkpoint }) => !isExcused(checkpoint)), log, findings);
+    return auditPlace(
+      place,
+      here.filter(({ checkpoint }) => !isExcused(checkpoint)),
+      log,
+      findings,
+    );
   });
   auditDemands(log, read, heard.installations > 1, findings);
   if (places.length === 0) findings.limit('place.none', 'no place of checkpoints was looked at');
@@ -115,9 +129,15 @@ function auditHead({ walk, origin, head }: SignedLog, heard: Placed | undefined,
   const { checkpoint } = heard;
   const signed = counted(checkpoint.size, 'entry', 'entries');
   if (checkpoint.size > size)
-    findings.problem('log.cut', `the newest head was signed over ${signed}, and ${size} are here: entries are gone`);
+    findings.problem(
+      'log.cut',
+      `the newest head was signed over ${signed}, and ${size} are here: entries are gone`,
+    );
   else if (checkpoint.size < size)
-    findings.problem('log.unsigned', `the newest head was signed over ${signed}, and ${size} are here: somebody without a key added some`);
+    findings.problem(
+      'log.unsigned',
+      `the newest head was signed over ${signed}, and ${size} are here: somebody without a key added some`,
+    );
   else if (checkpoint.root !== walk.root() || checkpoint.origin !== origin)
     findings.problem('head.other', 'the newest head was signed over other entries than those that are here');
 }
@@ -129,7 +149,12 @@ interface Reached {
   readonly any: number;
 }
 
-function auditPlace(place: ReadPlace, heard: readonly Placed[], { walk, origin }: SignedLog, findings: Findings): Reached {
+function auditPlace(
+  place: ReadPlace,
+  heard: readonly Placed[],
+  { walk, origin }: SignedLog,
+  findings: Findings,
+): Reached {
   const { name } = place;
   const total = walk.size();
   if (heard.some(({ checkpoint, size }) => checkpoint.size !== size || checkpoint.origin !== origin))
@@ -152,15 +177,25 @@ function auditPlace(place: ReadPlace, heard: readonly Placed[], { walk, origin }
     findings.limit('place.empty', `no checkpoint of this log lies in ${name}`);
   if (place.isHome && place.otherLogs.length > 0) {
     const others = place.otherLogs.slice(0, 3).join(', ');
-    if (total === 0) findings.problem('log.gone', `${name} has checkpoints of a log (${others}), and there are no entries`);
+    if (total === 0)
+      findings.problem('log.gone', `${name} has checkpoints of a log (${others}), and there are no entries`);
     const message = `${name} has checkpoints of another log (${others}): a journal was replaced, or this home has used another store`;
     if (total > 0) findings.limit('log.other', message);
   }
-  return { place, pinned: furthestOf(fitting.filter(({ isBelieved }) => isBelieved)), any: furthestOf(fitting) };
+  return {
+    place,
+    pinned: furthestOf(fitting.filter(({ isBelieved }) => isBelieved)),
+    any: furthestOf(fitting),
+  };
 }
 
 /** Tells of checkpoints that were there for certain and are not. `isTeam`: other installations write to homes of their own. */
-function auditDemands({ walk, vouched }: SignedLog, read: readonly Reached[], isTeam: boolean, findings: Findings): void {
+function auditDemands(
+  { walk, vouched }: SignedLog,
+  read: readonly Reached[],
+  isTeam: boolean,
+  findings: Findings,
+): void {
   const home = read.find(({ place }) => place.isHome);
   if (home?.place.isRead === true && vouched > home.any) {
     const message = `the log remembers a checkpoint of ${vouched} entries in ${home.place.name}, which reaches ${home.any}: it was removed`;

@@ -69,11 +69,21 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
   for (const damage of (await checking) ?? []) findings.problem('store.damaged', damage);
   walk.finish();
   transcripts.finish();
-  const { isPinned, pins } = auditSignatures({ walk, origin, head, places, keys: options, vouched }, findings);
+  const { isPinned, pins } = auditSignatures(
+    { walk, origin, head, places, keys: options, vouched },
+    findings,
+  );
   auditAnchors(anchors, walk, origin, findings);
   if (walk.size() === 0) findings.problem('store.empty', 'there is nothing to verify');
-  if (isPinned && anchors.length === 0 && pins.every(({ place }) => place === places.find(({ isHome }) => isHome)?.name))
-    findings.note('home.only', 'a rollback of this whole home cannot be ruled out: pass --anchor or add a checkpoint folder');
+  if (
+    isPinned &&
+    anchors.length === 0 &&
+    pins.every(({ place }) => place === places.find(({ isHome }) => isHome)?.name)
+  )
+    findings.note(
+      'home.only',
+      'a rollback of this whole home cannot be ruled out: pass --anchor or add a checkpoint folder',
+    );
   return reportOf(findings.list(), pins, walk, origin, stream);
 }
 
@@ -114,17 +124,35 @@ async function walkAll(log: Log, walk: Walk, findings: Findings): Promise<string
   return head?.note;
 }
 
-function auditAnchors(anchors: readonly Anchor[], walk: Walk, origin: string | undefined, findings: Findings): void {
+function auditAnchors(
+  anchors: readonly Anchor[],
+  walk: Walk,
+  origin: string | undefined,
+  findings: Findings,
+): void {
   for (const anchor of anchors) {
     const { size } = anchor;
     const root = walk.roots.get(size)?.root;
     if (anchor.origin !== origin)
-      findings.problem('anchor.other', `the anchor is of ${anchor.origin}, and this is ${show(origin ?? 'no log', 40)}`);
+      findings.problem(
+        'anchor.other',
+        `the anchor is of ${anchor.origin}, and this is ${show(origin ?? 'no log', 40)}`,
+      );
     else if (root === undefined)
-      findings.problem('anchor.missing', `the anchor saw ${counted(size, 'entry', 'entries')}, and ${walk.size()} are here: the log was cut or rolled back`);
+      findings.problem(
+        'anchor.missing',
+        `the anchor saw ${counted(size, 'entry', 'entries')}, and ${walk.size()} are here: the log was cut or rolled back`,
+      );
     else if (!root.startsWith(anchor.root))
-      findings.problem('anchor.rewritten', `the first ${counted(size, 'entry', 'entries')} are not those of the anchor: the log was rewritten`);
-    else findings.note('anchor.holds', `the anchor holds: the first ${counted(size, 'entry', 'entries')} are those that it saw`);
+      findings.problem(
+        'anchor.rewritten',
+        `the first ${counted(size, 'entry', 'entries')} are not those of the anchor: the log was rewritten`,
+      );
+    else
+      findings.note(
+        'anchor.holds',
+        `the anchor holds: the first ${counted(size, 'entry', 'entries')} are those that it saw`,
+      );
   }
 }
 
@@ -133,7 +161,10 @@ async function answered<T>(ask: () => Promise<T>, findings: Findings): Promise<T
   try {
     return await ask();
   } catch (thrown) {
-    findings.problem('store.unreadable', `the store cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    findings.problem(
+      'store.unreadable',
+      `the store cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+    );
     return undefined;
   }
 }

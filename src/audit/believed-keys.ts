@@ -29,7 +29,10 @@ export interface Heard<S extends Statement> {
   /** The keys that count come from outside of the record. */
   readonly isPinned: boolean;
   /** Those whose signature was verified. */
-  readonly statements: readonly (S & { readonly checkpoint: SignedCheckpoint; readonly isBelieved: boolean })[];
+  readonly statements: readonly (S & {
+    readonly checkpoint: SignedCheckpoint;
+    readonly isBelieved: boolean;
+  })[];
   /** How many installations the log names. */
   readonly installations: number;
 }
@@ -90,13 +93,17 @@ function pinnedKeys(
 ): readonly KeyObject[] {
   if (publicKey !== undefined) {
     const keys = parsePublicKeys(publicKey);
-    if (keys.length === 0) findings.problem('key.unreadable', 'the given public key is not an ed25519 key in PEM');
+    if (keys.length === 0)
+      findings.problem('key.unreadable', 'the given public key is not an ed25519 key in PEM');
     return keys;
   }
   const stored = parsePublicKeys(storedKey ?? '');
   const isNamed = stored.some((key) => named.some((other) => other.key.equals(key)));
   if (stored.length > 0 && (isNamed || !isShared)) return stored;
-  const which = named[0] === undefined ? '' : `: the key ${installationOf(named[0].key)} is believed because the log itself names it`;
+  const which =
+    named[0] === undefined
+      ? ''
+      : `: the key ${installationOf(named[0].key)} is believed because the log itself names it`;
   findings.limit('key.none', `no key is pinned${which}; pass --public-key`);
   return [];
 }
@@ -115,7 +122,9 @@ function tellOthers(
   for (const [installation, theirs] of others) {
     const places = [...new Set(theirs.map(({ where }) => where))].slice(0, 3).join(', ');
     // Whoever joins a shared store signs before anybody who is believed can have seen it.
-    const isAnnounced = named.some(({ key, index }) => (isShared || index < reached) && installationOf(key) === installation);
+    const isAnnounced = named.some(
+      ({ key, index }) => (isShared || index < reached) && installationOf(key) === installation,
+    );
     if (isAnnounced) {
       const message = `heads of installation ${installation} (${places}) are signed by a key that nobody vouched for`;
       findings.limit('key.unvouched', message);
@@ -127,8 +136,10 @@ function tellOthers(
 }
 
 function unheard(result: 'unreadable' | 'unknown-key' | 'bad-signature', where: string): [string, string] {
-  if (result === 'unknown-key') return ['key.other', `a key that is not known has signed what is in ${where}`];
-  if (result === 'bad-signature') return ['checkpoint.bad-signature', `a checkpoint in ${where} was changed: its signature does not fit`];
+  if (result === 'unknown-key')
+    return ['key.other', `a key that is not known has signed what is in ${where}`];
+  if (result === 'bad-signature')
+    return ['checkpoint.bad-signature', `a checkpoint in ${where} was changed: its signature does not fit`];
   return ['checkpoint.unreadable', `what is in ${where} is not a checkpoint any more`];
 }
 

@@ -1,5 +1,5 @@
-import type { LoggedEntry } from '../store/journal.ts';
 import { formatSeconds } from '../format.ts';
+import type { LoggedEntry } from '../store/journal.ts';
 import { clockMoved } from '../store/log/clock-note.ts';
 import type { Findings } from './verdict.ts';
 
@@ -32,7 +32,10 @@ export function clockWatch(findings: Findings): { take(entry: LoggedEntry): void
       else if (!(behind <= -noted * 1000 + TOLERANCE)) suspects.push({ entry, behind });
     },
     finish() {
-      for (const { entry: { stream, seq }, behind } of suspects) {
+      for (const {
+        entry: { stream, seq },
+        behind,
+      } of suspects) {
         const message = `entry ${seq} is dated ${formatSeconds(Math.floor(behind / 1000))} before an entry that stands before it, and no clock was set back`;
         findings.problem('entry.backdated', message, { stream, seq });
       }

@@ -51,7 +51,9 @@ export function verdictWords(findings: readonly Finding[], pins: readonly Pin[])
   if (verdict === 'not-intact') return 'NOT INTACT: see the problems above';
   const reach = pins.map(({ place, size, at }) => `${place} (${counted(size, 'entry', 'entries')}, ${at})`);
   if (verdict === 'intact') return `intact, up to the newest checkpoint of each place: ${reach.join(', ')}`;
-  const limits = findings.filter(({ severity }) => severity === 'limit').map(({ shortMessage }) => shortMessage);
+  const limits = findings
+    .filter(({ severity }) => severity === 'limit')
+    .map(({ shortMessage }) => shortMessage);
   const rest = limits.length > MOST_NAMED ? [`${limits.length - MOST_NAMED} more, which stand above`] : [];
   return `consistent, but not all of it is pinned: ${[...limits.slice(0, MOST_NAMED), ...rest].join('; ')}`;
 }
@@ -74,14 +76,16 @@ const MOST_FINDINGS = 500;
 export function createFindings(): Findings {
   const found: Record<Finding['severity'], Finding[]> = { problem: [], limit: [], note: [] };
   let more = 0;
-  const add = (severity: Finding['severity']) => (code: string, shortMessage: string, where: Where = {}) => {
-    if (found[severity].length >= MOST_FINDINGS) {
-      more += 1;
-      return;
-    }
-    const stream = where.stream === undefined ? {} : { stream: show(where.stream, 120) };
-    found[severity].push({ severity, ...where, ...stream, code, shortMessage: show(shortMessage) });
-  };
+  const add =
+    (severity: Finding['severity']) =>
+    (code: string, shortMessage: string, where: Where = {}) => {
+      if (found[severity].length >= MOST_FINDINGS) {
+        more += 1;
+        return;
+      }
+      const stream = where.stream === undefined ? {} : { stream: show(where.stream, 120) };
+      found[severity].push({ severity, ...where, ...stream, code, shortMessage: show(shortMessage) });
+    };
   return {
     problem: add('problem'),
     limit: add('limit'),
@@ -89,7 +93,10 @@ export function createFindings(): Findings {
     list() {
       const all = [...found.problem, ...found.limit, ...found.note];
       if (more === 0) return all;
-      return [...all, { severity: 'note', code: 'audit.more', shortMessage: `${more} more findings are not listed` }];
+      return [
+        ...all,
+        { severity: 'note', code: 'audit.more', shortMessage: `${more} more findings are not listed` },
+      ];
     },
   };
 }

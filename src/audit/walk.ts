@@ -44,7 +44,10 @@ export interface WalkOptions {
 }
 
 /** Checks each entry by itself and against those before it, and computes the tree over all of their hashes anew. */
-export function createWalk({ sizes, demandedBelow, stream: asked, onEntry }: WalkOptions, findings: Findings): Walk {
+export function createWalk(
+  { sizes, demandedBelow, stream: asked, onEntry }: WalkOptions,
+  findings: Findings,
+): Walk {
   const tree = createTree();
   const streams = new Map<string, { seq: number; end: number | undefined }>();
   const roots = new Map<number, { root: string; at: string }>();
@@ -77,16 +80,25 @@ export function createWalk({ sizes, demandedBelow, stream: asked, onEntry }: Wal
     take(entry) {
       const { index, stream, seq, type } = entry;
       const where = { stream, seq };
-      if (index !== next) findings.problem('log.gap', `leaf ${index} stands where leaf ${next} has to be`, where);
+      if (index !== next)
+        findings.problem('log.gap', `leaf ${index} stands where leaf ${next} has to be`, where);
       // What has no place in the log comes last.
       next = Math.max(next, index + 1);
       if (hash('sha256', `\0${leafText(entry)}`, 'hex') !== entry.hash)
-        findings.problem('entry.changed', `entry ${seq} was changed: its content does not give its hash`, where);
+        findings.problem(
+          'entry.changed',
+          `entry ${seq} was changed: its content does not give its hash`,
+          where,
+        );
       if (!isCanonical(entry.body))
         findings.problem('entry.body', `the body of entry ${seq} is not canonical JSON`, where);
       // The tree is that of the hashes: what a changed entry was stays signed, and only it is told.
       if (tree.grow(entry.hash) !== entry.tree)
-        findings.problem('tree.changed', `what is stored of the tree at leaf ${index} is not what its entries give`, where);
+        findings.problem(
+          'tree.changed',
+          `what is stored of the tree at leaf ${index} is not what its entries give`,
+          where,
+        );
       inStream(entry);
       clock.take(entry);
       demands.take(entry);
@@ -135,7 +147,8 @@ function createTree() {
       return completed;
     },
     size: () => size,
-    root: () => (size === 0 ? EMPTY_ROOT.toString('hex') : peaks.reduceRight((right, left) => join(left, right))),
+    root: () =>
+      size === 0 ? EMPTY_ROOT.toString('hex') : peaks.reduceRight((right, left) => join(left, right)),
   };
 }
 

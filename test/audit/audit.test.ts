@@ -8,18 +8,22 @@ import { runEntry } from '../../src/store/run-entries.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 import { forge, rewrite, rowsOf } from './forge.ts';
 import { auditHome, codesOf, openSealed, type SealedJournal, sealedHome } from './sealed-journal.ts';
-import { freshSigner } from './signing.ts';
 
 const HOME_ONLY = 'note home.only';
 const pinned = ({ signer }: SealedJournal) => ({ publicKey: signer.publicKey });
 /** What is found with the key of this machine, and without any. */
 const codes = async (sealed: SealedJournal) => ({
-  withKey: codesOf(await auditHome(sealed, { storedKey: sealed.signer.publicKey })).filter((code) => code !== HOME_ONLY),
+  withKey: codesOf(await auditHome(sealed, { storedKey: sealed.signer.publicKey })).filter(
+    (code) => code !== HOME_ONLY,
+  ),
   without: codesOf(await auditHome(sealed)),
 });
 const both = (...found: string[]) => {
   const limits = found.findIndex((code) => code.startsWith('limit'));
-  return { withKey: found, without: found.toSpliced(limits === -1 ? found.length : limits, 0, 'limit key.none') };
+  return {
+    withKey: found,
+    without: found.toSpliced(limits === -1 ? found.length : limits, 0, 'limit key.none'),
+  };
 };
 
 const checkpoint = ({ home }: Pick<SealedJournal, 'home'>, size: number) => {
@@ -95,7 +99,14 @@ describe('the verdict', () => {
   test('says which leaves are those of a run', async () => {
     const sealed = await sealedHome(3);
     const { run } = await auditHome(sealed, { stream: 'run/a' });
-    expect(run).toEqual({ stream: 'run/a', leaves: [[1, 1], [3, 3], [5, 5]] });
+    expect(run).toEqual({
+      stream: 'run/a',
+      leaves: [
+        [1, 1],
+        [3, 3],
+        [5, 5],
+      ],
+    });
   });
 });
 
@@ -103,26 +114,34 @@ describe('with the key on this machine and without it, an audit finds', () => {
   test('an entry that was changed', async () => {
     const sealed = await sealedHome(5);
     forge(sealed.home, (db) => db.exec("UPDATE entries SET body = '{}' WHERE leaf = 4"));
-    expect(await codes(sealed)).toEqual(
-      both('problem entry.changed instance/orders 2'),
-    );
+    expect(await codes(sealed)).toEqual(both('problem entry.changed instance/orders 2'));
   });
 
   test('an entry that was changed and hashed anew, with all of the tree', async () => {
     const sealed = await sealedHome(5);
-    forge(sealed.home, (db) => rewrite(db, rowsOf(db).map((row) => (row.leaf === 4 ? { ...row, body: '{}' } : row))));
+    forge(sealed.home, (db) =>
+      rewrite(
+        db,
+        rowsOf(db).map((row) => (row.leaf === 4 ? { ...row, body: '{}' } : row)),
+      ),
+    );
     expect(await codes(sealed)).toEqual(both('problem head.other', 'problem log.rewritten'));
   });
 
   test('a run that was deleted, and everything closed up behind it', async () => {
     const sealed = await sealedHome(5);
-    forge(sealed.home, (db) => rewrite(db, rowsOf(db).filter(({ stream }) => stream !== 'run/a')));
+    forge(sealed.home, (db) =>
+      rewrite(
+        db,
+        rowsOf(db).filter(({ stream }) => stream !== 'run/a'),
+      ),
+    );
     expect(await codes(sealed)).toEqual(both('problem log.cut', 'problem log.cut'));
   });
 
   test('a node of the tree that was changed', async () => {
     const sealed = await sealedHome(5);
-    forge(sealed.home, (db) => db.exec("UPDATE entries SET tree = zeroblob(32) WHERE leaf = 1"));
+    forge(sealed.home, (db) => db.exec('UPDATE entries SET tree = zeroblob(32) WHERE leaf = 1'));
     expect(await codes(sealed)).toEqual(both('problem tree.changed run/a 1'));
   });
 
@@ -150,10 +169,13 @@ describe('with the key on this machine and without it, an audit finds', () => {
     await sealed.sealer.sealNow();
     await sealed.close();
     for (const end of ['', '-wal', '-shm']) rmSync(join(sealed.home, `lifeboat.db${end}`), { force: true });
-    for (const end of ['', '-wal']) cpSync(join(`${sealed.home}-before`, `lifeboat.db${end}`), join(sealed.home, `lifeboat.db${end}`));
+    for (const end of ['', '-wal'])
+      cpSync(join(`${sealed.home}-before`, `lifeboat.db${end}`), join(sealed.home, `lifeboat.db${end}`));
     const report = await auditHome(sealed, pinned(sealed));
     expect(codesOf(report)).toEqual(['problem log.cut', HOME_ONLY]);
-    expect(report.findings[0]?.shortMessage).toMatch(/the last 4 are gone; what was armed in them: restoreBackup on orders/u);
+    expect(report.findings[0]?.shortMessage).toMatch(
+      /the last 4 are gone; what was armed in them: restoreBackup on orders/u,
+    );
   });
 });
 
@@ -187,10 +209,18 @@ describe('checkpoints', () => {
   test('that the close of a run demands are a limit at the end of the log, and a problem once another process went on', async () => {
     const sealed = await openSealed();
     await sealed.append({ stream: 'run/a', type: 'run.closed', body: {} });
-    expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual(['limit place.empty', 'limit checkpoint.late run/a 1', HOME_ONLY]);
+    expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual([
+      'limit place.empty',
+      'limit checkpoint.late run/a 1',
+      HOME_ONLY,
+    ]);
     await sealed.append({ stream: 'run/b', type: 'run.started', body: {} });
     await sealed.close();
-    expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual(['problem checkpoint.missing run/a 1', 'limit place.empty', HOME_ONLY]);
+    expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual([
+      'problem checkpoint.missing run/a 1',
+      'limit place.empty',
+      HOME_ONLY,
+    ]);
   });
 
   test('that are damaged, unsigned, or under the name of another size are problems', async () => {
@@ -228,10 +258,31 @@ describe('checkpoints', () => {
     const note = readFileSync(checkpoint(sealed, 7), 'utf8');
     forge(sealed.home, (db) => {
       const rows = rowsOf(db).slice(0, 5);
-      const loss = { reason: 'the disk broke', size: 5, checkpoints: [{ place: 'home', size: 7, root: 'x', note }], calls: [] };
+      const loss = {
+        reason: 'the disk broke',
+        size: 5,
+        checkpoints: [{ place: 'home', size: 7, root: 'x', note }],
+        calls: [],
+      };
       const body = JSON.stringify({ calls: [], checkpoints: loss.checkpoints, reason: loss.reason, size: 5 });
       const last = rows.at(-1) ?? raise();
-      rewrite(db, [...rows, { ...last, stream: 'store/log', type: 'loss.accepted', by: 'Ada', body: body.replace('{"place":"home","size":7,"root":"x","note":', '{"note":').replace(/("note":"(?:[^"\\]|\\.)*")\}/u, '$1,"place":"home","root":"x","size":7}').replaceAll('\u2014', '\\u2014') }], sealed);
+      rewrite(
+        db,
+        [
+          ...rows,
+          {
+            ...last,
+            stream: 'store/log',
+            type: 'loss.accepted',
+            by: 'Ada',
+            body: body
+              .replace('{"place":"home","size":7,"root":"x","note":', '{"note":')
+              .replace(/("note":"(?:[^"\\]|\\.)*")\}/u, '$1,"place":"home","root":"x","size":7}')
+              .replaceAll('\u2014', '\\u2014'),
+          },
+        ],
+        sealed,
+      );
     });
     const report = await auditHome(sealed, pinned(sealed));
     expect(codesOf(report)).toEqual(['limit loss.accepted store/log', HOME_ONLY]);
@@ -240,8 +291,7 @@ describe('checkpoints', () => {
 });
 
 describe('times', () => {
-  const at = (...times: string[]) =>
-    times.reverse().map((time) => new Date(`2026-03-01T${time}Z`));
+  const at = (...times: string[]) => times.reverse().map((time) => new Date(`2026-03-01T${time}Z`));
   const written = async (times: Date[], ...entries: Parameters<SealedJournal['append']>[0][]) => {
     let now = new Date(0);
     const sealed = await openSealed({ now: () => now });
@@ -256,18 +306,29 @@ describe('times', () => {
   const note = (stream: 'run/a' | 'instance/orders') => ({ stream, type: 'note', body: null }) as const;
 
   test('that go back by minutes are those of several machines', async () => {
-    expect(await written(at('10:00:00', '09:56:00', '09:55:00'), note('run/a'), note('run/a'), note('run/a'))).toEqual([]);
+    expect(
+      await written(at('10:00:00', '09:56:00', '09:55:00'), note('run/a'), note('run/a'), note('run/a')),
+    ).toEqual([]);
   });
 
   test('that go back by more are back-dated, once where they are', async () => {
-    const found = await written(at('10:00:00', '09:54:59', '10:01:00'), note('run/a'), note('instance/orders'), note('run/a'));
+    const found = await written(
+      at('10:00:00', '09:54:59', '10:01:00'),
+      note('run/a'),
+      note('instance/orders'),
+      note('run/a'),
+    );
     expect(found).toEqual(['problem entry.backdated instance/orders 1']);
   });
 
   test('that go back by what an entry says of a clock are none', async () => {
     const moved = { stream: 'run/a', type: 'clock.moved', body: { seconds: -3600 } } as const;
-    expect(await written(at('10:00:00', '09:00:01', '09:00:01'), note('run/a'), note('instance/orders'), moved)).toEqual([]);
-    expect(await written(at('10:00:00', '08:00:00'), note('run/a'), moved)).toEqual(['problem entry.backdated run/a 2']);
+    expect(
+      await written(at('10:00:00', '09:00:01', '09:00:01'), note('run/a'), note('instance/orders'), moved),
+    ).toEqual([]);
+    expect(await written(at('10:00:00', '08:00:00'), note('run/a'), moved)).toEqual([
+      'problem entry.backdated run/a 2',
+    ]);
   });
 });
 
@@ -291,7 +352,9 @@ describe('what follows the end of a run', () => {
 });
 
 describe('an anchor', () => {
-  const anchorNow = async ({ journal }: SealedJournal) => [parseAnchor((await anchorOfHead(journal.log)) ?? '')];
+  const anchorNow = async ({ journal }: SealedJournal) => [
+    parseAnchor((await anchorOfHead(journal.log)) ?? ''),
+  ];
 
   test('pins the whole store: it betrays a home that was rolled back as a whole, and one that was written anew', async () => {
     const sealed = await openSealed();
@@ -305,10 +368,21 @@ describe('an anchor', () => {
     await sealed.sealer.sealNow();
     await sealed.close();
     expect(codesOf(await auditHome(sealed, { ...pinned(sealed), anchors }))).toEqual(['note anchor.holds']);
-    expect(codesOf(await auditHome({ home: before }, { ...pinned(sealed), anchors }))).toEqual(['problem anchor.missing']);
+    expect(codesOf(await auditHome({ home: before }, { ...pinned(sealed), anchors }))).toEqual([
+      'problem anchor.missing',
+    ]);
     rmSync(join(sealed.home, 'checkpoints'), { recursive: true });
-    forge(sealed.home, (db) => rewrite(db, rowsOf(db).map((row) => (row.leaf === 1 ? { ...row, body: '2' } : row)), sealed));
-    expect(codesOf(await auditHome(sealed, { ...pinned(sealed), anchors }))).toEqual(['problem anchor.rewritten', 'limit place.empty']);
+    forge(sealed.home, (db) =>
+      rewrite(
+        db,
+        rowsOf(db).map((row) => (row.leaf === 1 ? { ...row, body: '2' } : row)),
+        sealed,
+      ),
+    );
+    expect(codesOf(await auditHome(sealed, { ...pinned(sealed), anchors }))).toEqual([
+      'problem anchor.rewritten',
+      'limit place.empty',
+    ]);
   });
 
   test('of another log proves nothing, and is told', async () => {
@@ -316,17 +390,32 @@ describe('an anchor', () => {
     await other.append({ stream: 'run/a', type: 'note', body: 1 });
     const anchors = await anchorNow(other);
     await other.close();
-    expect(codesOf(await auditHome(sealed, { ...pinned(sealed), anchors }))).toEqual(['problem anchor.other']);
+    expect(codesOf(await auditHome(sealed, { ...pinned(sealed), anchors }))).toEqual([
+      'problem anchor.other',
+    ]);
   });
 });
 
 const mark = { intent: 'i1', verb: 'restoreBackup' };
 const armed = [
   runEntry('a', 'run.started', {
-    ...{ runbook: 'restore-backup', version: '1', instance: 'orders', input: {}, mode: 'LIVE', operator: 'Robin' },
+    ...{
+      runbook: 'restore-backup',
+      version: '1',
+      instance: 'orders',
+      input: {},
+      mode: 'LIVE',
+      operator: 'Robin',
+    },
     tool: { name: 'lifeboat', version: '0.1.0', node: 'v24' },
   }),
-  runEntry('a', 'activity.begun', { activity: 'restore', verb: mark.verb, kind: 'once', key: 'i1', input: mark }),
+  runEntry('a', 'activity.begun', {
+    activity: 'restore',
+    verb: mark.verb,
+    kind: 'once',
+    key: 'i1',
+    input: mark,
+  }),
   runEntry('a', 'intent.prepared', { ...mark, baseline: null }),
   runEntry('a', 'intent.armed', mark),
 ];

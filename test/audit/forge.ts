@@ -30,7 +30,9 @@ export function forge(home: string, change: (db: DatabaseSync) => void): void {
 }
 
 export function rowsOf(db: DatabaseSync): readonly Row[] {
-  return db.prepare('SELECT leaf, stream, seq, at, by, type, body FROM entries ORDER BY leaf').all() as unknown as Row[];
+  return db
+    .prepare('SELECT leaf, stream, seq, at, by, type, body FROM entries ORDER BY leaf')
+    .all() as unknown as Row[];
 }
 
 export interface Rewriting {
@@ -46,7 +48,11 @@ export interface Rewriting {
  * Puts these entries in the place of all, as somebody does who knows the format: numbers, hashes and tree are right. Gives the signed head, if
  * one was made.
  */
-export function rewrite(db: DatabaseSync, rows: readonly Omit<LeafFields, 'seq'>[], how: Rewriting = {}): string | undefined {
+export function rewrite(
+  db: DatabaseSync,
+  rows: readonly Omit<LeafFields, 'seq'>[],
+  how: Rewriting = {},
+): string | undefined {
   const { signer, vouched = 0, armed = [], origin = originIn(db) } = how;
   db.exec('DELETE FROM entries');
   const insert = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');

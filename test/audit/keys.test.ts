@@ -30,7 +30,11 @@ const joined = async (first: SealedJournal, signer = freshSigner()) => {
 };
 const endorsed = async ({ home, signer }: SealedJournal, { installation, publicKey }: Signer) => {
   const sealed = await openSealed({ home, signer });
-  await sealed.append({ stream: 'store/log', type: 'key.endorsed', body: { installation, publicKey, reason: 'a colleague' } });
+  await sealed.append({
+    stream: 'store/log',
+    type: 'key.endorsed',
+    body: { installation, publicKey, reason: 'a colleague' },
+  });
   await sealed.sealer.sealNow();
   await sealed.close();
 };
@@ -45,7 +49,9 @@ test('a key that was given, and that has signed nothing here, pins nothing', asy
 
 test('the key of a machine that has joined a shared store and written nothing yet pins nothing, and accuses nobody', async () => {
   const sealed = await sealedHome(3);
-  expect(await found(sealed, { storedKey: freshSigner().publicKey, isShared: true })).toEqual(['limit key.none']);
+  expect(await found(sealed, { storedKey: freshSigner().publicKey, isShared: true })).toEqual([
+    'limit key.none',
+  ]);
 });
 
 test('a log that somebody continued with a key of his own, announced in it, is found by the key of this machine, and without any', async () => {
@@ -81,7 +87,10 @@ test('a log that was written anew with another key and its own checkpoints is fo
     rewrite(db, [entry('log.begun', thief), ...kept], { signer: thief, origin: 'lifeboat/0123456789abcdef' });
     expect(originIn(db)).toBe('lifeboat/0123456789abcdef');
   });
-  expect(await found(sealed, { storedKey: sealed.signer.publicKey })).toEqual(['problem key.other', 'limit place.empty']);
+  expect(await found(sealed, { storedKey: sealed.signer.publicKey })).toEqual([
+    'problem key.other',
+    'limit place.empty',
+  ]);
   expect(await found(sealed)).toEqual(['limit key.none', 'limit place.empty']);
 });
 
@@ -120,5 +129,7 @@ test('an endorsement counts only as far as a believed key has signed, also in a 
   await endorsed({ ...first, signer: second }, third);
   await joined(first, third);
   expect(await found(first, { publicKey: first.signer.publicKey })).toEqual([]);
-  expect(await found(first, { publicKey: third.publicKey })).toContainEqual(expect.stringContaining('limit key.unvouched'));
+  expect(await found(first, { publicKey: third.publicKey })).toContainEqual(
+    expect.stringContaining('limit key.unvouched'),
+  );
 });

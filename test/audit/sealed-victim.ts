@@ -1,5 +1,5 @@
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { hash } from 'node:crypto';
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { transcriptPath } from '../../src/evidence/transcript/path.ts';
@@ -46,7 +46,10 @@ export async function sealedVictim(): Promise<Victim> {
   return {
     ...{ home, folder, signer, thief: freshSigner(), anchor, yesterday },
     restore() {
-      for (const [name, path] of [['home', home], ['copies', folder]] as const) {
+      for (const [name, path] of [
+        ['home', home],
+        ['copies', folder],
+      ] as const) {
         rmSync(path, { recursive: true, force: true });
         cpSync(join(whole, name), path, { recursive: true });
       }
@@ -59,28 +62,55 @@ async function restored({ home, append, sealer }: SealedJournal, run: string): P
   const mark = { intent: 'i1', verb: 'restoreBackup' };
   await append(
     runEntry(run, 'run.started', {
-      ...{ runbook: 'restore-backup', version: '1', instance: 'orders', input: {}, mode: 'LIVE', operator: 'Robin' },
+      ...{
+        runbook: 'restore-backup',
+        version: '1',
+        instance: 'orders',
+        input: {},
+        mode: 'LIVE',
+        operator: 'Robin',
+      },
       tool: { name: 'lifeboat', version: '0.1.0', node: 'v24' },
     }),
   );
   for (let step = 1; step <= 5; step += 1)
     await append(runEntry(run, 'event', { event: { type: `step ${step} é` }, to: `step${step}` }));
   await append(
-    runEntry(run, 'activity.begun', { activity: 'restore', verb: mark.verb, kind: 'once', key: 'i1', input: mark }),
+    runEntry(run, 'activity.begun', {
+      activity: 'restore',
+      verb: mark.verb,
+      kind: 'once',
+      key: 'i1',
+      input: mark,
+    }),
     runEntry(run, 'intent.prepared', { ...mark, baseline: null }),
   );
   await append(runEntry(run, 'intent.armed', mark));
   await sealer.sealNow();
   await append(runEntry(run, 'intent.outcome', { ...mark, sent: 'landed', output: null }));
   for (let number = 1; number <= 3; number += 1)
-    await append({ stream: 'instance/orders', type: 'backup.made', body: { run, number, text: 'ü'.repeat(number) } });
+    await append({
+      stream: 'instance/orders',
+      type: 'backup.made',
+      body: { run, number, text: 'ü'.repeat(number) },
+    });
   const path = transcriptPath(home, run);
   mkdirSync(dirname(path), { recursive: true });
   appendFileSync(path, `${'{"no":1,"at":"now"}\n'.repeat(20)}`);
   const bytes = readFileSync(path);
   await append(
-    runEntry(run, 'transcript.kept', { lines: 20, bytes: bytes.length, sha256: hash('sha256', bytes, 'hex') }),
-    runEntry(run, 'run.closed', { outcome: 'done', proven: true, title: 'done', summary: [], deviations: [] }),
+    runEntry(run, 'transcript.kept', {
+      lines: 20,
+      bytes: bytes.length,
+      sha256: hash('sha256', bytes, 'hex'),
+    }),
+    runEntry(run, 'run.closed', {
+      outcome: 'done',
+      proven: true,
+      title: 'done',
+      summary: [],
+      deviations: [],
+    }),
   );
   await sealer.sealNow();
 }

@@ -10,8 +10,15 @@ import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
 import { forge, originIn, type Row, rowsOf } from './forge.ts';
 import { auditHome } from './sealed-journal.ts';
 import type { Victim } from './sealed-victim.ts';
-import { checkpointsIn, placesOf, rowsAfter, type Tampering, tamper, tampering } from './tampering.ts';
-import { type Cell, type Expected, expected, OBSERVERS, type Observer, type Scene } from './tampering-table.ts';
+import { checkpointsIn, placesOf, rowsAfter, tamper, tampering } from './tampering.ts';
+import {
+  type Cell,
+  type Expected,
+  expected,
+  OBSERVERS,
+  type Observer,
+  type Scene,
+} from './tampering-table.ts';
 
 export interface TamperingFigures {
   readonly cases: number;
@@ -37,18 +44,26 @@ export async function sweepTamperings(
   let nobody = 0;
   const cases = fc.sample(fc.tuple(tampering, fc.option(beside)), { numRuns: count, seed });
   for (const [one, other] of cases) {
-    const [first, second] = [one, other].map((each) => each && expected(scene, each, (entries) => rowsAfter(scene.rows, entries, scene.origin)));
+    const [first, second] = [one, other].map(
+      (each) => each && expected(scene, each, (entries) => rowsAfter(scene.rows, entries, scene.origin)),
+    );
     tamper(victim, one);
     // A home of yesterday has other rows and keys, and rows that are gone may fit entries that are.
-    const isOther = one.on === 'home' || ((one.on === 'entries' || one.on === 'database') && other?.on === 'rows');
+    const isOther =
+      one.on === 'home' || ((one.on === 'entries' || one.on === 'database') && other?.on === 'rows');
     const both = other !== null && one.on !== other.on && !isOther;
     if (both) tamper(victim, other);
     const cells = [first, both ? second : undefined].filter((cell) => cell != null);
-    const seen = await look(victim, cells.some(({ rows }) => rows === true));
+    const seen = await look(
+      victim,
+      cells.some(({ rows }) => rows === true),
+    );
     const wrong = OBSERVERS.flatMap((observer) => misses(observer, cells, seen[observer]));
     if (cells.some(({ rows }) => rows === true) && !seen.rows) wrong.push('rows: nothing was found');
-    if (wrong.length === 0 && first !== undefined && first !== null) wrong.push(...wrongPins(victim, cells, first, seen.report));
-    for (const observer of OBSERVERS) if (cells.some((cell) => isFinding(cell[observer]))) found[observer] += 1;
+    if (wrong.length === 0 && first !== undefined && first !== null)
+      wrong.push(...wrongPins(victim, cells, first, seen.report));
+    for (const observer of OBSERVERS)
+      if (cells.some((cell) => isFinding(cell[observer]))) found[observer] += 1;
     if (!OBSERVERS.some((observer) => cells.some((cell) => isFinding(cell[observer])))) nobody += 1;
     if (wrong.length > 0) missed.push(`${fc.stringify([one, other])}: ${wrong.join('; ')}`);
     victim.restore();
@@ -56,7 +71,10 @@ export async function sweepTamperings(
   return { cases: cases.length, found, nobody, missed };
 }
 
-type Seen = Readonly<Record<Observer, readonly string[]>> & { readonly report: AuditReport; readonly rows: boolean };
+type Seen = Readonly<Record<Observer, readonly string[]>> & {
+  readonly report: AuditReport;
+  readonly rows: boolean;
+};
 
 async function look(victim: Victim, deep: boolean): Promise<Seen> {
   const { home, folder, signer, anchor } = victim;
@@ -64,7 +82,14 @@ async function look(victim: Victim, deep: boolean): Promise<Seen> {
   const report = await auditHome(at, { storedKey: signer.publicKey });
   const none = await auditHome(at, { anchors: [anchor] });
   const [anchored, rest] = [codes(none).filter(isOfAnchor), codes(none).filter((code) => !isOfAnchor(code))];
-  return { key: codes(report), none: rest, anchor: anchored, guard: await guard(victim), report, rows: deep && (await differs(victim)) };
+  return {
+    key: codes(report),
+    none: rest,
+    anchor: anchored,
+    guard: await guard(victim),
+    report,
+    rows: deep && (await differs(victim)),
+  };
 }
 
 function codes({ findings }: AuditReport): readonly string[] {
@@ -115,12 +140,20 @@ function misses(observer: Observer, cells: readonly Expected[], seen: readonly s
     ...all.filter((code) => !seen.includes(code)),
     ...(any === undefined || any.some((code) => seen.includes(code)) ? [] : [any.join('|')]),
   ]);
-  if (lacking.length > 0) return [`${observer}: ${lacking.join(', ')} not found, only ${seen.join(', ') || 'nothing'}`];
-  return wanted.some(isFinding) || seen.length === 0 ? [] : [`${observer}: found ${seen.join(', ')}, and there is nothing`];
+  if (lacking.length > 0)
+    return [`${observer}: ${lacking.join(', ')} not found, only ${seen.join(', ') || 'nothing'}`];
+  return wanted.some(isFinding) || seen.length === 0
+    ? []
+    : [`${observer}: found ${seen.join(', ')}, and there is nothing`];
 }
 
 /** Where nothing is wrong, the verdict holds up to the checkpoints that are left, and says so. */
-function wrongPins(victim: Victim, cells: readonly Expected[], { pins, isLate }: Expected, report: AuditReport): string[] {
+function wrongPins(
+  victim: Victim,
+  cells: readonly Expected[],
+  { pins, isLate }: Expected,
+  report: AuditReport,
+): string[] {
   if (cells.some(({ key }) => isFinding(key))) return [];
   const told = placesOf(victim).map((place) => report.pins.find((pin) => pin.place === place)?.size ?? 0);
   const verdict = pins.every((size) => size > 0) && !isLate ? 'intact' : 'consistent';
@@ -146,7 +179,9 @@ async function sceneOf(victim: Victim): Promise<Scene & { readonly origin: strin
     }
   };
   const [home, copies] = placesOf(victim).map((place) => checkpointsIn(place).map(({ size }) => size));
-  const [earlier] = placesOf({ ...victim, home: victim.yesterday }).map((place) => checkpointsIn(place).map(({ size }) => size));
+  const [earlier] = placesOf({ ...victim, home: victim.yesterday }).map((place) =>
+    checkpointsIn(place).map(({ size }) => size),
+  );
   const { vouched } = await about(victim.home);
   const scene = { rows, origin, home: home ?? [], copies: copies ?? [], vouched };
   const before = { ...(await about(victim.yesterday)), home: earlier ?? [] };

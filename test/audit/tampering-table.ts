@@ -36,13 +36,17 @@ const NOTHING: Cell = {};
 
 /** What the entries came to be: how many, from which on they are others than those that were signed. */
 interface After {
-  readonly rows: readonly (Pick<Row, 'stream' | 'type' | 'body' | 'at'>)[];
+  readonly rows: readonly Pick<Row, 'stream' | 'type' | 'body' | 'at'>[];
   readonly same: number;
   readonly vouched: number;
 }
 
 /** The table: by whom each tampering is found, and as what. */
-export function expected(scene: Scene, one: Tampering, rowsAfter: (one: EntryTampering) => After['rows']): Expected {
+export function expected(
+  scene: Scene,
+  one: Tampering,
+  rowsAfter: (one: EntryTampering) => After['rows'],
+): Expected {
   const whole: After = { rows: scene.rows, same: scene.rows.length, vouched: scene.vouched };
   const untouched = checkpointsAfter(scene, 'kept');
   const pins = [furthest(untouched.home), furthest(untouched.copies)] as const;
@@ -58,16 +62,28 @@ export function expected(scene: Scene, one: Tampering, rowsAfter: (one: EntryTam
     case 'home': {
       const { size, vouched, home } = scene.yesterday;
       const from = one.on === 'home' ? { ...scene, home } : scene;
-      return signedByTheKey({ rows: scene.rows.slice(0, size), same: size, vouched }, checkpointsAfter(from, one.fate), scene);
+      return signedByTheKey(
+        { rows: scene.rows.slice(0, size), same: size, vouched },
+        checkpointsAfter(from, one.fate),
+        scene,
+      );
     }
     case 'checkpoints':
       return signedByTheKey(whole, checkpointsAfter(scene, one.act), scene);
     case 'checkpoint': {
-      const places = [...scene.home.map((size) => ({ size, isHome: true })), ...scene.copies.map((size) => ({ size, isHome: false }))];
+      const places = [
+        ...scene.home.map((size) => ({ size, isHome: true })),
+        ...scene.copies.map((size) => ({ size, isHome: false })),
+      ];
       const picked = places[Math.floor(one.at * places.length)];
       if (one.act === 'delete') {
-        const left = (sizes: readonly number[], isHome: boolean) => sizes.filter((size) => picked?.isHome !== isHome || picked.size !== size);
-        return signedByTheKey(whole, { home: left(scene.home, true), copies: left(scene.copies, false) }, scene);
+        const left = (sizes: readonly number[], isHome: boolean) =>
+          sizes.filter((size) => picked?.isHome !== isHome || picked.size !== size);
+        return signedByTheKey(
+          whole,
+          { home: left(scene.home, true), copies: left(scene.copies, false) },
+          scene,
+        );
       }
       if (one.act === 'exchange') {
         const second = places[Math.floor(one.other * places.length)];
@@ -91,7 +107,14 @@ export function expected(scene: Scene, one: Tampering, rowsAfter: (one: EntryTam
     case 'keys':
       return nothing;
     case 'transcript':
-      return all({ edit: 'transcript.changed', cut: 'transcript.changed', append: 'transcript.added', delete: 'transcript.missing' }[one.act]);
+      return all(
+        {
+          edit: 'transcript.changed',
+          cut: 'transcript.changed',
+          append: 'transcript.added',
+          delete: 'transcript.missing',
+        }[one.act],
+      );
     default:
       return one satisfies never;
   }
@@ -103,7 +126,12 @@ function ofEntries(scene: Scene, one: EntryTampering, rows: After['rows']): Expe
   const [many, had] = [rows.length, before.length];
   const isSame = (at: number) => {
     const [row, other] = [rows[at], before[at]];
-    return row?.stream === other?.stream && row?.type === other?.type && row?.body === other?.body && row?.at === other?.at;
+    return (
+      row?.stream === other?.stream &&
+      row?.type === other?.type &&
+      row?.body === other?.body &&
+      row?.at === other?.at
+    );
   };
   const differs = rows.findIndex((_, at) => !isSame(at));
   const same = differs === -1 ? Math.min(many, had) : differs;
@@ -192,7 +220,11 @@ function signedByTheKey({ rows, same, vouched }: After, places: Places, { rows: 
   return {
     key: { all: codes },
     none: { all: codes },
-    anchor: !isWhole ? { all: ['anchor.missing'] } : same < before.length ? { all: ['anchor.rewritten'] } : NOTHING,
+    anchor: !isWhole
+      ? { all: ['anchor.missing'] }
+      : same < before.length
+        ? { all: ['anchor.rewritten'] }
+        : NOTHING,
     guard: { all: [...misfitsOf(places, same), ...removed] },
     pins: [inHome, furthest(places.copies.filter((one) => one <= same))],
     isLate: rows.findLastIndex(({ type }) => type === 'run.closed') >= inHome,
@@ -206,7 +238,12 @@ interface Places {
 
 function checkpointsAfter({ home, copies }: Pick<Scene, 'home' | 'copies'>, fate: Fate): Places {
   return {
-    home: fate === 'home emptied' || fate === 'all emptied' ? [] : fate === 'newest of the home gone' ? home.slice(0, -1) : home,
+    home:
+      fate === 'home emptied' || fate === 'all emptied'
+        ? []
+        : fate === 'newest of the home gone'
+          ? home.slice(0, -1)
+          : home,
     copies: fate === 'copies emptied' || fate === 'all emptied' ? [] : copies,
   };
 }

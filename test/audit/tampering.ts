@@ -19,21 +19,56 @@ export const LEVELS = {
 export type Level = keyof typeof LEVELS;
 
 /** What becomes of the entries. */
-export const ROW_ACTS = ['delete', 'edit', 'insert', 'duplicate', 'swap', 'back-date', 'cut', 'append', 'follow an end', 'append an old one'] as const;
+export const ROW_ACTS = [
+  'delete',
+  'edit',
+  'insert',
+  'duplicate',
+  'swap',
+  'back-date',
+  'cut',
+  'append',
+  'follow an end',
+  'append an old one',
+] as const;
 type RowAct = (typeof ROW_ACTS)[number];
 
 /** What becomes of the checkpoints as well. */
-export const FATES = ['kept', 'newest of the home gone', 'home emptied', 'copies emptied', 'all emptied'] as const;
+export const FATES = [
+  'kept',
+  'newest of the home gone',
+  'home emptied',
+  'copies emptied',
+  'all emptied',
+] as const;
 export type Fate = (typeof FATES)[number];
 
 /** Something that a thief does. `at`, `other` and `extent` are shares of what there is. */
 export type Tampering =
-  | { readonly on: 'entries'; readonly act: RowAct; readonly level: Level; readonly fate: Fate; readonly at: number; readonly other: number; readonly extent: number }
+  | {
+      readonly on: 'entries';
+      readonly act: RowAct;
+      readonly level: Level;
+      readonly fate: Fate;
+      readonly at: number;
+      readonly other: number;
+      readonly extent: number;
+    }
   | { readonly on: 'database'; readonly act: 'roll back'; readonly fate: Fate }
   | { readonly on: 'home'; readonly act: 'roll back'; readonly fate: Fate }
   | { readonly on: 'checkpoints'; readonly act: Fate }
-  | { readonly on: 'checkpoint'; readonly act: 'edit' | 'exchange' | 'delete'; readonly at: number; readonly other: number; readonly byte: number }
-  | { readonly on: 'head'; readonly act: 'delete' | 'edit' | 'delete all' | 'forget' | 'edit an old one'; readonly byte: number }
+  | {
+      readonly on: 'checkpoint';
+      readonly act: 'edit' | 'exchange' | 'delete';
+      readonly at: number;
+      readonly other: number;
+      readonly byte: number;
+    }
+  | {
+      readonly on: 'head';
+      readonly act: 'delete' | 'edit' | 'delete all' | 'forget' | 'edit an old one';
+      readonly byte: number;
+    }
   | { readonly on: 'tree'; readonly act: 'edit' | 'cut'; readonly at: number; readonly byte: number }
   | { readonly on: 'rows'; readonly act: 'edit' | 'delete'; readonly at: number }
   | { readonly on: 'keys'; readonly act: 'delete' | 'replace' | 'plant' }
@@ -47,26 +82,58 @@ export const tampering: fc.Arbitrary<Tampering> = fc.oneof(
   {
     weight: 12,
     arbitrary: fc.record({
-      ...{ on: fc.constant('entries' as const), act: fc.constantFrom(...ROW_ACTS), fate, at: share, other: share, extent: share },
+      ...{
+        on: fc.constant('entries' as const),
+        act: fc.constantFrom(...ROW_ACTS),
+        fate,
+        at: share,
+        other: share,
+        extent: share,
+      },
       level: fc.constantFrom(...(Object.keys(LEVELS) as Level[])),
     }),
   },
-  fc.record({ on: fc.constantFrom('database' as const, 'home' as const), act: fc.constant('roll back' as const), fate }),
+  fc.record({
+    on: fc.constantFrom('database' as const, 'home' as const),
+    act: fc.constant('roll back' as const),
+    fate,
+  }),
   fc.record({ on: fc.constant('checkpoints' as const), act: fate }),
   {
     weight: 2,
     arbitrary: fc.record({
-      ...{ on: fc.constant('checkpoint' as const), act: fc.constantFrom('edit' as const, 'exchange' as const, 'delete' as const) },
+      ...{
+        on: fc.constant('checkpoint' as const),
+        act: fc.constantFrom('edit' as const, 'exchange' as const, 'delete' as const),
+      },
       ...{ at: share, other: share, byte: share },
     }),
   },
   fc.record({
     ...{ on: fc.constant('head' as const), byte: share },
-    act: fc.constantFrom('delete' as const, 'edit' as const, 'delete all' as const, 'forget' as const, 'edit an old one' as const),
+    act: fc.constantFrom(
+      'delete' as const,
+      'edit' as const,
+      'delete all' as const,
+      'forget' as const,
+      'edit an old one' as const,
+    ),
   }),
-  fc.record({ on: fc.constant('tree' as const), act: fc.constantFrom('edit' as const, 'cut' as const), at: share, byte: share }),
-  fc.record({ on: fc.constant('rows' as const), act: fc.constantFrom('edit' as const, 'delete' as const), at: share }),
-  fc.record({ on: fc.constant('keys' as const), act: fc.constantFrom('delete' as const, 'replace' as const, 'plant' as const) }),
+  fc.record({
+    on: fc.constant('tree' as const),
+    act: fc.constantFrom('edit' as const, 'cut' as const),
+    at: share,
+    byte: share,
+  }),
+  fc.record({
+    on: fc.constant('rows' as const),
+    act: fc.constantFrom('edit' as const, 'delete' as const),
+    at: share,
+  }),
+  fc.record({
+    on: fc.constant('keys' as const),
+    act: fc.constantFrom('delete' as const, 'replace' as const, 'plant' as const),
+  }),
   fc.record({
     ...{ on: fc.constant('transcript' as const), at: share },
     act: fc.constantFrom('edit' as const, 'cut' as const, 'append' as const, 'delete' as const),
@@ -100,7 +167,9 @@ export function tamper(victim: Victim, one: Tampering): void {
       break;
     case 'tree':
       forge(victim.home, (db) => {
-        const leaves = db.prepare('SELECT leaf, tree FROM entries WHERE length(tree) > 0 ORDER BY leaf').all();
+        const leaves = db
+          .prepare('SELECT leaf, tree FROM entries WHERE length(tree) > 0 ORDER BY leaf')
+          .all();
         const { leaf, tree } = pick(leaves, one.at);
         const bytes = Buffer.from(tree as Uint8Array);
         const changed = one.act === 'cut' ? bytes.subarray(0, -32) : flipped(bytes, one.byte);
@@ -109,7 +178,10 @@ export function tamper(victim: Victim, one: Tampering): void {
       break;
     case 'rows':
       forge(victim.home, (db) => {
-        const { projection, key } = pick(db.prepare('SELECT projection, key FROM rows ORDER BY projection, key').all(), one.at);
+        const { projection, key } = pick(
+          db.prepare('SELECT projection, key FROM rows ORDER BY projection, key').all(),
+          one.at,
+        );
         const sql = one.act === 'edit' ? "UPDATE rows SET value = '{}'" : 'DELETE FROM rows';
         db.prepare(`${sql} WHERE projection = ? AND key = ?`).run(String(projection), String(key));
       });
@@ -119,7 +191,8 @@ export function tamper(victim: Victim, one: Tampering): void {
         const own = join(path, `lifeboat-${victim.signer.installation}.pub`);
         if (one.act !== 'plant') rmSync(own);
         if (one.act === 'replace') writeFileSync(own, victim.thief.publicKey);
-        if (one.act === 'plant') writeFileSync(join(path, `lifeboat-${victim.thief.installation}.pub`), victim.thief.publicKey);
+        if (one.act === 'plant')
+          writeFileSync(join(path, `lifeboat-${victim.thief.installation}.pub`), victim.thief.publicKey);
       }
       break;
     case 'transcript': {
@@ -140,21 +213,33 @@ export type EntryTampering = Extract<Tampering, { on: 'entries' }>;
 function tamperWithEntries(db: DatabaseSync, one: EntryTampering, { signer, thief }: Victim): void {
   const before = rowsOf(db);
   const origin = originIn(db);
-  if (one.level === 'plain') return tamperPlainly(db, before, one);
+  if (one.level === 'plain') {
+    tamperPlainly(db, before, one);
+    return;
+  }
   const rows = [...rowsAfter(before, one, origin)];
   const last = rows.at(-1);
   if (last === undefined) throw new Error('there is nothing left to sign');
   const keyBody = JSON.stringify({ installation: thief.installation, publicKey: thief.publicKey });
   const about = { ...last, stream: 'store/log', body: keyBody };
   if (one.level === 'announced') rows.push({ ...about, type: 'key.announced' });
-  if (one.level === 'endorsed') rows.push({ ...about, type: 'key.endorsed', body: `${keyBody.slice(0, -1)},"reason":"x"}` });
-  if (one.level === 'anew') rows[0] = { ...(rows[0] as Row), body: JSON.stringify({ format: 1, origin, publicKey: thief.publicKey }) };
+  if (one.level === 'endorsed')
+    rows.push({ ...about, type: 'key.endorsed', body: `${keyBody.slice(0, -1)},"reason":"x"}` });
+  if (one.level === 'anew')
+    rows[0] = {
+      ...(rows[0] as Row),
+      body: JSON.stringify({ format: 1, origin, publicKey: thief.publicKey }),
+    };
   const by = one.level === 'rehashed' ? undefined : one.level === 'stolen' ? signer : thief;
   rewrite(db, rows, { signer: by, origin });
 }
 
 /** The entries as the thief wants them. The first one stays, and with it the name of the log. */
-export function rowsAfter(before: readonly Row[], { act, at, other, extent }: EntryTampering, origin: string): readonly Omit<LeafFields, 'seq'>[] {
+export function rowsAfter(
+  before: readonly Row[],
+  { act, at, other, extent }: EntryTampering,
+  origin: string,
+): readonly Omit<LeafFields, 'seq'>[] {
   const first = 1 + Math.floor(at * (before.length - 1));
   const second = 1 + Math.floor(other * (before.length - 1));
   const many = 1 + Math.floor(extent * 4);
@@ -169,7 +254,12 @@ export function rowsAfter(before: readonly Row[], { act, at, other, extent }: En
     case 'edit':
       return rows.with(first, { ...row, body: `{"edited":${Math.floor(other * 1000)}}` });
     case 'insert':
-      return rows.toSpliced(first, 0, { ...row, stream: 'instance/orders', type: 'key.proven', body: '{"inserted":true}' });
+      return rows.toSpliced(first, 0, {
+        ...row,
+        stream: 'instance/orders',
+        type: 'key.proven',
+        body: '{"inserted":true}',
+      });
     case 'duplicate':
       return rows.toSpliced(second, 0, { ...row, stream: 'instance/orders' });
     case 'swap':
@@ -177,11 +267,20 @@ export function rowsAfter(before: readonly Row[], { act, at, other, extent }: En
     case 'back-date':
       return rows.with(first, { ...row, at: dayBefore(row.at) });
     case 'append':
-      return [...rows, { ...last, stream: 'instance/orders', type: 'key.proven', body: `{"appended":"${origin}"}` }];
+      return [
+        ...rows,
+        { ...last, stream: 'instance/orders', type: 'key.proven', body: `{"appended":"${origin}"}` },
+      ];
     case 'follow an end':
-      return [...rows, { ...last, stream: at < 0.5 ? 'run/a' : 'run/b', type: 'run.closed', body: '{"proven":false}' }];
+      return [
+        ...rows,
+        { ...last, stream: at < 0.5 ? 'run/a' : 'run/b', type: 'run.closed', body: '{"proven":false}' },
+      ];
     case 'append an old one':
-      return [...rows, { ...last, at: dayBefore(last.at), stream: 'instance/orders', type: 'key.proven', body: '{}' }];
+      return [
+        ...rows,
+        { ...last, at: dayBefore(last.at), stream: 'instance/orders', type: 'key.proven', body: '{}' },
+      ];
     default:
       return act satisfies never;
   }
@@ -194,14 +293,26 @@ function tamperPlainly(db: DatabaseSync, before: readonly Row[], one: EntryTampe
   if (one.act === 'swap') {
     const [first, second] = before.filter(({ leaf }) => (after[leaf] as Row).leaf !== leaf);
     if (first === undefined || second === undefined) return;
-    for (const [from, to] of [[first.leaf, -1], [second.leaf, first.leaf], [-1, second.leaf]] as const)
+    for (const [from, to] of [
+      [first.leaf, -1],
+      [second.leaf, first.leaf],
+      [-1, second.leaf],
+    ] as const)
       db.prepare('UPDATE entries SET leaf = ? WHERE leaf = ?').run(to, from);
   } else if (after.length > before.length) {
     const put = after.find((row, at) => row !== before[at]) as Row;
-    const { seq } = db.prepare('SELECT coalesce(max(seq), 0) + 1 AS seq FROM entries WHERE stream = ?').get(put.stream) as { seq: number };
-    db.prepare(
-      'INSERT INTO entries SELECT ?, ?, ?, ?, ?, ?, ?, hash, tree FROM entries WHERE leaf = 1',
-    ).run(before.length, put.stream, seq, put.at, put.by, put.type, put.body);
+    const { seq } = db
+      .prepare('SELECT coalesce(max(seq), 0) + 1 AS seq FROM entries WHERE stream = ?')
+      .get(put.stream) as { seq: number };
+    db.prepare('INSERT INTO entries SELECT ?, ?, ?, ?, ?, ?, ?, hash, tree FROM entries WHERE leaf = 1').run(
+      before.length,
+      put.stream,
+      seq,
+      put.at,
+      put.by,
+      put.type,
+      put.body,
+    );
   } else {
     for (const { leaf } of before) {
       const row = kept.get(leaf);
@@ -227,14 +338,18 @@ function rollBack({ home, yesterday }: Victim): void {
 export function checkpointsIn(place: string): readonly { readonly size: number; readonly path: string }[] {
   const names = existsSync(place) ? readdirSync(place, { recursive: true, encoding: 'utf8' }) : [];
   const found = names.flatMap((name) => {
-    const [, millions, thousands, rest] = /^[0-9a-f]{16}\/x(\d+)\/x(\d{3})\/(\d{3})(?:-[0-9a-f]{16})?$/u.exec(name) ?? [];
+    const [, millions, thousands, rest] =
+      /^[0-9a-f]{16}\/x(\d+)\/x(\d{3})\/(\d{3})(?:-[0-9a-f]{16})?$/u.exec(name) ?? [];
     if (rest === undefined) return [];
     return [{ size: Number(`${millions}${thousands}${rest}`), path: join(place, name) }];
   });
   return found.sort((one, other) => one.size - other.size);
 }
 
-export function placesOf({ home, folder }: Pick<Victim, 'home' | 'folder'>): readonly [home: string, copies: string] {
+export function placesOf({
+  home,
+  folder,
+}: Pick<Victim, 'home' | 'folder'>): readonly [home: string, copies: string] {
   return [join(home, 'checkpoints'), folder];
 }
 
@@ -244,11 +359,16 @@ function leaveCheckpoints(victim: Victim, fate: Fate): void {
     const newest = checkpointsIn(own).at(-1);
     if (newest !== undefined) rmSync(newest.path);
   }
-  for (const { path } of fate === 'home emptied' || fate === 'all emptied' ? checkpointsIn(own) : []) rmSync(path);
-  for (const { path } of fate === 'copies emptied' || fate === 'all emptied' ? checkpointsIn(copies) : []) rmSync(path);
+  for (const { path } of fate === 'home emptied' || fate === 'all emptied' ? checkpointsIn(own) : [])
+    rmSync(path);
+  for (const { path } of fate === 'copies emptied' || fate === 'all emptied' ? checkpointsIn(copies) : [])
+    rmSync(path);
 }
 
-function tamperWithCheckpoint(victim: Victim, { act, at, other, byte }: Extract<Tampering, { on: 'checkpoint' }>): void {
+function tamperWithCheckpoint(
+  victim: Victim,
+  { act, at, other, byte }: Extract<Tampering, { on: 'checkpoint' }>,
+): void {
   const all = placesOf(victim).flatMap((place) => checkpointsIn(place));
   const { path } = pick(all, at);
   const bytes = readFileSync(path);

@@ -21,7 +21,6 @@ test('a call that was turned away and sent anew is told as two, of which one was
     by: 'lifeboat',
     type,
     body,
-    prev: '',
     hash: '',
   })) as unknown as readonly Entry[];
   expect(changesOf(entries)).toMatchObject([

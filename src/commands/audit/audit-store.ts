@@ -9,8 +9,7 @@ import type { JournalReader, StreamName } from '../../store/journal.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { show } from '../../text.ts';
 import { placesHere } from '../checkpoint-places.ts';
-import type { CommandContext } from '../context.ts';
-import { openUnchecked } from '../store-of.ts';
+import { openUnchecked, type StoreContext } from '../store-of.ts';
 import { storedKey } from './stored-key.ts';
 
 /**
@@ -18,11 +17,11 @@ import { storedKey } from './stored-key.ts';
  * a finding, too; rejects only with what the config rejects with.
  */
 export async function auditStore(
-  context: CommandContext,
+  context: StoreContext,
   options: Pick<AuditOptions, 'publicKey' | 'anchors' | 'stream' | 'onEntry'>,
 ): Promise<AuditReport> {
   const home = homeFolder(context.env);
-  const places = await placesHere(context);
+  const places = await placesHere({ configPath: undefined, ...context });
   const stored = options.publicKey === undefined ? await storedKey(context) : undefined;
   const { reader, problem } = await opened(context);
   try {
@@ -43,7 +42,7 @@ export async function auditStore(
 }
 
 /** The stream of the run that a word means; where the store is too damaged to tell, of that very name, so that the audit can say what is wrong. */
-export async function streamNamed(context: CommandContext, word: string): Promise<StreamName | undefined> {
+export async function streamNamed(context: StoreContext, word: string): Promise<StreamName | undefined> {
   const { reader } = await opened(context);
   try {
     if (reader !== undefined) return `run/${(await findRun(reader, word)).runId}`;
@@ -57,7 +56,7 @@ export async function streamNamed(context: CommandContext, word: string): Promis
 }
 
 async function opened(
-  context: CommandContext,
+  context: StoreContext,
 ): Promise<{ readonly reader?: JournalReader; readonly problem?: Finding }> {
   try {
     return { reader: await openUnchecked(context) };

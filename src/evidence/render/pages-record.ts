@@ -95,9 +95,5 @@ function evidenceBlocks({ run, evidence }: Report): Block[] {
 
 function headText(count: number, head: string | undefined): Text {
   if (head === undefined) return 'There are no entries.';
-  return [
-    `${counted(count, 'entry', 'entries')}, the last of them with the leaf hash `,
-    { code: head },
-    '.',
-  ];
+  return [`${counted(count, 'entry', 'entries')}, the last of them with the leaf hash `, { code: head }, '.'];
 }

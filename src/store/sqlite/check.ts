@@ -15,7 +15,8 @@ const LARGE = 16 * 1024 * 1024;
 export async function checkDatabase(db: DatabaseSync): Promise<readonly string[]> {
   const file = db.location();
   const isLarge = file !== null && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LARGE;
-  const said = (isLarge ? await inThread(file).catch(() => undefined) : undefined) ?? wordsOf(db.prepare(CHECK).all());
+  const said =
+    (isLarge ? await inThread(file).catch(() => undefined) : undefined) ?? wordsOf(db.prepare(CHECK).all());
   return said.filter((line) => line !== 'ok').map((line) => `the database is damaged: ${show(line, 200)}`);
 }
 
