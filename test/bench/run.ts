@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { benchJournal } from './journal.ts';
+import { benchRuns } from './runs.ts';
 import { benchStart } from './start.ts';
 import { benchVerify } from './verify.ts';
 
@@ -55,3 +56,20 @@ print(
   '<= 4',
 );
 print('audit of a million entries', `${journal.verifyMillionSeconds.toFixed(1)} s`, '<= 10 s');
+
+const count = quick ? 10_000 : 100_000;
+for (const run of await benchRuns([process.execPath, CLI], count, quick ? 3 : 7)) {
+  const { command, manyMs, fewMs, peakRssMiB, fewRssMiB } = run;
+  const times = `(${Math.round(manyMs)} ms / ${Math.round(fewMs)} ms)`;
+  print(
+    `${command}, ${count.toLocaleString('en')} closed runs / 10`,
+    `${ratio(manyMs / fewMs)} ${times}`,
+    '<= 1.5',
+  );
+  const rss =
+    peakRssMiB === undefined
+      ? 'not measured'
+      : `${Math.round(peakRssMiB)} MiB / ${Math.round(fewRssMiB ?? 0)} MiB`;
+  // Whoever opens a vault has scrypt in memory besides, which is the same in both.
+  print('  peak resident memory', rss, '<= 100 MiB, a vault besides');
+}

@@ -22,6 +22,8 @@ export interface RunsBench {
   readonly fewMs: number;
   /** The most of all rounds; undefined where the system does not tell. */
   readonly peakRssMiB: number | undefined;
+  /** The same with ten. */
+  readonly fewRssMiB: number | undefined;
 }
 
 const FEW = 10;
@@ -51,16 +53,17 @@ export async function benchRuns(cli: readonly string[], count: number, rounds: n
     await fill(few, FEW, env);
     const results: RunsBench[] = [];
     for (const [command, { args, codes }] of Object.entries(COMMANDS)) {
-      const seen = { many: [] as number[], few: [] as number[], rss: [] as number[] };
+      const seen = { many: [] as number[], few: [] as number[], rss: [] as number[], fewRss: [] as number[] };
       for (let round = 0; round < rounds; round += 1) {
         const slow = await timed([...cli, ...args], { env: { ...env, LIFEBOAT_HOME: many }, codes });
         const quick = await timed([...cli, ...args], { env: { ...env, LIFEBOAT_HOME: few }, codes });
         seen.many.push(slow.ms);
         seen.few.push(quick.ms);
         if (slow.peakRssMiB !== undefined) seen.rss.push(slow.peakRssMiB);
+        if (quick.peakRssMiB !== undefined) seen.fewRss.push(quick.peakRssMiB);
       }
-      const peakRssMiB = seen.rss.length === 0 ? undefined : Math.max(...seen.rss);
-      results.push({ command, manyMs: median(seen.many), fewMs: median(seen.few), peakRssMiB });
+      const [peakRssMiB, fewRssMiB] = [most(seen.rss), most(seen.fewRss)];
+      results.push({ command, manyMs: median(seen.many), fewMs: median(seen.few), peakRssMiB, fewRssMiB });
     }
     return results;
   } finally {
@@ -148,6 +151,10 @@ function closedRun(number: number, fingerprint: string): readonly NewEntry[] {
       settlement: { how: 'hand', text: 'made by the schedule' },
     }),
   ];
+}
+
+function most(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : Math.max(...values);
 }
 
 function median(values: readonly number[]): number {

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { opendirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { LifeboatError } from '../../errors.ts';
 
@@ -20,13 +20,13 @@ export function earlierJournal(home: string, databaseFile: string): Earlier {
   const log = statSync(join(home, `${databaseFile}-wal`), { throwIfNoEntry: false });
   return {
     log: log !== undefined && log.size > 0,
-    traces: namesIn(join(home, 'locks')).length > 0 || holdsCheckpoints(join(home, 'checkpoints')),
+    traces: holdsAnything(join(home, 'locks')) || holdsCheckpoints(join(home, 'checkpoints')),
   };
 }
 
 /** Each log has a folder of its own there, named by its origin, which is made with its first checkpoint. */
 function holdsCheckpoints(folder: string): boolean {
-  return namesIn(folder).some((name) => ORIGIN.test(name) && namesIn(join(folder, name)).length > 0);
+  return namesIn(folder).some((name) => ORIGIN.test(name) && holdsAnything(join(folder, name)));
 }
 
 const ORIGIN = /^[0-9a-f]{16}$/u;
@@ -49,6 +49,20 @@ export function emptied(home: string): LifeboatError {
       'to begin a new journal on purpose: `lifeboat audit accept-loss --reason TEXT`',
     ],
   });
+}
+
+/** Every run leaves its lock file there, so no more than one name is read. */
+function holdsAnything(folder: string): boolean {
+  try {
+    const names = opendirSync(folder, { bufferSize: 1 });
+    try {
+      return names.readSync() !== null;
+    } finally {
+      names.closeSync();
+    }
+  } catch {
+    return false;
+  }
 }
 
 function namesIn(folder: string): readonly string[] {
