@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { gatherObligations } from '../../../src/commands/open-obligations.ts';
 import { openCalls } from '../../../src/runner/in-doubt.ts';
 import { refusedBefore } from '../../../src/runner/intents.ts';
-import { readAllDoubts, readDoubts } from '../../../src/runner/refuse-in-doubt.ts';
-import { findRun, listRuns } from '../../../src/runner/runs.ts';
-import type { Entry, Json } from '../../../src/store/journal.ts';
+import { readAllDoubts, readDoubts, refuseInDoubt } from '../../../src/runner/refuse-in-doubt.ts';
+import { findRun, listRuns, openRunsOn } from '../../../src/runner/runs.ts';
+import type { Entry, Json, NewEntry } from '../../../src/store/journal.ts';
 import { PROJECTIONS } from '../../../src/store/projections/all.ts';
 import { readFollowUps } from '../../../src/store/projections/follow-ups.ts';
 import { foldEpochs } from '../../../src/store/projections/key-epochs.ts';
-import { readLedger } from '../../../src/store/projections/ledgers.ts';
+import { namesKeys, readLedger } from '../../../src/store/projections/ledgers.ts';
 import { armedIn, pendingCalls, readLedgerTail } from '../../../src/store/projections/pending-calls.ts';
 import { journalOf, KEYS, ledgerStories, readerOf, recorded, stories } from './stories.ts';
 import { wholeDoubts, wholeFollowUps, wholeRecord, wholeRetiring, wholeRun } from './whole.ts';
@@ -149,24 +150,58 @@ test('what cannot be read changes no row and breaks no fold', () => {
   );
 });
 
-test('no run that is closed costs a reader anything, but where it is listed', async () => {
+test('no run that is closed costs a command anything, but where it is listed', async () => {
   const [history = []] = recorded().filter((entries) => entries.at(-1)?.type === 'run.closed');
   const costs = [10, 200].map(async (count) => {
-    const runs = Array.from({ length: count }, (_, number) => {
+    const runs = Array.from({ length: count }, (_, number): NewEntry[] => {
       const stream = `run/${String(number).padStart(6, '0')}` as const;
-      return history.map(({ type, body }) => ({ stream, type, body }));
+      return [...history.map(({ type, body }) => ({ stream, type, body })), ...leftBy(number)];
     });
-    const open = { stream: 'run/OPEN' as const, type: 'run.started', body: history[0]?.body ?? {} };
-    const reader = readerOf(journalOf([...runs.flat(), open]));
+    const begun = { runbook: 'rotate-key', version: '1', instance: 'shop', mode: 'LIVE', input: {} };
+    const reader = readerOf(
+      journalOf([...runs.flat(), { stream: 'run/OPEN', type: 'run.started', body: begun }]),
+    );
+    // `resume`, `runs --open`, `runs --limit`, `owe`, the start of a run, single commands, `calls list`, `keys list`.
     await findRun(reader);
     await findRun(reader, 'OP');
-    await readAllDoubts(reader);
+    await listRuns(reader, 5);
+    await openRunsOn(reader, ['orders']);
+    await gatherObligations(reader);
+    await refuseInDoubt(reader, ['orders', 'shop']);
     await readLedgerTail(reader, 'instance/orders');
+    await readAllDoubts(reader);
+    await readLedger(reader, 'orders');
+    await namesKeys(reader);
     return reader.asked;
   });
   const [few, many] = await Promise.all(costs);
   expect(many).toEqual(few);
 });
+
+/** What a run writes into the ledger of its instance, all of it over. */
+function leftBy(number: number): readonly NewEntry[] {
+  const stream = 'instance/orders';
+  const key = { fingerprint: KEYS[0] ?? '', run: 'R' };
+  const backup = { id: number, backup_id: `b-${number}` };
+  const obligation = {
+    id: `fresh-backup-${number}`,
+    kind: 'fresh-backup',
+    subject: 'orders',
+    what: 'back up',
+  };
+  const settlement = { how: 'hand', text: 'done' };
+  const intent = { intent: `call-${number}`, verb: 'restart' };
+  return [
+    ['key.proven', { ...key, backup, verdict: 'readable', cipherSha256: '0', negative: 'refused' }],
+    ['obligation.opened', { obligation, run: 'R' }],
+    ['obligation.settled', { id: obligation.id, settlement }],
+    ['call.begun', { call: intent.intent, verb: intent.verb, input: {} }],
+    ['intent.prepared', { ...intent, baseline: [] }],
+    ['intent.armed', intent],
+    ['intent.outcome', { ...intent, sent: 'landed', output: {} }],
+    ['call.ended', { call: intent.intent, verb: intent.verb, how: 'done' }],
+  ].map(([type, body]) => ({ stream, type: type as string, body: body as Json }));
+}
 
 test('each row has a key and a group that a database takes', () => {
   fc.assert(
