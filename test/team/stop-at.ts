@@ -4,7 +4,7 @@ import process from 'node:process';
 
 /*
  * Preloaded with `node --import`: the process stops itself (SIGSTOP) at a moment of its requests that nobody outside can see, when the file
- * TEAM_STOP_FILE is there. It holds nothing but the name of a channel of undici: `undici:client:connected` is published when there is a
+ * TEAM_STOP_FILE is there; once. It holds nothing but the name of a channel of undici: `undici:client:connected` is published when there is a
  * connection, and not a byte was written to it.
  */
 const file = process.env['TEAM_STOP_FILE'];
@@ -13,6 +13,6 @@ const channel = process.env['TEAM_STOP_AT'];
 if (file !== undefined && channel !== undefined)
   subscribe(channel, () => {
     if (!existsSync(file)) return;
-    rmSync(file);
     process.kill(process.pid, 'SIGSTOP');
+    rmSync(file, { force: true });
   });

@@ -20,6 +20,7 @@ export interface Person {
 
 /** Two people, one database with a standby, one service that counts what it is asked for. */
 export interface Team {
+  readonly product: Product;
   readonly servers: Servers;
   readonly ada: Person;
   readonly bob: Person;
@@ -65,7 +66,7 @@ export async function openTeam(product: Product, options: HouseOptions = {}): Pr
       await journal.close();
     }
   };
-  return { servers, ada, bob, entries, close: () => moved.disposeAsync() };
+  return { product, servers, ada, bob, entries, close: () => moved.disposeAsync() };
 }
 
 /** Ada writes first, and vouches for Bob's key. */

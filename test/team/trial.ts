@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Entry } from '../../src/store/journal.ts';
+import type { Stage } from '../crash/stage.ts';
+import { startOn } from '../crash/start.ts';
 import type { Ended, Product, Running } from '../e2e/product.ts';
 import { type Case, nameOf } from './cases.ts';
 import { until } from './servers.ts';
@@ -78,8 +80,7 @@ function strikeAt({ ada }: Team, { work, state }: Case, hit: () => void): Runnin
     at('intent.armed', 'done', () => {
       writeFileSync(stopFile, '');
       database.release();
-      const stopped = () => !existsSync(stopFile);
-      void until(stopped, LONGEST_MS).then(hit, () => undefined);
+      void until(() => isStopped(started.child.pid), LONGEST_MS).then(hit, () => undefined);
     });
   else {
     const before = checkpointsIn(house.home);
@@ -88,7 +89,14 @@ function strikeAt({ ada }: Team, { work, state }: Case, hit: () => void): Runnin
       void until(() => checkpointsIn(house.home) > before, LONGEST_MS).then(hit, () => undefined);
     });
   }
-  return house.start(...words);
+  const started = house.start(...words);
+  return started;
+}
+
+/** As the kernel says it (proc_pid_stat(5)). */
+function isStopped(pid: number | undefined): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
 }
 
 /** Does to Ada, or to the database, what the case says; gives how it ends for her. */
@@ -142,9 +150,11 @@ async function goOn(team: Team, { work, blow }: Case, ada: Running, struck: numb
   const words = [...(work.resumes ? ['resume'] : work.begin(house)), ...ANSWERS];
   const tries: string[] = [];
   let handOverMs: number | undefined;
+  let needsPerson = false;
   for (;;) {
     const typed = performance.now();
-    const end = await house.run(...words);
+    const end: Ended = await (needsPerson ? inTerminal(team) : house.run(...words));
+    needsPerson = work.resumes && end.code === 3 && end.stderr.includes('no flag answers this');
     tries.push(`${end.code}: ${lastLines(end.stderr)}`);
     if (!/journal\.held|is held by/u.test(end.stderr)) handOverMs ??= typed - struck;
     if (isDone(end, work.resumes)) break;
@@ -152,8 +162,13 @@ async function goOn(team: Team, { work, blow }: Case, ada: Running, struck: numb
       return { handOverMs, problems: [`Bob does not end it: ${tries.join(' || ')}`] };
   }
   const limit = 2 * LEASE_MS + START_MS;
-  const isLate = !isOver && handOverMs > limit;
-  return { handOverMs, problems: isLate ? [`Bob gets it after ${Math.round(handOverMs)} ms`] : [] };
+  const isLate = !isOver && (handOverMs ?? 0) > limit;
+  return { handOverMs, problems: isLate ? [`Bob gets it after ${Math.round(handOverMs ?? 0)} ms`] : [] };
+}
+
+/** Bob resumes in a terminal, and decides what no flag does: he sees the service's own ledger. */
+function inTerminal({ product, bob: { house } }: Team): Promise<Ended> {
+  return startOn({ product, house, scene: { confirm: 'orders' } } as Stage, 'lines', ['resume']).ended;
 }
 
 function isDone({ code, stderr }: Ended, resumes: boolean): boolean {
