@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { copyProduct, type Product } from '../e2e/product.ts';
+import { CASES, nameOf } from './cases.ts';
+import { LEASE_MS, tryCase } from './trial.ts';
+
+/* One case of each blow, in states that are not alike; `npm run test:team` has all of them. */
+
+let product: Product;
+beforeAll(() => {
+  product = copyProduct({ cheapVault: true, leaseMs: LEASE_MS });
+});
+afterAll(() => product?.remove());
+
+test.for([
+  'back-up-and-verify, sent, killed',
+  'restore-backup, connected, stopped',
+  'backups restore, arming, stopped',
+  'restore-backup, armed, cut off',
+  'back-up-and-verify, checkpoint written, silent',
+  'restore-backup, answer awaited, database restarted',
+  'restore-backup, outcome, failed over',
+])('two people with one database send once and lose nothing: %s', { timeout: 180_000 }, async (name) => {
+  const one = CASES.find((known) => nameOf(known) === name);
+  if (one === undefined) throw new Error(`there is no case ${name}`);
+  const { hit, problems } = await tryCase(product, one);
+  expect(problems).toEqual([]);
+  expect(hit).toBe(true);
+});
