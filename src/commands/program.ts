@@ -188,7 +188,11 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
     async () => (await import('./audit/export.ts')).auditExportCommand,
     [
       new Option('--out <file>', 'where to (default: lifeboat-RUN.tar here; - for standard output)'),
-      new Option('--lines', 'the journal alone, as JSON lines with its signed head, to standard output'),
+      new Option('--lines', 'the journal alone, as JSON lines with their proof, to standard output'),
+      new Option(
+        '--anchor <text>',
+        'shows the log at this anchor too, so that it can be verified with the bundle; may be repeated',
+      ).argParser((text: string, others: readonly string[] = []) => [...others, text]),
     ],
   );
   command(

@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import type { StoredEntry } from '../../store/journal.ts';
 import type { Anchor } from '../../store/log/anchor.ts';
-import { type Checkpoint, parseCheckpoint, readCheckpoint } from '../../store/log/checkpoint.ts';
+import { type Checkpoint, readCheckpoint } from '../../store/log/checkpoint.ts';
 import { KEY_ENDORSED, KeyEndorsed, LOG_BEGUN, LogBegun } from '../../store/log/log-entries.ts';
+import { claimOf } from '../../store/log/places/place.ts';
 import { parsePublicKeys } from '../../store/log/public-keys.ts';
-import { textOf } from '../../store/log/signed-note.ts';
 import type { ShownTree } from '../../store/log/tree-proof.ts';
 import { show } from '../../text.ts';
 import type { Findings } from '../verdict.ts';
@@ -18,11 +18,6 @@ export interface Trust {
 
 /** The signed heads that are shown, the newest one first, by file. */
 export type Notes = readonly (readonly [file: string, note: string])[];
-
-/** What a checkpoint claims, whoever signed it. */
-export function claimOf(note: string | undefined): Checkpoint | undefined {
-  return parseCheckpoint(textOf(note ?? '') ?? '');
-}
 
 /** Whether each checkpoint is one of this tree: its origin, and the root at its size. */
 export function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: Findings): void {

@@ -1,10 +1,10 @@
 import { LifeboatError } from '../../errors.ts';
 import { type JournalReader, LOG_STREAM, type StreamName } from '../../store/journal.ts';
 import { type Anchor, anchorOf } from '../../store/log/anchor.ts';
+import { claimOf } from '../../store/log/places/place.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 import { approvalFiles } from './approvals.ts';
-import { claimOf } from './believe.ts';
 import { packLines } from './lines.ts';
 import { withManifest } from './manifest.ts';
 import { bundleReadme } from './readme.ts';

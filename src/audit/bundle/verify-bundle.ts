@@ -1,21 +1,14 @@
 import type { StoredEntry } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
 import { LOG_BEGUN } from '../../store/log/log-entries.ts';
+import { claimOf } from '../../store/log/places/place.ts';
 import { parsePublicKeys } from '../../store/log/public-keys.ts';
 import { MAX_NOTE_BYTES } from '../../store/log/signed-note.ts';
 import { show } from '../../text.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
 import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
 import { approvalFiles } from './approvals.ts';
-import {
-  believedKeys,
-  checkAnchors,
-  checkRoots,
-  claimOf,
-  keysBeside,
-  type Notes,
-  type Trust,
-} from './believe.ts';
+import { believedKeys, checkAnchors, checkRoots, keysBeside, type Notes, type Trust } from './believe.ts';
 import { checkManifest, runOf } from './manifest.ts';
 import { linesOf, type ReadLog, readLog, readProof } from './read-log.ts';
 import type { BundleFiles } from './tar.ts';

@@ -1,30 +1,32 @@
 import { existsSync } from 'node:fs';
-import { homeFolder, loadConfig } from '../../config/load.ts';
+import type { BundleSource } from '../../audit/bundle/make-bundle.ts';
+import { homeFolder, loadConfig, tokenVariables } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { findRun, type RunSummary } from '../../runner/runs.ts';
 import { Secret } from '../../secret.ts';
-import type { Entry, JournalReader } from '../../store/journal.ts';
+import { type Entry, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
+import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
+import { installationOf } from '../../store/log/checkpoint.ts';
 import type { Signer } from '../../store/log/signer.ts';
-import { openForReading } from '../../store/open-for-reading.ts';
 import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
+import { openReaderOf } from '../store-of.ts';
 import { openKeys } from '../workspace.ts';
 import { isTaken, notWritten, writeNewFile } from '../write-new-file.ts';
-import { bundlePapers } from './bundle-papers.ts';
-import { checkpointFolders } from './checkpoint-folders.ts';
 
 interface ExportFlags {
   readonly out?: string;
   readonly lines?: boolean;
+  readonly anchor?: readonly string[];
 }
 
 /**
- * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar; with `--lines` its journal alone, as JSON lines that are
- * ended by the newest signed head. Nothing is overwritten. What is not intact is not signed: rejects with `evidence.not-intact`. What no head has signed
- * yet is signed, and the bundle says that it was signed only now.
+ * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar; with `--lines` its journal alone, as lines that stand alone.
+ * Nothing is overwritten. What is not intact is not signed: rejects with `evidence.not-intact`; so a key that signs here without an
+ * endorsement is not vouched for. The proof shows the log at each anchor given, so that it can be verified with the bundle.
  */
 export async function auditExportCommand(
   given: CommandContext,
@@ -32,26 +34,32 @@ export async function auditExportCommand(
   flags: ExportFlags,
 ): Promise<number> {
   const { createSigner } = await import('../../store/log/signer.ts');
+  const anchors = (flags.anchor ?? []).map(parseAnchor);
   const context = await whereRunIs(given, word);
-  const home = homeFolder(context.env);
-  const journal = await openForReading({ home });
+  const journal = await openReaderOf(context);
   try {
     const summary = await findRun(journal, word);
     const out = flags.out ?? `lifeboat-${summary.runId}.tar`;
     if (flags.lines !== true) refuseOut(context, out);
-    const streams = [
-      `run/${summary.runId}` as const,
-      ...(flags.lines === true ? [] : await ledgersOf(journal, summary)).map(
-        (name) => `instance/${name}` as const,
-      ),
-    ];
-    await refuseUnsound(context, home, summary.runId, streams);
+    await refuseUnsound(context, summary.runId, anchors);
     const keyring = await keysOf(context);
     const { generateSigningKey } = await import('../../keys/keyring.ts');
     const signer = createSigner(keyring === undefined ? generateSigningKey() : await keyring.signingKey());
-    await tellOtherKeys(context, home, streams, signer);
-    if (flags.lines === true) return await exportLines(context, journal, summary.runId, signer);
-    const tar = await bundleOf(context, journal, summary, signer, await guardOf(context, keyring));
+    await tellOtherKey(context, journal, signer);
+    const source = await sourceOf(
+      context,
+      journal,
+      summary,
+      signer,
+      anchors,
+      await guardOf(context, keyring),
+    );
+    if (flags.lines === true) {
+      const { makeLines } = await import('../../audit/bundle/make-bundle.ts');
+      context.stdout.write(await makeLines(source));
+      return EXIT.closed;
+    }
+    const tar = await bundleOf(context, summary, source);
     if (out === '-') context.stdout.write(tar);
     else write(out, tar);
     if (out !== '-') context.stdout.write(`${show(out, 300)}\n`);
@@ -75,82 +83,65 @@ async function keysOf(context: CommandContext): Promise<Keyring | undefined> {
 /** A signature over a record that was tampered with would vouch for it. */
 async function refuseUnsound(
   context: CommandContext,
-  home: string,
   runId: string,
-  streams: readonly string[],
+  anchors: readonly Anchor[],
 ): Promise<void> {
-  const { auditVerify } = await import('../../audit/audit.ts');
-  const folders = await checkpointFolders(context);
-  for (const stream of streams) {
-    const { ok, findings } = await auditVerify({ home, stream, folders });
-    const first = findings.find(({ severity }) => severity === 'problem');
-    if (!ok)
-      throw new LifeboatError(
-        'evidence.not-intact',
-        `the record of run ${runId} is not intact, so it is not signed: ${stream}: ${first?.shortMessage ?? ''}`,
-        {
-          hints: [
-            `\`lifeboat audit verify ${runId}\` says what was found`,
-            `copy ${show(home, 300)} as it is for whoever looks into it`,
-          ],
-        },
-      );
-    for (const { code, shortMessage } of findings)
-      if (code === 'stream.unsigned' || code === 'stream.unsealed')
-        context.stderr.write(`warning: ${shortMessage}; this export signs what is there now, and says so\n`);
-  }
+  const { auditStore } = await import('./audit-store.ts');
+  const { verdict, findings } = await auditStore(context, { anchors });
+  for (const { severity, shortMessage } of findings)
+    if (severity === 'limit') context.stderr.write(`warning: ${shortMessage}\n`);
+  if (verdict !== 'not-intact') return;
+  const first = findings.find(({ severity }) => severity === 'problem')?.shortMessage ?? '';
+  throw new LifeboatError('evidence.not-intact', `the record is not intact, so it is not signed: ${first}`, {
+    hints: [
+      `\`lifeboat audit verify ${runId}\` says what was found`,
+      `copy ${show(homeFolder(context.env), 300)} as it is for whoever looks into it`,
+    ],
+  });
 }
 
 /** The key of a drill is gone when it ends: what is exported later has another signature on the outside than on the inside. */
-async function tellOtherKeys(
+async function tellOtherKey(
   { stderr }: CommandContext,
-  home: string,
-  streams: readonly string[],
+  journal: JournalReader,
   signer: Signer,
 ): Promise<void> {
-  const { installationsOf } = await import('../../audit/signed-head.ts');
-  const others = [...installationsOf(home, streams)].filter((one) => one !== signer.installation);
-  if (others.length === 0) return;
+  const { hearLog, NOTHING_SAID } = await import('../../store/log/known-keys.ts');
+  const { keys } = hearLog(NOTHING_SAID, await journal.read(LOG_STREAM));
+  const [first] = keys.values();
+  if (first === undefined || keys.has(signer.installation)) return;
   stderr.write(
-    `hint: the run was signed with another key than the one that signs this export, as after a drill: ${others.join(', ')}\n`,
-  );
-  stderr.write(
-    `hint: who verifies it needs all ${others.length + 1}: lifeboat.pub in the bundle has them, one below the other; compare each\n`,
+    `hint: this export is signed with another key (${signer.installation}) than its log (${installationOf(first)}), as after a drill\n`,
   );
 }
 
-async function exportLines(
+async function sourceOf(
   context: CommandContext,
   journal: JournalReader,
-  runId: string,
+  { runId }: RunSummary,
   signer: Signer,
-): Promise<number> {
-  const { auditExport } = await import('../../audit/export.ts');
-  for await (const line of auditExport(journal, `run/${runId}`, { sign: signer.sign }))
-    context.stdout.write(`${line}\n`);
-  return EXIT.closed;
-}
-
-async function bundleOf(
-  context: CommandContext,
-  journal: JournalReader,
-  summary: RunSummary,
-  signer: Signer,
+  anchors: readonly Anchor[],
   guard: SecretGuard,
-): Promise<Buffer> {
+): Promise<BundleSource> {
+  const { notesOfRun } = await import('../../audit/bundle/notes-of-run.ts');
+  const { placesHere } = await import('../checkpoint-places.ts');
+  const notes = await notesOfRun(journal, await placesHere(context), `run/${runId}`);
+  const madeBy = `lifeboat ${context.version}`;
+  return { journal, runId, signer, notes, anchors, madeAt: new Date(), madeBy, guard };
+}
+
+async function bundleOf(context: CommandContext, summary: RunSummary, source: BundleSource): Promise<Buffer> {
   const { makeBundle } = await import('../../audit/bundle/make-bundle.ts');
+  const { transcriptOf } = await import('../../evidence/transcript/path.ts');
+  const { bundlePapers } = await import('./bundle-papers.ts');
+  const { journal } = source;
   const home = homeFolder(context.env);
   const entries = await journal.read(`run/${summary.runId}`);
   return makeBundle({
-    journal,
-    home,
-    runId: summary.runId,
+    ...source,
     instances: await ledgersOf(journal, summary),
-    signer,
     papers: await bundlePapers(context, journal, home, summary, entries),
-    madeAt: new Date(),
-    madeBy: `lifeboat ${context.version}`,
-    guard,
+    transcript: () => transcriptOf(home, summary.runId),
   });
 }
 
@@ -175,7 +166,6 @@ function quotes({ body }: Entry, runId: string): boolean {
 
 /** Every secret of this home that could have got somewhere: the keys in the store, the installation's own, the tokens in the environment. */
 async function guardOf(context: CommandContext, keyring: Keyring | undefined): Promise<SecretGuard> {
-  const { tokenVariables } = await import('../../config/load.ts');
   const guard = createSecretGuard();
   for (const account of (await keyring?.store.accounts()) ?? []) {
     const secret = await keyring?.store.get(account);
