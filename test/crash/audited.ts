@@ -9,6 +9,5 @@ export async function auditOf(env: NodeJS.ProcessEnv): Promise<AuditReport> {
   const reader = await openReaderOf({ env });
   const [begun] = await reader.read(LOG_STREAM).finally(() => reader.close());
   const { publicKey } = LogBegun.parse(begun?.body);
-  const { stdin, stdout, stderr } = process;
-  return auditStore({ env, stdin, stdout, stderr, version: '0', configPath: undefined }, { publicKey });
+  return auditStore({ env, configPath: undefined }, { publicKey });
 }
