@@ -16,10 +16,17 @@ const MAX_BODY_DEPTH = 100;
  * `journal.bad-entry` for what JSON cannot say.
  */
 export function canonicalBody(body: Json, what: string): string {
-  const text = ascii(canonicalText(body, what));
-  if (text.length > MAX_BODY_BYTES) throw tooLarge(what, `over ${formatBytes(MAX_BODY_BYTES)}`);
+  const canonical = canonicalText(body, what);
+  // Escapes only make it longer.
+  refuseLength(canonical, what);
+  const text = ascii(canonical);
+  refuseLength(text, what);
   refuseDepth(text, what);
   return text;
+}
+
+function refuseLength(text: string, what: string): void {
+  if (text.length > MAX_BODY_BYTES) throw tooLarge(what, `over ${formatBytes(MAX_BODY_BYTES)}`);
 }
 
 /** Throws `journal.too-large` for JSON text that nests too deep for recursive readers. */

@@ -30,12 +30,7 @@ export function hashOf(fields: LeafFields): string {
 export function ascii(json: string): string {
   // Nearly every text is ASCII already, and a search is much cheaper than a replacement that finds nothing.
   if (!BEYOND.test(json)) return json;
-  return json.replace(/[^\x20-\x7e]/gu, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  );
+  return json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 const BEYOND = /[^\x20-\x7e]/u;
