@@ -86,20 +86,25 @@ const BOMBS: Readonly<Record<string, (path: string) => void | Promise<void>>> = 
     writeSync(file, bundle);
     ftruncateSync(file, 10 ** 9);
   },
-  'a manifest of sixty megabytes': withFile('manifest.json', () => filled('{"files":[{"name":"a"},')),
-  'a manifest of lists in lists': withFile('manifest.json', () => Buffer.from(deep(200_000))),
+  'a manifest of sixty megabytes': withFile('manifest.note', () => filled('— a b\n\n')),
+  'a list of files of sixty megabytes': withFile('SHA256SUMS', () => filled('a\n')),
+  'a proof of sixty megabytes': withFile('proof.json', () => filled('{"nodes":[{"name":"a"},')),
+  'a proof of lists in lists': withFile('proof.json', () => Buffer.from(deep(200_000))),
+  'a proof of millions of sizes': withFile('proof.json', () =>
+    Buffer.from(`{"leaves":{},"sizes":[${'1,'.repeat(LARGE / 8)}1],"nodes":[]}`),
+  ),
   'a journal of one line': withFile('journal.jsonl', () => filled('0,')),
   'a journal of one line of numbers': withFile('journal.jsonl', () =>
-    Buffer.from(`{"stream":"run/a","seq":1,"body":[${'0,'.repeat(LARGE / 2)}0]}\n{"head":{}}\n`),
+    Buffer.from(`{"at":"","body":[${'0,'.repeat(LARGE / 2)}0],"by":"","seq":1,"stream":"run/a","type":""}\n`),
   ),
   'a journal of millions of lines': withFile('journal.jsonl', () => filled('{}\n')),
   'a journal of lists in lists': withFile('journal.jsonl', () => Buffer.from(`${deep(200_000)}\n{}\n`)),
   'a journal of entries without end': withFile('journal.jsonl', () =>
-    filled('{"stream":"run/a","seq":1,"at":"","by":"","type":"","body":0,"prev":"","hash":""}\n'),
+    filled('{"at":"","body":0,"by":"","seq":1,"stream":"run/a","type":"x"}\n'),
   ),
   'a transcript of sixty megabytes': withFile('transcript.jsonl', () => filled('x')),
   'a key of sixty megabytes': withFile('lifeboat.pub', () => filled('-----BEGIN PUBLIC KEY-----\n')),
-  'a signed head of sixty megabytes': withFile('checkpoints/run/a/1.note', () => filled('— a b\n\n')),
+  'a signed head of sixty megabytes': withFile('checkpoints/1.note', () => filled('— a b\n\n')),
   'an approval of sixty megabytes': withFile('approvals/a.1.sig', () => filled('x')),
   'an export of one line': (path) => writeFileSync(path, Buffer.from(`{"a":[${'0,'.repeat(LARGE / 2)}0]}\n`)),
   'an export of millions of lines': (path) => writeFileSync(path, filled('{}\n')),

@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Manifest, withManifest } from '../../src/audit/bundle/manifest.ts';
-import { packFiles } from '../../src/audit/bundle/tar.ts';
-import { entryLine, headLine } from '../../src/audit/export.ts';
+import { type BundleFiles, packFiles } from '../../src/audit/bundle/tar.ts';
 import { auditVerifyCommand } from '../../src/commands/audit/verify.ts';
 import { printError } from '../../src/commands/print-error.ts';
 import { canonicalBody } from '../../src/store/canonical.ts';
-import { hashEntry } from '../../src/store/chain.ts';
-import { type Entry, type Json, type StreamName, ZERO_HASH } from '../../src/store/journal.ts';
+import type { Json } from '../../src/store/journal.ts';
+import { leafText } from '../../src/store/leaf.ts';
+import { listAnew, makeAnew } from '../audit/bundle/attack.ts';
+import { RUN } from '../audit/bundle/scene.ts';
 import { freshSigner } from '../audit/signing.ts';
 import { actingIn } from './acting.ts';
 import { corpus, MARK } from './corpus.ts';
@@ -32,10 +32,9 @@ const BATCHES = Array.from({ length: Math.ceil(TEXTS.length / SHARE) }, (_, at) 
 );
 
 /** Files of a bundle that says a text wherever it can say one, every hash and signature as it should be. */
-function bundleOf(texts: readonly string[]): Map<string, Buffer> {
+async function bundleOf(texts: readonly string[]): Promise<BundleFiles> {
   const signer = freshSigner();
-  const stream = 'run/01K0000000000000000000000A' as const;
-  const entries = texts.flatMap((text) => [
+  const steps = texts.flatMap((text) => [
     { type: text, body: { [text]: text, list: [text] } },
     {
       type: 'approval.asked',
@@ -52,10 +51,20 @@ function bundleOf(texts: readonly string[]): Map<string, Buffer> {
     { type: 'transcript.kept', body: { lines: 1, bytes: 9, sha256: text } },
   ]);
   const files = new Map<string, Buffer>();
-  files.set('journal.jsonl', journalOf(stream, entries, texts, signer.sign));
+  const origin = 'lifeboat/0123456789abcdef';
+  const begun = { type: 'log.begun', body: { format: 1, origin, publicKey: signer.publicKey } };
+  files.set('log.jsonl', linesOf('store/log', [begun, ...steps.slice(0, 3)], texts));
+  files.set('journal.jsonl', linesOf(`run/${RUN}`, steps, texts));
+  files.set('ledger/orders.jsonl', linesOf(texts[0] ?? '', steps.slice(0, 1), texts));
+  files.set('checkpoint.note', Buffer.from(`${origin}\n`));
+  files.set('proof.json', Buffer.from('{"sizes":[]}'));
+  const word = (at: number) => (texts[at] ?? '').replaceAll(/[\0-\x1f]/gu, '_').toWellFormed();
+  const made = `made ${word(1)} by ${word(2)}`;
+  files.set('manifest.note', Buffer.from(`lifeboat.bundle/1\nrun ${RUN}\n${made}\n`));
+  await makeAnew(files, signer, 1);
   for (const [at, text] of texts.entries()) {
-    files.set(`ledger/${at}.jsonl`, journalOf(text as StreamName, entries.slice(0, 1), [text], signer.sign));
-    files.set(`checkpoints/instance/${at}/${text}.note`, Buffer.from(signer.note(`x/${at}`, [text])));
+    files.set(`ledger/${at}.jsonl`, linesOf(text, steps.slice(0, 1), [text]));
+    files.set(`checkpoints/${at}`, Buffer.from(signer.note(`${origin}\n1\n${word(at)}\n`, origin)));
     files.set(`checkpoints/${text}`, Buffer.from(`${text}\n\n— ${text} ${text}\n`));
     files.set(`approvals/${at}.1.sig`, Buffer.from(text));
     files.set(`approvals/${at}.1.signer`, Buffer.from(`${text} ${text} ${text}\n`));
@@ -63,34 +72,36 @@ function bundleOf(texts: readonly string[]): Map<string, Buffer> {
     files.set(text, Buffer.from(text));
   }
   files.set('README.txt', Buffer.from(texts.join('\n')));
-  files.set('lifeboat.pub', Buffer.from(signer.publicKey));
-  const about: Omit<Manifest, 'format' | 'files'> = {
-    run: stream.slice('run/'.length),
-    head: { seq: 1, hash: ZERO_HASH },
-    anchor: texts[0] ?? '',
-    madeAt: texts[1] ?? '',
-    madeBy: texts[2] ?? '',
-  };
-  const listed = withManifest(files, about, signer.note);
+  listAnew(files, signer);
   // What is listed and not there is said by its name.
-  return new Map([...listed].filter(([name], at) => at % 3 !== 0 || /^manifest|\.pub$|jsonl$/u.test(name)));
+  const isKept = /^(?:manifest\.note|SHA256SUMS|proof\.json|checkpoint\.note)$|\.pub$|jsonl$/u;
+  return new Map([...files].filter(([name], at) => at % 3 !== 0 || isKept.test(name)));
 }
 
-function journalOf(
-  stream: StreamName,
+function linesOf(
+  stream: string,
   steps: readonly { readonly type: string; readonly body: Json }[],
   texts: readonly string[],
-  sign: ReturnType<typeof freshSigner>['sign'],
 ): Buffer {
-  let prev = ZERO_HASH;
-  const entries = steps.map(({ type, body }, at): Entry => {
-    const row = { stream, seq: at + 1, at: texts[at % texts.length] ?? '', by: texts[0] ?? '', type, prev };
-    const hash = hashEntry({ ...row, body: canonicalBody(body, 'the body') });
-    prev = hash;
-    return { ...row, body, hash };
-  });
-  const head = { stream, seq: entries.length, hash: prev };
-  return Buffer.from(`${[...entries.map(entryLine), headLine(head, sign(head))].join('\n')}\n`);
+  const by = texts[0] ?? '';
+  const lines = steps.map(({ type, body }, at) =>
+    leafText({
+      stream,
+      seq: at + 1,
+      at: texts[at % texts.length] ?? '',
+      by,
+      type,
+      body: canonicalBody(body, 'it'),
+    }),
+  );
+  return Buffer.from(`${lines.join('\n')}\n`);
+}
+
+/** As far as a tar has names for them. */
+function packed(files: BundleFiles): Buffer {
+  return packFiles(
+    new Map([...files].filter(([name]) => Buffer.byteLength(name) < 100 && !name.includes('\0'))),
+  );
 }
 
 async function verified(path: string, flags: { readonly json?: boolean } = {}) {
@@ -118,9 +129,9 @@ describe('a bundle in which every name and every word is hostile', () => {
   }, async () => {
     let named = 0;
     for (const [at, texts] of BATCHES.entries()) {
-      const files = bundleOf(texts);
+      const files = await bundleOf(texts);
       const tar = join(folder, `${at}.tar`);
-      writeFileSync(tar, await packFiles(files));
+      writeFileSync(tar, packed(files));
       const place = join(folder, `${at}`);
       for (const [name, bytes] of files) {
         const parts =

@@ -78,8 +78,11 @@ export function checkManifest(
       findings.problem('file.extra', `${show(name, 120)} does not belong here`);
 }
 
+/** Bytes: room for every file that is unpacked at all. */
+const LARGEST_LIST = 4 * 1024 * 1024;
+
 function linesOf(bytes: Buffer | undefined): readonly string[] {
-  return bytes?.toString('utf8').replace(/\n$/u, '').split('\n') ?? [];
+  return bytes?.toString('utf8', 0, LARGEST_LIST).replace(/\n$/u, '').split('\n') ?? [];
 }
 
 function keyName(run: string): string {

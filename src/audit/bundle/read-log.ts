@@ -71,7 +71,7 @@ export function readLog(
           'entry.place',
           `line ${at + 1} of ${show(file, 120)} has no place in the log of its own`,
         );
-      leaves.set(index, leafHash(lines[at] ?? ''));
+      leaves.set(index, leafHash(lines[at]?.slice(0, LONGEST_LINE) ?? ''));
     }
     const read = entries.filter((entry) => entry !== undefined);
     if (places.length !== lines.length)
@@ -88,9 +88,14 @@ export function readLog(
   return { streams, tree: openTree(size, leaves, proof?.sizes ?? [], nodes), sizes: proof?.sizes ?? [] };
 }
 
+/** Bytes: room for a hundred thousand hashes. */
+const LARGEST_PROOF = 8 * 1024 * 1024;
+
 /** A proof from its text, which has one spelling only; undefined for anything else. */
-export function readProof(text: string): z.infer<typeof ProofShape> | undefined {
+export function readProof(bytes: Buffer | undefined): z.infer<typeof ProofShape> | undefined {
+  if (bytes === undefined || bytes.length > LARGEST_PROOF) return undefined;
   try {
+    const text = bytes.toString('utf8');
     const proof = ProofShape.parse(JSON.parse(text));
     return proofText(proof) === text ? proof : undefined;
   } catch {

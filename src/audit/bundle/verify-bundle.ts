@@ -56,7 +56,7 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
   const lines = new Map(
     [...files].filter(([name]) => isEntries(name)).map(([name, bytes]) => [name, linesOf(bytes)]),
   );
-  const proof = readProof(files.get('proof.json')?.toString('utf8') ?? '');
+  const proof = readProof(files.get('proof.json'));
   if (proof === undefined)
     findings.problem('proof.unreadable', 'proof.json is missing, or is not a proof any more');
   const log = readLog(lines, proof, head?.size ?? 0, findings);
