@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Obligation, Settlement } from '../../../machines/parts/obligation.ts';
 import { fieldsOf } from '../fields.ts';
 import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
-import type { FoldedRow, Projection } from './projection.ts';
+import type { Projection } from './projection.ts';
 
 /** A follow-up that outlives the run that opened it. */
 export type LedgerObligation = Obligation & {

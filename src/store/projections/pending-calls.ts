@@ -82,7 +82,7 @@ export const pendingCalls: Projection = {
 };
 
 /** Every call of these rows whose outcome is not known, oldest first. */
-export function doubtsIn(rows: readonly Pick<ProjectedRow, 'key' | 'value'>[]): readonly Doubt[] {
+function doubtsIn(rows: readonly Pick<ProjectedRow, 'key' | 'value'>[]): readonly Doubt[] {
   return inOrder(rows.flatMap((row) => doubtsOfRow(row)));
 }
 
