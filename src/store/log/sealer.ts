@@ -36,9 +36,11 @@ export function createSealer(
 ): Sealer {
   const [home, ...others] = places;
   let sealed = { size: sealedTo, note: '' };
+  let origin: string | undefined;
 
   const sealNow = async (): Promise<string> => {
-    const [origin, head] = await Promise.all([journal.log.origin(), journal.log.head()]);
+    origin ??= await journal.log.origin();
+    const head = await journal.log.head();
     if (origin === undefined || head.size === 0) throw notSealed('the store is empty');
     // After the head: what is armed later than it may be named too, what was armed before is not missed.
     const armed = await armedCalls(journal);
@@ -60,7 +62,6 @@ export function createSealer(
     const written = await place.write(note, signer);
     if (written.result === 'down') return onProblem(notSealed(`${place.name}: ${written.why}`));
     // Another process may have written there since: of this store, which then has it too, or of a copy.
-    const origin = await journal.log.origin();
     const look = await place.look({ origin, beyond: before, most: 0 });
     if (look.result !== 'read') return;
     const { size } = await journal.log.head();

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, link, mkdir, open, stat, unlink } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, FILE_TROUBLE, LifeboatError } from '../../../errors.ts';
 import { TooSlow, within } from '../../../patience.ts';
@@ -16,6 +15,7 @@ import {
   pathOfSize,
 } from './place.ts';
 import { allNotes, keysIn, notesNamed, originsIn } from './read-folder.ts';
+import { sync, withHandle, writeOnce, writeOnceSync } from './write-once.ts';
 
 /** Milliseconds. A folder on a dead network mount never answers; nobody waits longer for it. */
 const PATIENCE_MS = 5_000;
@@ -44,6 +44,8 @@ class FolderPlace implements Place {
   readonly #root: string;
   readonly #home: string | undefined;
   readonly #keysKept = new Set<string>();
+  /** The folder of the home that was made, and found to be its owner's, last. */
+  #made: string | undefined;
   /** Set while an operation has not come back in its time. */
   #silent = false;
 
@@ -115,9 +117,10 @@ class FolderPlace implements Place {
 
   async #makeFolders(folder: string): Promise<Modes> {
     if (this.#home !== undefined) {
-      const isThere = await stat(folder).catch(() => undefined);
+      if (this.#made === folder && existsSync(folder)) return PRIVATE;
       makeFolderInside(this.#home, folder);
-      if (isThere === undefined) await syncUpTo(folder, this.#home);
+      await syncUpTo(folder, this.#home);
+      this.#made = folder;
       return PRIVATE;
     }
     await mkdir(this.#root, { recursive: true });
@@ -133,28 +136,8 @@ class FolderPlace implements Place {
     return modes;
   }
 
-  /**
-   * Makes a file, whole or not at all, where none is; false where one is already. Where the file system has no links it is written in its place,
-   * and a power cut may leave a part of it, which no reader takes for a checkpoint.
-   */
-  async #writeOnce(path: string, text: string, mode: number): Promise<boolean> {
-    const whole = join(
-      dirname(path),
-      `.${basename(path)}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`,
-    );
-    await writeNew(whole, text, mode);
-    try {
-      await link(whole, path);
-    } catch (thrown) {
-      if (errorCode(thrown) === 'EEXIST') return false;
-      if (!WITHOUT_LINKS.has(errorCode(thrown) ?? '')) throw thrown;
-      const isNew = await writeNew(path, text, mode);
-      if (!isNew) return false;
-    } finally {
-      await unlink(whole);
-    }
-    await sync(dirname(path));
-    return true;
+  #writeOnce(path: string, text: string, mode: number): Promise<boolean> | boolean {
+    return this.#home === undefined ? writeOnce(path, text, mode) : writeOnceSync(path, text, mode);
   }
 
   async #inTime<T>(act: () => Promise<T>): Promise<{ readonly value: T } | { readonly why: string }> {
@@ -175,28 +158,6 @@ class FolderPlace implements Place {
   }
 }
 
-/** What link(2) says on file systems without hard links. */
-const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL']);
-
-/** A file of its own, on disk when this resolves; false where something has its name. */
-async function writeNew(path: string, text: string, mode: number): Promise<boolean> {
-  let handle: FileHandle;
-  try {
-    handle = await open(path, 'wx', mode);
-  } catch (thrown) {
-    if (errorCode(thrown) === 'EEXIST') return false;
-    throw thrown;
-  }
-  try {
-    await handle.chmod(mode);
-    await handle.writeFile(text);
-    await handle.sync();
-    return true;
-  } finally {
-    await handle.close();
-  }
-}
-
 /** Whoever can put a link into a shared folder must not choose where files are written. */
 async function refuseLinks(root: string, folder: string): Promise<void> {
   for (let at = folder; at.length > root.length; at = dirname(at))
@@ -211,24 +172,6 @@ async function syncUpTo(folder: string, top: string): Promise<void> {
   for (let at = folder; at.length >= top.length; at = dirname(at)) {
     await sync(at);
     if (at === dirname(at)) return;
-  }
-}
-
-/** Makes the names inside a folder durable. Windows has no fsync for folders. */
-async function sync(folder: string): Promise<void> {
-  if (process.platform !== 'win32') await withHandle(folder, constants.O_RDONLY, (handle) => handle.sync());
-}
-
-async function withHandle(
-  path: string,
-  flags: number,
-  act: (handle: FileHandle) => Promise<void>,
-): Promise<void> {
-  const handle = await open(path, flags);
-  try {
-    await act(handle);
-  } finally {
-    await handle.close();
   }
 }
 
