@@ -160,15 +160,15 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   command(
     audit,
     'verify [run|bundle]',
-    'recompute every hash, signature and checkpoint, here or of a bundle (tar, folder, exported lines)',
+    'recompute every entry, the tree, and each checkpoint, here or of a bundle (tar, folder, exported lines)',
     async () => (await import('./audit/verify.ts')).auditVerifyCommand,
     [
       new Option('--public-key <file>', 'the public key (PEM), got from elsewhere'),
       new Option(
         '--anchor <text>',
-        'what a run printed at its end, or a raw command; from elsewhere; pins the entries up to it; may be repeated',
+        'what a run printed at its end, or a raw command; from elsewhere; pins the whole store up to it; may be repeated',
       ).argParser((text: string, others: readonly string[] = []) => [...others, text]),
-      json('findings as JSON'),
+      json('verdict, pins and findings as JSON'),
     ],
   );
   command(
@@ -198,9 +198,8 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   command(
     audit,
     'anchor [run]',
-    'the head of a run in one line for the ticket: it betrays a journal that was rolled back',
+    'the head of the store in one line for the ticket: it betrays a journal that was rolled back',
     async () => (await import('./audit/anchor.ts')).auditAnchorCommand,
-    [new Option('--instance <name>', 'the head of the ledger of this instance, where raw commands stand')],
   );
   command(
     audit,

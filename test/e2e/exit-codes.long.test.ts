@@ -58,6 +58,13 @@ const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situa
       come: ({ rotate }) => rotate(),
     },
     owed: { come: restored },
+    unpinned: {
+      come: async ({ env, rotate, run }) => {
+        await rotate();
+        rmSync(join(String(env['LIFEBOAT_HOME']), 'vault.age'));
+        return run('audit', 'verify');
+      },
+    },
     unconfirmed: { come: ({ run }) => run('backups', 'create', ...ORDERS) },
     overdue: {
       options: { taskMs: 60_000 },

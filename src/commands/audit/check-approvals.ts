@@ -89,10 +89,18 @@ function textFindings(stream: string, entries: readonly Entry[]): Finding[] {
         ? []
         : found('approval.asked', `the approval was not given for what was asked: ${why}`)),
       ...(isListed ? [] : found('approval.signer', NOT_LISTED)),
+      ...(begun !== undefined && allowedBy === undefined
+        ? [{ ...WHO_UNKNOWN, stream, seq: entry.seq } as const]
+        : []),
     ];
   });
 }
 
+const WHO_UNKNOWN = {
+  severity: 'limit',
+  code: 'approval.unchecked',
+  shortMessage: 'the line that allowed the key of an approval is not on record: it was too long',
+} as const;
 const NOT_LISTED =
   'the approval rests on a line that was not in the file of allowed signers when the run began: only who was listed then could approve';
 
