@@ -78,6 +78,7 @@ export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival):
   const body = canonicalBody(arrival.body, STORE_ARRIVED);
   const next = nextLeaves(tip, [{ stream: LOG_STREAM, type: STORE_ARRIVED, body }], {
     ...arrival,
+    before: undefined,
     seqOf: () => tip.said.seq,
     vouched: tip.head?.vouched ?? 0,
   });

@@ -291,44 +291,57 @@ describe('checkpoints', () => {
 });
 
 describe('times', () => {
-  const at = (...times: string[]) => times.reverse().map((time) => new Date(`2026-03-01T${time}Z`));
-  const written = async (times: Date[], ...entries: Parameters<SealedJournal['append']>[0][]) => {
-    let now = new Date(0);
-    const sealed = await openSealed({ now: () => now });
-    for (const entry of entries) {
-      now = times.pop() ?? raise();
-      await sealed.append(entry);
-    }
-    await sealed.sealer.sealNow();
-    await sealed.close();
-    return codesOf(await auditHome(sealed, pinned(sealed))).filter((code) => code !== HOME_ONLY);
-  };
   const note = (stream: 'run/a' | 'instance/orders') => ({ stream, type: 'note', body: null }) as const;
+  const found = async (sealed: SealedJournal) =>
+    codesOf(await auditHome(sealed, pinned(sealed))).filter((code) => code !== HOME_ONLY);
+  /** Three entries, and the log's first one, with other times than they had, signed by somebody who has got the key. */
+  const dated = async (times: readonly [string, string, string], type = 'note', body = 'null') => {
+    const sealed = await openSealed();
+    for (const stream of ['run/a', 'instance/orders', 'run/a'] as const) await sealed.append(note(stream));
+    await sealed.close();
+    forge(sealed.home, (db) => {
+      const rows = rowsOf(db).map((row, at) => ({
+        ...row,
+        at: `2026-03-01T${times[Math.max(at - 1, 0)]}.000Z`,
+      }));
+      rewrite(db, rows.with(3, { ...(rows[3] ?? raise()), type, body }), sealed);
+    });
+    return (await found(sealed)).filter((code) => code !== 'limit place.empty');
+  };
 
   test('that go back by minutes are those of several machines', async () => {
-    expect(
-      await written(at('10:00:00', '09:56:00', '09:55:00'), note('run/a'), note('run/a'), note('run/a')),
-    ).toEqual([]);
+    expect(await dated(['10:00:00', '09:56:00', '09:55:00'])).toEqual([]);
   });
 
-  test('that go back by more are back-dated, once where they are', async () => {
-    const found = await written(
-      at('10:00:00', '09:54:59', '10:01:00'),
-      note('run/a'),
-      note('instance/orders'),
-      note('run/a'),
+  test('that go back by more are back-dated, once where they do', async () => {
+    expect(await dated(['10:00:00', '09:54:59', '10:01:00'])).toEqual([
+      'problem entry.backdated instance/orders 1',
+    ]);
+    expect(await dated(['10:00:00', 'yesterday', '10:01:00'])).toContain(
+      'problem entry.time instance/orders 1',
     );
-    expect(found).toEqual(['problem entry.backdated instance/orders 1']);
   });
 
-  test('that go back by what an entry says of a clock are none', async () => {
-    const moved = { stream: 'run/a', type: 'clock.moved', body: { seconds: -3600 } } as const;
-    expect(
-      await written(at('10:00:00', '09:00:01', '09:00:01'), note('run/a'), note('instance/orders'), moved),
-    ).toEqual([]);
-    expect(await written(at('10:00:00', '08:00:00'), note('run/a'), moved)).toEqual([
+  test('that go back by what an entry says of a clock are none, also just before it says so', async () => {
+    expect(await dated(['10:00:00', '09:00:01', '09:00:01'], 'clock.moved', '{"seconds":-3600}')).toEqual([]);
+    expect(await dated(['10:00:00', '10:00:01', '08:00:00'], 'clock.moved', '{"seconds":-3600}')).toEqual([
       'problem entry.backdated run/a 2',
     ]);
+  });
+
+  test('that go back because the clock of the machine did are noted by the store itself', async () => {
+    let now = new Date('2026-03-01T10:00:00Z');
+    const sealed = await openSealed({ now: () => now });
+    await sealed.append(note('run/a'));
+    now = new Date('2026-03-01T09:00:00Z');
+    await sealed.append(note('instance/orders'));
+    await sealed.append(note('run/a'));
+    await sealed.sealer.sealNow();
+    const said = await sealed.journal.read('store/log');
+    await sealed.close();
+    expect(said.map(({ type, body }) => [type, body])).toContainEqual(['clock.moved', { seconds: -3600 }]);
+    expect(said).toHaveLength(2);
+    expect(await found(sealed)).toEqual([]);
   });
 });
 

@@ -6,6 +6,7 @@ import { type Entry, type Json, LOG_STREAM, type StoredEntry, type StreamName } 
 import { leafText } from '../leaf.ts';
 import type { PreparedEntry } from '../new-entry.ts';
 import { readCheckpoint } from './checkpoint.ts';
+import { CLOCK_MOVED, clockNote } from './clock-note.ts';
 import { hearLog, type LogSays } from './known-keys.ts';
 import { KEY_ANNOUNCED, LOG_BEGUN, STORE_ARRIVED } from './log-entries.ts';
 import { leafHash } from './merkle.ts';
@@ -41,7 +42,7 @@ export interface NextLeaves {
   readonly leaves: readonly StoredLeaf[];
   /** The same as entries, bodies as they were stored. */
   readonly entries: readonly Entry[];
-  /** How many of them the store adds by itself: `log.begun` or `key.announced`. */
+  /** How many of them the store adds by itself: `log.begun` or `key.announced`, and that the clock went back. */
   readonly own: number;
   readonly head: StoredHead;
   /** What the append after this one goes on from. */
@@ -53,6 +54,8 @@ export interface AppendContext {
   readonly seqOf: (stream: string) => number;
   /** RFC 3339 UTC. */
   readonly at: string;
+  /** When the entry before was written; undefined where one clock writes all, or there is none. */
+  readonly before: string | undefined;
   readonly by: string;
   readonly signer: Signer;
   /** For the head (`StoredHead`); never smaller than this installation's head before it said. */
@@ -67,10 +70,11 @@ export interface AppendContext {
 export function nextLeaves(
   tip: LogTip,
   prepared: readonly PreparedEntry[],
-  { seqOf, at, by, signer, vouched }: AppendContext,
+  { seqOf, at, before, by, signer, vouched }: AppendContext,
 ): NextLeaves {
   if (prepared[0]?.type !== STORE_ARRIVED) refuseMoved(tip.said);
-  const first = ownEntries(tip.said, signer);
+  const moved = clockNote(before, at);
+  const first = [...(moved === undefined ? [] : [ownEntry(CLOCK_MOVED, moved)]), ...ownEntries(tip.said, signer)];
   const seqs = new Map<string, number>();
   const leaves: StoredLeaf[] = [];
   let { rim } = tip;

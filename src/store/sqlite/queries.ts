@@ -16,6 +16,8 @@ export interface Queries {
   streams(prefix?: string): readonly Head[];
   /** One more than the number of the last leaf. */
   size(): number;
+  /** When the last entry of the log was written. */
+  lastAt(): string | undefined;
   newestHead(): StoredHead | undefined;
   /** Another number as soon as another connection has committed. */
   version(): unknown;
@@ -40,6 +42,7 @@ export function prepareQueries(db: DatabaseSync): Queries {
      ) SELECT stream FROM hop WHERE substr(stream, 1, length(:prefix)) = :prefix`,
   );
   const size = db.prepare('SELECT coalesce(max(leaf) + 1, 0) AS size FROM entries');
+  const lastAt = db.prepare('SELECT at FROM entries ORDER BY leaf DESC LIMIT 1');
   const newest = db.prepare('SELECT size, note, installation, vouched FROM heads ORDER BY size DESC LIMIT 1');
   const version = db.prepare('PRAGMA data_version');
   const nodes = db.prepare('SELECT hash, tree FROM entries WHERE leaf = ?');
@@ -53,6 +56,7 @@ export function prepareQueries(db: DatabaseSync): Queries {
     readLeaves: (from, limit) => (leaves.all(from, limit) as unknown as StoredEntry[]).map(entryOf),
     streams: (prefix = '') => (names.all({ prefix }) as { stream: string }[]).map((row) => head(row.stream)),
     size: () => (size.get() as { size: number }).size,
+    lastAt: () => (lastAt.get() as { at: string } | undefined)?.at,
     newestHead: () => newest.get() as StoredHead | undefined,
     version: () => version.get()?.['data_version'],
     node(level, index) {

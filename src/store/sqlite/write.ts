@@ -72,6 +72,7 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
         const made = nextLeaves(tip, prepared, {
           seqOf: (stream) => queries.head(stream).seq,
           at,
+          before: queries.lastAt(),
           by,
           signer,
           vouched: Math.max(vouched, tip.head?.vouched ?? 0),
