@@ -25,6 +25,7 @@ const MOST_RESUMES = 12;
 /** From then on nobody is killed by chance, so that a run of bad luck is not taken for one that never ends. */
 const CALM_FROM = 7;
 const MOST_QUESTIONS = 6;
+const MOST_WAITS = 20;
 
 /** Does what an operator would until it is over. The first process that goes on is struck by `second`, or like all others by chance. */
 export function goOn(
@@ -47,7 +48,7 @@ async function resume(
 ): Promise<After> {
   if (stage.scene.approval === 'given') stage.approver?.keepSigning();
   let words: readonly string[] = ['resume'];
-  let [kills, asked] = [0, 0];
+  let [kills, asked, waits] = [0, 0, 0];
   for (let resumes = 1; ; resumes += 1) {
     const chance = second === undefined && resumes < CALM_FROM ? chanceOf(chances) : undefined;
     const chosen = resumes === 1 ? (second ?? chance) : chance;
@@ -57,6 +58,12 @@ async function resume(
     await struck.done;
     const end = await struck.started.ended;
     if (end.code === null) kills += 1;
+    // On a team's database the one who was killed has the run until its lease ends.
+    if (isHeld(end) && waits < MOST_WAITS) {
+      waits += 1;
+      resumes -= 1;
+      continue;
+    }
     const isNothingOpen = end.code === 2 && /there is no open run|there are no runs/u.test(end.stderr);
     const { isBegun, isClosed } = isNothingOpen ? await look(stage) : { isBegun: true, isClosed: false };
     // Killed after its last entry: there is nothing left to do. Killed before its first: it is begun anew.
@@ -88,12 +95,17 @@ async function isWanted(stage: Stage, { code }: Ended, wanted: Outcome): Promise
 /** Types the same again, or what its answer asks for. */
 async function repeat(stage: Stage, errand: Errand, chances: Chances, wanted: Outcome): Promise<After> {
   let { words } = stage;
-  let [kills, asked] = [0, 0];
+  let [kills, asked, waits] = [0, 0, 0];
   for (let resumes = 1; ; resumes += 1) {
     const blow = resumes > 3 ? undefined : chanceOf(chances);
     const struck = startToStrike(stage, 'headless', words, blow);
     await struck.done;
     const end = await struck.started.ended;
+    if (isHeld(end) && waits < MOST_WAITS) {
+      waits += 1;
+      resumes -= 1;
+      continue;
+    }
     const soFar = { resumes, kills, asked };
     if (end.code === wanted.code || resumes >= MOST_RESUMES) return { end, ...soFar };
     if (end.code === null) kills += 1;
@@ -105,6 +117,10 @@ async function repeat(stage: Stage, errand: Errand, chances: Chances, wanted: Ou
       asked += 1;
     }
   }
+}
+
+function isHeld({ code, stderr }: Ended): boolean {
+  return code === 3 && stderr.includes(' is held by ');
 }
 
 function chanceOf({ draw, spanMs }: Chances): Point['blow'] | undefined {

@@ -52,10 +52,13 @@ const { values } = parseArgs({
   },
 });
 
+/** Longer than a process is stopped here, and short, since whoever comes after one that was killed waits for its end. */
+const LEASE_MS = 3_000;
+
 /** What a sample is for is said by its points; a moment is slow, and mostly falls where a point is. */
 const SAMPLED_MOMENTS = 16;
 
-const product = copyProduct({ cheapVault: true });
+const product = copyProduct({ cheapVault: true, leaseMs: LEASE_MS });
 const began = performance.now();
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());

@@ -80,7 +80,7 @@ async function tryToResume(stage: Stage, holder: number | undefined): Promise<st
   const { where } = await look(stage);
   const second = startOn(stage, 'headless', ['resume']);
   const { code, stderr } = await second.ended;
-  const isNamed = stderr.includes(`is held by process ${holder} on `);
+  const isNamed = new RegExp(`is held by (?:.* \\()?process ${holder} on `, 'u').test(stderr);
   const isNothing = /there is no open run|there are no runs|run \w+ is closed|keeps the journal locked/u.test(
     stderr,
   );
