@@ -5,7 +5,7 @@ import type { Report } from '../evidence/report/model.ts';
 import { buildReport, type ReportOptions } from '../evidence/report.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
 import type { RunSummary } from '../runner/runs.ts';
-import type { Entry, JournalReader } from '../store/journal.ts';
+import type { Entry, JournalReader, Log } from '../store/journal.ts';
 import { lossesOf } from '../store/log/losses.ts';
 import { measuresOfRun } from './measure-run.ts';
 
@@ -16,7 +16,7 @@ type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version'
  * that belong to its evidence.
  */
 export async function reportOf(
-  journal: JournalReader,
+  journal: Pick<JournalReader, 'read'> & { readonly log: Pick<Log, 'head'> },
   _home: string,
   { runId, instance, runbook, version, target }: ReportedRun,
   files: readonly { readonly name: string; readonly sha256: string }[] = [],
@@ -37,7 +37,10 @@ export async function reportOf(
   });
 }
 
-async function ledgersOf(journal: JournalReader, instances: readonly string[]): Promise<readonly Entry[]> {
+async function ledgersOf(
+  journal: Pick<JournalReader, 'read'>,
+  instances: readonly string[],
+): Promise<readonly Entry[]> {
   const ledgers = await Promise.all(instances.map((name) => journal.read(`instance/${name}`)));
   return ledgers.flat();
 }

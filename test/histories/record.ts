@@ -3,8 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
-import { auditExport } from '../../src/audit/export.ts';
-import { openForReading } from '../../src/store/open-for-reading.ts';
+import { openReaderOf } from '../../src/commands/store-of.ts';
+import { leafText } from '../../src/store/leaf.ts';
 import { CASES, type Flow, V0_CASES, walk } from '../e2e/flows.ts';
 import type { Call, Trouble } from '../e2e/foreign/call.ts';
 import { ANSWERED, CANARIES, type House, type HouseOptions, openHouse, ROTATE } from '../e2e/house.ts';
@@ -113,11 +113,11 @@ async function recordRunbook(from: Product, id: string): Promise<void> {
   for (const ending of [...ROTATIONS, ...RECOVERIES].filter(({ runbook }) => runbook === id)) {
     const lines = await recordEnding(from, ending);
     writeFileSync(join(folder, `${ending.name}.jsonl`), `${lines.join('\n')}\n`);
-    process.stdout.write(`${id}-${version}/${ending.name}: ${lines.length - 1} entries\n`);
+    process.stdout.write(`${id}-${version}/${ending.name}: ${lines.length} entries\n`);
   }
 }
 
-/** The last run of a house, as `audit export` spells a stream. */
+/** The last run of a house: each entry as the text of its leaf. */
 async function recordEnding(from: Product, ending: Ending): Promise<readonly string[]> {
   let nth = 0;
   const trouble = (call: Call) => {
@@ -128,12 +128,13 @@ async function recordEnding(from: Product, ending: Ending): Promise<readonly str
   const house = await openHouse(from, { taskMs: 200, settle: '1s', trouble, ...ending.options });
   try {
     await ending.walk(house);
-    const journal = await openForReading({ home: house.home });
+    const journal = await openReaderOf({ env: house.env });
     try {
       const last = (await journal.streams('run/')).at(-1);
       if (last === undefined) throw new Error(`${ending.name} left no run`);
       const lines: string[] = [];
-      for await (const line of auditExport(journal, last.stream)) lines.push(line);
+      for await (const entry of journal.log.stored())
+        if (entry.stream === last.stream) lines.push(leafText(entry));
       return lines;
     } finally {
       await journal.close();
