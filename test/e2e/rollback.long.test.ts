@@ -37,6 +37,19 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     deleteRows(house, leaf);
     refused(expect, await house.run(...restore), ROLLED_BACK);
     expect(sent(house)).toBe(1);
+    const accepted = await house.run(
+      'audit',
+      'accept-loss',
+      '--reason',
+      'a hand',
+      '--confirm',
+      originIn(house),
+    );
+    expect(accepted.code, accepted.stderr).toBe(0);
+    const { stdout } = await house.run('doctor', '--deep', '--json');
+    expect(stdout).toContain('they are what the entries of the journal give');
+    const asked = await house.run(...restore);
+    expect([asked.code, sent(house)], asked.stderr).toEqual([5, 1]);
   });
 
   test('when the home is emptied but for the checkpoints: a new journal names the old one', async (context) => {

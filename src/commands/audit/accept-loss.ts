@@ -47,15 +47,13 @@ export async function auditAcceptLossCommand(
     context.stderr.write('nothing is lost: the journal agrees with the checkpoints of every place\n');
     return EXIT.closed;
   }
-  try {
-    await confirmLoss(context, trouble, flags.confirm);
-  } catch (thrown) {
-    await opened.journal?.close();
-    throw thrown;
-  }
+  await opened.journal?.close();
+  await confirmLoss(context, trouble, flags.confirm);
   const body = lossOf(trouble, { reason, who: whoIs(config, opened) as unknown as Json });
-  const { operator, signer } = opened;
-  const journal = opened.journal ?? (await openStoreOf(context, { by: operator, signer, afterLoss: true }));
+  const { operator, signer, checked } = opened;
+  // What follows from entries may be newer than they are, where somebody has removed them by hand.
+  const how = { afterLoss: opened.journal === undefined, rebuild: !checked.store.isShared };
+  const journal = await openStoreOf(context, { by: operator, signer, ...how });
   try {
     await writeLoss(journal, body, trouble);
   } catch (thrown) {
