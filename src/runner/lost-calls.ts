@@ -27,7 +27,7 @@ export function lostCallEntries(
  * The name of a lost call in the ledger. It is another one than that of a call which a run hands on: a run that goes on gives the same intent
  * out again, and that one is in doubt by itself.
  */
-export function lostName(stream: StreamName, intent: string): string {
+function lostName(stream: StreamName, intent: string): string {
   return stream.startsWith('run/') ? `lost-${stream.slice('run/'.length)}-${intent}` : `lost-${intent}`;
 }
 

@@ -96,8 +96,8 @@ export function inDoubt(doubt: Doubt): LifeboatError {
 export function callInWords({ verb, input }: Pick<Doubt, 'verb' | 'input'>): string {
   const words: Readonly<Record<string, string>> = {
     createBackup: 'the backup',
-    restoreBackup: `the restore of backup ${said(input['backup'])}`,
-    restoreToTime: `the restore to ${said(input['targetTime'])}`,
+    restoreBackup: `the restore of ${input['backup'] === undefined ? 'a backup' : `backup ${said(input['backup'])}`}`,
+    restoreToTime: `the restore to ${input['targetTime'] === undefined ? 'a point in time' : said(input['targetTime'])}`,
     performRecovery: 'the recovery from another instance',
     recreate: 'the recreate',
     restart: 'the restart',
@@ -106,12 +106,14 @@ export function callInWords({ verb, input }: Pick<Doubt, 'verb' | 'input'>): str
   return words[verb] ?? `the call ${verb}`;
 }
 
-/** Any command that changes the instance asks about an open call first; the one that sent it is the plainest. */
+/** Any command that changes the instance asks about an open call first; the one that sent it is the plainest, where its record is not lost. */
 function commandOf({ verb, input, instance }: Doubt): string {
   const commands: Readonly<Record<string, string>> = {
     createBackup: 'backups create',
-    restoreBackup: `backups restore ${said(input['backup'])}`,
-    restoreToTime: `pitr restore --to ${said(input['targetTime'])}`,
+    ...(input['backup'] !== undefined && { restoreBackup: `backups restore ${said(input['backup'])}` }),
+    ...(input['targetTime'] !== undefined && {
+      restoreToTime: `pitr restore --to ${said(input['targetTime'])}`,
+    }),
     recreate: 'instance recreate',
     restart: 'instance restart',
     update: 'instance update',

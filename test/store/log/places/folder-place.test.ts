@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -34,7 +37,7 @@ test('checkpoints come back with the newest first, whatever their sizes, and the
   const sizes = fc.uniqueArray(fc.integer({ min: 1, max: 3_000_000_000 }), { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(sizes, async (all) => {
-      const home = execFileSync('mktemp', ['-d'], { encoding: 'utf8' }).trim();
+      const home = mkdtempSync(join(tmpdir(), 'lifeboat-places-'));
       const place = homePlace(home);
       for (const size of all)
         expect(await place.write(noteOf(signer, size), signer)).toEqual({ result: 'written' });
@@ -43,7 +46,7 @@ test('checkpoints come back with the newest first, whatever their sizes, and the
       expect(look).toMatchObject({ result: 'read', origins: [ORIGIN] });
       const key = readFileSync(join(home, 'checkpoints', `lifeboat-${signer.installation}.pub`), 'utf8');
       expect(key).toBe(signer.publicKey);
-      execFileSync('rm', ['-rf', home]);
+      rmSync(home, { recursive: true });
     }),
     { numRuns: 15 },
   );
