@@ -74,7 +74,6 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
     findings,
   );
   auditAnchors(anchors, walk, origin, findings);
-  if (walk.size() === 0) findings.problem('store.empty', 'there is nothing to verify');
   if (
     isPinned &&
     anchors.length === 0 &&
@@ -96,7 +95,8 @@ function reportOf(
 ): AuditReport {
   const [size, root] = [walk.size(), walk.root()];
   return {
-    verdict: verdictOf(findings),
+    // Nothing to look at is not nothing found.
+    verdict: size === 0 ? 'not-intact' : verdictOf(findings),
     findings,
     pins,
     entries: size,

@@ -1,4 +1,11 @@
-import { type Finding, type Pin, verdictOf, verdictWords } from '../../audit/verdict.ts';
+import {
+  type Finding,
+  type Pin,
+  VERDICT_EXIT,
+  type Verdict,
+  verdictOf,
+  verdictWords,
+} from '../../audit/verdict.ts';
 import { counted } from '../../format.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
@@ -23,13 +30,15 @@ export interface Verified {
 const MOST_FINDINGS = 200;
 const MOST_RANGES = 20;
 
-/** What an audit has found, what pins the record, and the verdict; as JSON the same for a program. */
-export function printAudit(context: CommandContext, verified: Verified, isJson: boolean): void {
+/** Prints what an audit has found, what pins the record, and the verdict, as JSON for a program; gives the exit code. */
+export function printAudit(context: CommandContext, verified: Verified, isJson: boolean): number {
   const { findings, pins, entries, streams, anchor, run } = verified;
-  const words = verdictWords(findings, pins);
+  const verdict: Verdict = entries === 0 ? 'not-intact' : verdictOf(findings);
+  const isNothing = entries === 0 && verdictOf(findings) !== 'not-intact';
+  const words = isNothing ? 'there is nothing to verify' : verdictWords(findings, pins);
   if (isJson) {
     printJson(context, {
-      verdict: verdictOf(findings),
+      verdict,
       words,
       entries,
       streams,
@@ -38,7 +47,7 @@ export function printAudit(context: CommandContext, verified: Verified, isJson: 
       run,
       findings,
     });
-    return;
+    return VERDICT_EXIT[verdict];
   }
   const line = (text: string) => void context.stdout.write(`${text}\n`);
   for (const { severity, stream, seq, shortMessage } of findings.slice(0, MOST_FINDINGS)) {
@@ -54,6 +63,7 @@ export function printAudit(context: CommandContext, verified: Verified, isJson: 
     line(`pinned by ${show(place, 200)}: the first ${counted(size, 'entry', 'entries')}, up to ${at}`);
   if (anchor !== undefined) line(`anchor: ${anchor}`);
   line(`${counted(entries, 'entry', 'entries')} in ${counted(streams, 'stream')}: ${words}`);
+  return VERDICT_EXIT[verdict];
 }
 
 function runInWords({ stream, leaves }: NonNullable<Verified['run']>): string {

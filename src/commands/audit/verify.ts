@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { type Finding, VERDICT_EXIT, verdictOf } from '../../audit/verdict.ts';
+import type { Finding } from '../../audit/verdict.ts';
 import { readBounded, whyUnread } from '../../bounded-file.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
@@ -36,8 +36,7 @@ export async function auditVerifyCommand(
     word !== undefined && existsSync(word)
       ? await verifyPath(word, trust)
       : await verifyStore(await whereRunIs(context, word), word, trust);
-  printAudit(context, verified, flags.json === true);
-  return VERDICT_EXIT[verdictOf(verified.findings)];
+  return printAudit(context, verified, flags.json === true);
 }
 
 async function verifyStore(

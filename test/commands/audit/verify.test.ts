@@ -162,7 +162,7 @@ test('the anchor of the store is printed, and betrays a home that was rolled bac
 
 test('a home without a journal has nothing to verify, and one with a file in its place is not intact', async () => {
   expect(await verify([])).toBe(1);
-  expect(said.out).toContain('problem: there is nothing to verify\n');
+  expect(said.out).toContain('0 entries in 0 streams: there is nothing to verify\n');
   writeFileSync(join(home, 'lifeboat.db'), 'a text of another program'.repeat(300));
   expect(await verify([])).toBe(1);
   expect(said.out).toContain('problem: ');
