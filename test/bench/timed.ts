@@ -7,16 +7,34 @@ export interface Timed {
   readonly peakRssMiB: number | undefined;
 }
 
-/** Runs a program to its end. Rejects when it ends with another code than these. */
+/**
+ * Runs a program to its end, or, with `untilSaid`, until it has written anything to its output: then it is interrupted, and the time is
+ * that of the first byte. Rejects when it ends with another code than these.
+ */
 export async function timed(
   [program = '', ...args]: readonly string[],
-  { env, codes = [0] }: { readonly env?: NodeJS.ProcessEnv; readonly codes?: readonly number[] } = {},
+  {
+    env,
+    codes = [0],
+    untilSaid = false,
+  }: {
+    readonly env?: NodeJS.ProcessEnv;
+    readonly codes?: readonly number[];
+    readonly untilSaid?: boolean;
+  } = {},
 ): Promise<Timed> {
   const start = performance.now();
-  const child = spawn(program, args, { env: env ?? process.env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(program, args, { env: env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] });
   const said: Buffer[] = [];
   child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
   let peakRssMiB: number | undefined;
+  let ms: number | undefined;
+  child.stdout.resume();
+  if (untilSaid)
+    child.stdout.once('data', () => {
+      ms = performance.now() - start;
+      child.kill('SIGINT');
+    });
   // The kernel keeps the peak; the last look before the end is near enough.
   const looking = setInterval(async () => {
     peakRssMiB = (await peakOf(child.pid)) ?? peakRssMiB;
@@ -25,7 +43,7 @@ export async function timed(
     child.once('error', reject);
     child.once('close', resolve);
   });
-  const ms = performance.now() - start;
+  ms ??= performance.now() - start;
   clearInterval(looking);
   if (!codes.includes(code ?? -1))
     throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${Buffer.concat(said)}`);
