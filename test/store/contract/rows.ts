@@ -77,6 +77,19 @@ export function rowsContract(freshStore: FreshStore): void {
     ]);
   });
 
+  test('rows that somebody changed are made anew where that is asked for, also while another process writes', async () => {
+    const { store, journal, holds } = await openedWith(freshStore, ...STREAMS);
+    await journal.append([note('x'), note('y', 'run/b')], holds);
+    await store.tamper.setRow('notes', 'run/b', { count: 7 });
+    const rebuilt = await opened(store, { rebuild: true });
+    expect(await compareProjections(rebuilt, NOTES)).toEqual([]);
+    await journal.append([note('z', 'run/b')], holds);
+    expect((await rebuilt.rows('notes', { keyPrefix: 'run/b' })).map(({ value }) => value)).toEqual([
+      { count: 2 },
+    ]);
+    expect(await compareProjections(rebuilt, NOTES)).toEqual([]);
+  });
+
   test('a projection of another version is rebuilt by who writes, and folded anew by who reads', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append([note('x'), note('y')], holds);

@@ -17,6 +17,8 @@ export interface OpenOptions {
   readonly signer?: Signer;
   /** Without any it keeps `NOTES` (projection.ts). */
   readonly projections?: readonly Projection[];
+  /** Its rows are made anew. */
+  readonly rebuild?: boolean;
 }
 
 /** One empty store, and what only its engine can do to it. */
