@@ -1,0 +1,213 @@
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Hold, Journal, NewEntry } from '../../../src/store/journal.ts';
+import { openPostgresForReading, openPostgresStore } from '../../../src/store/postgres/open.ts';
+import { allOf } from '../contract/all-of.ts';
+import { notes } from '../contract/store-under-test.ts';
+import { freshSigner } from '../fresh-signer.ts';
+import { startCluster } from './cluster.ts';
+import { postgresStore } from './postgres-store.ts';
+import { startProxy } from './proxy.ts';
+
+/* What becomes of appends, holds and followers when connections break. */
+const cluster = await startCluster();
+afterAll(() => cluster.remove());
+
+const env = process.env;
+
+/** A writer that holds `run/a`, on a way that can be cut. */
+async function scene({ ttl = 20_000, patience = 20_000 } = {}) {
+  const store = await postgresStore(cluster);
+  const proxy = await startProxy(cluster);
+  const address = proxy.address(store.database);
+  const journal = await openPostgresStore({
+    ...{ address, env, by: 'tester', signer: store.signer, projections: [], ttl, patience },
+  });
+  onTestFinished(async () => {
+    proxy.open();
+    await journal.close();
+    await proxy.close();
+  });
+  const hold = await journal.hold('run/a');
+  const append = (text: string) => journal.append([note(text)], [hold]);
+  await append('first');
+  const texts = async () => (await journal.read('run/a')).map(({ body }) => (body as { text: string }).text);
+  const isThere = async (text: string) =>
+    (await cluster.query('select from lifeboat.entries where body like $1', store.database, [`%${text}%`]))
+      .length > 0;
+  return { store, proxy, journal, hold, append, texts, isThere };
+}
+
+const note = (text: string): NewEntry => ({ stream: 'run/a', type: 'note', body: { text } });
+
+describe('an append whose connection breaks', () => {
+  test('is found where its answer was lost, and there once', async () => {
+    const { proxy, append, texts, isThere, journal } = await scene();
+    const lost = proxy.loseAnswer('marked', () => isThere('marked'));
+    const [entry] = await append('marked');
+    await lost;
+    expect(entry).toMatchObject({ seq: 2, index: 2, body: { text: 'marked' } });
+    await append('next');
+    expect(await texts()).toEqual(['first', 'marked', 'next']);
+    expect(await journal.log.count()).toBe((await journal.log.head()).size);
+  });
+
+  test('is sent again where it did not arrive', async () => {
+    const { proxy, append, texts } = await scene();
+    const lost = proxy.loseRequest('marked');
+    await append('marked');
+    await lost;
+    await append('next');
+    expect(await texts()).toEqual(['first', 'marked', 'next']);
+  });
+
+  test('is tried again until the store can be reached', async () => {
+    const { proxy, append, texts } = await scene();
+    proxy.cut(false);
+    const appended = append('later');
+    proxy.open();
+    expect(await appended).toMatchObject([{ seq: 2 }]);
+    expect(await texts()).toEqual(['first', 'later']);
+  });
+
+  test('ends the journal where the store cannot be reached in time', async () => {
+    const { proxy, append } = await scene({ patience: 300 });
+    proxy.cut(false);
+    const refused = {
+      code: 'journal.lost',
+      hints: [expect.stringContaining('no further step'), expect.any(String)],
+    };
+    await expect(append('later')).rejects.toMatchObject(refused);
+    proxy.open();
+    await expect(append('later')).rejects.toMatchObject(refused);
+  });
+
+  test('keeps its place in a group of appends, each of them written once', async () => {
+    const { proxy, journal, hold, texts, isThere } = await scene();
+    const all = Array.from({ length: 20 }, (_, number) => `<${number}>`);
+    const lost = proxy.loseAnswer('<7>', () => isThere('<7>'));
+    await Promise.all(all.map((text) => journal.append([note(text)], [hold])));
+    await lost;
+    expect(await texts()).toEqual(['first', ...all]);
+  });
+});
+
+test('a server that crashes and comes back has every entry that was acknowledged', async () => {
+  const { journal, append, texts } = await scene();
+  const acknowledged: string[] = ['first'];
+  const appending = (async () => {
+    for (let number = 0; number < 30; number += 1) {
+      await append(`n${number}`);
+      acknowledged.push(`n${number}`);
+    }
+  })();
+  await cluster.crash();
+  await cluster.start();
+  await appending;
+  expect(await texts()).toEqual(acknowledged);
+  expect(await journal.log.count()).toBe((await journal.log.head()).size);
+});
+
+test('a follower misses nothing when its connections break', async () => {
+  const { proxy, journal, append } = await scene();
+  const enough = new AbortController();
+  const heard: number[] = [];
+  const following = (async () => {
+    for await (const group of journal.follow(0, enough.signal)) {
+      heard.push(...group.map(({ index }) => index));
+      if (heard.length >= 12) enough.abort();
+    }
+  })();
+  for (let number = 0; number < 10; number += 1) {
+    if (number % 3 === 0) proxy.cut(true);
+    await append(`n${number}`);
+  }
+  await following;
+  expect(heard).toEqual(heard.map((_, index) => index));
+});
+
+describe('a store that has gone back behind what this process saw', () => {
+  /** As a standby that lagged behind looks when it is promoted: the database of before the last entries. */
+  async function rolledBack() {
+    const one = await scene();
+    const { store, journal, append } = one;
+    const kept = `${store.database}_kept`;
+    await cluster.query(END_ALL, 'postgres', [store.database]);
+    await cluster.query(`create database ${kept} template ${store.database}`);
+    await append('gone');
+    await cluster.query(`drop database ${store.database} with (force)`);
+    await cluster.query(`alter database ${kept} rename to ${store.database}`);
+    return { ...one, journal };
+  }
+  const END_ALL = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1';
+
+  test('takes no append of it, and is read all the same', async () => {
+    const { append, texts } = await rolledBack();
+    await expect(append('after')).rejects.toMatchObject({
+      code: 'journal.rolled-back',
+      exitCode: 5,
+      hints: expect.arrayContaining([expect.stringContaining('standby')]),
+    });
+    await expect(append('again')).rejects.toMatchObject({ code: 'journal.rolled-back' });
+    expect(await texts()).toEqual(['first']);
+  });
+
+  test('is found also where it has grown again, by others', async () => {
+    const { store, append } = await rolledBack();
+    await cluster.query('delete from lifeboat.leases', store.database);
+    const other = await openPostgresStore({
+      ...{ address: store.address, env, by: 'other', signer: freshSigner(), projections: [] },
+    });
+    onTestFinished(() => other.close());
+    const hold = await other.hold('run/b');
+    for (const one of notes(3, 'run/b')) await other.append([one], [hold]);
+    await expect(append('after')).rejects.toMatchObject({ code: 'journal.rolled-back' });
+  });
+});
+
+test('what a process committed and did not put into the log when it died is put there by the next, before it writes', async () => {
+  const store = await postgresStore(cluster);
+  const journal = await store.open();
+  const hold = await journal.hold('run/a');
+  await journal.append([note('one')], [hold]);
+  // As if it had died after the first of the two steps: the leaves of the last append and its head never were.
+  const last = await journal.append([note('two'), note('three')], [hold]);
+  await hold.release();
+  await journal.close();
+  await store.tamper.removeNewestHead();
+  await cluster.query('alter table lifeboat.leaves disable trigger all', store.database);
+  await cluster.query('delete from lifeboat.leaves where leaf >= $1', store.database, [last[0]?.index]);
+  await cluster.query('alter table lifeboat.leaves enable trigger all', store.database);
+  const reader = await store.openForReading();
+  onTestFinished(() => reader.close());
+  expect(await reader.read('run/a')).toHaveLength(1);
+  const next = await openPostgresStore({
+    ...{ address: store.address, env, by: 'other', signer: freshSigner(), projections: [] },
+  });
+  onTestFinished(() => next.close());
+  expect((await next.read('run/a')).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  await next.append([note('four')], [await next.hold('run/a')]);
+  expect((await allOf(next.log)).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('rows that nobody of this log has signed never become part of it', async () => {
+  const store = await postgresStore(cluster);
+  const journal = await store.open();
+  onTestFinished(() => journal.close());
+  const append = async (hold: Hold, from: Journal) => from.append([note('one')], [hold]);
+  const hold = await journal.hold('run/a');
+  await append(hold, journal);
+  await cluster.query(
+    `insert into lifeboat.entries (stream, seq, by, type, body, append, signature)
+     select 'run/b', 1, by, type, body, append, signature from lifeboat.entries where stream = 'run/a'`,
+    store.database,
+  );
+  await expect(append(hold, journal)).rejects.toMatchObject({
+    code: 'journal.damaged',
+    shortMessage: 'entry 1 of run/b was not written by an installation of this journal',
+  });
+  const reader = await openPostgresForReading({ address: store.address, env, projections: [] });
+  onTestFinished(() => reader.close());
+  expect(await reader.read('run/b')).toEqual([]);
+  expect(await reader.log.count()).toBe((await reader.log.head()).size + 1);
+  expect((await allOf(reader.log)).at(-1)).toMatchObject({ index: -1, stream: 'run/b', hash: '' });
+});

@@ -1,0 +1,122 @@
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import type { Hold, Journal } from '../../../src/store/journal.ts';
+import { openPostgresStore } from '../../../src/store/postgres/open.ts';
+import { until } from '../../team/servers.ts';
+import { freshSigner } from '../fresh-signer.ts';
+import { startCluster } from './cluster.ts';
+import { postgresStore } from './postgres-store.ts';
+import { startProxy } from './proxy.ts';
+import { startWriter } from './writer-processes.ts';
+
+/* Leases by the database's clock: who loses one, who gets it, and when. */
+const cluster = await startCluster();
+afterAll(() => cluster.remove());
+
+const TTL = 2_000;
+const note = { stream: 'run/a', type: 'note', body: { text: 'x' } } as const;
+
+async function opened(address: string, ttl = TTL): Promise<Journal> {
+  const options = { address, env: process.env, by: 'Zoë', signer: freshSigner(), projections: [] };
+  const journal = await openPostgresStore({ ...options, ttl });
+  onTestFinished(() => journal.close());
+  return journal;
+}
+
+/** The hold as soon as it is free, and after how many milliseconds that was. */
+async function taken(journal: Journal): Promise<{ readonly hold: Hold; readonly after: number }> {
+  const began = performance.now();
+  let hold: Hold | undefined;
+  await until(async () => {
+    hold = await journal.hold('run/a').catch((error: { code: string }) => {
+      if (error.code !== 'journal.held') throw error;
+      return undefined;
+    });
+    return hold !== undefined;
+  });
+  if (hold === undefined) throw new Error('it was never free');
+  return { hold, after: performance.now() - began };
+}
+
+test('a hold that is renewed outlives its lease, and lasts no longer than the lease', async () => {
+  const { address } = await postgresStore(cluster);
+  const [mine, theirs] = [await opened(address), await opened(address)];
+  const hold = await mine.hold('run/a');
+  const began = performance.now();
+  const lasting: number[] = [];
+  await until(() => {
+    lasting.push(hold.lasts());
+    return performance.now() - began > TTL * 1.5;
+  });
+  expect(Math.max(...lasting)).toBeLessThan(TTL);
+  expect(Math.min(...lasting)).toBeGreaterThan(0);
+  await expect(theirs.hold('run/a')).rejects.toMatchObject({
+    code: 'journal.held',
+    exitCode: 3,
+    shortMessage: expect.stringContaining('this process itself'),
+    evidence: { by: 'Zoë', pid: process.pid },
+  });
+});
+
+test("a dead holder's stream is free within two lease times, with every entry that it was told is there", async () => {
+  const { address } = await postgresStore(cluster);
+  const writer = await startWriter(address, 'run/a', TTL);
+  const journal = await opened(address);
+  await expect(journal.hold('run/a')).rejects.toMatchObject({
+    shortMessage: expect.stringContaining(`writer (process ${writer.pid} on `),
+  });
+  writer.kill('SIGKILL');
+  await writer.ended;
+  const { hold, after } = await taken(journal);
+  expect(after).toBeLessThan(2 * TTL);
+  expect(hold.token).toBe(2);
+  expect((await journal.read('run/a')).length).toBeGreaterThanOrEqual(writer.acknowledged);
+  await journal.append([note], [hold]);
+});
+
+test('a process that stood still for longer than its lease says that it lost it, and writes nothing more', async () => {
+  const { address } = await postgresStore(cluster);
+  const writer = await startWriter(address, 'run/a', TTL);
+  const journal = await opened(address);
+  writer.kill('SIGSTOP');
+  const { hold, after } = await taken(journal);
+  expect(after).toBeLessThan(2 * TTL);
+  await journal.append([note], [hold]);
+  const before = await journal.head('run/a');
+  writer.kill('SIGCONT');
+  await writer.ended;
+  const outcomes = writer.said.flatMap(({ lost, refused }) => [lost, refused].filter(Boolean));
+  expect(outcomes.toSorted()).toEqual(['journal.conflict', 'journal.lost-hold']);
+  expect(await journal.head('run/a')).toEqual(before);
+});
+
+test('who is cut off from the database loses the hold in time, and nobody has it before', async () => {
+  const store = await postgresStore(cluster);
+  const proxy = await startProxy(cluster);
+  onTestFinished(() => proxy.close());
+  const cutOff = await opened(proxy.address(store.database));
+  const journal = await opened(store.address);
+  const hold = await cutOff.hold('run/a');
+  await cutOff.append([note], [hold]);
+  proxy.cut(false);
+  let wasLost = false;
+  hold.lost.addEventListener('abort', () => {
+    wasLost = true;
+  });
+  const { after } = await taken(journal);
+  expect([wasLost, hold.lasts()]).toEqual([true, 0]);
+  expect(after).toBeLessThan(2 * TTL);
+  proxy.open();
+  await expect(cutOff.append([note], [hold])).rejects.toMatchObject({ code: 'journal.conflict' });
+});
+
+test('a server that goes while the holder lives gives nobody else the stream', async () => {
+  const { address } = await postgresStore(cluster);
+  const ttl = 15_000;
+  const [mine, theirs] = [await opened(address, ttl), await opened(address, ttl)];
+  const hold = await mine.hold('run/a');
+  await cluster.crash();
+  await cluster.start();
+  await mine.append([note], [hold]);
+  await expect(theirs.hold('run/a')).rejects.toMatchObject({ code: 'journal.held' });
+  expect(hold.lasts()).toBeGreaterThan(0);
+});
