@@ -41,6 +41,6 @@ export async function startWriter(address: string, stream: string, ttl: number):
     kill: (signal: NodeJS.Signals) => void child.kill(signal),
     ended,
   };
-  await until(() => writer.acknowledged > 0);
+  await until(() => writer.acknowledged > 0, 120_000);
   return writer;
 }
