@@ -43,13 +43,18 @@ const STEPS: readonly Step[] = [
   testStep('long tests', 'test:long', 1800),
   {
     name: 'crashes, a sample',
-    npm: ['run', '--silent', 'test:crash', '--', '--sample', '200', '--seed', '1'],
+    npm: ['run', '--silent', 'test:crash', '--', '--sample', '180', '--accidents', '0.25', '--seed', '1'],
     limit: 1200,
   },
   {
     name: 'faults, a sample',
-    npm: ['run', '--silent', 'test:faults', '--', '--sample', '600', '--seed', '1'],
+    npm: ['run', '--silent', 'test:faults', '--', '--sample', '520', '--seed', '1'],
     limit: 900,
+  },
+  {
+    name: 'faults on PostgreSQL, a sample',
+    npm: ['run', '--silent', 'test:faults', '--', '--store', 'postgres', '--sample', '80', '--seed', '1'],
+    limit: 600,
   },
   { name: 'types', npm: ['run', '--silent', 'types'], limit: 120 },
   { name: 'lint', npm: ['run', '--silent', 'lint'], limit: 120 },

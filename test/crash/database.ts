@@ -1,5 +1,5 @@
 import { initPostgresStore } from '../../src/store/postgres/init.ts';
-import { addressOf, type Servers, startServers } from '../team/servers.ts';
+import { addressOf, ask, type Servers, startServers } from '../team/servers.ts';
 
 /** The database of one trial, on a server that all of them share. */
 export interface TrialDatabase {
@@ -14,20 +14,30 @@ export interface TrialDatabase {
 
 const TEMPLATE = 'lifeboat_empty';
 
+/** Tells the processes that this one starts where the server is. */
+const PORT = 'TRIAL_DATABASE_PORT';
+
 let shared: Promise<Servers> | undefined;
 let made = 0;
 
+/** Starts the server that all trials share, here and in the processes that are started from here. */
+export async function shareDatabases(): Promise<void> {
+  shared ??= startShared();
+  process.env[PORT] = String((await shared).primary.port);
+}
+
 /** An empty store in a database of its own; the server is started by the first one. */
 export async function freshDatabase(): Promise<TrialDatabase> {
-  shared ??= startShared();
-  const { primary } = await shared;
+  if (process.env[PORT] === undefined) await shareDatabases();
+  const port = Number(process.env[PORT]);
   made += 1;
-  const [name, kept] = [`trial_${made}`, `trial_${made}_kept`];
-  const copy = (from: string, to: string) => primary.query(`create database ${to} template ${from}`);
-  const drop = (one: string) => primary.query(`drop database if exists ${one} with (force)`);
+  const name = `trial_${process.pid}_${made}`;
+  const kept = `${name}_kept`;
+  const copy = (from: string, to: string) => ask(port, `create database ${to} template ${from}`);
+  const drop = (one: string) => ask(port, `drop database if exists ${one} with (force)`);
   await copy(TEMPLATE, name);
   return {
-    address: addressOf([primary.port], name),
+    address: addressOf([port], name),
     keep: async () => void (await copy(name, kept)),
     putBack: async () => {
       await drop(name);
@@ -44,6 +54,7 @@ export async function freshDatabase(): Promise<TrialDatabase> {
 export async function closeDatabases(): Promise<void> {
   await (await shared)?.close();
   shared = undefined;
+  delete process.env[PORT];
 }
 
 async function startShared(): Promise<Servers> {

@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { closeDatabases, shareDatabases } from '../crash/database.ts';
 import { type Case, casesOf, recordFlow } from './cases.ts';
 import { tryInCrew } from './crew.ts';
 import { flowsNamed } from './flows.ts';
@@ -12,7 +13,7 @@ import { TABLE_TEXT } from './table.ts';
 import type { Finding } from './trial.ts';
 
 /*
- * `npm run test:faults [-- --sample N --seed S --flow NAME --fault NAME --kind NAME --out FILE --table]`: walks every flow into every fault
+ * `npm run test:faults [-- --sample N --seed S --flow NAME --fault NAME --kind NAME --store ENGINE --out FILE --table]`: walks every flow into every fault
  * at every endpoint that it calls, and out of it again. Exit code 1 when a verdict is not the one of the table, or a promise was broken.
  */
 const { values } = parseArgs({
@@ -23,6 +24,8 @@ const { values } = parseArgs({
     flow: { type: 'string' },
     fault: { type: 'string' },
     kind: { type: 'string' },
+    /** sqlite or postgres. */
+    store: { type: 'string', default: 'sqlite' },
     /** Every finding, one a line, for whoever wants to count. */
     out: { type: 'string' },
     /** Processes. */
@@ -34,7 +37,17 @@ const { values } = parseArgs({
 const RECORDED_AT_ONCE = 6;
 
 if (values.table) process.stdout.write(TABLE_TEXT);
-else process.exitCode = await cross();
+else process.exitCode = await crossOn(values.store);
+
+async function crossOn(store: string): Promise<number> {
+  process.env['FAULTS_STORE'] = store;
+  if (store === 'postgres') await shareDatabases();
+  try {
+    return await cross();
+  } finally {
+    await closeDatabases();
+  }
+}
 
 async function cross(): Promise<number> {
   const began = performance.now();

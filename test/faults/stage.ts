@@ -22,8 +22,10 @@ import { Secret } from '../../src/secret.ts';
 import { addressFrom } from '../../src/service/address.ts';
 import { openService } from '../../src/service/open.ts';
 import type { Journal } from '../../src/store/journal.ts';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { PROJECTIONS } from '../../src/store/projections/all.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { freshDatabase } from '../crash/database.ts';
 import type { House } from '../e2e/house.ts';
 import { CANARIES } from '../e2e/house.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
@@ -57,12 +59,8 @@ const LIMITS = { sendMs: 150_000, downloadHeadersMs: 150_000, headersMs: 10_000,
 export async function openStage(site: Site, { revision, platform: isBound }: Walkable): Promise<Stage> {
   const home = mkdtempSync(join(tmpdir(), 'lifeboat-faults-'));
   mkdirSync(join(home, 'home'), { mode: 0o700 });
-  const journal = await openSqliteStore({
-    home: join(home, 'home'),
-    by: 'Robin',
-    signer: freshSigner(),
-    projections: PROJECTIONS,
-  });
+  const database = process.env['FAULTS_STORE'] === 'postgres' ? await freshDatabase() : undefined;
+  const journal = await openStore(join(home, 'home'), database?.address);
   const keyring = openKeyring(memoryStore());
   await keyring.add('orders', new Secret(CANARIES.oldKey));
 
@@ -145,9 +143,19 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
     },
     close: async () => {
       await journal.close();
+      await database?.drop();
       rmSync(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** The fast clock must not make a lease, or the patience with a database, shorter than they are. */
+async function openStore(home: string, address: string | undefined): Promise<Journal> {
+  const options = { by: 'Robin', signer: freshSigner(), projections: PROJECTIONS };
+  if (address === undefined) return openSqliteStore({ home, ...options });
+  const speed = Number(process.env['FAULTS_SPEED'] ?? 1);
+  const slow = { ttl: 15_000 * speed, patience: 20_000 * speed };
+  return openPostgresStore({ address, env: {}, ...options, ...slow });
 }
 
 /** What the flags of the command line answer, by somebody who has maintenance updates held back wherever that is offered. */

@@ -171,7 +171,8 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-async function ask(port: number, sql: string): Promise<readonly Record<string, unknown>[]> {
+/** Runs statements as the superuser; gives the rows of the last one. */
+export async function ask(port: number, sql: string): Promise<readonly Record<string, unknown>[]> {
   const client = new Client({ host: '127.0.0.1', port, user: SUPERUSER, database: 'postgres' });
   client.on('error', () => undefined);
   try {
