@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { canTrace, signallingAt } from '../crash/strace.ts';
@@ -7,18 +16,21 @@ import { CANARIES, type House } from './house.ts';
 import { useHouses } from './scene.ts';
 
 /** A rotation, its bundle, and the folder that a stranger has unpacked it into. */
-async function bundled({ folder, rotate, run }: House) {
+async function bundled({ folder, rotate, run, entries }: House) {
   const { code, stdout, stderr } = await rotate();
   if (code !== 0) throw new Error(stderr);
   const tar = join(folder, 'bundle.tar');
   const [, anchor = ''] = /anchor for the ticket: (\S+)/u.exec(stdout) ?? [];
-  const [, runId = ''] = anchor.split(':');
+  const runId =
+    (await entries()).find(({ type }) => type === 'run.started')?.stream.replace('run/', '') ?? '';
+  const key = join(folder, 'house.pub');
+  writeFileSync(key, (await run('audit', 'key')).stdout);
   const made = await run('audit', 'export', runId, '--out', tar);
   if (made.code !== 0) throw new Error(made.stderr);
   const elsewhere = join(folder, 'elsewhere');
   mkdirSync(elsewhere);
   execFileSync('tar', ['-xf', tar, '-C', elsewhere]);
-  return { tar, elsewhere, anchor, runId };
+  return { tar, elsewhere, anchor, runId, key };
 }
 
 describe.concurrent('an evidence bundle', () => {
@@ -27,19 +39,21 @@ describe.concurrent('an evidence bundle', () => {
   test('is verified on another machine by the tools of the system alone', async (context) => {
     const { expect } = context;
     const opened = await house(context);
-    const { tar, elsewhere, anchor, runId } = await bundled(opened);
+    const { tar, elsewhere, anchor, key } = await bundled(opened);
     expect(readdirSync(elsewhere).sort()).toEqual([
       'README.txt',
       'SHA256SUMS',
+      'checkpoint.note',
       'checkpoints',
       'journal.jsonl',
       'ledger',
       'lifeboat.pub',
+      'log.jsonl',
       'machine.json',
       'machine.mmd',
-      'manifest.json',
       'manifest.note',
       'plan.txt',
+      'proof.json',
       'report.html',
       'report.json',
       'report.md',
@@ -63,15 +77,15 @@ describe.concurrent('an evidence bundle', () => {
     expect(openssl.stdout + openssl.stderr).toContain('Signature Verified Successfully');
     execFileSync('rm', ['text', 'signature'], { cwd: elsewhere });
 
-    const node = spawnSync(process.execPath, ['verify.mjs', '--anchor', anchor], {
-      cwd: elsewhere,
+    const words = ['--public-key', key, '--anchor', anchor];
+    const node = spawnSync(process.execPath, ['verify.mjs', ...words], { cwd: elsewhere, encoding: 'utf8' });
+    expect([node.status, node.stderr]).toEqual([0, '']);
+    expect(node.stdout).toMatch(/^journal\.jsonl: \d+ entries\n/u);
+    expect(node.stdout).toMatch(/\nintact\n$/u);
+    const alone = spawnSync(process.execPath, [join(elsewhere, 'verify.mjs'), elsewhere], {
       encoding: 'utf8',
     });
-    expect(node.stdout).toMatch(/^\d+ files: nothing was changed\n/u);
-    expect(node.stdout).toContain(`run/${runId}: ${anchor.split(':')[2]} entries, anchor ${anchor}\n`);
-    expect(node.stdout).toContain('believed: only entries 1 to ');
-    expect(node.stderr).toBe('');
-    expect(spawnSync(process.execPath, [join(elsewhere, 'verify.mjs'), elsewhere]).status).toBe(0);
+    expect(alone).toMatchObject({ status: 3, stdout: expect.stringContaining('limit: no key is pinned') });
 
     // Neither a home nor a config is needed, and none is made.
     const nothing = join(opened.folder, 'nothing');
@@ -84,9 +98,9 @@ describe.concurrent('an evidence bundle', () => {
       `LIFEBOAT_HOME=${nothing}`,
     ];
     for (const place of [tar, elsewhere]) {
-      const verified = await opened.startUnder(bare, 'audit', 'verify', place, '--anchor', anchor).ended;
+      const verified = await opened.startUnder(bare, 'audit', 'verify', place, ...words).ended;
       expect(verified.code, verified.stdout + verified.stderr).toBe(0);
-      expect(verified.stdout).toContain(`the anchor holds: entry ${anchor.split(':')[2]} of run/${runId}`);
+      expect(verified.stdout).toContain(`the anchor holds: the first ${anchor.split(':')[2]} entries`);
     }
     expect(existsSync(nothing)).toBe(false);
   });
@@ -115,30 +129,43 @@ describe.concurrent('an evidence bundle', () => {
     for (const secret of secrets) expect(readFileSync(tar).includes(secret)).toBe(false);
   });
 
-  test('that is signed with another key than its record says so, and is verified with both', async (context) => {
+  test('is not made with the key of another key store: it would vouch for a log that it does not know', async (context) => {
     const { expect } = context;
     const opened = await house(context);
-    const { tar, elsewhere, runId } = await bundled(opened);
-    const quiet = await opened.run('audit', 'export', runId, '--out', `${tar}.1`);
-    expect(quiet.stderr).not.toContain('another key');
-    // Another key store, as after a loss that was made good by a new one.
+    const { tar, runId } = await bundled(opened);
     const other = await house(context);
     expect((await other.rotate()).code).toBe(0);
     cpSync(join(other.home, 'vault.age'), join(opened.home, 'vault.age'));
     const made = await opened.run('audit', 'export', runId, '--out', `${tar}.2`);
+    expect(made.code, made.stderr).toBe(1);
+    expect(made.stderr).toContain('the record is not intact, so it is not signed');
+    expect(existsSync(`${tar}.2`)).toBe(false);
+  });
+
+  test('of a home whose key store is gone is signed with a key of its own, says so, and is verified with both', async (context) => {
+    const { expect } = context;
+    const opened = await house(context);
+    const { tar, elsewhere, runId, key } = await bundled(opened);
+    rmSync(join(opened.home, 'vault.age'));
+    const made = await opened.run('audit', 'export', runId, '--out', `${tar}.2`);
     expect(made.code, made.stderr).toBe(0);
-    expect(made.stderr).toContain('the run was signed with another key than the one that signs this export');
+    expect(made.stderr).toContain('this export is signed with another key');
     execFileSync('tar', ['-xf', `${tar}.2`, '-C', elsewhere]);
-    const keys = join(opened.folder, 'keys.pem');
-    writeFileSync(keys, readFileSync(join(elsewhere, 'lifeboat.pub')));
-    const verified = await opened.run('audit', 'verify', `${tar}.2`, '--public-key', keys);
+    const both = join(opened.folder, 'keys.pem');
+    writeFileSync(both, readFileSync(key, 'utf8') + readFileSync(join(elsewhere, 'lifeboat.pub'), 'utf8'));
+    const verified = await opened.run('audit', 'verify', `${tar}.2`, '--public-key', both);
     expect(verified.code, verified.stdout).toBe(0);
+    const without = await opened.run('audit', 'verify', `${tar}.2`, '--public-key', key);
+    expect([without.code, without.stdout]).toEqual([
+      1,
+      expect.stringContaining('the manifest is signed by a key'),
+    ]);
   });
 
   test('a verifier that is given nothing to verify with, or nothing to verify, accuses nobody', async (context) => {
     const { expect } = context;
     const opened = await house(context);
-    const { tar, elsewhere } = await bundled(opened);
+    const { tar, elsewhere, key } = await bundled(opened);
     const verifier = join(elsewhere, 'verify.mjs');
     const said = (...args: string[]) => {
       const { status, stdout } = spawnSync(process.execPath, [verifier, ...args], { encoding: 'utf8' });
@@ -150,7 +177,7 @@ describe.concurrent('an evidence bundle', () => {
     expect(said(elsewhere, '--anchor')).toEqual({ status: 2, stdout: '' });
     expect(said(elsewhere, '--public-key', `${tar}.gone`)).toEqual({ status: 2, stdout: '' });
     expect(said(elsewhere, '--public-key', join(elsewhere, 'README.txt'))).toEqual({ status: 2, stdout: '' });
-    expect(said('--public-key', join(elsewhere, 'lifeboat.pub'), elsewhere)).toMatchObject({ status: 0 });
+    expect(said('--public-key', key, elsewhere)).toMatchObject({ status: 0 });
     execFileSync('tar', ['-cf', `${tar}.again`, '-C', elsewhere, '.']);
     const again = await opened.run('audit', 'verify', `${tar}.again`);
     expect(again.stdout).toContain('unpacked, its folder can be verified');
@@ -159,17 +186,17 @@ describe.concurrent('an evidence bundle', () => {
   test('is not written over a file, nor into a terminal; the journal alone stays lines', async (context) => {
     const { expect } = context;
     const opened = await house(context);
-    const { tar, runId } = await bundled(opened);
+    const { tar, runId, key } = await bundled(opened);
     const again = await opened.run('audit', 'export', runId, '--out', tar);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('evidence is not overwritten')]);
     const piped = await opened.run('audit', 'export', runId, '--out', '-');
     expect(piped.code, piped.stderr).toBe(0);
     const lines = await opened.run('audit', 'export', runId, '--lines');
     writeFileSync(join(opened.folder, 'lines.jsonl'), lines.stdout);
-    const verified = await opened.run('audit', 'verify', join(opened.folder, 'lines.jsonl'));
+    const verify = ['audit', 'verify', join(opened.folder, 'lines.jsonl')];
+    expect((await opened.run(...verify)).code).toBe(3);
+    const verified = await opened.run(...verify, '--public-key', key);
     expect(verified.code, verified.stdout).toBe(0);
-    const key = await opened.run('audit', 'key');
-    expect(key.stdout).toBe(readFileSync(join(opened.home, 'checkpoints/lifeboat.pub'), 'utf8'));
   });
 
   test('tells an anchor that was copied badly from one that the record does not keep', async (context) => {
@@ -204,7 +231,7 @@ describe.concurrent('an evidence bundle', () => {
       if (call === 'link') expect(killed.code).toBeNull();
       if (!existsSync(path)) expect(await opened.run(...words)).toMatchObject({ code: 0 });
       const verified = await opened.run('audit', 'verify', path);
-      expect(verified.code, verified.stdout).toBe(0);
+      expect(verified.code, verified.stdout).toBe(3);
     },
   );
 

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import type { StoredEntry } from '../../store/journal.ts';
+import { counted } from '../../format.ts';
+import { LOG_STREAM, type StoredEntry } from '../../store/journal.ts';
 import type { Anchor } from '../../store/log/anchor.ts';
 import { type Checkpoint, readCheckpoint } from '../../store/log/checkpoint.ts';
 import { KEY_ENDORSED, KeyEndorsed, LOG_BEGUN, LogBegun } from '../../store/log/log-entries.ts';
@@ -24,21 +25,17 @@ export function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: 
   const origin = claimOf(notes[0]?.[1])?.origin;
   for (const [file, note] of notes) {
     const claim = claimOf(note);
-    if (claim === undefined)
-      findings.problem('checkpoint.unreadable', `${show(file, 160)}: not a checkpoint any more`);
-    else if (claim.origin !== origin)
-      findings.problem('checkpoint.other-log', `${show(file, 160)} belongs to another log`);
+    const problem = (code: string, what: string) => findings.problem(code, `${show(file, 160)}: ${what}`);
+    if (claim === undefined) problem('checkpoint.unreadable', 'not a checkpoint any more');
+    else if (claim.origin !== origin) problem('checkpoint.other-log', 'it belongs to another log');
     else if (tree?.root(claim.size)?.toString('hex') !== claim.root)
-      findings.problem(
-        'checkpoint.other-root',
-        `${show(file, 160)}: the first ${claim.size} entries are not those that were signed, or the proof is none`,
-      );
+      problem('checkpoint.other-root', `the first ${claim.size} entries are not those that were signed`);
   }
 }
 
 /**
- * The keys whose signatures count: those to begin with, and each that was endorsed in the log below a checkpoint which one of them has signed.
- * Says of each checkpoint when none of them has.
+ * The keys whose signatures count: those to begin with, and each that was endorsed in the log below a checkpoint which
+ * one of them has signed. Says of each checkpoint when none of them has.
  */
 export function believedKeys(
   begin: readonly KeyObject[],
@@ -47,88 +44,63 @@ export function believedKeys(
   findings: Findings,
 ): readonly KeyObject[] {
   const keys = [...begin];
-  const endorsed = aboutLog.flatMap(({ index, type, body }) => {
-    const { data } = KeyEndorsed.safeParse(type === KEY_ENDORSED ? JSON.parse(body) : undefined);
-    return parsePublicKeys(data?.publicKey ?? '').map((key) => ({ index, key }));
-  });
-  for (let known = -1; known !== keys.length; ) {
-    known = keys.length;
-    const signed = notes.flatMap(([, note]) => {
+  const reaches = (index: number) =>
+    notes.some(([, note]) => {
       const read = readCheckpoint(note, keys);
-      return read.result === 'signed' ? [read.checkpoint.size] : [];
+      return read.result === 'signed' && read.checkpoint.size > index;
     });
-    const reach = Math.max(0, ...signed);
-    for (const { index, key } of endorsed)
-      if (index < reach && !keys.some((other) => other.equals(key))) keys.push(key);
+  // In the order of the log: what is not reached now is reached by no key that is endorsed later.
+  for (const { index, type, body } of aboutLog) {
+    const { data } = KeyEndorsed.safeParse(type === KEY_ENDORSED ? JSON.parse(body) : undefined);
+    if (data !== undefined && reaches(index)) keys.push(...parsePublicKeys(data.publicKey));
   }
   for (const [at, [file, note]] of notes.entries()) {
     const { result } = readCheckpoint(note, keys);
+    const what = show(file, 160);
     if (result === 'bad-signature')
-      findings.problem(
-        'checkpoint.bad-signature',
-        `${show(file, 160)} was changed: its signature does not fit`,
-      );
+      findings.problem(`checkpoint.${result}`, `${what} was changed: its signature does not fit`);
     else if (result === 'unknown-key' && at === 0)
-      findings.problem(
-        'checkpoint.unknown-key',
-        `${show(file, 160)} is signed by a key that this audit does not know`,
-      );
+      findings.problem(`checkpoint.${result}`, `${what} is signed by a key that is not known`);
     else if (result === 'unknown-key')
-      findings.limit(
-        'checkpoint.unknown-key',
-        `${show(file, 160)} pins nothing: its key is neither given nor endorsed`,
-      );
+      findings.limit(`checkpoint.${result}`, `${what} pins nothing: its key is neither given nor endorsed`);
   }
   return keys;
 }
 
-/** The keys that are there without one from elsewhere: those beside the bundle, and that of the log's first entry. */
-export function keysBeside(pem: string, aboutLog: readonly StoredEntry[]): readonly KeyObject[] {
-  const [first] = aboutLog;
-  const begun = first?.type === LOG_BEGUN ? LogBegun.safeParse(JSON.parse(first.body)).data : undefined;
+/** What there is without a key from elsewhere: the keys beside the bundle, and that of the log's first entry. */
+export function keysBeside(pem: string, begun: Begun): readonly KeyObject[] {
   return [...parsePublicKeys(pem), ...parsePublicKeys(begun?.publicKey ?? '')];
 }
 
-/** The first entries of the log that the anchors pin, as a number; says of each anchor what became of it. */
+/** The first entry of a log, which names it; undefined where it is not that. */
+export function begunIn([first]: readonly StoredEntry[]) {
+  const isFirst = first?.index === 0 && first.stream === LOG_STREAM && first.type === LOG_BEGUN;
+  return LogBegun.safeParse(isFirst ? JSON.parse(first.body) : undefined).data;
+}
+type Begun = ReturnType<typeof begunIn>;
+
+/** How many first entries of the log the anchors pin; says of each anchor what became of it. */
 export function checkAnchors(
   anchors: readonly Anchor[],
   { origin, size: whole }: Checkpoint,
   tree: ShownTree | undefined,
   findings: Findings,
 ): number {
-  const holding = anchors.map((anchor) => {
-    const { size, root } = anchor;
-    const shown = size > whole ? undefined : tree?.root(size)?.toString('hex');
-    if (anchor.origin !== origin) {
-      findings.problem('anchor.other-log', `the anchor is of the log ${anchor.origin}, this is ${origin}`);
-      return 0;
+  let pinned = 0;
+  for (const { origin: log, size, root } of anchors) {
+    const shown = tree?.root(size)?.toString('hex');
+    const entries = counted(size, 'entry', 'entries');
+    if (log !== origin) findings.problem('anchor.other', `the anchor is of ${log}, and this is ${origin}`);
+    else if (size > whole)
+      findings.limit('anchor.later', `the anchor saw ${entries}, and here are ${whole}: it pins nothing`);
+    else if (shown === undefined)
+      findings.limit('anchor.not-shown', `no proof shows the ${entries} of the anchor: export with --anchor`);
+    else if (!shown.startsWith(root))
+      findings.problem('anchor.rewritten', `the first ${entries} are not those of the anchor`);
+    else {
+      findings.note('anchor.holds', `the anchor holds: the first ${entries} are those that it saw`);
+      pinned = Math.max(pinned, size);
     }
-    if (size > whole) {
-      findings.limit(
-        'anchor.later',
-        `the anchor saw ${size} entries, and here the log ends at ${whole}: it pins nothing here`,
-      );
-      return 0;
-    }
-    if (shown === undefined) {
-      findings.limit(
-        'anchor.not-shown',
-        `no proof here reaches the ${size} entries of the anchor: export with --anchor`,
-      );
-      return 0;
-    }
-    if (!shown.startsWith(root)) {
-      findings.problem(
-        'anchor.other-root',
-        `the first ${size} entries are not those of the anchor: the record was rewritten`,
-      );
-      return 0;
-    }
-    findings.note(
-      'anchor.holds',
-      `the anchor holds: the first ${size} entries of the log are those that it saw`,
-    );
-    return size;
-  });
-  return Math.max(0, ...holding);
+  }
+  return pinned;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isCanonical } from '../../store/canonical.ts';
+import { isCanonical, refuseDepth } from '../../store/canonical.ts';
 import type { StoredEntry } from '../../store/journal.ts';
 import { leafText } from '../../store/leaf.ts';
 import { leafHash } from '../../store/log/merkle.ts';
@@ -21,13 +21,11 @@ export interface ReadLog {
   readonly streams: ReadonlyMap<string, ShownStream>;
   /** Undefined where the proof is none for these lines. */
   readonly tree: ShownTree | undefined;
-  /** Those that the proof says it shows beside the whole. */
-  readonly sizes: readonly number[];
 }
 
 const Hex = z.string().regex(/^[0-9a-f]{64}$/u);
 const Index = z.int().nonnegative();
-export const ProofShape = z.strictObject({
+const ProofShape = z.strictObject({
   leaves: z.record(z.string(), z.array(Index)),
   sizes: z.array(Index),
   nodes: z.array(Hex),
@@ -53,39 +51,35 @@ export function readLog(
 ): ReadLog {
   const leaves = new Map<number, Buffer>();
   const streams = new Map<string, ShownStream>();
-  const taken = new Set<string>();
   for (const [file, lines] of files) {
+    const name = show(file, 120);
     const places = Object.hasOwn(proof?.leaves ?? {}, file) ? (proof?.leaves[file] ?? []) : [];
     const entries = lines.map((line, at) => readLine(line, places[at] ?? -1));
     const stream = entries[0]?.stream ?? '';
     for (const [at, entry] of entries.entries()) {
       const index = places[at] ?? -1;
       if (entry === undefined || entry.stream !== stream || !isStreamName(stream))
-        findings.problem('entry.line', `line ${at + 1} of ${show(file, 120)} is not an entry of its stream`);
+        findings.problem('entry.line', `line ${at + 1} of ${name} is not an entry of its stream`);
       else if (entry.seq !== at + 1)
         findings.problem('entry.gap', `entry ${entry.seq} stands where entry ${at + 1} has to be`, {
           stream,
         });
       if (leaves.has(index) || index <= (places[at - 1] ?? -1))
-        findings.problem(
-          'entry.place',
-          `line ${at + 1} of ${show(file, 120)} has no place in the log of its own`,
-        );
+        findings.problem('entry.place', `line ${at + 1} of ${name} has no place in the log of its own`);
       leaves.set(index, leafHash(lines[at]?.slice(0, LONGEST_LINE) ?? ''));
     }
     const read = entries.filter((entry) => entry !== undefined);
     if (places.length !== lines.length)
-      findings.problem('entry.place', `the proof is not about the lines of ${show(file, 120)}`);
-    if (taken.has(stream)) findings.problem('stream.twice', `${show(stream, 120)} is here twice`);
-    taken.add(stream);
+      findings.problem('entry.place', `the proof is not about the lines of ${name}`);
+    if ([...streams.values()].some((other) => other.stream === stream))
+      findings.problem('stream.twice', `${show(stream, 120)} is here twice`);
     checkEnd(stream, read, findings);
     streams.set(file, { stream, entries: read });
   }
   for (const file of Object.keys(proof?.leaves ?? {}))
-    if (!files.has(file))
-      findings.problem('entry.place', `the proof is about ${show(file, 120)}, which is missing`);
+    if (!files.has(file)) findings.problem('entry.place', `${show(file, 120)} is missing`);
   const nodes = proof?.nodes.map((node) => Buffer.from(node, 'hex')) ?? [];
-  return { streams, tree: openTree(size, leaves, proof?.sizes ?? [], nodes), sizes: proof?.sizes ?? [] };
+  return { streams, tree: openTree(size, leaves, proof?.sizes ?? [], nodes) };
 }
 
 /** Bytes: room for a hundred thousand hashes. */
@@ -126,6 +120,7 @@ function readLine(line: string, index: number): StoredEntry | undefined {
     const [from, to] = [line.indexOf(',"body":') + 8, line.length - leafText({ ...rest, body: '' }).length];
     const body = line.slice(from, from + to);
     const fields = { ...rest, body };
+    refuseDepth(body, 'the body');
     const isExact = value !== undefined && leafText(fields) === line && isCanonical(body);
     return isExact ? { ...fields, index, hash: leafHash(line).toString('hex') } : undefined;
   } catch {

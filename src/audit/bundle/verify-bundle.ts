@@ -1,14 +1,24 @@
+import { counted } from '../../format.ts';
 import type { StoredEntry } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
-import { LOG_BEGUN } from '../../store/log/log-entries.ts';
+import { lossesIn, lossInWords } from '../../store/log/losses.ts';
 import { claimOf } from '../../store/log/places/place.ts';
 import { parsePublicKeys } from '../../store/log/public-keys.ts';
 import { MAX_NOTE_BYTES } from '../../store/log/signed-note.ts';
+import { entryOf } from '../../store/new-entry.ts';
 import { show } from '../../text.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
 import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
 import { approvalFiles } from './approvals.ts';
-import { believedKeys, checkAnchors, checkRoots, keysBeside, type Notes, type Trust } from './believe.ts';
+import {
+  begunIn,
+  believedKeys,
+  checkAnchors,
+  checkRoots,
+  keysBeside,
+  type Notes,
+  type Trust,
+} from './believe.ts';
 import { checkManifest, runOf } from './manifest.ts';
 import { linesOf, type ReadLog, readLog, readProof } from './read-log.ts';
 import type { BundleFiles } from './tar.ts';
@@ -30,8 +40,7 @@ export interface BundleReport {
 }
 
 const CHECKPOINT = 'checkpoint.note';
-const isEntries = (name: string) =>
-  name === 'journal.jsonl' || name === 'log.jsonl' || name.startsWith('ledger/');
+const ENTRIES = /^(?:journal|log)\.jsonl$|^ledger\//u;
 
 /**
  * Re-computes everything in an evidence bundle, on any machine, without a home or a config: the signed list of files, every file's hash, every
@@ -45,91 +54,75 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
     findings.problem('manifest.unreadable', 'manifest.note is missing, or is not a manifest any more');
     return { findings: findings.list(), pins: [], streams: [], anchor: undefined };
   }
-  const notes: Notes = [
-    CHECKPOINT,
-    ...[...files.keys()].filter((name) => name.startsWith('checkpoints/')),
-  ].map(
-    // Cut, it is no note any more.
-    (name) => [name, files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? ''],
-  );
-  const head = claimOf(notes[0]?.[1]);
-  const lines = new Map(
-    [...files].filter(([name]) => isEntries(name)).map(([name, bytes]) => [name, linesOf(bytes)]),
-  );
+  const others = [...files.keys()].filter((name) => name.startsWith('checkpoints/'));
+  // Cut, it is no note any more.
+  const noteIn = (name: string) => files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? '';
+  const notes: Notes = [CHECKPOINT, ...others].map((name) => [name, noteIn(name)]);
+  const head = claimOf(noteIn(CHECKPOINT));
+  const lines = [...files].filter(([name]) => ENTRIES.test(name));
   const proof = readProof(files.get('proof.json'));
   if (proof === undefined)
-    findings.problem('proof.unreadable', 'proof.json is missing, or is not a proof any more');
-  const log = readLog(lines, proof, head?.size ?? 0, findings);
+    findings.problem('proof.unreadable', 'proof.json is missing, or is no proof any more');
+  const of = new Map(lines.map(([name, bytes]) => [name, linesOf(bytes)]));
+  const log = readLog(of, proof, head?.size ?? 0, findings);
   checkRoots(notes, log.tree, findings);
-  checkStreams(log, run, head?.origin, findings);
 
   const aboutLog = log.streams.get('log.jsonl')?.entries ?? [];
+  const begun = begunIn(aboutLog);
+  checkStreams(log, run, begun !== undefined && begun.origin === head?.origin, findings);
+  const pem = trust.publicKey;
   const begin =
-    trust.publicKey === undefined
-      ? keysBeside(String(files.get('lifeboat.pub') ?? ''), aboutLog)
-      : parsePublicKeys(trust.publicKey);
+    pem === undefined ? keysBeside(String(files.get('lifeboat.pub')), begun) : parsePublicKeys(pem);
   if (begin.length === 0)
     findings.problem('key.unreadable', 'there is no ed25519 public key in PEM to verify with');
-  const keys = believedKeys(begin, notes, aboutLog, findings);
-  checkManifest(files, run, keys, findings);
+  checkManifest(files, run, believedKeys(begin, notes, aboutLog, findings), findings);
   const anchored = head === undefined ? 0 : checkAnchors(trust.anchors ?? [], head, log.tree, findings);
   sayLimits(trust, anchored, findings);
+  for (const loss of lossesIn(aboutLog.map(entryOf)))
+    findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${loss.at})`, { stream: 'store/log' });
 
   const entries = log.streams.get('journal.jsonl')?.entries ?? [];
   if (trust.isLines !== true) checkDerived(files, entries, findings);
   for (const entry of entries) if (entry.type.startsWith('approval.')) trust.approval?.(entry);
-  const at = [...log.streams.values()].flatMap((stream) => stream.entries).reduce(latest, '');
-  const size = head?.size ?? 0;
+  const all = [...log.streams.values()];
+  const at = all
+    .flatMap((stream) => stream.entries)
+    .reduce((time, entry) => (entry.at > time ? entry.at : time), '');
   return {
     findings: findings.list(),
-    pins: trust.publicKey === undefined || head === undefined ? [] : [{ place: CHECKPOINT, size, at }],
-    streams: [...log.streams.values()].map(({ stream, entries: { length } }) => ({
-      stream,
-      entries: length,
-    })),
-    anchor: head === undefined || size === 0 ? undefined : anchorOf(head),
+    pins: pem === undefined || head === undefined ? [] : [{ place: CHECKPOINT, size: head.size, at }],
+    streams: all.map(({ stream, entries: { length } }) => ({ stream, entries: length })),
+    anchor: head === undefined || head.size === 0 ? undefined : anchorOf(head),
   };
 }
 
 /** Each file has the stream that its name says, and the log begins with its own name. */
-function checkStreams(
-  { streams }: ReadLog,
-  run: string,
-  origin: string | undefined,
-  findings: Findings,
-): void {
-  const wrong = (file: string) =>
+function checkStreams({ streams }: ReadLog, run: string, isBegun: boolean, findings: Findings): void {
+  const wrong = [...streams].filter(
+    ([file, { stream }]) => file.startsWith('ledger/') && !stream.startsWith('instance/'),
+  );
+  const files = wrong.map(([file]) => file);
+  if (streams.get('journal.jsonl')?.stream !== `run/${run}`) files.push('journal.jsonl');
+  if (!isBegun) files.push('log.jsonl');
+  for (const file of files)
     findings.problem('stream.other', `${show(file, 120)} does not hold what its name says`);
-  if (streams.get('journal.jsonl')?.stream !== `run/${run}`) wrong('journal.jsonl');
-  const [first] = streams.get('log.jsonl')?.entries ?? [];
-  const begun =
-    first?.index === 0 && first.type === LOG_BEGUN && first.stream === 'store/log' ? first.body : '{}';
-  if (origin === undefined || JSON.parse(begun).origin !== origin) wrong('log.jsonl');
-  for (const [file, { stream }] of streams)
-    if (file.startsWith('ledger/') && !stream.startsWith('instance/')) wrong(file);
 }
 
 function sayLimits({ publicKey, anchors = [] }: BundleTrust, anchored: number, findings: Findings): void {
   const key = 'no key is pinned: the key in the bundle is believed, and what it signs';
-  if (publicKey === undefined && anchored === 0)
-    findings.limit(
-      'key.none',
-      `${key}: whoever made all of this anew is not found without --public-key or --anchor`,
-    );
-  else if (publicKey === undefined)
-    findings.limit(
-      'key.none',
-      `${key}; only the first ${anchored} entries of the log are pinned, by the anchor`,
-    );
+  const rest =
+    anchored === 0
+      ? ': whoever made all of this anew is not found without --public-key or --anchor'
+      : `; only the first ${counted(anchored, 'entry', 'entries')} of the log are pinned, by the anchor`;
+  if (publicKey === undefined) findings.limit('key.none', `${key}${rest}`);
   else if (anchors.length === 0)
     findings.note(
       'anchor.none',
       'a later state of the record than this one is not excluded: that takes an anchor',
     );
-  findings.note(
-    'stream.ends',
-    'that no stream had more entries than these is what the signer of the bundle says: no proof shows it',
-  );
+  const ends =
+    'that no stream had more entries than these is what the signer of the bundle says: no proof shows it';
+  findings.note('stream.ends', ends);
 }
 
 /** What follows from the record has to be what follows from it. */
@@ -137,13 +130,9 @@ function checkDerived(files: BundleFiles, run: readonly StoredEntry[], findings:
   const transcripts = transcriptWatch(() => files.get('transcript.jsonl'), false, findings);
   for (const entry of run) transcripts.take(entry);
   transcripts.finish();
-  const approvals = approvalFiles(run.map((entry) => ({ ...entry, body: JSON.parse(entry.body) })));
+  const approvals = approvalFiles(run.map(entryOf));
   const names = [...files.keys()].filter((name) => name.startsWith('approvals/'));
   for (const name of new Set([...approvals.keys(), ...names]))
     if (approvals.get(name)?.equals(files.get(name) ?? Buffer.alloc(0)) !== true)
       findings.problem('approval.file', `${show(name, 120)} is not the one of the record`);
-}
-
-function latest(time: string, { at }: StoredEntry): string {
-  return at > time ? at : time;
 }

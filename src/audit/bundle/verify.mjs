@@ -68,8 +68,7 @@ function openTree(size, leaves, { sizes, nodes }) {
     const name = `${first} ${end}`;
     if (known.has(name)) return known.get(name);
     while (marks[mark] <= first) mark += 1;
-    const near = 2 ** Math.round(Math.log2(end - first));
-    const middle = first + (near < end - first ? near : near / 2);
+    const middle = first + 2 ** (Math.ceil(Math.log2(end - first)) - 1);
     const isParted = end - first > 1 && (marks[mark] < end || used === nodes.length);
     const whole = () => (end - first === 1 && leaves.get(first)) || Buffer.from(nodes[used++], 'hex');
     known.set(name, isParted ? hash('\x01', range(first, middle), range(middle, end)) : whole());
@@ -185,6 +184,7 @@ try {
   const about = streams.get('log.jsonl');
   const keys = keysOf(pem ?? textOf(files.get('lifeboat.pub')) + about[0].body.publicKey);
   checkCheckpoints(files, roots, about, keys);
+  for (const { type } of about) limit(type === 'loss.accepted', 'log.jsonl accepts a loss of entries');
   checkFiles(files, keys, run);
   checkPapers(files, streams.get('journal.jsonl'));
   for (const anchor of values.anchor) checkAnchor(anchor, log, roots);

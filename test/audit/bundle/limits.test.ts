@@ -7,7 +7,7 @@ import { packFiles, unpackFiles } from '../../../src/audit/bundle/tar.ts';
 import { verifyBundle } from '../../../src/audit/bundle/verify-bundle.ts';
 import type { NewEntry } from '../../../src/store/journal.ts';
 import type { Anchor } from '../../../src/store/log/anchor.ts';
-import { KEY_ENDORSED } from '../../../src/store/log/log-entries.ts';
+import { KEY_ENDORSED, LOSS_ACCEPTED } from '../../../src/store/log/log-entries.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
 import { freshSigner } from '../signing.ts';
@@ -107,15 +107,14 @@ test('an anchor alone pins the log up to it, and the words say how far', async (
 test('an anchor from anywhere in the log is shown when the export was given it', async () => {
   const { evidence, anchor } = await goneOn({ stream: 'instance/billing', type: 'note', body: 1 });
   const { anchor: later } = await goneOn(note, note, note);
-  const { evidence: further } = { evidence: { ...evidence } };
-  await append(further.home, made.signer, [note]);
+  await append(evidence.home, made.signer, [note]);
   const anchors = [anchor];
-  const without = await bundleOf(further);
+  const without = await bundleOf(evidence);
   expect(findingsOf(without, { ...key(), anchors })).toMatchObject([
     { severity: 'limit', code: 'anchor.not-shown' },
   ]);
   expect(await codeOf(without, { ...key(), anchors })).toBe(3);
-  const shown = await bundleOf(further, { anchors });
+  const shown = await bundleOf(evidence, { anchors });
   expect(await codeOf(shown, { ...key(), anchors })).toBe(0);
   expect(await codeOf(shown, { ...key(), anchors: [{ ...anchor, root: '0'.repeat(20) }] })).toBe(1);
   expect(
@@ -172,6 +171,14 @@ test('a key that the log only announces counts when it is given, and for nothing
   );
   expect(await codeOf(tar, { publicKey: second.publicKey })).toBe(3);
   expect(await codeOf(tar, { publicKey: first.publicKey + second.publicKey })).toBe(0);
+});
+
+test('a loss that a person accepted stands in every later bundle', async () => {
+  const lost = { stream: 'store/log', type: LOSS_ACCEPTED } as const;
+  const body = { reason: 'the disk died', size: 21, checkpoints: [], calls: [] };
+  const tar = await bundleOf((await goneOn({ ...lost, body })).evidence);
+  expect(findingsOf(tar, key())).toMatchObject([{ severity: 'limit', code: 'loss.accepted' }]);
+  expect(await codeOf(tar, key())).toBe(3);
 });
 
 test('what follows the end of a run is found', async () => {

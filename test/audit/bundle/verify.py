@@ -295,6 +295,8 @@ def verify(path, pem=None, anchors=()):
     keys = keys_in(pem if pem is not None else files["lifeboat.pub"].decode() + about[0]["body"]["publicKey"])
     notes = [name for name in files if name == "checkpoint.note" or name.startswith("checkpoints/")]
     for entry in about:
+        if entry["type"] == "loss.accepted":
+            limits.append("a loss of entries was accepted")
         if entry["type"] == "key.endorsed":
             read = [checkpoint(files[name], keys) for name in notes]
             if any(one and one[3] == "signed" and one[1] > entry["index"] for one in read):

@@ -4,8 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
-import { keyId, MAX_NOTE_BYTES, openNote, textOf } from '../../../src/store/log/signed-note.ts';
+import { keyId, MAX_NOTE_BYTES, openNote, rawPublicKey, textOf } from '../../../src/store/log/signed-note.ts';
 import { createSigner } from '../../../src/store/log/signer.ts';
+import { noPython } from '../../audit/bundle/verifiers.ts';
 import { freshSigner } from '../../audit/signing.ts';
 import { temporaryHome } from '../temporary-home.ts';
 
@@ -124,6 +125,34 @@ test('openssl verifies the signature over the text', () => {
     'Signature Verified Successfully',
   );
 });
+
+test.skipIf(noPython)(
+  'Python reads our notes as it reads those that others have published, and finds every changed one',
+  () => {
+    const signer = freshSigner();
+    const ours = signer.note('some text\n\nand more\n', 'x.example/1');
+    const raw = rawPublicKey(createPublicKey(signer.publicKey)).toString('hex');
+    const all = [
+      ...Object.values(PUBLISHED).map(({ vkey, note }) => [note, nameOf(vkey), rawKey(vkey).toString('hex')]),
+      [ours, 'x.example/1', raw],
+    ].flatMap(([note = '', ...rest]) => [
+      [note, ...rest],
+      [note.replace('e', 'E'), ...rest],
+    ]);
+    const script = [
+      'import json, sys',
+      'sys.path.insert(0, "test/audit/bundle")',
+      'from verify import open_note',
+      'for note, name, key in json.load(sys.stdin):',
+      '    print(open_note(note.encode(), name, [bytes.fromhex(key)])[1])',
+    ].join('\n');
+    const said = execFileSync('python3', ['-B', '-c', script], {
+      input: JSON.stringify(all),
+      encoding: 'utf8',
+    });
+    expect(said.trim().split('\n')).toEqual(all.map((_, at) => (at % 2 === 0 ? 'signed' : 'changed')));
+  },
+);
 
 test('what is not an ed25519 key is refused without quoting it', () => {
   const wrong = new Secret('-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----');
