@@ -4,8 +4,9 @@ let stuck = 0;
 export class TooSlow extends Error {}
 
 /**
- * What an operation of the system gives, when it comes back within `ms`; rejects with `TooSlow` when it does not. It cannot be called off: a
- * thread stays inside a file on a dead network mount for as long as the mount is dead. Nothing waits for it, not even `leave`.
+ * What an operation of the system gives, when it comes back within `ms`; rejects with `TooSlow` when it does
+ * not. It cannot be called off: a thread stays inside a file on a dead network mount for as long as the mount
+ * is dead. Nothing waits for it, not even `leave`.
  */
 export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
   const doing = act();
@@ -26,8 +27,8 @@ export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Ends the process. Node would wait at its end for threads that are inside the system; where an operation never came back, the process becomes
- * one that ends at once instead.
+ * Ends the process. Node would wait at its end for threads that are inside the system; where an operation
+ * never came back, the process becomes one that ends at once instead.
  */
 export function leave(exitCode: number): void {
   if (stuck > 0 && process.execve !== undefined && process.platform !== 'win32') {

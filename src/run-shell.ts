@@ -20,8 +20,9 @@ const STDOUT_LIMIT = 64 * 1024;
 const STDERR_LIMIT = 4 * 1024;
 
 /**
- * Runs a command by `/bin/sh` in a process group of its own, so that nothing that it has started outlives it. It is
- * killed, with its group, when its time is over and when the signal is aborted; then this rejects with the signal's reason.
+ * Runs a command by `/bin/sh` in a process group of its own, so that nothing that it has started outlives it.
+ * It is killed, with its group, when its time is over and when the signal is aborted; then this rejects with
+ * the signal's reason.
  */
 export async function runShell(
   command: string,

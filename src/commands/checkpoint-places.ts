@@ -5,7 +5,10 @@ import { folderPlace, homePlace } from '../store/log/places/folder-place.ts';
 import type { Place } from '../store/log/places/place.ts';
 import type { CommandContext } from './context.ts';
 
-/** The places for checkpoints: that of the home, which is required, and those of the config. Nothing is looked at before they are used. */
+/**
+ * The places for checkpoints: that of the home, which is required, and those of the config. Nothing is looked
+ * at before they are used.
+ */
 export function placesOf(home: string, configured: readonly CheckpointConfig[]): [Place, ...Place[]] {
   const further = configured.map((one) =>
     'folder' in one

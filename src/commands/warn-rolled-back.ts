@@ -7,8 +7,9 @@ import { show } from '../text.ts';
 import type { CommandContext } from './context.ts';
 
 /**
- * One line on stderr where a journal is not what was signed in the home: reading goes on. Only the home is looked at, since a command that reads waits for no
- * mount and for no key; `lifeboat doctor` looks at every place. Never rejects.
+ * One line on stderr where a journal is not what was signed in the home: reading goes on. Only the home is
+ * looked at, since a command that reads waits for no mount and for no key; `lifeboat doctor` looks at every
+ * place. Never rejects.
  */
 export async function warnIfRolledBack(
   { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,

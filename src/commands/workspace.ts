@@ -21,7 +21,9 @@ export interface Workspace {
   readonly keyring: Keyring;
   readonly signer: Signer;
   readonly sealer: Sealer;
-  /** Seals what was appended and is not sealed yet, closes the journal, and prints what could not be sealed. */
+  /**
+   * Seals what was appended and is not sealed yet, closes the journal, and prints what could not be sealed.
+   */
   close(): Promise<void>;
 }
 
@@ -36,9 +38,10 @@ export interface WorkspaceOptions {
 }
 
 /**
- * Opens the home for a command that writes. The key store comes first: without one nothing is begun, and the error says what is
- * missing. Then the store is held against its checkpoints: where it is not what was signed, this rejects with `journal.rolled-back` (exit 5) and
- * nothing is written. Rejects with what `chooseStore` and `openStoreOf` reject with.
+ * Opens the home for a command that writes. The key store comes first: without one nothing is begun, and the
+ * error says what is missing. Then the store is held against its checkpoints: where it is not what was
+ * signed, this rejects with `journal.rolled-back` (exit 5) and nothing is written. Rejects with what
+ * `chooseStore` and `openStoreOf` reject with.
  */
 export async function openWorkspace(
   context: CommandContext,
@@ -128,9 +131,10 @@ export async function workspaceOf(
 }
 
 /**
- * The key store that the environment asks for, with the keys of the instances in it: to be written to, so proven usable, unless it is
- * only looked into (`look`), where no disk has to be writable. Rejects with `keys.gone` where the home remembers keys and the store has none;
- * with `check` nobody is asked whether to begin anew.
+ * The key store that the environment asks for, with the keys of the instances in it: to be written to, so
+ * proven usable, unless it is only looked into (`look`), where no disk has to be writable. Rejects with
+ * `keys.gone` where the home remembers keys and the store has none; with `check` nobody is asked whether to
+ * begin anew.
  */
 export async function openKeys(
   context: CommandContext,

@@ -3,9 +3,10 @@ import type { Entry, Json, NewEntry, StreamName } from '../store/journal.ts';
 import type { LostCall } from '../store/log/rollback.ts';
 
 /**
- * A call that was armed in a part of the journal that is lost, as entries for the ledger of its instance: from then on it is a call in doubt like any other. Its
- * input and its baseline are those that are still on record, in `entries` of its stream; without a baseline nothing is concluded from what the service
- * shows, and a person decides. Pure.
+ * A call that was armed in a part of the journal that is lost, as entries for the ledger of its instance:
+ * from then on it is a call in doubt like any other. Its input and its baseline are those that are still on
+ * record, in `entries` of its stream; without a baseline nothing is concluded from what the service shows,
+ * and a person decides. Pure.
  */
 export function lostCallEntries(
   { stream, instance, verb, intent, at }: LostCall,
@@ -24,8 +25,8 @@ export function lostCallEntries(
 }
 
 /**
- * The name of a lost call in the ledger. It is another one than that of a call which a run hands on: a run that goes on gives the same intent
- * out again, and that one is in doubt by itself.
+ * The name of a lost call in the ledger. It is another one than that of a call which a run hands on: a run
+ * that goes on gives the same intent out again, and that one is in doubt by itself.
  */
 function lostName(stream: StreamName, intent: string): string {
   return stream.startsWith('run/') ? `lost-${stream.slice('run/'.length)}-${intent}` : `lost-${intent}`;

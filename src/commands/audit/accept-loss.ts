@@ -24,9 +24,10 @@ const MOST_CHECKPOINTS = 4_096;
 const MOST_SETTLED = 10;
 
 /**
- * `lifeboat audit accept-loss --reason TEXT`: shows what is lost, and after a typed confirmation puts it on record, with every call that was armed in the
- * lost part in doubt on its instance, in one transaction; if the process dies inside, all of it is there or nothing. Old checkpoints stay where they
- * are. Exit 0 also when nothing is lost; 3 when nobody is there to confirm; 130 when it was declined.
+ * `lifeboat audit accept-loss --reason TEXT`: shows what is lost, and after a typed confirmation puts it on
+ * record, with every call that was armed in the lost part in doubt on its instance, in one transaction; if
+ * the process dies inside, all of it is there or nothing. Old checkpoints stay where they are. Exit 0 also
+ * when nothing is lost; 3 when nobody is there to confirm; 130 when it was declined.
  */
 export async function auditAcceptLossCommand(
   context: CommandContext,
@@ -141,8 +142,8 @@ function furthestOf(misfits: readonly SeenCheckpoint[]): readonly SeenCheckpoint
 }
 
 /**
- * All that are open, and of those whose outcome was on record the newest of each instance: a person may do them again. Nobody has to answer for a
- * backup more.
+ * All that are open, and of those whose outcome was on record the newest of each instance: a person may do
+ * them again. Nobody has to answer for a backup more.
  */
 function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
   const usable = calls.filter(({ instance }) => isStreamName(`instance/${instance}`));

@@ -17,8 +17,9 @@ import { isShared, openUnchecked } from '../store-of.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /**
- * Whether the journal agrees with the checkpoints of each place, how far each place reaches, and which losses were accepted. A command is run only when
- * `deep` is asked for: it may write a ticket each time. Otherwise only looks.
+ * Whether the journal agrees with the checkpoints of each place, how far each place reaches, and which losses
+ * were accepted. A command is run only when `deep` is asked for: it may write a ticket each time. Otherwise
+ * only looks.
  */
 export async function placeChecks(
   context: CommandContext,

@@ -19,7 +19,9 @@ export interface CheckOptions {
   readonly ownKey?: string | undefined;
   /** Several installations write to the store (PostgreSQL). */
   readonly isShared?: boolean | undefined;
-  /** How many checkpoints of a place are looked at besides those that are larger than the store; default 16. */
+  /**
+   * How many checkpoints of a place are looked at besides those that are larger than the store; default 16.
+   */
   readonly most?: number | undefined;
 }
 
@@ -30,12 +32,16 @@ export interface Checked extends Judged {
   readonly losses: readonly Loss[];
 }
 
-/** Enough to see that two copies of a store were used in turn; a copy that came first would have been stopped by the larger ones. */
+/**
+ * Enough to see that two copies of a store were used in turn; a copy that came first would have been stopped
+ * by the larger ones.
+ */
 const LOOKED_AT = 16;
 
 /**
- * Holds a store against the checkpoints of its places. `journal` is undefined where there was a store and is none now: then every
- * checkpoint of the home is one of a log that is gone. Only reads; a place that does not answer in its time limit is a warning. Rejects with what the store rejects with.
+ * Holds a store against the checkpoints of its places. `journal` is undefined where there was a store and is
+ * none now: then every checkpoint of the home is one of a log that is gone. Only reads; a place that does not
+ * answer in its time limit is a warning. Rejects with what the store rejects with.
  */
 export async function checkLog(
   journal: Pick<JournalReader, 'log' | 'read' | 'rows'> | undefined,
@@ -46,7 +52,8 @@ export async function checkLog(
   const entries = origin === undefined ? [] : await journal?.read(LOG_STREAM);
   const keys = trusting(keysOfLog(entries ?? [], ownKey), ownKey === undefined);
   const losses = lossesIn(entries ?? []);
-  // Others may append meanwhile: what the store remembers comes before the places, what it holds comes after them.
+  // Others may append meanwhile: what the store remembers comes before the places, what it holds comes after
+  // them.
   const vouched = (await journal?.log.vouched()) ?? 0;
   const before = (await journal?.log.head())?.size ?? 0;
   const looks = await Promise.all(
@@ -89,7 +96,10 @@ export async function armedCalls(
   return armedIn((await journal?.rows(pendingCalls.name, { group: 'pending' })) ?? []);
 }
 
-/** Of the calls that checkpoints name, those that the entries of the store still have in doubt. What follows from entries may be older than they are. */
+/**
+ * Of the calls that checkpoints name, those that the entries of the store still have in doubt. What follows
+ * from entries may be older than they are.
+ */
 async function stillPending(
   journal: Pick<JournalReader, 'read'> | undefined,
   places: readonly SeenPlace[],
@@ -112,7 +122,10 @@ interface PlaceLook {
   readonly look: Look;
 }
 
-/** Checkpoints in the home of logs that are not the store's own, and no word of the store's own: that log was here before. */
+/**
+ * Checkpoints in the home of logs that are not the store's own, and no word of the store's own: that log was
+ * here before.
+ */
 async function logsGone(
   looks: readonly PlaceLook[],
   origin: string | undefined,
@@ -193,7 +206,8 @@ async function checkpointSeen(
   { keys, isAccepted, rootHere: rootAt }: About,
 ): Promise<SeenCheckpoint | undefined> {
   const own = readCheckpoint(note, keys.believed);
-  // A loss can also take the entry that announced a key: one that lies beside its checkpoints is enough to stop.
+  // A loss can also take the entry that announced a key: one that lies beside its checkpoints is enough to
+  // stop.
   const read = own.result === 'signed' ? own : readCheckpoint(note, beside);
   if (read.result !== 'signed') return undefined;
   const { checkpoint } = read;

@@ -7,8 +7,8 @@ import type { LostCall, Trouble, TroubleKind } from './rollback.ts';
 const NAMED = 10;
 
 /**
- * The refusal of whatever would change an instance: `journal.rolled-back`, exit 5, with what is missing since when, which calls were armed in it, and
- * the ways out.
+ * The refusal of whatever would change an instance: `journal.rolled-back`, exit 5, with what is missing since
+ * when, which calls were armed in it, and the ways out.
  */
 export function rolledBack(trouble: Trouble): LifeboatError {
   return new LifeboatError('journal.rolled-back', inShort(trouble), {

@@ -18,7 +18,9 @@ export interface LogKeys {
   readonly announced: readonly KeyObject[];
 }
 
-/** The keys that the entries of `store/log` name. `own` is PEM; entries that cannot be read name none. Pure. */
+/**
+ * The keys that the entries of `store/log` name. `own` is PEM; entries that cannot be read name none. Pure.
+ */
 export function keysOfLog(entries: readonly Entry[], own: string | undefined): LogKeys {
   const believed = new Map<string, KeyObject>();
   const announced = new Map<string, KeyObject>();

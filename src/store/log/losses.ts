@@ -35,7 +35,9 @@ export function lossInWords({ size, checkpoints, calls, reason }: Loss): string 
   return `${lost}; ${doubts}; accepted because: ${reason}`;
 }
 
-/** Gives whether a person has accepted that a checkpoint does not fit `origin`, the log of the store. Pure. */
+/**
+ * Gives whether a person has accepted that a checkpoint does not fit `origin`, the log of the store. Pure.
+ */
 export function excusesOf(
   losses: readonly Loss[],
   origin: string | undefined,

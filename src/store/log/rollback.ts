@@ -40,8 +40,8 @@ export interface SeenStore {
   /** Up to which size it remembers that the home place had its checkpoint. */
   readonly vouched: number;
   /**
-   * Who signed its head: a believed key, one that has only announced itself, or nobody known, which is also said of a head that names other
-   * entries than are there.
+   * Who signed its head: a believed key, one that has only announced itself, or nobody known, which is also
+   * said of a head that names other entries than are there.
    */
   readonly head: 'believed' | 'announced' | 'nobody' | 'empty';
   /** There was a store in the home, and there is none now. */
@@ -69,7 +69,10 @@ export interface Trouble {
   readonly store: SeenStore;
   /** Checkpoints that do not fit, of all places. */
   readonly misfits: readonly SeenCheckpoint[];
-  /** The calls that were armed in the part that is lost, the oldest first, each with what is known of its outcome. */
+  /**
+   * The calls that were armed in the part that is lost, the oldest first, each with what is known of its
+   * outcome.
+   */
   readonly calls: readonly LostCall[];
   /** When the newest entry that is still there was written; undefined where there is none. */
   readonly since: string | undefined;
@@ -92,7 +95,8 @@ export interface Judged {
 /**
  * Whether a store is what was signed in its places. Pure.
  *
- * 1. No checkpoint of any place is larger than the store, and each has the root that the store has at its size.
+ * 1. No checkpoint of any place is larger than the store, and each has the root that the store has at its
+ *    size.
  * 2. The store has as many rows as its head says.
  * 3. A known key has signed the head, for exactly that size.
  * 4. At least one place reaches as far as the store remembers; otherwise checkpoints were removed.

@@ -18,13 +18,17 @@ export interface SealerOptions {
 
 export interface Sealer {
   /**
-   * Signs the head of the log, with the calls that are armed, and keeps it in every place; gives the note. It is on disk in the home when this resolves,
-   * and in every further place that took it within its time limit; what those did not take goes to `onProblem`. Rejects with
-   * `evidence.not-sealed` when the home does not take it, and with `journal.rolled-back` (exit 5) when a place shows that another copy of this store was
+   * Signs the head of the log, with the calls that are armed, and keeps it in every place; gives the note. It
+   * is on disk in the home when this resolves, and in every further place that took it within its time limit;
+   * what those did not take goes to `onProblem`. Rejects with `evidence.not-sealed` when the home does not
+   * take it, and with `journal.rolled-back` (exit 5) when a place shows that another copy of this store was
    * written to: then nothing may be sent.
    */
   sealNow(): Promise<string>;
-  /** The same, when anything was appended since the last checkpoint of this process; what goes wrong goes to `onProblem`. */
+  /**
+   * The same, when anything was appended since the last checkpoint of this process; what goes wrong goes to
+   * `onProblem`.
+   */
   sealRest(): Promise<void>;
 }
 

@@ -10,8 +10,8 @@ export interface CommandPlaceOptions {
 }
 
 /**
- * A command that gets each checkpoint on its standard input: a ticket, a git repository, a transparency log. Run by `/bin/sh`, killed with
- * all that it started when its time is over. It cannot be read back.
+ * A command that gets each checkpoint on its standard input: a ticket, a git repository, a transparency log.
+ * Run by `/bin/sh`, killed with all that it started when its time is over. It cannot be read back.
  */
 export function commandPlace({ command, timeoutMs, hideEnv }: CommandPlaceOptions): Place {
   return {

@@ -28,12 +28,18 @@ interface Modes {
 
 const PRIVATE: Modes = { folder: 0o700, file: 0o600 };
 
-/** The required place: `checkpoints` in the home. Links in it, and folders that others could have written, are refused. */
+/**
+ * The required place: `checkpoints` in the home. Links in it, and folders that others could have written, are
+ * refused.
+ */
 export function homePlace(home: string): Place {
   return new FolderPlace(join(home, 'checkpoints'), home);
 }
 
-/** A further folder, which several installations may share: a mounted disk, a git checkout. New folders in it are for whom it is for. */
+/**
+ * A further folder, which several installations may share: a mounted disk, a git checkout. New folders in it
+ * are for whom it is for.
+ */
 export function folderPlace(folder: string): Place {
   return new FolderPlace(folder, undefined);
 }

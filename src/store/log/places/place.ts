@@ -6,12 +6,11 @@ import type { Signer } from '../signer.ts';
 /*
  * Where checkpoints are kept outside of the store, so that a store that was rolled back shows:
  *
- *     <root>/lifeboat-<16 hex digits>.pub              public key of an installation, PEM
+ *     <root>/lifeboat-<16 hex digits>.pub     public key of an installation, PEM
  *     <root>/<16 hex digits of the origin>/x001/x234/067
- *                                                      the checkpoint of size 1234067
+ *         the checkpoint of size 1234067
  *     <root>/<16 hex digits of the origin>/x001/x234/067-<16 hex digits of the note's SHA-256>
- *                                                      another checkpoint of that size: other calls are armed, or
- *                                                      another history was signed
+ *         another one of that size: other calls are armed, or another history was signed
  *
  * Nothing is ever replaced. No folder holds more names than a thousand sizes have, and the newest is found by
  * descending.
@@ -32,8 +31,8 @@ export interface PlacedNote {
 }
 
 /**
- * `conflict`: the place has another root for that size, in `others`; the new checkpoint lies beside it. `down`: it could not be
- * written, and `why` is the end of a sentence.
+ * `conflict`: the place has another root for that size, in `others`; the new checkpoint lies beside it.
+ * `down`: it could not be written, and `why` is the end of a sentence.
  */
 export type Written =
   | { readonly result: 'written' }
@@ -66,8 +65,9 @@ export interface Place {
   readonly name: string;
   readonly kind: PlaceKind;
   /**
-   * Keeps a checkpoint, with the key that signed it beside. It is on disk when this says `written` or `conflict`; a process that dies inside
-   * leaves all of it or nothing. A place that does not answer is left alone after its time limit.
+   * Keeps a checkpoint, with the key that signed it beside. It is on disk when this says `written` or
+   * `conflict`; a process that dies inside leaves all of it or nothing. A place that does not answer is left
+   * alone after its time limit.
    */
   write(note: string, signer: Pick<Signer, 'installation' | 'publicKey'>): Promise<Written>;
   /** The newest checkpoints of a log, within the time limit of the place. */

@@ -14,8 +14,9 @@ const KEY = /^lifeboat-[0-9a-f]{16}\.pub$/u;
 const ORIGIN = /^[0-9a-f]{16}$/u;
 
 /**
- * The checkpoints below the folder of a log, the newest first. Links and files with other names are passed over. `isPrivate`: a file that others could
- * have written gives no note. Rejects with what the system says; a folder that is not there holds none.
+ * The checkpoints below the folder of a log, the newest first. Links and files with other names are passed
+ * over. `isPrivate`: a file that others could have written gives no note. Rejects with what the system says;
+ * a folder that is not there holds none.
  */
 export async function* allNotes(folder: string, isPrivate: boolean): AsyncIterable<PlacedNote> {
   for (const millions of await foldersIn(folder))

@@ -15,11 +15,15 @@ import { errorCode } from '../../../errors.ts';
 import { syncFolder } from '../../folders.ts';
 
 /*
- * A file is made whole under a name of its own and then linked to its name, which link(2) refuses where something has it. Where the file
- * system has no links it is written in its place, and a power cut may leave a part of it, which no reader takes for a checkpoint.
+ * A file is made whole under a name of its own and then linked to its name, which link(2) refuses where
+ * something has it. Where the file system has no links it is written in its place, and a power cut may leave
+ * a part of it, which no reader takes for a checkpoint.
  */
 
-/** Makes a file where none is, durably; false where something is already. Quick, for a local disk: waits for it. */
+/**
+ * Makes a file where none is, durably; false where something is already. Quick, for a local disk: waits for
+ * it.
+ */
 export function writeOnceSync(path: string, text: string, mode: number): boolean {
   const whole = besideOf(path);
   writeNewSync(whole, text, mode);
