@@ -48,7 +48,8 @@ export const EXIT_CODES = {
     when: {
       question: 'the run stands at a question that no flag answers, also after a step has failed',
       owed: 'something is owed, or an approval is missing',
-      unpinned: '`audit verify` found nothing wrong, and names what is not pinned: a key, a place, a checkpoint',
+      unpinned:
+        '`audit verify` found nothing wrong, and names what is not pinned: a key, a place, a checkpoint',
       unconfirmed: 'the change was not confirmed, and nobody is here to be asked',
       overdue: 'a wait was left because it takes too long',
       held: 'busy: another process has it; wait for it',

@@ -16,7 +16,9 @@ const ERRORS = 'src/errors.ts';
 const FORMAT = 'src/format.ts';
 /** Words for how many and how much: of the machines, because those use nothing else. */
 const QUANTITY = 'machines/parts/quantity.ts';
+const PATIENCE = 'src/patience.ts';
 const REDACT = 'src/redact.ts';
+const RUN_SHELL = 'src/run-shell.ts';
 const SECRET = 'src/secret.ts';
 const TEXT = 'src/text.ts';
 const TRUSTED = 'src/trusted-path.ts';
@@ -55,6 +57,13 @@ export const ROOMS: readonly Room[] = [
     node: ['fs', 'path', 'timers'],
     rooms: [ERRORS, FORMAT, TEXT],
     why: 'what a person names as a file is read by one hand, which knows whose it is and nothing of what is in it',
+  },
+  {
+    files: 'src/run-shell.ts',
+    packages: [],
+    node: ['child_process'],
+    rooms: [],
+    why: 'a command that a person names is run by one hand, which knows nothing of what it is for',
   },
   {
     files: 'src/cli.ts',
@@ -114,7 +123,7 @@ export const ROOMS: readonly Room[] = [
     files: 'src/keys/**',
     packages: ['age-encryption', 'canonicalize', 'keytar', 'zod'],
     node: ['crypto', 'fs', 'path', 'sqlite', 'timers'],
-    rooms: ['type src/store', BOUNDED, ERRORS, SECRET, TEXT, TRUSTED],
+    rooms: ['type src/store', 'src/store/projections/key-facts.ts', BOUNDED, ERRORS, SECRET, TEXT, TRUSTED],
     why: 'keys are kept apart from whoever sends them: the key room never reaches the network',
   },
   {
@@ -127,7 +136,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/activities/**',
     packages: ['zod'],
-    node: ['child_process', 'crypto', 'fs', 'path', 'stream', 'timers'],
+    node: ['crypto', 'fs', 'path', 'stream', 'timers'],
     rooms: [
       'type src/service',
       'src/service/parachute.ts',
@@ -135,12 +144,13 @@ export const ROOMS: readonly Room[] = [
       'src/backup',
       'src/keys',
       'type machines/parts',
-      'machines/parts/recovery-verbs.ts',
       'type src/store/journal.ts',
+      'src/store/projections',
       'type src/secret.ts',
       ERRORS,
       FORMAT,
       REDACT,
+      RUN_SHELL,
       TEXT,
       TRUSTED,
     ],
@@ -152,7 +162,10 @@ export const ROOMS: readonly Room[] = [
     node: [],
     rooms: [
       'machines/parts',
-      'type src/store/journal.ts',
+      'type src/store',
+      'src/store/fields.ts',
+      'src/store/projections',
+      'src/store/run-end.ts',
       'type src/activities/activity.ts',
       'type src/secret.ts',
       ERRORS,
@@ -161,9 +174,31 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/store/**',
-    packages: ['canonicalize', 'zod'],
-    node: ['crypto', 'fs', 'os', 'path', 'sqlite'],
-    rooms: [ERRORS, FORMAT, SECRET, TEXT],
+    packages: ['canonicalize', 'pg', 'zod'],
+    node: [
+      'crypto',
+      'fs',
+      'os',
+      'path',
+      'perf_hooks',
+      'sqlite',
+      'timers',
+      'type tls',
+      'util',
+      'worker_threads',
+    ],
+    rooms: [
+      'type machines/parts/failure.ts',
+      'machines/parts/obligation.ts',
+      'machines/parts/recovery-verbs.ts',
+      ERRORS,
+      FORMAT,
+      PATIENCE,
+      RUN_SHELL,
+      SECRET,
+      TEXT,
+      TRUSTED,
+    ],
     why: 'the journal outlives every machine: it knows entries, not what they mean to a flow',
   },
   {
@@ -171,6 +206,7 @@ export const ROOMS: readonly Room[] = [
     packages: ['canonicalize', 'write-file-atomic'],
     node: ['child_process', 'crypto', 'fs', 'os', 'path'],
     rooms: [
+      'src/store/growing.ts',
       'src/store/run-entries.ts',
       'type src/store',
       'type src/runner',
@@ -185,8 +221,8 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/evidence/**',
-    packages: ['tar-stream', 'write-file-atomic', 'zod'],
-    node: ['crypto', 'fs', 'path', 'type sqlite', 'stream', 'timers'],
+    packages: ['zod'],
+    node: ['crypto', 'fs', 'path'],
     rooms: [
       'src/store',
       'type machines/parts',
@@ -196,15 +232,14 @@ export const ROOMS: readonly Room[] = [
       ERRORS,
       FORMAT,
       TEXT,
-      TRUSTED,
     ],
     why: 'evidence is computed from the journal alone, so that an auditor can do it again',
   },
   {
     files: 'src/audit/**',
-    packages: ['tar-stream', 'write-file-atomic', 'zod'],
-    node: ['crypto', 'fs', 'path', 'type sqlite', 'stream', 'timers'],
-    rooms: ['src/store', 'src/evidence/transcript', BOUNDED, ERRORS, TEXT, TRUSTED],
+    packages: ['zod'],
+    node: ['crypto'],
+    rooms: ['src/store', ERRORS, FORMAT, TEXT],
     why: 'an audit believes nothing that it was not handed: it recomputes what the store says of itself',
   },
   {
@@ -219,6 +254,7 @@ export const ROOMS: readonly Room[] = [
       'src/evidence/measure',
       ERRORS,
       'type src/store',
+      'src/store/growing.ts',
       'src/store/promised.ts',
       'src/store/sentence.ts',
       'type src/secret.ts',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Triggered } from '../../machines/parts/verbs.ts';
 import type { OnceActivity } from '../../src/activities/activity.ts';
-import { foldIntents } from '../../src/store/projections/intents.ts';
 import type { Entry } from '../../src/store/journal.ts';
+import { foldIntents } from '../../src/store/projections/intents.ts';
 import { contextOf, type Habits, type ModelTask, settle, World } from '../activities/world.ts';
 import type { History } from './generate.ts';
 import { type Content, type Kind, OWN, ownTime, SETTLE_MS, START_MS } from './kinds.ts';

@@ -9,7 +9,7 @@ import { reportOf } from '../../src/commands/run-report.ts';
 import { renderReport } from '../../src/evidence/render-report.ts';
 import { fold, statePath } from '../../src/runner/fold.ts';
 import { canonicalBody } from '../../src/store/canonical.ts';
-import type { Entry, JournalReader } from '../../src/store/journal.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { hashOf, leafText } from '../../src/store/leaf.ts';
 import { readRunEntry } from '../../src/store/run-entries.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';

@@ -4,7 +4,6 @@ import { runbooks } from '../../machines/index.ts';
 import type { ActivityContext, AnyActivity } from '../../src/activities/activity.ts';
 import { portOf } from '../../src/commands/run-port.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
-import type { Run } from '../../src/runner/run.ts';
 import { answerToTheChange, makeWorld, obedient, reaches } from '../runner/world.ts';
 
 const DETAIL = 'the last 3 finished backups took 2 min to 4 min, mostly 3 min';

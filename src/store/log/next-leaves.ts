@@ -74,7 +74,10 @@ export function nextLeaves(
 ): NextLeaves {
   if (prepared[0]?.type !== STORE_ARRIVED) refuseMoved(tip.said);
   const moved = clockNote(before, at);
-  const first = [...(moved === undefined ? [] : [ownEntry(CLOCK_MOVED, moved)]), ...ownEntries(tip.said, signer)];
+  const first = [
+    ...(moved === undefined ? [] : [ownEntry(CLOCK_MOVED, moved)]),
+    ...ownEntries(tip.said, signer),
+  ];
   const seqs = new Map<string, number>();
   const leaves: StoredLeaf[] = [];
   let { rim } = tip;
