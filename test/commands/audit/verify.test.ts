@@ -6,7 +6,8 @@ import { lineHash } from '../../../src/approvals/allowed-signers.ts';
 import { challengeId, challengeText } from '../../../src/approvals/challenge.ts';
 import { auditAnchorCommand } from '../../../src/commands/audit/anchor.ts';
 import { auditVerifyCommand } from '../../../src/commands/audit/verify.ts';
-import { openKeys } from '../../../src/commands/workspace.ts';
+import { openKeyring } from '../../../src/keys/keyring.ts';
+import { openVault } from '../../../src/keys/vault.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { NewEntry } from '../../../src/store/journal.ts';
 import { createSigner, type Signer } from '../../../src/store/log/signer.ts';
@@ -16,6 +17,7 @@ import { openSealed, type SealedJournal } from '../../audit/sealed-journal.ts';
 import { freshSigner } from '../../audit/signing.ts';
 import { temporaryHome } from '../../store/temporary-home.ts';
 
+const PASSPHRASE = 'a passphrase of some length';
 const RUN = '01K0000000000000000000000A';
 const OTHER = '01K0000000000000000000000B';
 const started = runEntry(RUN, 'run.started', {
@@ -54,7 +56,7 @@ beforeEach(() => {
   const folder = temporaryHome();
   home = join(folder, 'home');
   mkdirSync(home, { mode: 0o700 });
-  writeFileSync(join(folder, 'pass'), 'a passphrase of some length', { mode: 0o600 });
+  writeFileSync(join(folder, 'pass'), PASSPHRASE, { mode: 0o600 });
   writeFileSync(
     join(folder, 'lifeboat.yaml'),
     'instances:\n  orders: { url: "https://x.example/1", revision: 62, token: { env: T } }\n',
@@ -65,7 +67,9 @@ afterEach(() => vi.unstubAllEnvs());
 
 /** A sealed run, signed with the key of the key store. */
 async function stored(...entries: readonly NewEntry[]): Promise<SealedJournal> {
-  const keyring = await openKeys(context() as never);
+  const passphrase = async () => new Secret(PASSPHRASE);
+  // Cheap to open; how dear it is made stands in the file.
+  const keyring = openKeyring(await openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 }));
   await keyring.fingerprint(new Secret('any'));
   return written(createSigner(await keyring.signingKey()), ...entries);
 }
