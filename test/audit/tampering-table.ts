@@ -162,8 +162,7 @@ function ofEntries(scene: Scene, one: EntryTampering, rows: After['rows']): Expe
     case 'endorsed': {
       const found = { all: ['key.other'] };
       const size = many + (one.level === 'own key' ? 0 : 1);
-      const guard = one.level === 'endorsed' ? misfitsOf(places, same) : ['unsigned'];
-      return { key: found, none: found, anchor: anchorOf(size, same), guard: { all: guard }, pins };
+      return { key: found, none: found, anchor: anchorOf(size, same), guard: { all: ['unsigned'] }, pins };
     }
     case 'anew': {
       const left = [...places.home, ...places.copies];

@@ -1,8 +1,9 @@
 import type { KeyObject } from 'node:crypto';
-import { type JournalReader, LOG_STREAM } from '../journal.ts';
+import { type Entry, type JournalReader, LOG_STREAM } from '../journal.ts';
 import { armedIn, doubtsOfStream, pendingCalls } from '../projections/pending-calls.ts';
-import { type ArmedCall, readCheckpoint } from './checkpoint.ts';
+import { type ArmedCall, type Checkpoint, readCheckpoint } from './checkpoint.ts';
 import { keysOfLog, type LogKeys } from './keys-of-log.ts';
+import { KEY_ENDORSED } from './log-entries.ts';
 import { excusesOf, type Loss, lossesIn } from './losses.ts';
 import type { Look, Place, PlacedNote } from './places/place.ts';
 import {
@@ -50,7 +51,6 @@ export async function checkLog(
 ): Promise<Checked> {
   const origin = await journal?.log.origin();
   const entries = origin === undefined ? [] : await journal?.read(LOG_STREAM);
-  const keys = trusting(keysOfLog(entries ?? [], ownKey), ownKey === undefined);
   const losses = lossesIn(entries ?? []);
   // Others may append meanwhile: what the store remembers comes before the places, what it holds comes after
   // them.
@@ -61,6 +61,13 @@ export async function checkLog(
   );
   const gone = isShared && origin !== undefined ? [] : await logsGone(looks, origin, most);
   const head = await steadyHead(journal);
+  const notes = looks.flatMap(({ look }) =>
+    look.result === 'read' ? look.notes.map(({ note }) => note) : [],
+  );
+  const fits = async (claim: Checkpoint) =>
+    claim.origin === origin && claim.root === (await rootHere(journal, claim.size, head.size));
+  const heard = await keysHeard(entries ?? [], ownKey, [head.note, ...notes], fits);
+  const keys = trusting(heard, ownKey === undefined);
   const store: SeenStore = {
     origin,
     size: head.size,
@@ -110,6 +117,28 @@ async function stillPending(
     for (const { intent } of doubtsOfStream(stream, (await journal?.read(stream)) ?? []))
       pending.add(pendingName({ stream, intent }));
   return pending;
+}
+
+/** The keys of the log, with those that were endorsed in what one that is believed has signed: the newest head, or a checkpoint that fits. */
+async function keysHeard(
+  entries: readonly Entry[],
+  own: string | undefined,
+  notes: readonly (string | undefined)[],
+  fits: (claim: Checkpoint) => Promise<boolean>,
+): Promise<LogKeys> {
+  let keys = keysOfLog(entries, own, 0);
+  if (!entries.some(({ type }) => type === KEY_ENDORSED)) return keys;
+  for (let known = -1; known !== keys.believed.length; ) {
+    known = keys.believed.length;
+    let reach = 0;
+    for (const note of notes) {
+      const read = readCheckpoint(note ?? '', keys.believed);
+      if (read.result !== 'signed' || read.checkpoint.size <= reach) continue;
+      if (await fits(read.checkpoint)) reach = read.checkpoint.size;
+    }
+    keys = keysOfLog(entries, own, reach);
+  }
+  return keys;
 }
 
 /** Who looks without a key of their own cannot tell whose key it is that has announced itself. */
