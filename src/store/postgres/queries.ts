@@ -98,3 +98,15 @@ const VERIFY = ['`lifeboat audit verify` says what else is damaged'];
 function gap(stream: string, seq: number): LifeboatError {
   return new LifeboatError('journal.damaged', `entry ${seq} of ${stream} is not there`, { hints: VERIFY });
 }
+
+/** The rows at the end of a stream that have no leaf. */
+export function leftOf(
+  session: Session,
+  stream: string,
+): Promise<readonly { stream: string; seq: number }[]> {
+  return session.query<{ stream: string; seq: number }>(
+    `select stream, seq from (select id, stream, seq from lifeboat.entries where stream = $1 order by seq desc limit 500) e
+     where not exists (select from lifeboat.leaves l where l.id = e.id) order by seq`,
+    [stream],
+  );
+}

@@ -1,5 +1,6 @@
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
+import { LOG_STREAM } from '../journal.ts';
 
 /** The store cannot be reached just now: to be tried again, or told. */
 export const UNREACHABLE = 'journal.unreachable';
@@ -163,3 +164,13 @@ function evidenceOf(cause: unknown) {
   const error = show(cause instanceof Error ? cause.message : String(cause), 300);
   return state === undefined ? { error } : { error, state };
 }
+
+/** More processes than can take turns. */
+export function crowded(): LifeboatError {
+  return new LifeboatError('journal.busy', `too many processes write to ${LOG_STREAM} at once`, {
+    hints: ['nothing was written: try again'],
+  });
+}
+
+/** What is said as it is although rows may turn up in the log later: it is the store that has to be mended first. */
+export const STOPS: ReadonlySet<string> = new Set(['journal.damaged', 'journal.rolled-back', 'journal.lost']);

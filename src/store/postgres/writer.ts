@@ -11,10 +11,10 @@ import { steadyNow } from './clock.ts';
 import type { Lease } from './leases.ts';
 import type { Link, Session } from './link.ts';
 import { persist } from './persist.ts';
-import { hearStore, lastSeq } from './queries.ts';
+import { hearStore, lastSeq, leftOf } from './queries.ts';
 import type { Seen } from './seen.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
-import { isBroken, lostStore, sqlState } from './trouble.ts';
+import { crowded, isBroken, lostStore, STOPS, sqlState } from './trouble.ts';
 import { type Append, findRows, type Row, writeRows } from './write.ts';
 
 export interface WriterOptions {
@@ -293,27 +293,9 @@ export function createWriter(options: WriterOptions): Writer {
   };
 }
 
-/** What is said as it is although rows may turn up in the log later: it is the store that has to be mended first. */
-const STOPS: ReadonlySet<string> = new Set(['journal.damaged', 'journal.rolled-back', 'journal.lost']);
-
 /** SQLSTATE of a row whose number another process has taken. */
 const UNIQUE = '23505';
 
-/** The rows at the end of a stream that have no leaf. */
-function leftOf(session: Session, stream: string): Promise<readonly { stream: string; seq: number }[]> {
-  return session.query<{ stream: string; seq: number }>(
-    `select stream, seq from (select id, stream, seq from lifeboat.entries where stream = $1 order by seq desc limit 500) e
-     where not exists (select from lifeboat.leaves l where l.id = e.id) order by seq`,
-    [stream],
-  );
-}
-
 function keyOf({ stream, seq }: { readonly stream: string; readonly seq: number }): string {
   return `${stream} ${seq}`;
-}
-
-function crowded(): LifeboatError {
-  return new LifeboatError('journal.busy', `too many processes write to ${LOG_STREAM} at once`, {
-    hints: ['nothing was written: try again'],
-  });
 }

@@ -1,0 +1,120 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { findPassword } from '../../../src/store/postgres/password.ts';
+
+describe('the address of a store', () => {
+  const parse = (url: string, env: NodeJS.ProcessEnv = { PGUSER: 'me' }) => parseAddress(url, env);
+
+  test('names one server or several, each with its port', () => {
+    const { servers } = parse('postgres://a:5433,b,[::1]:6000,10.0.0.7/team?target_session_attrs=read-write');
+    expect(servers).toEqual([
+      { host: 'a', port: 5433 },
+      { host: 'b', port: 5432 },
+      { host: '::1', port: 6000 },
+      { host: '10.0.0.7', port: 5432 },
+    ]);
+  });
+
+  test('names a socket by its folder', () => {
+    for (const url of ['postgres:///team?host=/run/pg&port=6000', 'postgresql://%2Frun%2Fpg/team?port=6000'])
+      expect(parse(url)).toMatchObject({ servers: [{ host: '/run/pg', port: 6000 }], sslmode: 'prefer' });
+  });
+
+  test("takes from libpq's variables what it does not say", () => {
+    expect(parse('postgres://a', { PGUSER: 'zoe', PGCONNECT_TIMEOUT: '3' })).toMatchObject({
+      user: 'zoe',
+      database: 'zoe',
+      connectTimeout: 3_000,
+    });
+    expect(parse('postgres://b%40c@a/x%2Fy', { PGUSER: 'zoe' })).toMatchObject({
+      user: 'b@c',
+      database: 'x/y',
+    });
+    const env = { PGSSLMODE: 'require', PGSSLROOTCERT: '/ca', PGSSLCERT: '/c', PGSSLKEY: '/k' };
+    expect(parse('postgres://a/x', env)).toMatchObject({
+      sslmode: 'require',
+      files: { rootcert: '/ca', cert: '/c', key: '/k' },
+    });
+  });
+
+  test('lets another machine show who it is, unless it says that it need not', () => {
+    expect(parse('postgres://db.example.com/x').sslmode).toBe('verify-full');
+    expect(parse('postgres://localhost,127.0.0.3,[::1]/x').sslmode).toBe('prefer');
+    expect(parse('postgres://localhost,db.example.com/x').sslmode).toBe('verify-full');
+    expect(parse('postgres://db.example.com/x?sslmode=disable').sslmode).toBe('disable');
+  });
+
+  test.each([
+    'postgres://zoe:hunter22@a/x',
+    'postgres://a/x?password=hunter22',
+    'postgres://zoe@a/x?sslpassword=hunter22',
+  ])('holds no password, and one that does is not repeated: %s', (url) => {
+    let told: unknown;
+    try {
+      parse(url);
+    } catch (error) {
+      told = error;
+    }
+    expect(told).toMatchObject({ code: 'config.store', exitCode: 2 });
+    expect(JSON.stringify([told, String(told)])).not.toContain('hunter22');
+    expect(JSON.stringify(told)).toContain('~/.pgpass');
+  });
+
+  test.each([
+    ['mysql://a/x', 'does not look like'],
+    ['postgres:///x', 'no server'],
+    ['postgres://a:0/x', 'port'],
+    ['postgres://a:99999/x', 'port'],
+    ['postgres://a/x?sslmode=maybe', 'sslmode is one of'],
+    ['postgres://a/x?target_session_attrs=standby', 'read-write only'],
+    ['postgres://a/x?options=-c%20x', 'not known: options'],
+    ['postgres://a/%zz', '%25'],
+  ])('%s is refused, with the reason', (url, why) => {
+    expect(() => parse(url)).toThrow(why);
+  });
+});
+
+describe('the password', () => {
+  const address = { user: 'zoe', database: 'team' };
+  const server = { host: 'db.example.com', port: 5432 };
+
+  function passwordFile(text: string, mode = 0o600): string {
+    const folder = mkdtempSync(join(tmpdir(), 'pgpass-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, '.pgpass'), text);
+    chmodSync(join(folder, '.pgpass'), mode);
+    return folder;
+  }
+  const found = (env: NodeJS.ProcessEnv, at = server) => {
+    const password = findPassword(address, at, env);
+    return 'secret' in password ? password.secret.reveal() : password.why;
+  };
+
+  test('is that of PGPASSWORD, else of the first line of the password file that fits', () => {
+    const HOME = passwordFile(
+      ['# a comment', 'db.example.com:5433:*:*:other port', '*:*:team:zoe:a\\:b\\\\c', '*:*:*:*:late'].join(
+        '\n',
+      ),
+    );
+    expect(found({ HOME })).toBe('a:b\\c');
+    expect(found({ HOME, PGPASSWORD: 'first' })).toBe('first');
+    expect(found({ HOME }, { host: 'db.example.com', port: 5433 })).toBe('other port');
+    expect(found({ HOME: '/nowhere', PGPASSFILE: join(HOME, '.pgpass') })).toBe('a:b\\c');
+  });
+
+  test('of a socket stands in the line of localhost', () => {
+    const HOME = passwordFile('localhost:5432:team:zoe:near\n');
+    expect(found({ HOME }, { host: '/run/pg', port: 5432 })).toBe('near');
+    expect(found({ HOME })).toMatch(/^no line of .*pgpass fits$/u);
+  });
+
+  test('is not read where others can read it, and that is said', () => {
+    expect(found({ HOME: passwordFile('*:*:*:*:x', 0o640) })).toMatch(
+      /^others can read .*pgpass: `chmod 600` it$/u,
+    );
+    expect(found({ HOME: '/nowhere' })).toBe('there is no /nowhere/.pgpass');
+  });
+});

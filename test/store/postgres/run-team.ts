@@ -1,0 +1,27 @@
+import { initPostgresStore } from '../../../src/store/postgres/init.ts';
+import { startCluster } from './cluster.ts';
+
+/*
+ * `npm run team`: a PostgreSQL from the npm registry with an empty store in it, to try out what several people do with one log. It runs until
+ * Ctrl-C, and then everything that was in it is removed.
+ */
+const leaving = Promise.withResolvers<void>();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => leaving.resolve());
+
+const cluster = await startCluster({ fsync: true });
+try {
+  await cluster.query('create database team');
+  const address = cluster.address('team');
+  await initPostgresStore({ address, env: {} });
+  process.stdout.write(`export LIFEBOAT_STORE='${address}'\n`);
+  process.stderr.write(
+    'paste the line above into each terminal; give each person a LIFEBOAT_HOME of their own\n',
+  );
+  process.stderr.write('Ctrl-C ends it and removes everything\n');
+  // A promise alone keeps no process alive.
+  const awake = setInterval(() => undefined, 2 ** 30);
+  await leaving.promise;
+  clearInterval(awake);
+} finally {
+  await cluster.remove();
+}
