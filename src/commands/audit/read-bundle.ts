@@ -16,7 +16,7 @@ export const MOST_BUNDLE_BYTES = 64 * 1024 * 1024;
 /** A bundle from its tar (`bytes`) or from the folder it was unpacked into. Nothing of it is believed. */
 export async function readBundle(path: string, bytes: Buffer | undefined): Promise<ReadBundle> {
   if (bytes === undefined) return readFolder(path);
-  const { files, sound } = await unpackFiles(bytes);
+  const { files, sound } = unpackFiles(bytes);
   if (sound) return { files, problems: [] };
   const shortMessage = 'the tar is not as it was made; unpacked, its folder can be verified';
   return { files, problems: [{ code: 'bundle.damaged', shortMessage }] };
