@@ -19,7 +19,7 @@ export const LEVELS = {
 export type Level = keyof typeof LEVELS;
 
 /** What becomes of the entries. */
-export const ROW_ACTS = [
+const ROW_ACTS = [
   'delete',
   'edit',
   'insert',
