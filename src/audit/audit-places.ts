@@ -142,7 +142,9 @@ function auditHead({ walk, origin, head }: SignedLog, heard: Placed | undefined,
     findings.problem('head.other', 'the newest head was signed over other entries than those that are here');
 }
 
-/** How far the checkpoints of a place reach that fit the log: those that a believed key has signed, and all. */
+/**
+ * How far the checkpoints of a place reach that fit the log: those that a believed key has signed, and all.
+ */
 interface Reached {
   readonly place: ReadPlace;
   readonly pinned: number;
@@ -189,7 +191,10 @@ function auditPlace(
   };
 }
 
-/** Tells of checkpoints that were there for certain and are not. `isTeam`: other installations write to homes of their own. */
+/**
+ * Tells of checkpoints that were there for certain and are not. `isTeam`: other installations write to homes
+ * of their own.
+ */
 function auditDemands(
   { walk, vouched }: SignedLog,
   read: readonly Reached[],

@@ -16,7 +16,10 @@ export interface AuditLine {
   readonly hash: string;
 }
 
-/** Entries as lines that a person can read: time, who, what happened. Unknown types are shown with their fields. */
+/**
+ * Entries as lines that a person can read: time, who, what happened. Unknown types are shown with their
+ * fields.
+ */
 export function auditShow(entries: readonly Entry[]): AuditLine[] {
   return entries.map((entry) => ({
     stream: show(entry.stream, 120),

@@ -38,14 +38,15 @@ export interface AuditReport {
 }
 
 /**
- * Reads a whole store once and computes everything anew: each entry, the tree, the times, the head, every checkpoint of every place, the
- * transcripts. Changes nothing, works while runs are live, and answers with findings for any content whatsoever: it never rejects for
- * what a store or a place holds.
+ * Reads a whole store once and computes everything anew: each entry, the tree, the times, the head, every
+ * checkpoint of every place, the transcripts. Changes nothing, works while runs are live, and answers with
+ * findings for any content whatsoever: it never rejects for what a store or a place holds.
  */
 export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
   const { log, anchors = [], transcriptOf, isShared = false, stream, onEntry } = options;
   const findings = createFindings();
-  // What checkpoints have to show is asked for before them, and they are read before the entries: a live run goes on meanwhile.
+  // What checkpoints have to show is asked for before them, and they are read before the entries: a live run
+  // goes on meanwhile.
   const before = await answered(async () => log?.head(), findings);
   const vouched = (await answered(async () => log?.vouched(), findings)) ?? 0;
   const origin = (await log?.origin().catch(() => undefined)) ?? claimOf(before?.note)?.origin;
@@ -107,8 +108,8 @@ function reportOf(
 }
 
 /**
- * Takes all entries up to the newest head, and gives its note. Entries and head are read at two moments: what a live run appended in between is
- * read on, exactly to the head.
+ * Takes all entries up to the newest head, and gives its note. Entries and head are read at two moments: what
+ * a live run appended in between is read on, exactly to the head.
  */
 async function walkAll(log: Log, walk: Walk, findings: Findings): Promise<string | undefined> {
   const take = async (upTo: number) => {

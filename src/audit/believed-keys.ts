@@ -44,8 +44,9 @@ interface NamedKey {
 }
 
 /**
- * Verifies signed statements, and says which of their keys count: pinned ones (the log's first key where there are none), and those
- * that were endorsed in a part of the log that a key which counts has signed. What other keys have signed is a finding.
+ * Verifies signed statements, and says which of their keys count: pinned ones (the log's first key where
+ * there are none), and those that were endorsed in a part of the log that a key which counts has signed. What
+ * other keys have signed is a finding.
  */
 export function hearStatements<S extends Statement>(
   statements: readonly S[],

@@ -3,13 +3,16 @@ import type { LoggedEntry } from '../store/journal.ts';
 import { clockMoved } from '../store/log/clock-note.ts';
 import type { Findings } from './verdict.ts';
 
-/** Milliseconds. Clocks of several machines, and one that is set right, differ by less without anybody's ill will. */
+/**
+ * Milliseconds. Clocks of several machines, and one that is set right, differ by less without anybody's ill
+ * will.
+ */
 const TOLERANCE = 5 * 60_000;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
 
 /**
- * Finds back-dated entries: one that is older than an entry before it in the log by more than five minutes, where no entry says that a clock
- * was set back by as much.
+ * Finds back-dated entries: one that is older than an entry before it in the log by more than five minutes,
+ * where no entry says that a clock was set back by as much.
  */
 export function clockWatch(findings: Findings): { take(entry: LoggedEntry): void; finish(): void } {
   let latest = '';

@@ -10,11 +10,16 @@ export interface Demand {
   readonly seq: number;
 }
 
-/** What the record says about checkpoints: each covers all before it, so that only the last demand of a kind counts. */
+/**
+ * What the record says about checkpoints: each covers all before it, so that only the last demand of a kind
+ * counts.
+ */
 export interface Demands {
   /** A checkpoint was there for certain: a call went out, or another process went on after a run was left. */
   readonly certain: Demand | undefined;
-  /** A run was closed or left at the end of the log: its process may have died before it wrote the checkpoint. */
+  /**
+   * A run was closed or left at the end of the log: its process may have died before it wrote the checkpoint.
+   */
   readonly likely: Demand | undefined;
 }
 

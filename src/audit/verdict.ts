@@ -2,14 +2,15 @@ import { counted } from '../format.ts';
 import { show } from '../text.ts';
 
 /*
- * What an audit found and what it comes to. The verifier of a store and that of a bundle speak the same words.
+ * What an audit found and what it comes to. The verifier of a store and that of a bundle speak the same
+ * words.
  */
 
 /** One thing an audit found, as data. The message is printable: one line, lower case, no stop. */
 export interface Finding {
   /**
-   * A `problem` is evidence of damage or tampering; a `limit` is a proof that is missing, so that nothing wrong was found and
-   * not everything is shown; a `note` changes no verdict.
+   * A `problem` is evidence of damage or tampering; a `limit` is a proof that is missing, so that nothing
+   * wrong was found and not everything is shown; a `note` changes no verdict.
    */
   readonly severity: 'problem' | 'limit' | 'note';
   readonly stream?: string;
@@ -18,7 +19,9 @@ export interface Finding {
   readonly shortMessage: string;
 }
 
-/** `intact`: shown, under a pinned key; `consistent`: nothing is wrong, and the limits say what is not shown. */
+/**
+ * `intact`: shown, under a pinned key; `consistent`: nothing is wrong, and the limits say what is not shown.
+ */
 export type Verdict = 'intact' | 'consistent' | 'not-intact';
 
 /** How a command ends that gives this verdict. */
@@ -72,7 +75,10 @@ export interface Findings {
 /** Findings beyond this number are only counted: a destroyed store must not fill the memory. */
 const MOST_FINDINGS = 500;
 
-/** An empty collection. What it is given is cleaned here, once for all: names and texts come from whoever made the record. */
+/**
+ * An empty collection. What it is given is cleaned here, once for all: names and texts come from whoever made
+ * the record.
+ */
 export function createFindings(): Findings {
   const found: Record<Finding['severity'], Finding[]> = { problem: [], limit: [], note: [] };
   let more = 0;

@@ -21,7 +21,10 @@ export interface Walk {
   streams(): number;
   /** The root over what was taken, hex. */
   root(): string;
-  /** The roots at the sizes that were asked for, as far as the log reaches, and when the last entry below each was written; with `finish`, at its end. */
+  /**
+   * The roots at the sizes that were asked for, as far as the log reaches, and when the last entry below each
+   * was written; with `finish`, at its end.
+   */
   readonly roots: ReadonlyMap<number, { readonly root: string; readonly at: string }>;
   /** The stream `store/log`. */
   readonly aboutLog: readonly LoggedEntry[];
@@ -43,7 +46,10 @@ export interface WalkOptions {
   readonly onEntry: (entry: LoggedEntry) => void;
 }
 
-/** Checks each entry by itself and against those before it, and computes the tree over all of their hashes anew. */
+/**
+ * Checks each entry by itself and against those before it, and computes the tree over all of their hashes
+ * anew.
+ */
 export function createWalk(
   { sizes, demandedBelow, stream: asked, onEntry }: WalkOptions,
   findings: Findings,

@@ -11,9 +11,9 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_BODY_DEPTH = 100;
 
 /**
- * The text of an entry's body that gets hashed and stored: canonical JSON (RFC 8785) with everything beyond printable ASCII
- * escaped (leaf.ts). Throws `journal.secret` for a body that holds a `Secret`, `journal.too-large` over the limits,
- * `journal.bad-entry` for what JSON cannot say.
+ * The text of an entry's body that gets hashed and stored: canonical JSON (RFC 8785) with everything beyond
+ * printable ASCII escaped (leaf.ts). Throws `journal.secret` for a body that holds a `Secret`,
+ * `journal.too-large` over the limits, `journal.bad-entry` for what JSON cannot say.
  */
 export function canonicalBody(body: Json, what: string): string {
   const canonical = canonicalText(body, what);
@@ -35,7 +35,10 @@ export function refuseDepth(text: string, what: string): void {
   throw tooLarge(what, `nested deeper than ${MAX_BODY_DEPTH} levels`);
 }
 
-/** Whether a text is exactly what `canonicalBody` makes of the JSON value it holds. False for what is not JSON. */
+/**
+ * Whether a text is exactly what `canonicalBody` makes of the JSON value it holds. False for what is not
+ * JSON.
+ */
 export function isCanonical(text: string): boolean {
   if (!text.includes('\\') && ascii(text) === text) return endOfPlain(text, 0, 0) === text.length;
   try {
@@ -47,8 +50,8 @@ export function isCanonical(text: string): boolean {
 }
 
 /**
- * Where the canonical JSON value ends that begins at `at`, in ASCII text without escapes; -1 where none does. An audit asks this a
- * million times, and a parser and a writer take five times as long.
+ * Where the canonical JSON value ends that begins at `at`, in ASCII text without escapes; -1 where none does.
+ * An audit asks this a million times, and a parser and a writer take five times as long.
  */
 function endOfPlain(text: string, at: number, depth: number): number {
   switch (text.charCodeAt(at)) {
@@ -73,7 +76,10 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 
-/** The same of an object, whose names stand in the order of their UTF-16 units, or of an array; `close` is its bracket. */
+/**
+ * The same of an object, whose names stand in the order of their UTF-16 units, or of an array; `close` is its
+ * bracket.
+ */
 function endOfGroup(text: string, start: number, depth: number, close: number): number {
   if (text.charCodeAt(start + 1) === close) return start + 2;
   let before: string | undefined;
@@ -123,8 +129,8 @@ function canonicalText(body: Json, what: string): string {
 }
 
 /**
- * A server may legally send `"\ud800"`, and a run must not break on it. JSON.stringify escapes exactly the surrogates
- * that stand alone, so they can be replaced in its text.
+ * A server may legally send `"\ud800"`, and a run must not break on it. JSON.stringify escapes exactly the
+ * surrogates that stand alone, so they can be replaced in its text.
  */
 function withoutLoneSurrogates(body: Json): string | undefined {
   try {

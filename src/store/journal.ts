@@ -1,9 +1,9 @@
 import type { Secret } from '../secret.ts';
 
 /**
- * The port of the store: the only truth about runs and instances. Two engines stand behind it, SQLite in a home for one
- * machine and PostgreSQL for a team; one contract suite runs against both (test/store/contract.ts). Nobody outside of
- * src/store gets a database handle or the folder it lies in.
+ * The port of the store: the only truth about runs and instances. Two engines stand behind it, SQLite in a
+ * home for one machine and PostgreSQL for a team; one contract suite runs against both
+ * (test/store/contract.ts). Nobody outside of src/store gets a database handle or the folder it lies in.
  */
 
 /** Any JSON value; what an entry's body may hold. Secrets do not fit: their type does not serialise. */
@@ -22,7 +22,10 @@ export interface Entry {
   readonly stream: StreamName;
   /** 1-based and gapless inside a stream. */
   readonly seq: number;
-  /** RFC 3339 UTC with milliseconds, by the clock of the machine that appended it (PostgreSQL: by the database's). */
+  /**
+   * RFC 3339 UTC with milliseconds, by the clock of the machine that appended it (PostgreSQL: by the
+   * database's).
+   */
   readonly at: string;
   /** Who acted: the operator's name from the config, or the login name. */
   readonly by: string;
@@ -46,21 +49,25 @@ export interface Head {
 }
 
 /**
- * The exclusive right to write a stream. SQLite: a lock that the kernel frees when the process dies, however it dies.
- * PostgreSQL: a lease by the database's clock, renewed in the background.
+ * The exclusive right to write a stream. SQLite: a lock that the kernel frees when the process dies, however
+ * it dies. PostgreSQL: a lease by the database's clock, renewed in the background.
  */
 export interface Hold {
   readonly resource: StreamName;
-  /** Grows with each hold of this resource. Each append proves it: a store refuses the token of a holder before. */
+  /**
+   * Grows with each hold of this resource. Each append proves it: a store refuses the token of a holder
+   * before.
+   */
   readonly token: number;
   /**
-   * Aborted, with the `journal.lost-hold` error as its reason, as soon as the right may have passed to somebody else: a
-   * lease that could not be renewed in time. No byte of a changing call may leave after that.
+   * Aborted, with the `journal.lost-hold` error as its reason, as soon as the right may have passed to
+   * somebody else: a lease that could not be renewed in time. No byte of a changing call may leave after
+   * that.
    */
   readonly lost: AbortSignal;
   /**
-   * For how long it surely lasts from now on, in milliseconds, without another renewal; `Infinity` where the kernel keeps
-   * it. Reads the clock at each call, so that it is right also after the process was stopped.
+   * For how long it surely lasts from now on, in milliseconds, without another renewal; `Infinity` where the
+   * kernel keeps it. Reads the clock at each call, so that it is right also after the process was stopped.
    */
   lasts(): number;
   /** Gives it back. Does nothing the second time; never throws. */
@@ -74,8 +81,8 @@ export interface LogHead {
   /** The root of the tree, 64 lower-case hex digits. */
   readonly root: string;
   /**
-   * The checkpoint that the newest append left in the store (log/checkpoint.ts), signed in the same transaction. Undefined in
-   * an empty store.
+   * The checkpoint that the newest append left in the store (log/checkpoint.ts), signed in the same
+   * transaction. Undefined in an empty store.
    */
   readonly note: string | undefined;
 }
@@ -95,13 +102,19 @@ export interface StoredEntry {
 
 /** An entry as it is stored, with what is stored of the tree at its leaf. */
 export interface LoggedEntry extends StoredEntry {
-  /** The hashes of the subtrees that the leaf completes (log/merkle.ts), from level 1 up, hex, one behind the other. */
+  /**
+   * The hashes of the subtrees that the leaf completes (log/merkle.ts), from level 1 up, hex, one behind the
+   * other.
+   */
   readonly tree: string;
 }
 
 /** The one Merkle tree over all entries. */
 export interface Log {
-  /** `lifeboat/<16 hex digits>`: the name of this log, drawn at random when the store was made. Undefined in an empty store. */
+  /**
+   * `lifeboat/<16 hex digits>`: the name of this log, drawn at random when the store was made. Undefined in
+   * an empty store.
+   */
   origin(): Promise<string | undefined>;
   head(): Promise<LogHead>;
   /** The root of the first `size` leaves, hex. Rejects with `journal.damaged` where nodes are missing. */
@@ -110,18 +123,21 @@ export interface Log {
   inclusion(index: number, size: number): Promise<readonly string[]>;
   /** RFC 6962 consistency proof, each hash in hex. */
   consistency(from: number, size: number): Promise<readonly string[]>;
-  /** The entries as they are stored, in order of their leaves, from `from` (default 0) on. May give anything that a damaged database holds. */
+  /**
+   * The entries as they are stored, in order of their leaves, from `from` (default 0) on. May give anything
+   * that a damaged database holds.
+   */
   stored(from?: number): AsyncIterable<LoggedEntry>;
   /**
-   * What the engine finds wrong with how it keeps the entries beside the log, such as an index that hides some, in words; empty for a sound store. Takes as
-   * long as reading everything.
+   * What the engine finds wrong with how it keeps the entries beside the log, such as an index that hides
+   * some, in words; empty for a sound store. Takes as long as reading everything.
    */
   check(): Promise<readonly string[]>;
   /** How many entries are really there; fewer than the head's size when rows were removed. */
   count(): Promise<number>;
   /**
-   * The largest size of which this store remembers that the home place of this installation had taken its checkpoint; 0 for none. The
-   * memory is written with the next append after the checkpoint.
+   * The largest size of which this store remembers that the home place of this installation had taken its
+   * checkpoint; 0 for none. The memory is written with the next append after the checkpoint.
    */
   vouched(): Promise<number>;
   /** Remembers that a checkpoint of this size lies in the home place; durable with the next append. */
@@ -149,15 +165,16 @@ export interface ProjectedRow {
 
 export interface Journal {
   /**
-   * Appends entries, of one or several streams, in one transaction; they are on disk, in the log, and its new head is signed when
-   * the promise resolves, and none of them is when it rejects. Each stream needs its hold among `holds`, but for `store/log`, which
-   * needs none: otherwise `journal.unheld`. A hold that another process has taken over rejects with `journal.conflict`, one that is lost with
-   * `journal.lost-hold`. A text that is a guarded secret rejects with `journal.secret`, a body over 1 MiB or nested
-   * deeper than 100 levels with `journal.too-large`, what is not JSON with `journal.bad-entry`. Lone surrogates become
+   * Appends entries, of one or several streams, in one transaction; they are on disk, in the log, and its new
+   * head is signed when the promise resolves, and none of them is when it rejects. Each stream needs its hold
+   * among `holds`, but for `store/log`, which needs none: otherwise `journal.unheld`. A hold that another
+   * process has taken over rejects with `journal.conflict`, one that is lost with `journal.lost-hold`. A text
+   * that is a guarded secret rejects with `journal.secret`, a body over 1 MiB or nested deeper than 100
+   * levels with `journal.too-large`, what is not JSON with `journal.bad-entry`. Lone surrogates become
    * U+FFFD: UTF-8 cannot hold them. The returned bodies are what was stored.
    *
-   * After a failed write the journal refuses to go on (`journal.lost`). Only then may the entries turn up later: a disk
-   * that reports an error may have kept the bytes.
+   * After a failed write the journal refuses to go on (`journal.lost`). Only then may the entries turn up
+   * later: a disk that reports an error may have kept the bytes.
    */
   append(entries: readonly NewEntry[], holds: readonly Hold[]): Promise<readonly Entry[]>;
   /** All entries of a stream from `fromSeq` (default 1) on, in order. An unknown stream is empty. */
@@ -166,11 +183,14 @@ export interface Journal {
   /** Heads of all streams whose name begins with `prefix` (`run/`, `instance/`, or empty for all). */
   streams(prefix?: string): Promise<readonly Head[]>;
   /**
-   * Entries of all streams from the leaf `from` on, in order, in groups, as they become durable, whichever process appended them;
-   * ends when the signal does. Those that this process appends arrive at once.
+   * Entries of all streams from the leaf `from` on, in order, in groups, as they become durable, whichever
+   * process appended them; ends when the signal does. Those that this process appends arrive at once.
    */
   follow(from: number, signal: AbortSignal): AsyncIterable<readonly Entry[]>;
-  /** The exclusive right to write a stream; rejects with `journal.held`, naming the holder, when another process has it. Never waits for it. */
+  /**
+   * The exclusive right to write a stream; rejects with `journal.held`, naming the holder, when another
+   * process has it. Never waits for it.
+   */
   hold(stream: StreamName): Promise<Hold>;
   /** From now on no entry may contain this secret, nor its base64, hex, URL-encoded or JSON-escaped form. */
   guard(secret: Secret): void;

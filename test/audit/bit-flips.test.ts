@@ -11,7 +11,10 @@ import { auditHome, openSealed, type SealedJournal } from './sealed-journal.ts';
 
 /** A journal that was closed: everything is in the database file. */
 let closed: string;
-/** The state on disk right after a kill: an older database file, and a write-ahead log with the newest commits. */
+/**
+ * The state on disk right after a kill: an older database file, and a write-ahead log with the newest
+ * commits.
+ */
 let killed: string;
 let content: string;
 

@@ -10,7 +10,10 @@ export interface Row extends LeafFields {
   readonly leaf: number;
 }
 
-/** Changes the database as such a person does: triggers first, and back again. A change that SQLite refuses changes nothing. */
+/**
+ * Changes the database as such a person does: triggers first, and back again. A change that SQLite refuses
+ * changes nothing.
+ */
 export function forge(home: string, change: (db: DatabaseSync) => void): void {
   const db = new DatabaseSync(join(home, 'lifeboat.db'));
   try {
@@ -45,8 +48,8 @@ export interface Rewriting {
 }
 
 /**
- * Puts these entries in the place of all, as somebody does who knows the format: numbers, hashes and tree are right. Gives the signed head, if
- * one was made.
+ * Puts these entries in the place of all, as somebody does who knows the format: numbers, hashes and tree are
+ * right. Gives the signed head, if one was made.
  */
 export function rewrite(
   db: DatabaseSync,

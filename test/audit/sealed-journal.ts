@@ -48,7 +48,10 @@ export async function openSealed(options: SealedOptions = {}): Promise<SealedJou
   };
 }
 
-/** A closed journal of `count` entries in each of two streams and the first entry of the log, sealed at its end. */
+/**
+ * A closed journal of `count` entries in each of two streams and the first entry of the log, sealed at its
+ * end.
+ */
 export async function sealedHome(count: number, folders: readonly string[] = []): Promise<SealedJournal> {
   const sealed = await openSealed({ folders });
   for (let number = 1; number <= count; number += 1) await sealed.append(...pair(number));

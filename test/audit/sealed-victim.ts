@@ -27,8 +27,8 @@ export interface Victim {
 }
 
 /**
- * Two runs that restored a backup, each sealed before its call left and at its end, with a transcript, and what they wrote to a ledger; the first of
- * them is all there was yesterday.
+ * Two runs that restored a backup, each sealed before its call left and at its end, with a transcript, and
+ * what they wrote to a ledger; the first of them is all there was yesterday.
  */
 export async function sealedVictim(): Promise<Victim> {
   const root = mkdtempSync(join(tmpdir(), 'lifeboat-victim-'));

@@ -1,11 +1,16 @@
 import type { Row } from './forge.ts';
 import type { EntryTampering, Fate, Tampering } from './tampering.ts';
 
-/** Who looks: the audit with the key of the machine, without any, with an anchor from elsewhere, and the check at every open. */
+/**
+ * Who looks: the audit with the key of the machine, without any, with an anchor from elsewhere, and the check
+ * at every open.
+ */
 export const OBSERVERS = ['key', 'none', 'anchor', 'guard'] as const;
 export type Observer = (typeof OBSERVERS)[number];
 
-/** What an observer has to find: each of `all`, or one of `any`; neither means that he finds nothing wrong. */
+/**
+ * What an observer has to find: each of `all`, or one of `any`; neither means that he finds nothing wrong.
+ */
 export interface Cell {
   readonly all?: readonly string[];
   readonly any?: readonly string[];
@@ -13,7 +18,9 @@ export interface Cell {
 
 /** Who finds what. */
 export type Expected = Readonly<Record<Observer, Cell>> & {
-  /** Up to where the home, then the copies, pin the log for the audit with the key, where that finds nothing. */
+  /**
+   * Up to where the home, then the copies, pin the log for the audit with the key, where that finds nothing.
+   */
   readonly pins: readonly [home: number, copies: number];
   /** The home has no checkpoint of the last close: a process that died may have left it out. */
   readonly isLate?: boolean;
@@ -204,7 +211,10 @@ function contentOf({ act }: EntryTampering): readonly string[] {
   return act === 'follow an end' ? ['run.after-end'] : [];
 }
 
-/** A log whose head the key of the machine has signed: what it was shows in the checkpoints that are left, and in what it demands. */
+/**
+ * A log whose head the key of the machine has signed: what it was shows in the checkpoints that are left, and
+ * in what it demands.
+ */
 function signedByTheKey({ rows, same, vouched }: After, places: Places, { rows: before }: Scene): Expected {
   const size = rows.length;
   const inHome = furthest(places.home.filter((one) => one <= same));
@@ -259,7 +269,10 @@ function furthest(sizes: readonly number[]): number {
   return Math.max(0, ...sizes);
 }
 
-/** The size that a checkpoint of the home has to have at least: a call went out, or a process began after a run was closed. */
+/**
+ * The size that a checkpoint of the home has to have at least: a call went out, or a process began after a
+ * run was closed.
+ */
 function demandOf(rows: After['rows']): number {
   let demand = 0;
   let closed = 0;

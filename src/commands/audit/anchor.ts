@@ -5,8 +5,8 @@ import { whereRunIs } from '../drill/drill-homes.ts';
 import { openReaderOf } from '../store-of.ts';
 
 /**
- * `lifeboat audit anchor [RUN]`: the head of the store in one line for the ticket; it pins every run and ledger. A run is named to find the store of a
- * drill.
+ * `lifeboat audit anchor [RUN]`: the head of the store in one line for the ticket; it pins every run and
+ * ledger. A run is named to find the store of a drill.
  */
 export async function auditAnchorCommand(
   context: CommandContext,

@@ -13,8 +13,8 @@ import { openUnchecked, type StoreContext } from '../store-of.ts';
 import { storedKey } from './stored-key.ts';
 
 /**
- * Audits the store of a context: its places, its transcripts, and the key of its key store where none is given. A store that cannot be opened is
- * a finding, too; rejects only with what the config rejects with.
+ * Audits the store of a context: its places, its transcripts, and the key of its key store where none is
+ * given. A store that cannot be opened is a finding, too; rejects only with what the config rejects with.
  */
 export async function auditStore(
   context: StoreContext,
@@ -41,7 +41,10 @@ export async function auditStore(
   }
 }
 
-/** The stream of the run that a word means; where the store is too damaged to tell, of that very name, so that the audit can say what is wrong. */
+/**
+ * The stream of the run that a word means; where the store is too damaged to tell, of that very name, so that
+ * the audit can say what is wrong.
+ */
 export async function streamNamed(context: StoreContext, word: string): Promise<StreamName | undefined> {
   const { reader } = await opened(context);
   try {

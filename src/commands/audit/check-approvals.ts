@@ -28,8 +28,9 @@ const MOST_CHECKED = 200;
 const BEGINS: readonly string[] = ['run.started', 'run.resumed'];
 
 /**
- * Whether the approvals of a record are what they say: each signature over a text that was asked for in this run and names this run, plan, target and order, by
- * a line that was in the file of allowed signers when the run began, and good by OpenSSH's own verifier, for the time when it was seen. Takes the entries of any
+ * Whether the approvals of a record are what they say: each signature over a text that was asked for in this
+ * run and names this run, plan, target and order, by a line that was in the file of allowed signers when the
+ * run began, and good by OpenSSH's own verifier, for the time when it was seen. Takes the entries of any
  * number of runs, in order. What cannot be checked here is a limit.
  */
 export function approvalWatch(): { take(entry: StoredEntry): void; findings(): readonly Finding[] } {
@@ -132,7 +133,10 @@ export function signatureFindings(files: BundleFiles, stream: string): Finding[]
   ];
 }
 
-/** Good means: over this text, with the key of the record, by somebody whom the recorded line allowed at that time. */
+/**
+ * Good means: over this text, with the key of the record, by somebody whom the recorded line allowed at that
+ * time.
+ */
 function isGood(files: BundleFiles, name: string): boolean {
   const text = files.get(`${SIGNATURE.exec(name)?.[1] ?? ''}.txt`);
   const signer = files.get(name.replace(/\.sig$/u, '.signer'));

@@ -30,7 +30,10 @@ export interface Verified {
 const MOST_FINDINGS = 200;
 const MOST_RANGES = 20;
 
-/** Prints what an audit has found, what pins the record, and the verdict, as JSON for a program; gives the exit code. */
+/**
+ * Prints what an audit has found, what pins the record, and the verdict, as JSON for a program; gives the
+ * exit code.
+ */
 export function printAudit(context: CommandContext, verified: Verified, isJson: boolean): number {
   const { findings, pins, entries, streams, anchor, run } = verified;
   const verdict: Verdict = entries === 0 ? 'not-intact' : verdictOf(findings);

@@ -4,8 +4,8 @@ import type { CommandContext } from '../context.ts';
 import { openKeys } from '../workspace.ts';
 
 /**
- * `lifeboat audit key`: the public half of the key that signs this installation's records, for whoever is to verify them: PEM to stdout, what to compare by
- * telephone to stderr.
+ * `lifeboat audit key`: the public half of the key that signs this installation's records, for whoever is to
+ * verify them: PEM to stdout, what to compare by telephone to stderr.
  */
 export async function auditKeyCommand(context: CommandContext): Promise<number> {
   const { createSigner } = await import('../../store/log/signer.ts');

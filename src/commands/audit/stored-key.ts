@@ -2,8 +2,8 @@ import { homeFolder } from '../../config/load.ts';
 import type { CommandContext } from '../context.ts';
 
 /**
- * The public half of the signing key in the key store of this home, where that opens without asking anybody; undefined otherwise. Makes nothing: an audit of a
- * home without a key store leaves it so.
+ * The public half of the signing key in the key store of this home, where that opens without asking anybody;
+ * undefined otherwise. Makes nothing: an audit of a home without a key store leaves it so.
  */
 export async function storedKey({ env }: Pick<CommandContext, 'env'>): Promise<string | undefined> {
   const { missingVault } = await import('../keys-gone.ts');
@@ -17,7 +17,8 @@ export async function storedKey({ env }: Pick<CommandContext, 'env'>): Promise<s
     if (!(await rootsIn(store)).signingKey) return undefined;
     return createSigner(await openKeyring(store).signingKey()).publicKey;
   } catch {
-    // A store that is locked, or is nowhere, is no finding about a journal: the verdict says which key it rests on.
+    // A store that is locked, or is nowhere, is no finding about a journal: the verdict says which key it
+    // rests on.
     return undefined;
   }
 }

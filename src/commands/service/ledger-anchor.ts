@@ -3,8 +3,8 @@ import type { CommandContext } from '../context.ts';
 import type { Workspace } from '../workspace.ts';
 
 /**
- * Says what to write into the ticket about a call that destroys something: no run closes behind it, so nothing else would betray a store that was rolled
- * back to before it.
+ * Says what to write into the ticket about a call that destroys something: no run closes behind it, so
+ * nothing else would betray a store that was rolled back to before it.
  */
 export async function tellAnchor(
   { stderr }: Pick<CommandContext, 'stderr'>,

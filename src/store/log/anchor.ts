@@ -16,21 +16,28 @@ const ROOT_DIGITS = 20;
 const FORM = /^lifeboat:([0-9a-f]{16}):([1-9]\d{0,14}):([0-9a-f]{20}):([0-9a-f]{4})$/u;
 
 /**
- * The head of the log in one short line for a ticket, where nobody who rewrites the journal can reach it. It pins the whole store:
- * `lifeboat:<log>:<size>:<20 hex digits of the root>:<4 hex digits of the SHA-256 of what stands before them>`.
+ * The head of the log in one short line for a ticket, where nobody who rewrites the journal can reach it. It
+ * pins the whole store: `lifeboat:<log>:<size>:<20 hex digits of the root>:<4 hex digits of the SHA-256 of
+ * what stands before them>`.
  */
 export function anchorOf({ origin, size, root }: Anchor): string {
   const text = `${origin.replace('/', ':')}:${size}:${root.slice(0, ROOT_DIGITS)}`;
   return `${text}:${checkOf(text)}`;
 }
 
-/** The anchor of a store as it is now; undefined for an empty one. Rejects as the log does where it is damaged. */
+/**
+ * The anchor of a store as it is now; undefined for an empty one. Rejects as the log does where it is
+ * damaged.
+ */
 export async function anchorOfHead(log: Pick<Log, 'origin' | 'head'>): Promise<string | undefined> {
   const [origin, head] = [await log.origin(), await log.head()];
   return origin === undefined ? undefined : anchorOf({ origin, ...head });
 }
 
-/** Reads an anchor as it comes out of a ticket. Throws `anchor.typo` (exit 2) for one that was not copied whole: that proves nothing. */
+/**
+ * Reads an anchor as it comes out of a ticket. Throws `anchor.typo` (exit 2) for one that was not copied
+ * whole: that proves nothing.
+ */
 export function parseAnchor(pasted: string): Anchor {
   const text = pasted.replace(/^[\s'"`<(]+|[\s'"`>).,;]+$/gu, '');
   const [whole, log, size, root, check] = FORM.exec(text) ?? [];

@@ -119,7 +119,10 @@ async function stillPending(
   return pending;
 }
 
-/** The keys of the log, with those that were endorsed in what one that is believed has signed: the newest head, or a checkpoint that fits. */
+/**
+ * The keys of the log, with those that were endorsed in what one that is believed has signed: the newest
+ * head, or a checkpoint that fits.
+ */
 async function keysHeard(
   entries: readonly Entry[],
   own: string | undefined,

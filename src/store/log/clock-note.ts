@@ -1,6 +1,8 @@
 import type { StoredEntry } from '../journal.ts';
 
-/** The clock of a machine moved otherwise than time passed: `{seconds}`, ahead of it or (less than zero) back. */
+/**
+ * The clock of a machine moved otherwise than time passed: `{seconds}`, ahead of it or (less than zero) back.
+ */
 export const CLOCK_MOVED = 'clock.moved';
 
 /** By how many seconds an entry says that a clock was moved; 0 for every other entry. */
@@ -11,8 +13,9 @@ export function clockMoved({ type, body }: Pick<StoredEntry, 'type' | 'body'>): 
 }
 
 /**
- * What an append says first whose clock stands behind the entry before it by more than two minutes, so that an audit does not take it for
- * back-dating: the seconds, less than zero. Undefined where there is nothing to say. Times are RFC 3339.
+ * What an append says first whose clock stands behind the entry before it by more than two minutes, so that
+ * an audit does not take it for back-dating: the seconds, less than zero. Undefined where there is nothing to
+ * say. Times are RFC 3339.
  */
 export function clockNote(before: string | undefined, at: string): { readonly seconds: number } | undefined {
   const seconds = Math.round((Date.parse(at) - Date.parse(before ?? at)) / 1000);

@@ -19,8 +19,9 @@ export interface LogKeys {
 }
 
 /**
- * The keys that the entries of `store/log` name. `own` is PEM; entries that cannot be read name none. An endorsement counts below the size
- * `reach`, up to which somebody who is believed has signed the log: behind it anybody may have written one for himself. Pure.
+ * The keys that the entries of `store/log` name. `own` is PEM; entries that cannot be read name none. An
+ * endorsement counts below the size `reach`, up to which somebody who is believed has signed the log: behind
+ * it anybody may have written one for himself. Pure.
  */
 export function keysOfLog(entries: readonly Entry[], own: string | undefined, reach: number): LogKeys {
   const believed = new Map<string, KeyObject>();

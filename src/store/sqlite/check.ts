@@ -9,8 +9,9 @@ const MOST = 20;
 const LARGE = 16 * 1024 * 1024;
 
 /**
- * SQLite's own look at the whole file, indexes included: a damaged one hides entries from whoever reads a stream, and an audit, which reads by
- * the number of the leaf, does not meet it. In a thread of its own, since it takes as long as the audit; here where that cannot open the file.
+ * SQLite's own look at the whole file, indexes included: a damaged one hides entries from whoever reads a
+ * stream, and an audit, which reads by the number of the leaf, does not meet it. In a thread of its own,
+ * since it takes as long as the audit; here where that cannot open the file.
  */
 export async function checkDatabase(db: DatabaseSync): Promise<readonly string[]> {
   const file = db.location();
