@@ -101,11 +101,12 @@ function pinnedKeys(
   const stored = parsePublicKeys(storedKey ?? '');
   const isNamed = stored.some((key) => named.some((other) => other.key.equals(key)));
   if (stored.length > 0 && (isNamed || !isShared)) return stored;
-  const which =
-    named[0] === undefined
+  const [first] = named;
+  const believed =
+    first === undefined
       ? ''
-      : `: the key ${installationOf(named[0].key)} is believed because the log itself names it`;
-  findings.limit('key.none', `no key is pinned${which}; pass --public-key`);
+      : `, and the key ${installationOf(first.key)} is believed because the log itself names it`;
+  findings.limit('key.none', `no key is pinned${believed}: pass --public-key`);
   return [];
 }
 

@@ -63,7 +63,9 @@ export function printAudit(context: CommandContext, verified: Verified, isJson: 
   if (more > 0) line(`${more} more are not shown: see them with --json`);
   if (run !== undefined) line(runInWords(run));
   for (const { place, size, at } of pins)
-    line(`pinned by ${show(place, 200)}: the first ${counted(size, 'entry', 'entries')}, up to ${at}`);
+    line(
+      `checkpoint in ${show(place, 200)}: fits the first ${counted(size, 'entry', 'entries')}, up to ${at}`,
+    );
   if (anchor !== undefined) line(`anchor: ${anchor}`);
   line(`${counted(entries, 'entry', 'entries')} in ${counted(streams, 'stream')}: ${words}`);
   return VERDICT_EXIT[verdict];

@@ -96,15 +96,14 @@ const file = (name: string, text: string) => {
 test('an audit ends with 0 under the key of this machine or a given one, with 3 without any, with 1 where something is wrong', async () => {
   const { signer } = await stored(started, closed);
   expect(await verify([]), said.out).toBe(0);
-  const pinned = `pinned by ${join(home, 'checkpoints')}: the first 3 entries, up to `;
-  expect(said.out).toContain(pinned);
+  expect(said.out).toContain(`checkpoint in ${join(home, 'checkpoints')}: fits the first 3 entries, up to `);
   expect(said.out).toMatch(
     /3 entries in 2 streams: intact, up to the newest checkpoint of each place: \S+checkpoints \(3 entries, /u,
   );
   rmSync(join(home, 'vault.age'));
   expect(await verify([])).toBe(3);
   expect(said.out).toContain(
-    '3 entries in 2 streams: consistent, but not all of it is pinned: no key is pinned: ',
+    '3 entries in 2 streams: consistent, but not all of it is pinned: no key is pinned, ',
   );
   expect(await verify([], { publicKey: file('right.pub', signer.publicKey) })).toBe(0);
   expect(await verify([], { publicKey: file('other.pub', freshSigner().publicKey) })).toBe(1);
