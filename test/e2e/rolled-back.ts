@@ -62,7 +62,7 @@ export function deleteRows(house: House, down: number): void {
   db.close();
 }
 
-export function newestLeaf(house: House): number {
+function newestLeaf(house: House): number {
   const db = new DatabaseSync(database(house));
   const { leaf } = db.prepare('SELECT max(leaf) AS leaf FROM entries').get() as { leaf: number };
   db.close();

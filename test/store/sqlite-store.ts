@@ -15,7 +15,7 @@ import { readIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 /** The lock file of a stream. */
-export function lockOf(home: string, stream: StreamName): string {
+function lockOf(home: string, stream: StreamName): string {
   return join(home, 'locks', `${stream.replace('/', '-')}.lock.db`);
 }
 

@@ -49,7 +49,7 @@ export interface Work {
   readonly taskMs?: number;
 }
 
-export const WORKS: readonly Work[] = [
+const WORKS: readonly Work[] = [
   {
     name: 'back-up-and-verify',
     begin: () => ['run', 'back-up-and-verify', '--instance', 'orders'],

@@ -59,7 +59,7 @@ async function initialise(session: Session): Promise<Initialised> {
 }
 
 /** Undefined where there is no store. */
-export async function versionOf(session: Session): Promise<number | undefined> {
+async function versionOf(session: Session): Promise<number | undefined> {
   const [there] = await session.query<{ there: boolean }>(
     `select to_regclass('lifeboat.store') is not null as there`,
   );

@@ -200,7 +200,7 @@ function createHeld(proof: Proof, sent: number, surely: number, giveBack: () => 
 }
 
 /** The error that `Hold.lost` has as its reason. */
-export function lostHold(resource: string, why: string): LifeboatError {
+function lostHold(resource: string, why: string): LifeboatError {
   return new LifeboatError('journal.lost-hold', `${resource} is not held any more: ${why}`, {
     hints: [
       'nothing more was sent: another process may go on with it',

@@ -5,7 +5,7 @@ export const SCHEMA_VERSION = 1;
 export const MEMBER = 'lifeboat_member';
 
 /** Advisory locks of this database: "LIFE" in ASCII, then which. One process at a time sequences; the others wait at the gate. */
-export const LOCKS = 0x4c494645;
+const LOCKS = 0x4c494645;
 const [SEQUENCER, GATE] = [`${LOCKS}, 1`, `${LOCKS}, 2`];
 export const INIT_LOCK = `${LOCKS}, 3`;
 

@@ -3,7 +3,7 @@ import { show } from '../../text.ts';
 import { LOG_STREAM } from '../journal.ts';
 
 /** The store cannot be reached just now: to be tried again, or told. */
-export const UNREACHABLE = 'journal.unreachable';
+const UNREACHABLE = 'journal.unreachable';
 
 /** The five characters of an error that PostgreSQL itself reports; undefined for an error of the way there. */
 export function sqlState(error: unknown): string | undefined {
@@ -174,3 +174,6 @@ export function crowded(): LifeboatError {
 
 /** What is said as it is although rows may turn up in the log later: it is the store that has to be mended first. */
 export const STOPS: ReadonlySet<string> = new Set(['journal.damaged', 'journal.rolled-back', 'journal.lost']);
+
+/** SQLSTATE of a row whose number another process has taken. */
+export const UNIQUE = '23505';

@@ -14,7 +14,7 @@ import { persist } from './persist.ts';
 import { hearStore, lastSeq, leftOf } from './queries.ts';
 import type { Seen } from './seen.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
-import { crowded, isBroken, lostStore, STOPS, sqlState } from './trouble.ts';
+import { crowded, isBroken, lostStore, STOPS, sqlState, UNIQUE } from './trouble.ts';
 import { type Append, findRows, type Row, writeRows } from './write.ts';
 
 export interface WriterOptions {
@@ -292,9 +292,6 @@ export function createWriter(options: WriterOptions): Writer {
     },
   };
 }
-
-/** SQLSTATE of a row whose number another process has taken. */
-const UNIQUE = '23505';
 
 function keyOf({ stream, seq }: { readonly stream: string; readonly seq: number }): string {
   return `${stream} ${seq}`;

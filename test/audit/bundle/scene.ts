@@ -69,7 +69,7 @@ export async function makeEvidence(home: string, signer: Signer = freshSigner())
   return { home, signer, notes, anchor: anchor as Anchor };
 }
 
-export function startOf(run: string): NewEntry {
+function startOf(run: string): NewEntry {
   return runEntry(run, 'run.started', {
     runbook: 'rotate-key',
     version: '1',

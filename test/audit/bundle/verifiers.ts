@@ -13,7 +13,7 @@ import { layOut } from './scene.ts';
  * The three who verify a bundle: `lifeboat audit verify`, the file that comes with it, and one in another language's standard library.
  */
 
-export const VERIFIER = resolve('src/audit/bundle/verify.mjs');
+const VERIFIER = resolve('src/audit/bundle/verify.mjs');
 export const PYTHON_VERIFIER = resolve('test/audit/bundle/verify.py');
 export const noPython = spawnSync('python3', ['--version']).status !== 0;
 if (noPython) console.warn('python3 is not here: the verifier in Python was skipped');

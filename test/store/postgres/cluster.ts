@@ -43,7 +43,7 @@ export interface Place {
   remove(): Promise<void>;
 }
 
-export async function claimPlace(): Promise<Place> {
+async function claimPlace(): Promise<Place> {
   const launcher = await makeLauncher(await engineUser());
   const home = await claimHome(launcher.user);
   const binaries = await findBinaries(launcher, home.engine);
@@ -65,7 +65,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 }
 
 /** A cluster on the data folder `data` inside `folder`. */
-export async function runCluster(
+async function runCluster(
   { launcher, binaries }: Place,
   folder: string,
   { fsync = false, settings = {}, hba = [] }: ClusterOptions,
@@ -146,7 +146,7 @@ export async function runCluster(
   };
 }
 
-export async function makeFolder({ launcher: { user } }: Place, folder: string): Promise<void> {
+async function makeFolder({ launcher: { user } }: Place, folder: string): Promise<void> {
   await mkdir(folder, { mode: 0o700 });
   if (user !== undefined) await chown(folder, user.uid, user.gid);
 }

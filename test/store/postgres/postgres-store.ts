@@ -11,7 +11,7 @@ import { freshSigner } from '../fresh-signer.ts';
 import type { Cluster } from './cluster.ts';
 
 /** Long enough for a renewal on a busy machine, short enough to be waited for. */
-export const TTL = 9_000;
+const TTL = 9_000;
 
 export interface PostgresUnderTest extends StoreUnderTest {
   readonly address: string;
