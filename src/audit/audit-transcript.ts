@@ -5,7 +5,7 @@ import { readRunEntry } from '../store/run-entries.ts';
 import type { Findings } from './verdict.ts';
 
 /** How far the record says that the transcript reached, each time it says so. */
-interface KeptTranscript {
+export interface KeptTranscript {
   readonly seq: number;
   readonly bytes: number;
   readonly sha256: string;
@@ -14,7 +14,7 @@ interface KeptTranscript {
 }
 
 /** What an entry says of the transcript; undefined for every other entry. */
-function keptTranscript({
+export function keptTranscript({
   seq,
   type,
   body,
@@ -34,27 +34,29 @@ function keptTranscript({
 export type TranscriptOf = (runId: string) => Buffer | undefined;
 
 /**
- * Compares the transcript of each run with its record. In a shared store the requests of each process lie
- * with whoever drove the run then (`isShared`): where it went to another machine, the record says
- * `transcript.elsewhere`. What is here has to be one of these parts, or several.
+ * Compares the transcript of each run with its record. In a shared store the requests of each process lie with whoever drove the run then
+ * (`isShared`): each resume may have been on another machine, or in another home of this one. What is here has to be one of these parts, or several; a
+ * process that was killed has said nothing of its own.
  */
 export function transcriptWatch(
   transcriptOf: TranscriptOf,
   isShared: boolean,
   findings: Findings,
 ): { take(entry: StoredEntry): void; finish(): void } {
-  const runs = new Map<string, { readonly parts: KeptTranscript[][]; isClosed: boolean }>();
+  const runs = new Map<string, { readonly parts: KeptTranscript[][]; isClosed: boolean; isFresh: boolean }>();
   return {
     take(entry) {
       if (!entry.stream.startsWith('run/')) return;
       let run = runs.get(entry.stream);
       if (run === undefined) {
-        run = { parts: [[]], isClosed: false };
+        run = { parts: [[]], isClosed: false, isFresh: false };
         runs.set(entry.stream, run);
       }
       const kept = keptTranscript(entry);
       if (kept !== undefined) run.parts.at(-1)?.push(kept);
-      if (isShared && entry.type === 'transcript.elsewhere') run.parts.push([]);
+      if (isShared && isPartOf(entry.type, run)) run.parts.push([]);
+      if (entry.type === 'run.resumed') run.isFresh = true;
+      else if (kept !== undefined) run.isFresh = false;
       run.isClosed ||= isEnd(entry) && entry.type !== 'run.abandoned';
     },
     finish() {
@@ -62,8 +64,9 @@ export function transcriptWatch(
         const transcript = transcriptOf(stream.replace(/^run\//u, ''));
         const sent = parts.filter((part) => part.some(({ bytes }) => bytes > 0));
         const here = sent.filter((part) => part.every((kept) => isBeginning(transcript, kept)));
-        const isElsewhere =
-          isShared && here.length < sent.length && (transcript === undefined || here.length > 0);
+        const isUnsaid = parts.length > 1 && parts.some((part) => part.length === 0);
+        const mayBeOther = transcript === undefined || here.length > 0 || isUnsaid;
+        const isElsewhere = isShared && here.length < sent.length && mayBeOther;
         if (isElsewhere) {
           const what = here.length > 0 ? 'a part of the transcript' : 'the transcript';
           findings.limit('transcript.elsewhere', `${what} of ${stream} is not on this machine`, { stream });
@@ -76,6 +79,11 @@ export function transcriptWatch(
   };
 }
 
+/** Whoever resumes says first where the requests of before lie: that is one new part, not two. */
+function isPartOf(type: string, { isFresh }: { readonly isFresh: boolean }): boolean {
+  return type === 'run.resumed' || (type === 'transcript.elsewhere' && !isFresh);
+}
+
 function isBeginning(transcript: Buffer | undefined, { bytes, sha256 }: KeptTranscript): boolean {
   if (bytes === 0) return true;
   if (transcript === undefined || transcript.length < bytes) return false;
@@ -83,11 +91,10 @@ function isBeginning(transcript: Buffer | undefined, { bytes, sha256 }: KeptTran
 }
 
 /**
- * Compares the beginning of a transcript with each thing that the record says of it. What lies behind that is
- * not covered: a run that was closed (`isClosed`) has nothing there, any other may have been interrupted
- * before it said how far it came.
+ * Compares the beginning of a transcript with each thing that the record says of it. What lies behind that is not covered: a run that was closed (`isClosed`) has
+ * nothing there, any other may have been interrupted before it said how far it came.
  */
-function auditTranscript(
+export function auditTranscript(
   stream: string,
   kept: readonly KeptTranscript[],
   transcript: Buffer | undefined,

@@ -43,6 +43,18 @@ test('a run that came back to where it began is covered up to its last part', ()
   ]);
 });
 
+test.each([
+  [
+    'that of who was killed before anything was said of it',
+    ADA,
+    ['limit transcript.elsewhere', 'limit transcript.tail'],
+  ],
+  ['that of who ended it', BOB, []],
+] as const)('of a run whose first process was killed, %s is here', (_, text, expected) => {
+  const entries = [entry('run.started', {}), entry('run.resumed', {}), kept(BOB), entry('run.closed', {})];
+  expect(found(entries, true, text)).toEqual(expected);
+});
+
 test('a run of a shared store that nobody else has driven is not excused', () => {
   expect(found([kept(ADA), entry('run.closed', {})], true, BOB)).toEqual(['problem transcript.changed']);
 });

@@ -124,7 +124,7 @@ function toEntry({ index, stream, seq, at, by, type, body, hash }: StoredLeaf): 
 }
 
 /** Throws `journal.moved` (exit 2) when the log goes on in another store. */
-export function refuseMoved({ movedTo }: LogSays): void {
+export function refuseMoved({ movedTo }: Pick<LogSays, 'movedTo'>): void {
   if (movedTo === undefined) return;
   throw new LifeboatError('journal.moved', `this store was moved to ${show(movedTo, 200)}`, {
     hints: [

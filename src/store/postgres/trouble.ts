@@ -173,7 +173,12 @@ export function crowded(): LifeboatError {
 }
 
 /** What is said as it is although rows may turn up in the log later: it is the store that has to be mended first. */
-export const STOPS: ReadonlySet<string> = new Set(['journal.damaged', 'journal.rolled-back', 'journal.lost']);
+export const STOPS: ReadonlySet<string> = new Set([
+  'journal.moved',
+  'journal.damaged',
+  'journal.rolled-back',
+  'journal.lost',
+]);
 
 /** SQLSTATE of a row whose number another process has taken. */
 export const UNIQUE = '23505';

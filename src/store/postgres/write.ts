@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { LOG_STREAM } from '../journal.ts';
 import { hashOf } from '../leaf.ts';
-import { STORE_MOVED } from '../log/log-entries.ts';
+import { STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
+import { refuseMoved } from '../log/next-leaves.ts';
 import { keyId, openNote, rawPublicKey } from '../log/signed-note.ts';
 import type { Signer } from '../log/signer.ts';
 import type { PreparedEntry } from '../new-entry.ts';
@@ -34,8 +35,6 @@ export interface Written {
   readonly proven: boolean;
   /** Each stream goes on where the rows begin. Nothing was written otherwise. */
   readonly fits: boolean;
-  /** The log goes on in another store. Nothing was written. */
-  readonly moved: boolean | null;
   /** When each row was written, by the database's clock, in order of the rows; null where nothing was. */
   readonly at: readonly string[] | null;
 }
@@ -56,11 +55,11 @@ const WRITE = `with held as materialized (
   select (select count(*) from held) = cardinality($1) as proven,
     (select bool_and(first = 1 + coalesce((select max(e.seq) from lifeboat.entries e where e.stream = s.stream), 0))
       from (select stream, min(seq) as first from given group by stream) s) as fits,
-    (select e.type = '${STORE_MOVED}' from lifeboat.entries e where e.stream = '${LOG_STREAM}' order by e.seq desc limit 1)
-      as moved
+    (select case when e.type = '${STORE_MOVED}' then e.body end from lifeboat.entries e
+      where e.stream = '${LOG_STREAM}' order by e.seq desc limit 1) as moved
 ), written as (
   insert into lifeboat.entries (stream, seq, by, type, body, append, signature)
-  select stream, seq, $8, type, body, $9::uuid, $10 from given where (select proven and fits and moved is not true from state) order by nr
+  select stream, seq, $8, type, body, $9::uuid, $10 from given where (select proven and fits and moved is null from state) order by nr
   returning id, at
 ), vouched as (
   insert into lifeboat.vouched (installation, size)
@@ -68,11 +67,14 @@ const WRITE = `with held as materialized (
 )
 select proven, fits, moved, (select json_agg(at order by id) from written) as at from state`;
 
-/** Commits the rows of an append, or nothing of them. They are no part of the log until they have leaves. */
+/**
+ * Commits the rows of an append, or nothing of them. They are no part of the log until they have leaves. Rejects with `journal.moved` when the
+ * log goes on in another store.
+ */
 export async function writeRows(session: Session, append: Append, signer: Signer): Promise<Written> {
   const { id, rows, proofs, by, vouched } = append;
   const sorted = proofs.toSorted((a, b) => (a.resource < b.resource ? -1 : 1));
-  const [written] = await session.query<Written>(WRITE, [
+  const [written] = await session.query<Written & { readonly moved: string | null }>(WRITE, [
     sorted.map(({ resource }) => resource),
     sorted.map(({ token }) => token),
     sorted.map(({ nonce }) => nonce),
@@ -86,7 +88,9 @@ export async function writeRows(session: Session, append: Append, signer: Signer
     signer.installation,
     vouched,
   ]);
-  return written ?? { proven: false, fits: false, moved: null, at: null };
+  if (typeof written?.moved === 'string')
+    refuseMoved({ movedTo: StoreMoved.safeParse(JSON.parse(written.moved)).data?.to ?? 'another store' });
+  return written ?? { proven: false, fits: false, at: null };
 }
 
 /** The rows that an append has left in the store, after its connection broke: when each was written. */
