@@ -2,7 +2,7 @@ import { checkedStore } from '../../config/store-address.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import { hearLog, NOTHING_SAID } from '../../store/log/known-keys.ts';
-import { STORE_MOVED } from '../../store/log/log-entries.ts';
+import { STORE_MOVED, StoreArrived } from '../../store/log/log-entries.ts';
 import { rootOfEntries } from '../../store/moving.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
@@ -45,7 +45,7 @@ export async function storeCopy(
       at: new Date().toISOString(),
       by: loginName(context.env),
       signer,
-      body: { from: source.shown },
+      body: StoreArrived.parse({ from: source.shown }),
     };
     await target.land(from, arrival);
   } finally {
