@@ -25,7 +25,7 @@ export const KeyEndorsed = z.object({ installation: z.string(), publicKey: z.str
 export const StoreMoved = z.object({ to: z.string() });
 
 /** The first entry of a store behind what was moved into it. */
-const StoreArrived = z.object({ from: z.string() });
+export const StoreArrived = z.object({ from: z.string() });
 
 const LostCall = z.object({
   stream: z.string(),
