@@ -1,6 +1,7 @@
 import { stillOwed } from '../../machines/parts/obligation.ts';
 import { loadConfig } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
+import { transcriptLeft } from '../evidence/transcript/path.ts';
 import { formatTime } from '../format.ts';
 import { callInWords } from '../runner/refuse-in-doubt.ts';
 import { abandonRun, findRun } from '../runner/runs.ts';
@@ -41,7 +42,8 @@ export async function resume(
     }
     if (flags.abandon !== undefined) {
       const owed = stillOwed(await owedBy(workspace.journal, summary));
-      const doubts = await abandonRun(workspace.journal, summary, flags.abandon, owed);
+      const notes = transcriptLeft(workspace.home, summary.runId);
+      const doubts = await abandonRun(workspace.journal, summary, flags.abandon, owed, notes);
       await workspace.sealer.sealNow();
       context.stdout.write(`run ${summary.runId} is given up; its record stays\n`);
       for (const doubt of doubts) {

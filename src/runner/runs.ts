@@ -7,6 +7,7 @@ import { isEnd } from '../store/run-end.ts';
 import { Holds } from './holds.ts';
 import { type Doubt, doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
 import { newId } from './new-id.ts';
+import type { Note } from './performed.ts';
 import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { ClockMark } from './run.ts';
 
@@ -137,13 +138,14 @@ export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: strin
 /**
  * Gives up a run that can or shall not be carried on. The record stays. What the run still owed, and a call of which nobody knows what became, are
  * handed to the ledger of the instance that it changed, in the same transaction: the next change of that instance asks about the call first.
- * Gives those calls. Rejects with `run.over` when the run has ended meanwhile.
+ * `notes` are the last that the run says. Gives those calls. Rejects with `run.over` when the run has ended meanwhile.
  */
 export async function abandonRun(
   journal: Journal,
   run: RunSummary,
   reason: string,
   owed: readonly Obligation[] = [],
+  notes: readonly Note[] = [],
 ): Promise<readonly Doubt[]> {
   const stream: StreamName = `run/${run.runId}`;
   const changed: StreamName = `instance/${run.target ?? run.instance}`;
@@ -163,7 +165,8 @@ export async function abandonRun(
     } as unknown as Json,
   }));
   const abandoned = { stream, type: 'run.abandoned', body: { reason } };
-  await journal.append([abandoned, ...handed, ...handOn(doubts)], holds.all);
+  const last = notes.map((note) => ({ stream, ...note }));
+  await journal.append([...last, abandoned, ...handed, ...handOn(doubts)], holds.all);
   return doubts;
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { readPlainFile } from '../../bounded-file.ts';
 
@@ -19,4 +20,17 @@ export function transcriptOf(home: string, runId: string): Buffer | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The note that keeps a transcript as it lies there, for a run whose process was killed and that nobody drives any more. Nothing where there is
+ * none on this machine.
+ */
+export function transcriptLeft(home: string, runId: string) {
+  const bytes = transcriptOf(home, runId);
+  if (bytes === undefined || bytes.length === 0) return [];
+  const lines = bytes.reduce((count, byte) => (byte === 0x0a ? count + 1 : count), 0);
+  return [
+    { type: 'transcript.kept', body: { lines, bytes: bytes.length, sha256: hash('sha256', bytes, 'hex') } },
+  ];
 }
