@@ -10,7 +10,8 @@ import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
 import { forge, originIn, type Row, rowsOf } from './forge.ts';
 import { auditHome } from './sealed-journal.ts';
 import type { Victim } from './sealed-victim.ts';
-import { checkpointsIn, placesOf, rowsAfter, tamper, tampering } from './tampering.ts';
+import { checkpointsIn, placesOf, rowsAfter, tamper } from './tamper.ts';
+import { tampering } from './tampering.ts';
 import {
   type Cell,
   type Expected,

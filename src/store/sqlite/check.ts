@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { show } from '../../text.ts';
+import { SCHEMA } from './schema.ts';
 
 /** More would say the same. */
 const MOST = 20;
@@ -9,16 +10,29 @@ const MOST = 20;
 const LARGE = 16 * 1024 * 1024;
 
 /**
- * SQLite's own look at the whole file, indexes included: a damaged one hides entries from whoever reads a
- * stream, and an audit, which reads by the number of the leaf, does not meet it. In a thread of its own,
- * since it takes as long as the audit; here where that cannot open the file.
+ * What is wrong with the file: a structure that is not the one that was made, and what SQLite itself finds, indexes
+ * included. A damaged index hides entries from whoever reads a stream, and an audit, which reads by the number of the
+ * leaf, does not meet it. Large files are looked at in a thread of their own, since that takes half as long as an
+ * audit; here where that cannot open the file.
  */
 export async function checkDatabase(db: DatabaseSync): Promise<readonly string[]> {
   const file = db.location();
   const isLarge = file !== null && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LARGE;
   const said =
     (isLarge ? await inThread(file).catch(() => undefined) : undefined) ?? wordsOf(db.prepare(CHECK).all());
-  return said.filter((line) => line !== 'ok').map((line) => `the database is damaged: ${show(line, 200)}`);
+  const damaged = said
+    .filter((line) => line !== 'ok')
+    .map((line) => `the database is damaged: ${show(line, 200)}`);
+  return [...changedIn(db), ...damaged];
+}
+
+function changedIn(db: DatabaseSync): readonly string[] {
+  const found = db.prepare('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL').all();
+  const made = new Map(found.map(({ name, sql }) => [String(name), sql]));
+  const names = new Set([...Object.keys(SCHEMA), ...made.keys()]);
+  return [...names]
+    .filter((name) => made.get(name) !== SCHEMA[name])
+    .map((name) => `the structure of the database was changed: ${show(name, 80)}`);
 }
 
 const CHECK = `PRAGMA integrity_check(${MOST})`;
