@@ -14,7 +14,7 @@ export interface KeptTranscript {
 }
 
 /** What an entry says of the transcript; undefined for every other entry. */
-export function keptTranscript({
+function keptTranscript({
   seq,
   type,
   body,
@@ -94,7 +94,7 @@ function isBeginning(transcript: Buffer | undefined, { bytes, sha256 }: KeptTran
  * Compares the beginning of a transcript with each thing that the record says of it. What lies behind that is not covered: a run that was closed (`isClosed`) has
  * nothing there, any other may have been interrupted before it said how far it came.
  */
-export function auditTranscript(
+function auditTranscript(
   stream: string,
   kept: readonly KeptTranscript[],
   transcript: Buffer | undefined,
