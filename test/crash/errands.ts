@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ended } from '../e2e/product.ts';
 import type { Stage } from './stage.ts';
@@ -82,7 +82,9 @@ export const ERRANDS: readonly Errand[] = [
     check: async ({ house }) => {
       const out = join(house.folder, BUNDLE);
       if (!existsSync(out)) return ['there is no bundle'];
-      const verified = await house.run('audit', 'verify', out);
+      const pem = join(house.folder, 'lifeboat.pub');
+      writeFileSync(pem, (await house.run('audit', 'key')).stdout);
+      const verified = await house.run('audit', 'verify', out, '--public-key', pem);
       const others = readdirSync(house.folder).filter((name) => name.includes(BUNDLE) && name !== BUNDLE);
       return [
         ...(verified.code === 0 ? [] : [`the bundle is not good: ${verified.stdout.slice(-300)}`]),
