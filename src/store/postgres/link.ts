@@ -210,12 +210,15 @@ interface Greeting {
 
 /*
  * What is acknowledged must be on disk, whatever the database or the role is set to; a stronger setting stays. Names are
- * found in no schema but the one that is written before them. Plans are those for large tables from the beginning on.
+ * found in no schema but the one that is written before them. Plans are those for large tables from the beginning on; who writes
+ * has few statements and keeps theirs, since to plan one takes longer than to do it.
  */
 const GREETING = `select current_setting('server_version_num')::int as version, pg_is_in_recovery() as standby,
   set_config('default_transaction_read_only', $1, false), set_config('search_path', '', false),
   set_config('default_transaction_isolation', 'read committed', false), set_config('TimeZone', 'UTC', false),
   set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false),
+  set_config('plan_cache_mode', case when $1 = 'off' then 'force_generic_plan' else 'auto' end, false),
+  set_config('enable_hashjoin', $1, false), set_config('enable_mergejoin', $1, false),
   set_config('synchronous_commit', case when current_setting('synchronous_commit') in ('off', 'local')
     then 'on' else current_setting('synchronous_commit') end, false)`;
 

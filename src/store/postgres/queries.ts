@@ -93,13 +93,7 @@ export async function lastSeq(session: Session, stream: StreamName): Promise<num
   return row?.seq ?? 0;
 }
 
-const VERIFY = ['`lifeboat audit verify` says what else is damaged'];
-
-function gap(stream: string, seq: number): LifeboatError {
-  return new LifeboatError('journal.damaged', `entry ${seq} of ${stream} is not there`, { hints: VERIFY });
-}
-
-/** The rows at the end of a stream that have no leaf. */
+/** The rows at the end of a stream that have no leaf: their process died before it gave them any. */
 export function leftOf(
   session: Session,
   stream: string,
@@ -109,4 +103,10 @@ export function leftOf(
      where not exists (select from lifeboat.leaves l where l.id = e.id) order by seq`,
     [stream],
   );
+}
+
+const VERIFY = ['`lifeboat audit verify` says what else is damaged'];
+
+function gap(stream: string, seq: number): LifeboatError {
+  return new LifeboatError('journal.damaged', `entry ${seq} of ${stream} is not there`, { hints: VERIFY });
 }

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { LifeboatError } from '../../errors.ts';
-import { type Entry, LOG_STREAM } from '../journal.ts';
-import { hashOf } from '../leaf.ts';
+import { LOG_STREAM } from '../journal.ts';
 import { type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
 import { ownEntries } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
-import { entryOf, type PreparedEntry } from '../new-entry.ts';
+import type { PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import { steadyNow } from './clock.ts';
 import type { Lease } from './leases.ts';
@@ -15,6 +14,7 @@ import { hearStore, lastSeq, leftOf } from './queries.ts';
 import type { Seen } from './seen.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
 import { crowded, isBroken, lostStore, STOPS, sqlState, UNIQUE } from './trouble.ts';
+import { type Appended, entriesOf, keyOf, type Waiting } from './waiting.ts';
 import { type Append, findRows, type Row, writeRows } from './write.ts';
 
 export interface WriterOptions {
@@ -33,29 +33,6 @@ export interface Writer {
   append(prepared: readonly PreparedEntry[], leases: readonly Lease[], vouched: number): Promise<Appended>;
   /** Gives leaves to rows that a process left without when it died: those of one stream, or all. */
   settle(stream?: string): Promise<void>;
-}
-
-export interface Appended {
-  /** Those that were asked for. */
-  readonly entries: readonly Entry[];
-  /** With those of the store itself, in order of their leaves. */
-  readonly all: readonly Entry[];
-}
-
-/** An append on its way. */
-interface Waiting {
-  readonly id: string;
-  readonly prepared: readonly PreparedEntry[];
-  readonly leases: readonly Lease[];
-  readonly vouched: number;
-  readonly done: PromiseWithResolvers<Appended>;
-  /** How many rows in front are the store's own. */
-  own: number;
-  /** The rows as they were sent last; where the connection broke, it is not known whether they are there. */
-  sent: Append | undefined;
-  /** When each row was written; then they are there. */
-  at: readonly string[] | undefined;
-  over: boolean;
 }
 
 /** Appends that go into one transaction, at most. */
@@ -123,7 +100,6 @@ export function createWriter(options: WriterOptions): Writer {
   /** Step one for one append of which it is not known that it is there. */
   const write = async (session: Session, one: Waiting): Promise<void> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const isAgain = one.sent !== undefined;
       if (one.sent !== undefined) {
         const found = await findRows(session, one.sent);
         if (typeof found !== 'string') {
@@ -133,6 +109,7 @@ export function createWriter(options: WriterOptions): Writer {
         // Where another's rows are, those that were sent cannot arrive any more: they have the same numbers.
         if (found === 'other') unsend(one);
       }
+      const isAgain = one.sent !== undefined;
       await hear(session, attempt > 0);
       const sent = one.sent ?? (await number(session, one));
       if (sent.rows.length === 0) {
@@ -191,13 +168,13 @@ export function createWriter(options: WriterOptions): Writer {
     const sent: Append[] = [];
     for (const one of missing) sent.push(await number(session, one, seqs));
     const frame = (statement: string) => (sent.length > 1 ? [session.query(statement)] : []);
-    const begun = frame('begin');
-    const writes = sent.map((append) => writeRows(session, append, signer));
-    const writing = Promise.allSettled([Promise.all(writes), ...begun, ...frame('commit')]);
-    const claimed = sendClaim(
-      session,
-      sent.flatMap(({ rows }) => rows),
-    );
+    const rows = sent.flatMap((append) => append.rows);
+    const [writing, claimed] = session.atOnce(() => {
+      const begun = frame('begin');
+      const writes = sent.map((append) => writeRows(session, append, signer));
+      const all = Promise.allSettled([Promise.all(writes), ...begun, ...frame('commit')]);
+      return [all, sendClaim(session, rows)] as const;
+    });
     claimed.catch(() => undefined);
     const [written, ...rest] = await writing;
     const failed = [written, ...rest].find((result) => result.status === 'rejected');
@@ -219,14 +196,12 @@ export function createWriter(options: WriterOptions): Writer {
   };
 
   const finish = (one: Waiting, leaves: ReadonlyMap<string, number>): void => {
-    const entries = (one.sent?.rows ?? []).map((row, nr) => {
-      const fields = { ...row, at: one.at?.[nr] ?? '', by };
-      const entry = entryOf({ index: leaves.get(keyOf(row)) ?? -1, ...fields, hash: hashOf(fields) });
+    const entries = entriesOf(one, leaves);
+    for (const entry of entries) {
       seen.acknowledged(entry);
-      const nonce = one.leases.find(({ resource }) => resource === row.stream)?.proof.nonce;
-      if (nonce !== undefined) lastSeqs.set(nonce, row.seq);
-      return entry;
-    });
+      const nonce = one.leases.find(({ resource }) => resource === entry.stream)?.proof.nonce;
+      if (nonce !== undefined) lastSeqs.set(nonce, entry.seq);
+    }
     one.over = true;
     one.done.resolve({ entries: entries.slice(one.own), all: entries });
   };
@@ -291,8 +266,4 @@ export function createWriter(options: WriterOptions): Writer {
       if (!isDone) await append([], [], 0);
     },
   };
-}
-
-function keyOf({ stream, seq }: { readonly stream: string; readonly seq: number }): string {
-  return `${stream} ${seq}`;
 }
