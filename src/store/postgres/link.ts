@@ -11,6 +11,8 @@ export interface Session {
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Several statements at once, without values; what they answer is not kept. */
   script(sql: string): Promise<void>;
+  /** Sends what is queried inside at once, as one packet. */
+  atOnce<T>(send: () => T): T;
   /** Grows with each new connection of this link. */
   readonly connection: number;
   /** Notifications that arrive on this connection; the listener is gone with it. */
@@ -239,6 +241,15 @@ function sessionOf(client: Client, connection: number): Session {
     },
     async script(sql) {
       await client.query(sql);
+    },
+    atOnce(send) {
+      const { stream } = client.connection;
+      stream.cork();
+      try {
+        return send();
+      } finally {
+        stream.uncork();
+      }
     },
     onNotice: (listener) => client.on('notification', listener),
   };

@@ -103,9 +103,13 @@ alter table lifeboat.${table} enable always trigger ${table}_append_only;`,
 ).join('')}
 `;
 
+/** Gives the right back that `lifeboat.claim` gave: the gate last, or those who wait there would find the way barred. */
+export const RELEASE = `select pg_advisory_unlock(${SEQUENCER}), pg_advisory_unlock(${GATE}),
+  set_config('idle_session_timeout', '0', false)`;
+
 /*
- * Waits until the given rows have leaves, or until it is up to the caller to give them: then it holds the lock and gets all that it
- * needs. Rows without a leaf are found by the transaction that wrote them: a head keeps the oldest transaction that was not over
+ * Waits until the given rows have leaves, or until it is up to the caller to give them: then it gets all that it needs, and its session
+ * has the locks (RELEASE). A session that stands still with them is ended by the server. Rows without a leaf are found by the transaction that wrote them: a head keeps the oldest transaction that was not over
  * when its rows were looked for (floor), so whatever is older has its leaf. Rows of a database that was dumped and loaded do
  * not fit into that order; then all are looked at.
  */
@@ -135,9 +139,10 @@ begin
       return json_build_object('done', (select json_agg(json_build_array(e.stream, e.seq, l.leaf))
         from lifeboat.leaves l join lifeboat.entries e using (id) where l.id = any (mine)));
     end if;
-    exit when pg_try_advisory_xact_lock(${SEQUENCER});
+    exit when pg_try_advisory_lock(${SEQUENCER});
   end loop;
-  perform pg_advisory_xact_lock(${GATE});
+  perform pg_advisory_lock(${GATE});
+  perform set_config('idle_session_timeout', current_setting('idle_in_transaction_session_timeout'), false);
   select * into newest from lifeboat.heads order by size desc limit 1;
   select e.tx into lowest from lifeboat.entries e
     where e.id = any (mine) and not exists (select from lifeboat.leaves l where l.id = e.id) order by e.tx limit 1;

@@ -11,6 +11,7 @@ import { entryOf } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Session } from './link.ts';
 import { foldRows, type Version } from './rows.ts';
+import { RELEASE } from './schema.ts';
 import { rolledBack } from './trouble.ts';
 import { type FreshRow, unsignedRow } from './write.ts';
 
@@ -44,17 +45,16 @@ export interface SequenceOptions {
 
 const CLAIM = 'select lifeboat.claim($1::text[], $2::bigint[], $3) as claim';
 
-/** Begins a transaction and claims in it; sent behind a write, so that all is one way there and back. */
+/** Claims; sent behind a write, so that both are one way there and back. */
 export function sendClaim(
   session: Session,
   rows: readonly { readonly stream: string; readonly seq: number }[] | 'all',
 ): Claimed {
-  const begun = session.query('begin');
   const values =
     rows === 'all'
       ? [null, null, true]
       : [rows.map(({ stream }) => stream), rows.map(({ seq }) => seq), false];
-  return Promise.all([begun, session.query<{ claim: Claim }>(CLAIM, values)]).then(([, claimed]) => claimed);
+  return session.query<{ claim: Claim }>(CLAIM, values);
 }
 
 export interface Sequenced {
@@ -77,35 +77,37 @@ export async function sequence(
   claimed: Claimed,
   options: SequenceOptions,
 ): Promise<Sequenced> {
+  const [answer] = await claimed;
+  const claim = answer?.claim;
+  if (claim === undefined || claim.done !== undefined)
+    return { placed: claim?.done ?? [], head: undefined, isPartial: false };
+  let isReleased = false;
+  const release = () => {
+    isReleased = true;
+    return session.query(RELEASE);
+  };
   try {
-    const [answer] = await claimed;
-    const claim = answer?.claim;
-    if (claim === undefined || claim.done !== undefined) {
-      // Nothing was changed: whether it arrives is of no matter to anyone.
-      session.query('commit').catch(() => undefined);
-      return { placed: claim?.done ?? [], head: undefined, isPartial: false };
-    }
-    return await lead(session, claim, options);
-  } catch (error) {
-    if (error instanceof LifeboatError) await session.query('rollback');
-    throw error;
+    return await lead(session, claim, options, release);
+  } finally {
+    // The connection is gone where it fails, and the locks with it.
+    if (!isReleased) await release().catch(() => undefined);
   }
 }
 
-async function lead(session: Session, claim: Claim, options: SequenceOptions): Promise<Sequenced> {
+async function lead(
+  session: Session,
+  claim: Claim,
+  options: SequenceOptions,
+  release: () => Promise<unknown>,
+): Promise<Sequenced> {
   const { signer, projections } = options;
   const { isPartial } = claim;
   const rows = upToMove(claim.entries ?? []);
-  if (rows.length === 0) {
-    await session.query('commit');
-    return { placed: [], head: undefined, isPartial: false };
-  }
+  if (rows.length === 0) return { placed: [], head: undefined, isPartial: false };
   const said = await saidFor(session, claim, rows, options);
   if (!rows.some(({ type }) => type === STORE_MOVED)) refuseMoved(said);
-  if (!said.keys.has(signer.installation)) {
-    await session.query('rollback');
+  if (!said.keys.has(signer.installation))
     return { placed: [], head: undefined, isPartial: false, isUnknown: true };
-  }
   const tip = verifiedTip({
     rim: rimOf(claim),
     head: claim.head === null ? undefined : { ...claim.head, vouched: 0 },
@@ -128,7 +130,7 @@ async function lead(session: Session, claim: Claim, options: SequenceOptions): P
   const folded = await foldRows(session, kept, entries);
   const head = { size: rim.size, root };
   const note = signer.sign({ origin, ...head, armed: [] });
-  const finished = session.query(FINISH, [
+  const values = [
     leaves.map(({ entry }) => entry.index),
     leaves.map(({ id }) => id),
     leaves.map(({ entry }) => Buffer.from(entry.hash, 'hex')),
@@ -140,9 +142,9 @@ async function lead(session: Session, claim: Claim, options: SequenceOptions): P
     kept.map(({ name }) => name),
     kept.map(({ version }) => version),
     JSON.stringify(folded),
-  ]);
-  // Sent at once: nobody waits for this process while it waits for an answer.
-  await Promise.all([finished, session.query('commit')]);
+  ];
+  // Behind the commit, and before its answer: nobody waits for this process while it waits.
+  await session.atOnce(() => Promise.all([session.query(FINISH, values), release()]));
   return { placed: entries.map(({ stream, seq, index }): Placed => [stream, seq, index]), head, isPartial };
 }
 

@@ -17,6 +17,8 @@ export function sqlState(error: unknown): string | undefined {
  */
 export function isBroken(error: unknown): boolean {
   if (error instanceof LifeboatError) return error.code === UNREACHABLE;
+  // A bug is no trouble with a connection: it is not tried again.
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return false;
   const state = sqlState(error);
   return state === undefined || /^(?:08|53|57|58|25P03|25006|XX)/u.test(state);
 }
