@@ -8,6 +8,8 @@ export const MEMBER = 'lifeboat_member';
 const LOCKS = 0x4c494645;
 const [SEQUENCER, GATE] = [`${LOCKS}, 1`, `${LOCKS}, 2`];
 export const INIT_LOCK = `${LOCKS}, 3`;
+/** The stream of the store itself is held by nobody: who writes to it takes turns, to the end of the transaction. */
+export const TAKE_LOG_STREAM = `select pg_advisory_xact_lock(${LOCKS}, 4)`;
 
 /**
  * Takes the right to sequence, to the end of the transaction. A client that stands still with it is cut off by
@@ -140,6 +142,8 @@ begin
         from lifeboat.leaves l join lifeboat.entries e using (id) where l.id = any (mine)));
     end if;
     exit when pg_try_advisory_lock(${SEQUENCER});
+    -- Somebody is about to close the gate: not to ask again and again until it is closed.
+    perform pg_sleep(0.0005);
   end loop;
   perform pg_advisory_lock(${GATE});
   perform set_config('idle_session_timeout', current_setting('idle_in_transaction_session_timeout'), false);

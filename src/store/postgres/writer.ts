@@ -11,11 +11,12 @@ import type { Lease } from './leases.ts';
 import type { Link, Session } from './link.ts';
 import { persist } from './persist.ts';
 import { hearStore, lastSeq, leftOf } from './queries.ts';
+import { TAKE_LOG_STREAM } from './schema.ts';
 import type { Seen } from './seen.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
 import { crowded, isBroken, lostStore, STOPS, sqlState, UNIQUE } from './trouble.ts';
 import { type Appended, entriesOf, keyOf, type Waiting } from './waiting.ts';
-import { type Append, findRows, type Row, writeRows } from './write.ts';
+import { type Append, findRows, type Row, type Written, writeRows } from './write.ts';
 
 export interface WriterOptions {
   readonly link: Link;
@@ -97,6 +98,22 @@ export function createWriter(options: WriterOptions): Writer {
     return reasons.find(({ code }) => code === 'journal.conflict') ?? reasons[0] ?? crowded();
   };
 
+  /** Rows for the stream of the store itself are numbered while nobody else writes to it; those that were sent before keep their numbers. */
+  const writeInTurn = async (session: Session, one: Waiting, isAgain: boolean): Promise<Written> => {
+    await session.atOnce(() => Promise.all([session.query('begin'), session.query(TAKE_LOG_STREAM)]));
+    try {
+      await hear(session, true);
+      const sent = one.sent !== undefined && isAgain ? one.sent : await number(session, one);
+      const [written] = await session.atOnce(() =>
+        Promise.all([writeRows(session, sent, signer), session.query('commit')]),
+      );
+      return written;
+    } catch (error) {
+      if (!isBroken(error)) await session.query('rollback');
+      throw error;
+    }
+  };
+
   /** Step one for one append of which it is not known that it is there. */
   const write = async (session: Session, one: Waiting): Promise<void> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -116,7 +133,9 @@ export function createWriter(options: WriterOptions): Writer {
         one.at = [];
         return;
       }
-      const written = await writeRows(session, sent, signer).catch((error: unknown) => {
+      const isShared = sent.rows.some(({ stream }) => stream === LOG_STREAM);
+      const write = isShared ? writeInTurn(session, one, isAgain) : writeRows(session, sent, signer);
+      const written = await write.catch((error: unknown) => {
         if (sqlState(error) === UNIQUE) return undefined;
         throw error;
       });

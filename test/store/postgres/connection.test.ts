@@ -107,6 +107,26 @@ test('a server that crashes and comes back has every entry that was acknowledged
   expect(await journal.log.count()).toBe((await journal.log.head()).size);
 });
 
+test('forty installations that write to a new store at the same moment all get in, each announced once', async () => {
+  const { address } = await postgresStore(cluster);
+  const all = await Promise.all(
+    Array.from({ length: 40 }, async (_, number) => {
+      const options = { address, env, by: `person ${number}`, signer: freshSigner(), projections: [] };
+      const journal = await openPostgresStore(options);
+      onTestFinished(() => journal.close());
+      return { journal, hold: await journal.hold(`run/r${number}`) };
+    }),
+  );
+  await Promise.all(
+    all.map(({ journal, hold }) =>
+      journal.append([{ stream: hold.resource, type: 'note', body: null }], [hold]),
+    ),
+  );
+  const types = (await all[0]?.journal.read('store/log'))?.map(({ type }) => type);
+  expect(types).toEqual(['log.begun', ...Array.from({ length: 39 }, () => 'key.announced')]);
+  expect(await all[0]?.journal.log.count()).toBe(80);
+});
+
 test('a follower misses nothing when its connections break', async () => {
   const { proxy, journal, append } = await scene();
   const enough = new AbortController();
