@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { benchJournal } from './journal.ts';
 import { benchRuns } from './runs.ts';
 import { benchStart } from './start.ts';
+import { benchTeam } from './team.ts';
 import { benchVerify } from './verify.ts';
 
 /*
@@ -73,3 +74,10 @@ for (const run of await benchRuns([process.execPath, CLI], count, quick ? 3 : 7)
   // Whoever opens a vault has scrypt in memory besides, which is the same in both.
   print('  peak resident memory', rss, '<= 100 MiB, a vault besides');
 }
+
+const team = await benchTeam(50, quick ? 3 : 8);
+print(
+  'durable appends a second, 50 processes, PostgreSQL',
+  `${Math.round(team.appends)} (${Math.round(team.medianMs)} ms; a plain insert ${ratio(team.ratio)} times as often)`,
+  '>= 1,000',
+);

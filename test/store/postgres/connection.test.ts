@@ -1,8 +1,12 @@
+import { Client } from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Hold, Journal, NewEntry } from '../../../src/store/journal.ts';
 import { openPostgresForReading, openPostgresStore } from '../../../src/store/postgres/open.ts';
+import { compareProjections } from '../../../src/store/projected.ts';
+import { until } from '../../team/servers.ts';
 import { allOf } from '../contract/all-of.ts';
-import { notes } from '../contract/store-under-test.ts';
+import { notesProjection } from '../contract/projection.ts';
+import { notes, opened } from '../contract/store-under-test.ts';
 import { freshSigner } from '../fresh-signer.ts';
 import { startCluster } from './cluster.ts';
 import { postgresStore } from './postgres-store.ts';
@@ -207,6 +211,58 @@ test('what a process committed and did not put into the log when it died is put 
   expect((await next.read('run/a')).map(({ seq }) => seq)).toEqual([1, 2, 3]);
   await next.append([note('four')], [await next.hold('run/a')]);
   expect((await allOf(next.log)).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('a process that stands still while it puts rows into the log holds nobody up for long', async () => {
+  const { store, append } = await scene({ ttl: 3_000 });
+  const stopped = new Client({
+    host: cluster.folder,
+    port: cluster.port,
+    user: 'postgres',
+    database: store.database,
+  });
+  const ended = new Promise<string>((resolve) => stopped.on('error', ({ message }) => resolve(message)));
+  await stopped.connect();
+  onTestFinished(() => stopped.end().catch(() => undefined));
+  await stopped.query('set idle_in_transaction_session_timeout = 1000');
+  const { rows } = await stopped.query('select lifeboat.claim(null, null, true) as claim');
+  expect(rows[0]?.claim).toMatchObject({ leaves: 2, entries: null });
+  expect(await append('second')).toMatchObject([{ seq: 2 }]);
+  expect(await ended).toContain('idle-session timeout');
+});
+
+test('a process that gave the right to do so back may be idle for as long as it likes', async () => {
+  const { store, append } = await scene({ ttl: 1_500 });
+  for (const text of ['second', 'third']) await append(text);
+  // Three times what a session may stand still while it leads: it is gone before, or it stays.
+  await until(async () => {
+    const [session] = await cluster.query<{ idle: number }>(
+      `select extract(epoch from clock_timestamp() - state_change)::float8 as idle from pg_stat_activity
+       where datname = $1 and application_name = 'lifeboat'`,
+      'postgres',
+      [store.database],
+    );
+    if (session === undefined) throw new Error('it was ended');
+    return session.idle > 1.5;
+  });
+});
+
+test('two versions of a projection are kept apart, and each goes on', async () => {
+  const store = await postgresStore(cluster);
+  const [older, newer] = [[notesProjection(1)], [notesProjection(2)]];
+  const old = await opened(store, { projections: older });
+  const hold = await old.hold('run/a');
+  await old.append([note('one')], [hold]);
+  const fresh = await opened(store, { projections: newer });
+  await fresh.append([{ ...note('two'), stream: 'run/b' }], [await fresh.hold('run/b')]);
+  await old.append([note('three')], [hold]);
+  for (const [journal, projections] of [
+    [old, older],
+    [fresh, newer],
+  ] as const) {
+    expect(await journal.rows('notes')).toHaveLength(2);
+    expect(await compareProjections(journal, projections)).toEqual([]);
+  }
 });
 
 test('rows that nobody of this log has signed never become part of it', async () => {
