@@ -1,4 +1,3 @@
-import { homeFolder } from '../config/load.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { compareReports } from '../evidence/comparison.ts';
 import { type ReportFormat, renderComparison, renderReport } from '../evidence/render-report.ts';
@@ -31,10 +30,9 @@ export async function report(
 }
 
 async function reportOfRun(context: CommandContext, word: string): Promise<Report> {
-  const home = homeFolder(context.env);
   const journal = await openReaderOf(context);
   try {
-    return await reportOf(journal, home, await findRun(journal, word));
+    return await reportOf(journal, await findRun(journal, word));
   } finally {
     await journal.close();
   }

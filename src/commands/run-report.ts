@@ -17,7 +17,6 @@ type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version'
  */
 export async function reportOf(
   journal: Pick<JournalReader, 'read'> & { readonly log: Pick<Log, 'head'> },
-  _home: string,
   { runId, instance, runbook, version, target }: ReportedRun,
   files: readonly { readonly name: string; readonly sha256: string }[] = [],
 ): Promise<Report> {

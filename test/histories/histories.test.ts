@@ -84,7 +84,7 @@ describe.each(HISTORIES)('the recorded journal %s', (path) => {
     }
     const measures = measuresOfRun(run.runbook, entries);
     if (measures !== undefined) expect(measures.time.totalMs).toBeGreaterThanOrEqual(0);
-    const report = await reportOf(readerOf(entries), '/nowhere', run);
+    const report = await reportOf(readerOf(entries), run);
     expect(JSON.stringify(report)).toContain(run.runId);
     for (const format of ['md', 'html'] as const) {
       const lines = renderReport(report, format).replaceAll(CODE, '').split('\n');

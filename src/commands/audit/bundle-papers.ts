@@ -19,12 +19,11 @@ import { reportFiles } from './report-files.ts';
 export async function bundlePapers(
   context: CommandContext,
   journal: JournalReader,
-  home: string,
   summary: RunSummary,
   entries: readonly Entry[],
 ): Promise<BundleFiles> {
   const papers = new Map<string, string | Buffer>([
-    ...(await reportFiles(journal, home, summary)),
+    ...(await reportFiles(journal, summary)),
     ...machineFiles(summary, entries),
     ['tools.json', `${printableJson(toolsOf(context, entries))}\n`],
     ['verify.mjs', readFileSync(join(packageRoot(), 'src/audit/bundle/verify.mjs'))],

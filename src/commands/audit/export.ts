@@ -140,7 +140,7 @@ async function bundleOf(context: CommandContext, summary: RunSummary, source: Bu
   return makeBundle({
     ...source,
     instances: await ledgersOf(journal, summary),
-    papers: await bundlePapers(context, journal, home, summary, entries),
+    papers: await bundlePapers(context, journal, summary, entries),
     transcript: () => transcriptOf(home, summary.runId),
   });
 }

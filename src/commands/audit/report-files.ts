@@ -4,11 +4,7 @@ import type { JournalReader } from '../../store/journal.ts';
 import { reportOf } from '../run-report.ts';
 
 /** The report of a run in each of its forms. */
-export async function reportFiles(
-  journal: JournalReader,
-  home: string,
-  summary: RunSummary,
-): Promise<[string, string][]> {
-  const report = await reportOf(journal, home, summary);
+export async function reportFiles(journal: JournalReader, summary: RunSummary): Promise<[string, string][]> {
+  const report = await reportOf(journal, summary);
   return FORMATS.map((format) => [`report.${format}`, renderReport(report, format)]);
 }

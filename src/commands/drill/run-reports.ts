@@ -14,7 +14,7 @@ export async function runReports(
 ): Promise<string[]> {
   const texts: string[] = [];
   for (const runId of runIds) {
-    const report = await reportOf(journal, folder, await findRun(journal, runId), files);
+    const report = await reportOf(journal, await findRun(journal, runId), files);
     const own = join(folder, 'reports', runId);
     await mkdir(own, { recursive: true, mode: 0o700 });
     for (const format of ['html', 'json'] as const) {
