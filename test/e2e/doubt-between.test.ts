@@ -82,12 +82,11 @@ describe.concurrent('a restore in doubt', () => {
     expect(JSON.parse(listed.stdout)).toMatchObject({ instance: 'orders', verb: 'restoreBackup' });
     const next = await home.run('run', 'restore-backup', ...SURE, '--yes', '--backup', id);
     expect([next.code, restoresSent(home)], next.stderr).toEqual([5, 1]);
-    // What the killed process asked last, no entry covers; nothing else is open.
+    // What the killed process asked last, no entry may cover; nothing else is open.
     const audit = await home.run('audit', 'verify');
-    expect(audit.code, audit.stdout).toBe(3);
-    expect(audit.stdout.match(/^(?:problem|limit): .*/gmu)).toEqual([
-      expect.stringContaining(' goes on for '),
-    ]);
+    const open = audit.stdout.match(/^(?:problem|limit): .*/gmu) ?? [];
+    expect(open.filter((line) => !line.includes(' goes on for '))).toEqual([]);
+    expect(audit.code, audit.stdout).toBe(open.length === 0 ? 0 : 3);
   });
 
   test('that a raw command finds in the list is told to be adopted, and how sure that is', async (context) => {

@@ -6,6 +6,7 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -85,6 +86,13 @@ async function rotated(house: House): Promise<void> {
   if (code !== 0) throw new Error(stderr);
 }
 
+/** The newest file of the checkpoints with such a path. */
+function checkpointIn(home: string, path: RegExp): string {
+  const folder = join(home, 'checkpoints');
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
+  return join(folder, names.findLast((name) => path.test(name)) ?? 'none');
+}
+
 const PLACES: Readonly<Record<string, Place>> = {
   'the config': { path: inFolder('lifeboat.yaml'), commands: () => [READ, ['doctor']] },
   'a config that a flag names': {
@@ -139,7 +147,7 @@ const PLACES: Readonly<Record<string, Place>> = {
     isOptional: true,
   },
   'a signed head': {
-    path: ({ home }) => join(home, 'checkpoints/run/RUN/00000003-armed.note'),
+    path: ({ home }) => checkpointIn(home, /\/x000\/\d{3}$/u),
     before: rotated,
     commands: () => [
       ['audit', 'verify'],
@@ -148,7 +156,7 @@ const PLACES: Readonly<Record<string, Place>> = {
     isOptional: true,
   },
   'the public key beside the heads': {
-    path: ({ home }) => join(home, 'checkpoints/lifeboat.pub'),
+    path: ({ home }) => checkpointIn(home, /lifeboat-[0-9a-f]{16}\.pub$/u),
     before: rotated,
     commands: () => [
       ['audit', 'verify'],
