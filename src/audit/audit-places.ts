@@ -2,6 +2,7 @@ import { counted } from '../format.ts';
 import { type Entry, type Json, LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
 import type { ArmedCall } from '../store/log/checkpoint.ts';
 import { excusesOf, lossesIn, lossInWords } from '../store/log/losses.ts';
+import { namedKey } from '../store/log/named-keys.ts';
 import { claimOf, type Place, type PlacedNote } from '../store/log/places/place.ts';
 import { type GivenKeys, type Heard, hearStatements, type Statement } from './believed-keys.ts';
 import type { Findings, Pin } from './verdict.ts';
@@ -85,14 +86,16 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
   );
   const ofHead =
     head === undefined ? [] : [{ size: walk.size(), where: 'the head of the log', note: head, fits }];
-  const heard = hearStatements<PlacedNoteOf>([...ofHead, ...notes], walk.aboutLog, keys, findings);
+  const aboutLog = walk.aboutLog.map(asEntry);
+  const named = aboutLog.flatMap((entry) => namedKey(entry) ?? []);
+  const heard = hearStatements<PlacedNoteOf>([...ofHead, ...notes], { named, origin }, keys, findings);
 
   auditHead(
     log,
     heard.statements.find(({ place }) => place === undefined),
     findings,
   );
-  const losses = lossesIn(walk.aboutLog.map(asEntry));
+  const losses = lossesIn(aboutLog);
   for (const loss of losses)
     findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${loss.at})`, { stream: LOG_STREAM });
   const isExcused = excusesOf(losses, origin);

@@ -1,9 +1,6 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
-import { z } from 'zod';
-import type { LoggedEntry } from '../store/journal.ts';
+import type { KeyObject } from 'node:crypto';
 import { installationOf, readCheckpoint, type SignedCheckpoint } from '../store/log/checkpoint.ts';
-import { KEY_ANNOUNCED, KEY_ENDORSED, LOG_BEGUN } from '../store/log/log-entries.ts';
-import { parsePublicKeys } from '../store/log/public-keys.ts';
+import { believedKeys, type NamedKey, parsePublicKeys } from '../store/log/named-keys.ts';
 import type { Findings } from './verdict.ts';
 
 /** What an audit is told about keys from outside of the record. */
@@ -37,24 +34,17 @@ export interface Heard<S extends Statement> {
   readonly installations: number;
 }
 
-interface NamedKey {
-  readonly key: KeyObject;
-  readonly type: string;
-  readonly index: number;
-}
-
 /**
  * Verifies signed statements, and says which of their keys count: pinned ones (the log's first key where
- * there are none), and those that were endorsed in a part of the log that a key which counts has signed. What
- * other keys have signed is a finding.
+ * there are none), and those that a key which counts has endorsed. What other keys have signed is a finding.
+ * `named` are the keys of the log with this origin, in its order.
  */
 export function hearStatements<S extends Statement>(
   statements: readonly S[],
-  aboutLog: readonly LoggedEntry[],
+  { named, origin }: { readonly named: readonly NamedKey[]; readonly origin: string | undefined },
   given: GivenKeys,
   findings: Findings,
 ): Heard<S> {
-  const named = aboutLog.flatMap(namedKey);
   const pinned = pinnedKeys(given, named, findings);
   const all = [...named.map(({ key }) => key), ...pinned];
   const known = [...new Map(all.map((key) => [installationOf(key), key])).values()];
@@ -65,25 +55,18 @@ export function hearStatements<S extends Statement>(
     return [];
   });
 
-  const first = named.filter(({ type, index }) => type === LOG_BEGUN && index === 0).map(({ key }) => key);
-  const believed = new Set((pinned.length > 0 ? pinned : first).map(installationOf));
-  const reach = () =>
-    heard.reduce((most, { checkpoint, fits }) => {
-      const counts = believed.has(checkpoint.signedBy) && checkpoint.size > most && fits(checkpoint);
-      return counts ? checkpoint.size : most;
-    }, 0);
-  let reached = reach();
-  for (let before = -1; before !== believed.size; ) {
-    before = believed.size;
-    for (const { key, type, index } of named)
-      if (type === KEY_ENDORSED && index < reached) believed.add(installationOf(key));
-    reached = reach();
-  }
+  const first = named.filter(({ as }) => as === 'first').map(({ key }) => key);
+  const begin = pinned.length > 0 ? pinned : first;
+  const believed = new Set(believedKeys(begin, named, origin).map(installationOf));
+  const reached = heard.reduce((most, { checkpoint, fits }) => {
+    const counts = believed.has(checkpoint.signedBy) && checkpoint.size > most && fits(checkpoint);
+    return counts ? checkpoint.size : most;
+  }, 0);
   tellOthers(heard, believed, named, { reached, isShared: given.isShared ?? false }, findings);
   return {
     isPinned: pinned.length > 0,
     statements: heard.map((one) => ({ ...one, isBelieved: believed.has(one.checkpoint.signedBy) })),
-    installations: new Set(named.map(({ key }) => installationOf(key))).size,
+    installations: new Set(named.map(({ installation }) => installation)).size,
   };
 }
 
@@ -105,7 +88,7 @@ function pinnedKeys(
   const believed =
     first === undefined
       ? ''
-      : `, and the key ${installationOf(first.key)} is believed because the log itself names it`;
+      : `, and the key ${first.installation} is believed because the log itself names it`;
   findings.limit('key.none', `no key is pinned${believed}: pass --public-key`);
   return [];
 }
@@ -125,7 +108,7 @@ function tellOthers(
     const places = [...new Set(theirs.map(({ where }) => where))].slice(0, 3).join(', ');
     // Whoever joins a shared store signs before anybody who is believed can have seen it.
     const isAnnounced = named.some(
-      ({ key, index }) => (isShared || index < reached) && installationOf(key) === installation,
+      ({ installation: its, index }) => (isShared || index < reached) && its === installation,
     );
     if (isAnnounced) {
       const message = `heads of installation ${installation} (${places}) are signed by a key that nobody vouched for`;
@@ -143,16 +126,4 @@ function unheard(result: 'unreadable' | 'unknown-key' | 'bad-signature', where: 
   if (result === 'bad-signature')
     return ['checkpoint.bad-signature', `a checkpoint in ${where} was changed: its signature does not fit`];
   return ['checkpoint.unreadable', `what is in ${where} is not a checkpoint any more`];
-}
-
-const Named = z.object({ publicKey: z.string() });
-
-function namedKey({ index, type, body }: LoggedEntry): readonly NamedKey[] {
-  if (type !== LOG_BEGUN && type !== KEY_ANNOUNCED && type !== KEY_ENDORSED) return [];
-  try {
-    const key = createPublicKey(Named.parse(JSON.parse(body)).publicKey);
-    return key.asymmetricKeyType === 'ed25519' ? [{ key, type, index }] : [];
-  } catch {
-    return [];
-  }
 }

@@ -1,4 +1,5 @@
 import type { Secret } from '../secret.ts';
+import type { LeafFields } from './leaf.ts';
 
 /**
  * The port of the store: the only truth about runs and instances. Two engines stand behind it, SQLite in a
@@ -88,15 +89,8 @@ export interface LogHead {
 }
 
 /** A stored entry as an audit reads it: nothing parsed, nothing checked. */
-export interface StoredEntry {
+export interface StoredEntry extends LeafFields {
   readonly index: number;
-  readonly stream: string;
-  readonly seq: number;
-  readonly at: string;
-  readonly by: string;
-  readonly type: string;
-  /** The body's canonical text, as it was hashed. */
-  readonly body: string;
   readonly hash: string;
 }
 

@@ -2,6 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AuditOptions } from '../../src/audit/audit.ts';
+import { canonicalBody } from '../../src/store/canonical.ts';
+import { endorsementOf } from '../../src/store/log/named-keys.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 import { forge, originIn, rewrite, rowsOf } from './forge.ts';
 import { auditHome, codesOf, openSealed, type SealedJournal, sealedHome } from './sealed-journal.ts';
@@ -17,8 +19,13 @@ const entry = (type: string, { installation, publicKey }: Signer) => ({
   body: JSON.stringify(
     type === 'log.begun'
       ? { format: 1, origin: 'lifeboat/0123456789abcdef', publicKey }
-      : { installation, publicKey, ...(type === 'key.endorsed' ? { reason: 'x' } : {}) },
+      : { installation, publicKey },
   ),
+});
+/** What a thief writes who vouches for himself. */
+const selfEndorsed = (thief: Signer, origin: string) => ({
+  ...entry('key.endorsed', thief),
+  body: canonicalBody({ note: endorsementOf(thief.publicKey, origin, thief), reason: 'x' }, 'it'),
 });
 /** A second installation appends to the store of the first one and seals it. */
 const joined = async (first: SealedJournal, signer = freshSigner()) => {
@@ -28,12 +35,13 @@ const joined = async (first: SealedJournal, signer = freshSigner()) => {
   await second.close();
   return signer;
 };
-const endorsed = async ({ home, signer }: SealedJournal, { installation, publicKey }: Signer) => {
+const endorsed = async ({ home, signer }: SealedJournal, { publicKey }: Signer) => {
   const sealed = await openSealed({ home, signer });
+  const origin = (await sealed.journal.log.origin()) ?? '';
   await sealed.append({
     stream: 'store/log',
     type: 'key.endorsed',
-    body: { installation, publicKey, reason: 'a colleague' },
+    body: { note: endorsementOf(publicKey, origin, signer), reason: 'a colleague' },
   });
   await sealed.sealer.sealNow();
   await sealed.close();
@@ -65,7 +73,9 @@ test('a log that somebody continued with a key of his own, announced in it, is f
 test('the same where he endorses it himself', async () => {
   const sealed = await sealedHome(3);
   const thief = freshSigner();
-  forge(sealed.home, (db) => rewrite(db, [...rowsOf(db), entry('key.endorsed', thief)], { signer: thief }));
+  forge(sealed.home, (db) =>
+    rewrite(db, [...rowsOf(db), selfEndorsed(thief, originIn(db))], { signer: thief }),
+  );
   expect(await found(sealed, { storedKey: sealed.signer.publicKey })).toEqual(['problem key.other']);
 });
 
@@ -122,7 +132,7 @@ test('heads of one that was announced below what a believed key signed are a lim
   );
 });
 
-test('an endorsement counts only as far as a believed key has signed, also in a chain', async () => {
+test('an endorsement counts when a believed key signed it, also in a chain', async () => {
   const first = await sealedHome(3);
   const second = await joined(first);
   await endorsed(first, second);

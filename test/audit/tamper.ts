@@ -1,7 +1,9 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { canonicalBody } from '../../src/store/canonical.ts';
 import type { LeafFields } from '../../src/store/leaf.ts';
+import { endorsementOf } from '../../src/store/log/named-keys.ts';
 import { forge, originIn, type Row, rewrite, rowsOf } from './forge.ts';
 import type { Victim } from './sealed-victim.ts';
 import type { EntryTampering, Fate, Tampering } from './tampering.ts';
@@ -88,7 +90,11 @@ function tamperWithEntries(db: DatabaseSync, one: EntryTampering, { signer, thie
   const about = { ...last, stream: 'store/log', body: keyBody };
   if (one.level === 'announced') rows.push({ ...about, type: 'key.announced' });
   if (one.level === 'endorsed')
-    rows.push({ ...about, type: 'key.endorsed', body: `${keyBody.slice(0, -1)},"reason":"x"}` });
+    rows.push({
+      ...about,
+      type: 'key.endorsed',
+      body: canonicalBody({ note: endorsementOf(thief.publicKey, origin, thief), reason: 'x' }, 'it'),
+    });
   if (one.level === 'anew')
     rows[0] = {
       ...(rows[0] as Row),

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { counted } from '../../format.ts';
-import { LOG_STREAM, type StoredEntry } from '../../store/journal.ts';
+import { type Entry, LOG_STREAM } from '../../store/journal.ts';
 import type { Anchor } from '../../store/log/anchor.ts';
 import { type Checkpoint, readCheckpoint } from '../../store/log/checkpoint.ts';
-import { KEY_ENDORSED, KeyEndorsed, LOG_BEGUN, LogBegun } from '../../store/log/log-entries.ts';
+import { LOG_BEGUN, LogBegun } from '../../store/log/log-entries.ts';
+import { parsePublicKeys } from '../../store/log/named-keys.ts';
 import { claimOf } from '../../store/log/places/place.ts';
-import { parsePublicKeys } from '../../store/log/public-keys.ts';
 import type { ShownTree } from '../../store/log/tree-proof.ts';
 import { show } from '../../text.ts';
 import type { Findings } from '../verdict.ts';
@@ -33,27 +33,8 @@ export function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: 
   }
 }
 
-/**
- * The keys whose signatures count: those to begin with, and each that was endorsed in the log below a checkpoint which
- * one of them has signed. Says of each checkpoint when none of them has.
- */
-export function believedKeys(
-  begin: readonly KeyObject[],
-  notes: Notes,
-  aboutLog: readonly StoredEntry[],
-  findings: Findings,
-): readonly KeyObject[] {
-  const keys = [...begin];
-  const reaches = (index: number) =>
-    notes.some(([, note]) => {
-      const read = readCheckpoint(note, keys);
-      return read.result === 'signed' && read.checkpoint.size > index;
-    });
-  // In the order of the log: what is not reached now is reached by no key that is endorsed later.
-  for (const { index, type, body } of aboutLog) {
-    const { data } = KeyEndorsed.safeParse(type === KEY_ENDORSED ? JSON.parse(body) : undefined);
-    if (data !== undefined && reaches(index)) keys.push(...parsePublicKeys(data.publicKey));
-  }
+/** Says of each checkpoint when none of the keys that count has signed it. */
+export function checkSignatures(notes: Notes, keys: readonly KeyObject[], findings: Findings): void {
   for (const [at, [file, note]] of notes.entries()) {
     const { result } = readCheckpoint(note, keys);
     const what = show(file, 160);
@@ -64,7 +45,6 @@ export function believedKeys(
     else if (result === 'unknown-key')
       findings.limit(`checkpoint.${result}`, `${what} pins nothing: its key is neither given nor endorsed`);
   }
-  return keys;
 }
 
 /** What there is without a key from elsewhere: the keys beside the bundle, and that of the log's first entry. */
@@ -73,9 +53,9 @@ export function keysBeside(pem: string, begun: Begun): readonly KeyObject[] {
 }
 
 /** The first entry of a log, which names it; undefined where it is not that. */
-export function begunIn([first]: readonly StoredEntry[]) {
+export function begunIn([first]: readonly Entry[]) {
   const isFirst = first?.index === 0 && first.stream === LOG_STREAM && first.type === LOG_BEGUN;
-  return LogBegun.safeParse(isFirst ? JSON.parse(first.body) : undefined).data;
+  return LogBegun.safeParse(isFirst ? first.body : undefined).data;
 }
 type Begun = ReturnType<typeof begunIn>;
 

@@ -59,8 +59,8 @@ the root is shown (sizes), and hashes (nodes). To compute the root of the size i
 
 The roots at the sizes, behind each leaf, and the audit path of each leaf (RFC 6962, section 2.1.1) follow from the same hashes.
 
-A signature of checkpoint.note counts when its key is known from elsewhere, or was endorsed in log.jsonl (key.endorsed) below a
-checkpoint that such a key has signed.
+A signature of checkpoint.note counts when its key is known from elsewhere, or was endorsed in log.jsonl: the note of a key.endorsed
+holds the endorsed key, and is signed under the name lifeboat-endorsement/ and the digits of the origin by a key that counts.
 
 An approval is checked with OpenSSH. NAME is one of the names in the first line of the .signer file; the line below it is the one that
 allowed the key then, from the file of allowed signers. Compare it with the one that you have for this person.

@@ -2,8 +2,8 @@ import { counted } from '../../format.ts';
 import type { StoredEntry } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
 import { lossesIn, lossInWords } from '../../store/log/losses.ts';
+import { believedKeys, namedKey, parsePublicKeys } from '../../store/log/named-keys.ts';
 import { claimOf } from '../../store/log/places/place.ts';
-import { parsePublicKeys } from '../../store/log/public-keys.ts';
 import { MAX_NOTE_BYTES } from '../../store/log/signed-note.ts';
 import { entryOf } from '../../store/new-entry.ts';
 import { show } from '../../text.ts';
@@ -12,9 +12,9 @@ import { createFindings, type Finding, type Findings, type Pin } from '../verdic
 import { approvalFiles } from './approvals.ts';
 import {
   begunIn,
-  believedKeys,
   checkAnchors,
   checkRoots,
+  checkSignatures,
   keysBeside,
   type Notes,
   type Trust,
@@ -67,7 +67,7 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
   const log = readLog(of, proof, head?.size ?? 0, findings);
   checkRoots(notes, log.tree, findings);
 
-  const aboutLog = log.streams.get('log.jsonl')?.entries ?? [];
+  const aboutLog = log.streams.get('log.jsonl')?.entries.map(entryOf) ?? [];
   const begun = begunIn(aboutLog);
   checkStreams(log, run, begun !== undefined && begun.origin === head?.origin, findings);
   const pem = trust.publicKey;
@@ -75,10 +75,13 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
     pem === undefined ? keysBeside(String(files.get('lifeboat.pub')), begun) : parsePublicKeys(pem);
   if (begin.length === 0)
     findings.problem('key.unreadable', 'there is no ed25519 public key in PEM to verify with');
-  checkManifest(files, run, believedKeys(begin, notes, aboutLog, findings), findings);
+  const named = aboutLog.flatMap((entry) => namedKey(entry) ?? []);
+  const keys = believedKeys(begin, named, begun?.origin);
+  checkSignatures(notes, keys, findings);
+  checkManifest(files, run, keys, findings);
   const anchored = head === undefined ? 0 : checkAnchors(trust.anchors ?? [], head, log.tree, findings);
   sayLimits(trust, anchored, findings);
-  for (const loss of lossesIn(aboutLog.map(entryOf)))
+  for (const loss of lossesIn(aboutLog))
     findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${loss.at})`, { stream: 'store/log' });
 
   const entries = log.streams.get('journal.jsonl')?.entries ?? [];

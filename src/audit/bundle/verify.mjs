@@ -44,9 +44,10 @@ function unfold(folder, below = '') {
 
 /** Whether one of the keys has signed a note (c2sp.org/signed-note) under its name. */
 function openNote(note, keys, name) {
-  const [, text, lines] = /^([\s\S]*\n)\n((?:— \S+ \S+\n)+)$/u.exec(note) ?? [];
-  let result = text === undefined ? 'changed' : 'unknown';
-  for (const line of lines?.split('\n').filter((one) => one.startsWith(`— ${name} `)) ?? []) {
+  const end = note.lastIndexOf('\n\n') + 1;
+  const [text, lines] = [note.slice(0, end), note.slice(end + 1)];
+  let result = end > 1 && /^(?:— \S+ \S+\n)+$/u.test(lines) ? 'unknown' : 'changed';
+  for (const line of lines.split('\n').filter((one) => one.startsWith(`— ${name} `))) {
     const signature = Buffer.from(line.split(' ')[2], 'base64');
     for (const key of keys) {
       const raw = Buffer.from(key.export({ format: 'jwk' }).x, 'base64url');
@@ -103,15 +104,14 @@ function readStreams(files, proof, run) {
   return { leaves, streams };
 }
 
-/** The checkpoints are of this tree. Adds keys that were endorsed below what a key that counts has signed. */
+/** The checkpoints are of this tree. Adds each key that was endorsed in a note of a key that counts. */
 function checkCheckpoints(files, roots, about, keys) {
   const notes = [...files].filter(([name]) => /^checkpoint(?:s\/.*|\.note)$/.test(name));
   const all = notes.map(([name, bytes]) => [name, textOf(bytes), ...textOf(bytes).split('\n')]);
-  const reach = ([, note, origin, size]) => (openNote(note, keys, origin) === 'signed' ? Number(size) : 0);
-  for (const { index, type, body } of about)
-    if (type === 'key.endorsed' && all.some((one) => reach(one) > index))
-      keys.push(...keysOf(body.publicKey));
   const log = about[0].index === 0 && about[0].body.origin;
+  for (const { type, body } of about)
+    if (type === 'key.endorsed' && openNote(body.note, keys, log.replace('/', '-endorsement/')) === 'signed')
+      keys.push(...keysOf(body.note));
   for (const [name, note, origin, size, root] of all) {
     const result = openNote(note, keys, origin);
     const isOurs = origin === log && Buffer.from(root, 'base64').toString('hex') === roots.get(Number(size));

@@ -3,9 +3,10 @@ import { loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { LOG_STREAM } from '../../store/journal.ts';
 import { KEY_ENDORSED } from '../../store/log/log-entries.ts';
+import { endorsementOf } from '../../store/log/named-keys.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
-import { openWorkspace, type Workspace } from '../workspace.ts';
+import { openWorkspace } from '../workspace.ts';
 import { confirmTyped } from './confirm.ts';
 import { type Installation, installationsIn } from './installations.ts';
 
@@ -24,21 +25,25 @@ export async function storeEndorse(
     checkpoints: config.checkpoints,
   });
   try {
-    const known = installationsIn(await workspace.journal.read(LOG_STREAM));
+    const { journal, signer } = workspace;
+    const origin = await journal.log.origin();
+    const entries = await journal.read(LOG_STREAM);
+    const known = installationsIn(entries, origin);
     const { installation, publicKey, state, by, at } = theOne(known, wanted);
-    if (state !== 'announced') {
+    refuseUnbelieved(signer.installation, known);
+    const mine = installationsIn(entries, origin, signer.publicKey);
+    if (origin === undefined || theOne(mine, installation).state !== 'announced') {
       context.stdout.write(`${installation} is believed already: it is ${state}\n`);
       return EXIT.closed;
     }
-    await refuseUnbelieved(workspace, known);
     const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
     context.stderr.write(
       `installation ${installation}, announced by ${show(by, 120)} at ${at}\n${publicKey}`,
     );
     context.stderr.write(`SHA-256 of the key: ${createHash('sha256').update(spki).digest('hex')}\n`);
     await confirmTyped(context, { word: installation, given: confirm, what: 'the endorsement' });
-    const body = { installation, publicKey, reason };
-    await workspace.journal.append([{ stream: LOG_STREAM, type: KEY_ENDORSED, body }], []);
+    const body = { note: endorsementOf(publicKey, origin, signer), reason };
+    await journal.append([{ stream: LOG_STREAM, type: KEY_ENDORSED, body }], []);
     context.stdout.write(`${installation} is believed from now on\n`);
     return EXIT.closed;
   } finally {
@@ -63,9 +68,7 @@ function theOne(known: readonly Installation[], wanted: string): Installation {
 }
 
 /** Whom nobody believes cannot make others believed. */
-async function refuseUnbelieved({ keyring }: Workspace, known: readonly Installation[]): Promise<void> {
-  const { createSigner } = await import('../../store/log/signer.ts');
-  const own = createSigner(await keyring.signingKey()).installation;
+function refuseUnbelieved(own: string, known: readonly Installation[]): void {
   const { state } = known.find(({ installation }) => installation === own) ?? { state: 'announced' };
   if (state !== 'announced') return;
   throw new LifeboatError('store.unendorsed', `this installation (${own}) is not endorsed itself`, {

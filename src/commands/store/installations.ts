@@ -1,14 +1,5 @@
-import { createPublicKey } from 'node:crypto';
 import type { Entry } from '../../store/journal.ts';
-import { installationOf } from '../../store/log/checkpoint.ts';
-import {
-  KEY_ANNOUNCED,
-  KEY_ENDORSED,
-  KeyAnnounced,
-  KeyEndorsed,
-  LOG_BEGUN,
-  LogBegun,
-} from '../../store/log/log-entries.ts';
+import { believedKeys, namedKey, parsePublicKeys } from '../../store/log/named-keys.ts';
 
 /** A key store that signs, or once signed, for this store. */
 export interface Installation {
@@ -16,7 +7,10 @@ export interface Installation {
   readonly installation: string;
   /** PEM. */
   readonly publicKey: string;
-  /** `first`: its key began the log; `endorsed`: somebody vouched for it; `announced`: nobody has yet, so what it signs is not believed. */
+  /**
+   * `first`: its key began the log; `endorsed`: the first one, or one that it endorsed, vouches for it; `announced`: nobody has
+   * yet, so what it signs is not believed.
+   */
   readonly state: 'first' | 'endorsed' | 'announced';
   readonly by: string;
   readonly at: string;
@@ -24,30 +18,30 @@ export interface Installation {
   readonly reason?: string;
 }
 
-/** The installations that the entries of `store/log` name, in order of their first entry. Pure; what cannot be read names none. */
-export function installationsIn(entries: readonly Entry[]): readonly Installation[] {
-  const found = new Map<string, Installation>();
-  for (const { type, body, by, at } of entries) {
-    const begun = type === LOG_BEGUN ? LogBegun.safeParse(body).data : undefined;
-    const announced = type === KEY_ANNOUNCED ? KeyAnnounced.safeParse(body).data : undefined;
-    const endorsed = type === KEY_ENDORSED ? KeyEndorsed.safeParse(body).data : undefined;
-    const publicKey = (begun ?? announced ?? endorsed)?.publicKey ?? '';
-    const installation = nameOf(publicKey);
-    if (installation === undefined) continue;
-    const known = found.get(installation) ?? { installation, publicKey, state: 'announced' as const, by, at };
-    found.set(installation, {
-      ...known,
-      ...(begun === undefined ? {} : { state: 'first' as const }),
-      ...(endorsed === undefined ? {} : { state: 'endorsed' as const, reason: endorsed.reason }),
-    });
-  }
-  return [...found.values()];
-}
-
-function nameOf(publicKey: string): string | undefined {
-  try {
-    return installationOf(createPublicKey(publicKey));
-  } catch {
-    return undefined;
-  }
+/**
+ * The installations that the entries of `store/log` name, in order of their first entry, as `by` sees them: a PEM, or the key
+ * that the log began with. Pure; what cannot be read names none.
+ */
+export function installationsIn(
+  entries: readonly Entry[],
+  origin: string | undefined,
+  by?: string,
+): readonly Installation[] {
+  const named = entries.flatMap((entry) => {
+    const key = namedKey(entry);
+    return key === undefined ? [] : [{ ...key, by: entry.by, at: entry.at }];
+  });
+  const first = named.filter(({ as }) => as === 'first').map(({ key }) => key);
+  const believed = believedKeys(by === undefined ? first : parsePublicKeys(by), named, origin);
+  return [...Map.groupBy(named, ({ installation }) => installation).values()].flatMap((mentions) => {
+    const [one] = mentions;
+    if (one === undefined) return [];
+    const { key, installation, publicKey } = one;
+    const isBelieved = believed.some((known) => known.equals(key));
+    const reason = mentions.findLast((other) => other.reason !== undefined)?.reason;
+    const isFirst = one.as === 'first' && by === undefined;
+    const state = isFirst ? 'first' : isBelieved ? 'endorsed' : 'announced';
+    const why = state === 'endorsed' && reason !== undefined ? { reason } : {};
+    return [{ installation, publicKey, state, by: one.by, at: one.at, ...why }];
+  });
 }

@@ -33,7 +33,7 @@ export async function storeStatus(
       size,
       ...(size === 0 ? {} : { root }),
       movedTo,
-      installations: installationsIn(entries),
+      installations: installationsIn(entries, origin),
       holders: await side.holders(),
       places: await newestInPlaces(context, origin),
     };

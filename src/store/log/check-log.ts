@@ -1,10 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { type Entry, type JournalReader, LOG_STREAM } from '../journal.ts';
 import { armedIn, doubtsOfStream, pendingCalls } from '../projections/pending-calls.ts';
-import { type ArmedCall, type Checkpoint, readCheckpoint } from './checkpoint.ts';
-import { keysOfLog, type LogKeys } from './keys-of-log.ts';
-import { KEY_ENDORSED } from './log-entries.ts';
+import { type ArmedCall, readCheckpoint } from './checkpoint.ts';
 import { excusesOf, type Loss, lossesIn } from './losses.ts';
+import { believedKeys, namedKey, parsePublicKeys } from './named-keys.ts';
 import type { Look, Place, PlacedNote } from './places/place.ts';
 import {
   type Judged,
@@ -61,13 +60,7 @@ export async function checkLog(
   );
   const gone = isShared && origin !== undefined ? [] : await logsGone(looks, origin, most);
   const head = await steadyHead(journal);
-  const notes = looks.flatMap(({ look }) =>
-    look.result === 'read' ? look.notes.map(({ note }) => note) : [],
-  );
-  const fits = async (claim: Checkpoint) =>
-    claim.origin === origin && claim.root === (await rootHere(journal, claim.size, head.size));
-  const heard = await keysHeard(entries ?? [], ownKey, [head.note, ...notes], fits);
-  const keys = trusting(heard, ownKey === undefined);
+  const keys = keysHeard(entries ?? [], ownKey, origin);
   const store: SeenStore = {
     origin,
     size: head.size,
@@ -119,34 +112,22 @@ async function stillPending(
   return pending;
 }
 
-/**
- * The keys of the log, with those that were endorsed in what one that is believed has signed: the newest
- * head, or a checkpoint that fits.
- */
-async function keysHeard(
-  entries: readonly Entry[],
-  own: string | undefined,
-  notes: readonly (string | undefined)[],
-  fits: (claim: Checkpoint) => Promise<boolean>,
-): Promise<LogKeys> {
-  let keys = keysOfLog(entries, own, 0);
-  if (!entries.some(({ type }) => type === KEY_ENDORSED)) return keys;
-  for (let known = -1; known !== keys.believed.length; ) {
-    known = keys.believed.length;
-    let reach = 0;
-    for (const note of notes) {
-      const read = readCheckpoint(note ?? '', keys.believed);
-      if (read.result !== 'signed' || read.checkpoint.size <= reach) continue;
-      if (await fits(read.checkpoint)) reach = read.checkpoint.size;
-    }
-    keys = keysOfLog(entries, own, reach);
-  }
-  return keys;
+/** The keys that the log names, and the one of whoever looks at it. */
+interface LogKeys {
+  /** The own key, the one that the log began with, and those that these endorsed. */
+  readonly believed: readonly KeyObject[];
+  /** Those that nobody who is believed has endorsed. */
+  readonly announced: readonly KeyObject[];
 }
 
-/** Who looks without a key of their own cannot tell whose key it is that has announced itself. */
-function trusting({ believed, announced }: LogKeys, all: boolean): LogKeys {
-  return all ? { believed: [...believed, ...announced], announced: [] } : { believed, announced };
+/** Who looks without a key of their own cannot tell whose key it is that has announced itself: then each is believed. */
+function keysHeard(entries: readonly Entry[], own: string | undefined, origin: string | undefined): LogKeys {
+  const named = entries.flatMap((entry) => namedKey(entry) ?? []);
+  const first = named.filter(({ as }) => as === 'first').map(({ key }) => key);
+  const all = named.map(({ key }) => key);
+  if (own === undefined) return { believed: all, announced: [] };
+  const believed = believedKeys([...parsePublicKeys(own), ...first], named, origin);
+  return { believed, announced: all.filter((key) => !believed.some((known) => known.equals(key))) };
 }
 
 interface PlaceLook {

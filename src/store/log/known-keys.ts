@@ -1,17 +1,8 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { type Entry, LOG_STREAM } from '../journal.ts';
-import { installationOf, isOrigin } from './checkpoint.ts';
-import {
-  KEY_ANNOUNCED,
-  KEY_ENDORSED,
-  KeyAnnounced,
-  KeyEndorsed,
-  LOG_BEGUN,
-  LogBegun,
-  STORE_ARRIVED,
-  STORE_MOVED,
-  StoreMoved,
-} from './log-entries.ts';
+import { isOrigin } from './checkpoint.ts';
+import { LOG_BEGUN, LogBegun, STORE_ARRIVED, STORE_MOVED, StoreMoved } from './log-entries.ts';
+import { namedKey } from './named-keys.ts';
 
 /** What the stream `store/log` says up to one of its entries. */
 export interface LogSays {
@@ -35,28 +26,16 @@ export function hearLog(said: LogSays, entries: readonly Entry[]): LogSays {
   return entries.reduce(hearEntry, said);
 }
 
-function hearEntry(said: LogSays, { stream, seq, type, body }: Entry): LogSays {
+function hearEntry(said: LogSays, entry: Entry): LogSays {
+  const { stream, seq, index, type, body } = entry;
   if (stream !== LOG_STREAM || seq <= said.seq) return said;
   const heard = { ...said, seq };
-  if (type === LOG_BEGUN && seq === 1) {
-    const { data } = LogBegun.safeParse(body);
-    if (data === undefined || !isOrigin(data.origin)) return heard;
-    return withKey({ ...heard, origin: data.origin }, data.publicKey);
-  }
   if (type === STORE_MOVED)
     return { ...heard, movedTo: StoreMoved.safeParse(body).data?.to ?? 'another store' };
   if (type === STORE_ARRIVED) return { ...heard, movedTo: undefined };
-  const { data } = type === KEY_ENDORSED ? KeyEndorsed.safeParse(body) : KeyAnnounced.safeParse(body);
-  const isKey = type === KEY_ENDORSED || type === KEY_ANNOUNCED;
-  return isKey && data !== undefined ? withKey(heard, data.publicKey) : heard;
-}
-
-function withKey(said: LogSays, pem: string): LogSays {
-  try {
-    const key = createPublicKey(pem);
-    if (key.asymmetricKeyType !== 'ed25519') return said;
-    return { ...said, keys: new Map([...said.keys, [installationOf(key), key]]) };
-  } catch {
-    return said;
-  }
+  const begun = type === LOG_BEGUN && index === 0 ? LogBegun.safeParse(body).data?.origin : undefined;
+  const named = begun === undefined || isOrigin(begun) ? namedKey(entry) : undefined;
+  if (named === undefined) return heard;
+  const keys = new Map([...said.keys, [named.installation, named.key]]);
+  return { ...heard, keys, origin: begun ?? said.origin };
 }

@@ -15,11 +15,8 @@ export const LogBegun = z.object({
 /** A key that signs from now on; written by its own installation when it first opens the store for writing. */
 export const KeyAnnounced = z.object({ installation: z.string(), publicKey: z.string() });
 
-/**
- * Somebody with a believed key vouches for another one. It counts only as far as a checkpoint reaches which a believed
- * key signed.
- */
-export const KeyEndorsed = z.object({ installation: z.string(), publicKey: z.string(), reason: z.string() });
+/** Somebody vouches for another key: `note` holds it, and counts when a believed key signed it (`named-keys.ts`). */
+export const KeyEndorsed = z.object({ note: z.string(), reason: z.string() });
 
 /** The last entry of a store that was moved: all of it lies in another store from now on, where the log goes on. */
 export const StoreMoved = z.object({ to: z.string() });

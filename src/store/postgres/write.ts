@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { LOG_STREAM } from '../journal.ts';
-import { hashOf } from '../leaf.ts';
+import { hashOf, type LeafFields } from '../leaf.ts';
 import { STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
 import { refuseMoved } from '../log/next-leaves.ts';
 import { keyId, openNote, rawPublicKey } from '../log/signed-note.ts';
@@ -129,14 +129,8 @@ function signatureOf({ id, by, rows }: Append, signer: Signer): string {
 }
 
 /** A row without a leaf as the store gives it. */
-export interface FreshRow {
+export interface FreshRow extends LeafFields {
   readonly id: number;
-  readonly stream: string;
-  readonly seq: number;
-  readonly at: string;
-  readonly by: string;
-  readonly type: string;
-  readonly body: string;
   readonly append: string;
   readonly signature: string;
 }

@@ -1,3 +1,5 @@
+import { canonicalBody } from '../../../src/store/canonical.ts';
+import { endorsementOf } from '../../../src/store/log/named-keys.ts';
 import {
   type Attack,
   editFile,
@@ -250,11 +252,9 @@ export const ATTACKS_ON_FILES: readonly Attack[] = [
     title: 'a key endorsed by an entry that is not in the log',
     foundBy: ['itself'],
     bundle(files, { forger, insider }) {
-      const body = JSON.stringify({
-        installation: forger.installation,
-        publicKey: forger.publicKey,
-        reason: 'x',
-      });
+      const origin = textOf(files, 'checkpoint.note').split('\n')[0] ?? '';
+      const note = endorsementOf(forger.publicKey, origin, forger);
+      const body = canonicalBody({ note, reason: 'x' }, 'it');
       const line = `{"at":"2026-01-01T00:00:00.000Z","body":${body},"by":"mallory","seq":2,"stream":"store/log","type":"key.endorsed"}`;
       files.set('log.jsonl', Buffer.from(`${linesIn(files, 'log.jsonl')[0]}\n${line}\n`));
       editProof(files, ({ leaves }) => leaves['log.jsonl']?.push(11));

@@ -8,6 +8,7 @@ import { verifyBundle } from '../../../src/audit/bundle/verify-bundle.ts';
 import type { NewEntry } from '../../../src/store/journal.ts';
 import type { Anchor } from '../../../src/store/log/anchor.ts';
 import { KEY_ENDORSED, LOSS_ACCEPTED } from '../../../src/store/log/log-entries.ts';
+import { endorsementOf } from '../../../src/store/log/named-keys.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
 import { freshSigner } from '../signing.ts';
@@ -137,32 +138,32 @@ test('a checkpoint of a place that does not fit the log is left out', async () =
 });
 
 /** A log in which `by` endorsed another key, with which the log goes on. */
-async function endorsed(by: Signer, other: Signer, isEndorsed: boolean): Promise<Evidence> {
+async function endorsedBy(by: Signer, other: Signer, isEndorsed: boolean): Promise<Evidence> {
   const evidence = await makeEvidence(fresh('home'), by);
-  const { installation, publicKey } = other;
+  const endorsed = endorsementOf(other.publicKey, evidence.anchor.origin, by);
   const endorsement: NewEntry = {
     stream: 'store/log',
     type: isEndorsed ? KEY_ENDORSED : 'note',
-    body: { installation, publicKey, reason: 'a colleague' },
+    body: { note: endorsed, reason: 'a colleague' },
   };
   const { notes } = await append(evidence.home, by, [endorsement]);
   await append(evidence.home, other, [note]);
   return { ...evidence, signer: other, notes: [...evidence.notes, ...notes] };
 }
 
-test('a key that the log endorses below a checkpoint of a known key counts as that one does', async () => {
+test('a key that a known key endorsed in the log counts as that one does; one that endorsed itself does not', async () => {
   const [first, second] = [freshSigner(), freshSigner()];
-  const evidence = await endorsed(first, second, true);
+  const evidence = await endorsedBy(first, second, true);
   const tar = await bundleOf(evidence);
   expect(await codeOf(tar, { publicKey: first.publicKey })).toBe(0);
-  // Without the checkpoint of the first key the endorsement could be anybody's.
+  // Its signature is enough: no checkpoint of the first key has to be there.
   const alone = await bundleOf({ ...evidence, notes: [] });
-  expect(await codeOf(alone, { publicKey: first.publicKey })).toBe(1);
+  expect(await codeOf(alone, { publicKey: first.publicKey })).toBe(0);
 });
 
 test('a key that the log only announces counts when it is given, and for nothing else', async () => {
   const [first, second] = [freshSigner(), freshSigner()];
-  const tar = await bundleOf(await endorsed(first, second, false));
+  const tar = await bundleOf(await endorsedBy(first, second, false));
   expect(await codeOf(tar, { publicKey: first.publicKey })).toBe(1);
   expect(findingsOf(tar, { publicKey: second.publicKey })).toEqual(
     Array.from({ length: 5 }, () =>

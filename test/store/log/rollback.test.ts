@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkLog } from '../../../src/store/log/check-log.ts';
 import { detailsOf, inShort, rolledBack } from '../../../src/store/log/explain-trouble.ts';
+import { endorsementOf } from '../../../src/store/log/named-keys.ts';
 import { homePlace } from '../../../src/store/log/places/folder-place.ts';
+import { forge, originIn, rewrite, rowsOf } from '../../audit/forge.ts';
 import { freshSigner } from '../../audit/signing.ts';
 import { temporaryHome } from '../temporary-home.ts';
 import { cutFrom, openCheckedStore, removeCheckpoints, tamper } from './checked-store.ts';
@@ -140,6 +142,26 @@ test('a head that no known key has signed is trouble; one of an installation tha
     warnings: [expect.stringContaining('endorse')],
   });
 });
+
+test.each(['log.begun', 'key.endorsed', 'key.announced'])(
+  'nobody is believed for a %s of his own, signed by himself',
+  async (type) => {
+    const store = await openCheckedStore();
+    await store.arm('a');
+    await store.sealer.sealNow();
+    await store.close();
+    const thief = freshSigner();
+    const { installation, publicKey } = thief;
+    forge(store.home, (db) => {
+      const origin = originIn(db);
+      const note = endorsementOf(publicKey, origin, thief);
+      const body = JSON.stringify({ format: 1, installation, origin, publicKey, note, reason: 'x' });
+      const own = { stream: 'store/log', at: new Date().toISOString(), by: 'thief', type, body };
+      rewrite(db, [...rowsOf(db), own], { signer: thief });
+    });
+    expect((await (await reopened(store)).check()).trouble?.kinds).toEqual(['unsigned']);
+  },
+);
 
 test('a home that is empty but for its checkpoints had another log', async () => {
   const store = await openCheckedStore();

@@ -4,7 +4,7 @@ import { open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../../errors.ts';
 import { judgeFolder } from '../../../trusted-path.ts';
-import { parsePublicKeys } from '../public-keys.ts';
+import { parsePublicKeys } from '../named-keys.ts';
 import { MAX_NOTE_BYTES } from '../signed-note.ts';
 import type { PlacedNote } from './place.ts';
 

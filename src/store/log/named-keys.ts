@@ -1,0 +1,91 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { installationOf } from './checkpoint.ts';
+import {
+  KEY_ANNOUNCED,
+  KEY_ENDORSED,
+  KeyAnnounced,
+  KeyEndorsed,
+  LOG_BEGUN,
+  LogBegun,
+} from './log-entries.ts';
+import { openNote, textOf } from './signed-note.ts';
+import type { Signer } from './signer.ts';
+
+/** A key that an entry of `store/log` names. */
+export interface NamedKey {
+  readonly key: KeyObject;
+  /** 16 hex digits that follow from the key. */
+  readonly installation: string;
+  /** PEM. */
+  readonly publicKey: string;
+  readonly index: number;
+  /** `first`: the log began with it; `announced`: its installation wrote that it signs from now on; `endorsed`: somebody vouches for it. */
+  readonly as: 'first' | 'announced' | 'endorsed';
+  /** For `endorsed`: the note that says so, and whether it was signed by somebody who counts is yet to be seen. */
+  readonly note?: string;
+  readonly reason?: string;
+}
+
+const ENDORSEMENT = 'lifeboat.endorsement/1';
+
+/** An endorsement: the key in a note that the endorser signs, under a name that binds it to this log. */
+export function endorsementOf(publicKey: string, origin: string, by: Signer): string {
+  return by.note(`${ENDORSEMENT}\n${publicKey.trimEnd()}\n`, endorsementName(origin));
+}
+
+/** The key that an entry names; undefined for what names none, or cannot be read. Only the first leaf of a log begins it. */
+export function namedKey(entry: {
+  readonly index: number;
+  readonly type: string;
+  readonly body: unknown;
+}): NamedKey | undefined {
+  const { index, type, body } = entry;
+  if (type === LOG_BEGUN && index === 0)
+    return named(index, 'first', LogBegun.safeParse(body).data?.publicKey);
+  if (type === KEY_ANNOUNCED) return named(index, 'announced', KeyAnnounced.safeParse(body).data?.publicKey);
+  const endorsed = type === KEY_ENDORSED ? KeyEndorsed.safeParse(body).data : undefined;
+  const key = endorsed === undefined ? undefined : named(index, 'endorsed', textOf(endorsed.note));
+  return key === undefined ? undefined : { ...key, ...endorsed };
+}
+
+/**
+ * The keys that count: those to begin with, and each that one of them, or one that was endorsed before, has endorsed in a note
+ * which it signed. Where in the log the endorsement stands, and who signed the entry, is of no matter. Pure.
+ */
+export function believedKeys(
+  begin: readonly KeyObject[],
+  keys: readonly NamedKey[],
+  origin: string | undefined,
+): readonly KeyObject[] {
+  const believed = [...begin];
+  for (const { key, note } of keys) {
+    if (note === undefined || origin === undefined || believed.some((known) => known.equals(key))) continue;
+    const opened = openNote(note, endorsementName(origin), believed);
+    if (opened.result === 'signed' && opened.text.startsWith(`${ENDORSEMENT}\n`)) believed.push(key);
+  }
+  return believed;
+}
+
+/** The ed25519 keys in a text of one or more PEM blocks; blocks that hold none are passed over. */
+export function parsePublicKeys(text: string): KeyObject[] {
+  const blocks = text.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/gu) ?? [];
+  return blocks.flatMap((block) => {
+    try {
+      const key = createPublicKey(block);
+      return key.asymmetricKeyType === 'ed25519' ? [key] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function endorsementName(origin: string): string {
+  return origin.replace('lifeboat/', 'lifeboat-endorsement/');
+}
+
+function named(index: number, as: NamedKey['as'], pem = ''): NamedKey | undefined {
+  const [key, ...others] = parsePublicKeys(pem);
+  if (key === undefined || others.length > 0) return undefined;
+  const publicKey = key.export({ type: 'spki', format: 'pem' }).toString();
+  return { key, installation: installationOf(key), publicKey, index, as };
+}
