@@ -37,10 +37,15 @@ export async function lookedAfter(
   count('secrets', { secrets: all, 'outputs and processes': looks, leaks: 0 });
 }
 
-/** The private key of the installation, line by line, as it stands in the vault. */
+/** PKCS#8 begins each ed25519 key with the same 16 bytes, some of which begin each public key too. */
+const SAME = 22;
+
+/** The private key of the installation, as it stands in the vault. */
 async function signing({ home }: House): Promise<readonly string[]> {
   const passphrase = async () => new Secret(CANARIES.passphrase);
   const vault = await openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 });
   const pem = (await openKeyring(vault).signingKey()).reveal();
-  return pem.split('\n').filter((line) => line.length > 20 && !line.startsWith('-'));
+  const [key = ''] = pem.split('\n').filter((line) => line.startsWith('MC4CAQ'));
+  expect(key.length).toBe(64);
+  return [key.slice(SAME)];
 }
