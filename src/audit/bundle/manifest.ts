@@ -1,5 +1,5 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { openNote, textOf } from '../../store/log/signed-note.ts';
+import { MAX_NOTE_BYTES, openNote, textOf } from '../../store/log/signed-note.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { show } from '../../text.ts';
@@ -42,7 +42,7 @@ export function withManifest(files: BundleFiles, about: About, signer: Pick<Sign
 
 /** The run that a bundle says it is of; undefined where the manifest cannot be read. Nothing is verified. */
 export function runOf(files: BundleFiles): string | undefined {
-  const lines = textOf(files.get(NOTE)?.toString('utf8') ?? '')?.split('\n') ?? [];
+  const lines = textOf(noteIn(files, NOTE))?.split('\n') ?? [];
   const run = lines[1]?.replace(/^run /u, '') ?? '';
   return lines[0] === FORMAT && lines.length === 5 && isStreamName(`run/${run}`) ? run : undefined;
 }
@@ -54,7 +54,7 @@ export function checkManifest(
   keys: readonly KeyObject[],
   findings: Findings,
 ): void {
-  const opened = openNote(files.get(NOTE)?.toString('utf8') ?? '', keyName(run), keys);
+  const opened = openNote(noteIn(files, NOTE), keyName(run), keys);
   if (opened.result === 'unknown-key')
     findings.problem('manifest.unknown-key', 'the manifest is signed by a key that this audit does not know');
   else if (opened.result !== 'signed')
@@ -76,6 +76,11 @@ export function checkManifest(
   for (const name of files.keys())
     if (!listed.has(name) && name !== SUMS && name !== NOTE)
       findings.problem('file.extra', `${show(name, 120)} does not belong here`);
+}
+
+/** A note of the bundle; one that is too long is cut, and then is none any more. */
+export function noteIn(files: BundleFiles, name: string): string {
+  return files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? '';
 }
 
 /** Bytes: room for every file that is unpacked at all. */

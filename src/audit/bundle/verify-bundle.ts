@@ -4,7 +4,6 @@ import { anchorOf } from '../../store/log/anchor.ts';
 import { lossesIn, lossInWords } from '../../store/log/losses.ts';
 import { believedKeys, namedKey, parsePublicKeys } from '../../store/log/named-keys.ts';
 import { claimOf } from '../../store/log/places/place.ts';
-import { MAX_NOTE_BYTES } from '../../store/log/signed-note.ts';
 import { entryOf } from '../../store/new-entry.ts';
 import { show } from '../../text.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
@@ -19,7 +18,7 @@ import {
   type Notes,
   type Trust,
 } from './believe.ts';
-import { checkManifest, runOf } from './manifest.ts';
+import { checkManifest, noteIn, runOf } from './manifest.ts';
 import { linesOf, type ReadLog, readLog, readProof } from './read-log.ts';
 import type { BundleFiles } from './tar.ts';
 
@@ -55,10 +54,8 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
     return { findings: findings.list(), pins: [], streams: [], anchor: undefined };
   }
   const others = [...files.keys()].filter((name) => name.startsWith('checkpoints/'));
-  // Cut, it is no note any more.
-  const noteIn = (name: string) => files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? '';
-  const notes: Notes = [CHECKPOINT, ...others].map((name) => [name, noteIn(name)]);
-  const head = claimOf(noteIn(CHECKPOINT));
+  const notes: Notes = [CHECKPOINT, ...others].map((name) => [name, noteIn(files, name)]);
+  const head = claimOf(noteIn(files, CHECKPOINT));
   const lines = [...files].filter(([name]) => ENTRIES.test(name));
   const proof = readProof(files.get('proof.json'));
   if (proof === undefined)

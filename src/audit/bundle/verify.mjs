@@ -9,8 +9,8 @@ import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** No file of a bundle is larger, and no line than the second. Bytes. */
-const [MOST, MOST_LINE] = [2 ** 26, 2 ** 21];
+/** Bytes. No file of a bundle is larger, no line than the second, no signed note than the third. */
+const [MOST, MOST_LINE, NOTE] = [2 ** 26, 2 ** 21, 2 ** 17];
 const USAGE = 'usage: node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...';
 const ED25519 = /-----BEGIN PUBLIC KEY-----\s+MCowBQYDK2VwAyEA[^-]+-----END PUBLIC KEY-----/g;
 const [problems, limits] = [[], []];
@@ -21,7 +21,7 @@ const hash = (...parts) => parts.reduce((sum, part) => sum.update(part), createH
 const hex = (data) => hash(data).toString('hex');
 const keysOf = (pem) => (pem.match(ED25519) ?? []).map((block) => createPublicKey(block));
 const usage = (text) => process.exit(console.error(`${clean(text)}\n${USAGE}`) ?? 2);
-const textOf = (bytes) => String(bytes ?? '');
+const textOf = (bytes, most = MOST) => String(bytes?.subarray(0, most) ?? '');
 
 /** RFC 8785, which writes numbers and strings as JSON.stringify does; what is beyond ASCII is escaped. */
 function canonical(value) {
@@ -107,7 +107,7 @@ function readStreams(files, proof, run) {
 /** The checkpoints are of this tree. Adds each key that was endorsed in a note of a key that counts. */
 function checkCheckpoints(files, roots, about, keys) {
   const notes = [...files].filter(([name]) => /^checkpoint(?:s\/.*|\.note)$/.test(name));
-  const all = notes.map(([name, bytes]) => [name, textOf(bytes), ...textOf(bytes).split('\n')]);
+  const all = notes.map(([name, bytes]) => [name, textOf(bytes, NOTE), ...textOf(bytes, NOTE).split('\n')]);
   const log = about[0].index === 0 && about[0].body.origin;
   for (const { type, body } of about)
     if (type === 'key.endorsed' && openNote(body.note, keys, log.replace('/', '-endorsement/')) === 'signed')
@@ -124,7 +124,7 @@ function checkCheckpoints(files, roots, about, keys) {
 
 /** The list of files is the one that was signed, and the files are those of the list. */
 function checkFiles(files, keys, run) {
-  const [sums, note] = ['SHA256SUMS', 'manifest.note'].map((name) => textOf(files.get(name)));
+  const [sums, note] = [textOf(files.get('SHA256SUMS')), textOf(files.get('manifest.note'), NOTE)];
   must(openNote(note, keys, `lifeboat-bundle/${run}`) === 'signed', 'manifest.note is not signed');
   must(note.split('\n')[3] === `SHA256SUMS ${hex(sums)}`, 'SHA256SUMS is not the one that was signed');
   const listed = new Set(sums.trimEnd().split('\n'));
@@ -175,10 +175,10 @@ if (more.length > 0 || !statSync(folder).isDirectory()) usage('name one folder; 
 if (pem !== undefined && keysOf(pem).length === 0) usage('there is no ed25519 public key in PEM');
 try {
   const files = new Map(unfold(folder));
-  const [, run = ''] = /^lifeboat\.bundle\/1\nrun (\S+)\n/.exec(textOf(files.get('manifest.note'))) ?? [];
+  const [, run] = /^lifeboat\.bundle\/1\nrun (\S+)\n/.exec(textOf(files.get('manifest.note'), NOTE)) ?? [];
   const proof = JSON.parse(textOf(files.get('proof.json')));
   must(JSON.stringify(proof) === textOf(files.get('proof.json')), 'proof.json has another spelling');
-  const [log, size] = textOf(files.get('checkpoint.note')).split('\n');
+  const [log, size] = textOf(files.get('checkpoint.note'), NOTE).split('\n');
   const { leaves, streams } = readStreams(files, proof, run);
   const roots = openTree(Number(size), leaves, proof);
   const about = streams.get('log.jsonl');
