@@ -72,15 +72,21 @@ export function streamHeads(session: Session, prefix: string): Promise<readonly 
   return session.query<Head>(STREAMS, [prefix]);
 }
 
-/** What the log says of itself in all its rows that are committed, also in those that have no leaf yet. */
+/**
+ * What the log says of itself in all its rows that are committed, also in those that have no leaf yet. What
+ * begins a log counts by its leaf, the first of all; until there is any leaf, it is about to get that one.
+ */
 export async function hearStore(session: Session, said: LogSays = NOTHING_SAID): Promise<LogSays> {
-  const rows = await session.query<Omit<StoredEntry, 'hash' | 'index'>>(
-    'select stream, seq, at, by, type, body from lifeboat.entries where stream = $1 and seq > $2 order by seq',
+  const rows = await session.query<Omit<StoredEntry, 'hash'>>(
+    `select coalesce(l.leaf, case when e.seq = 1 and not exists (select from lifeboat.leaves) then 0 else -1 end)
+       as index, e.stream, e.seq, e.at, e.by, e.type, e.body
+     from lifeboat.entries e left join lifeboat.leaves l using (id)
+     where e.stream = $1 and e.seq > $2 order by e.seq`,
     [LOG_STREAM, said.seq],
   );
   return hearLog(
     said,
-    rows.map((row) => entryOf({ ...row, index: -1, hash: hashOf(row) })),
+    rows.map((row) => entryOf({ ...row, hash: hashOf(row) })),
   );
 }
 
