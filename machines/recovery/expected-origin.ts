@@ -1,12 +1,4 @@
-import type { CardOnRecord, RecoveryCard } from '../parts/recovery-verbs.ts';
-
-/** The times of the backup that a recovery takes; it may be a newer one where the newest is taken. */
-export interface ExpectedOrigin {
-  readonly triggeredAt?: string;
-  readonly startedAt?: string;
-  readonly finishedAt?: string;
-  readonly orNewer?: boolean;
-}
+import type { CardOnRecord, ExpectedOrigin, RecoveryCard } from '../parts/recovery-verbs.ts';
 
 /**
  * When the backup was made that a restore by this guid has to show, as far as the record of its instance tells: a certain one by its

@@ -1,4 +1,5 @@
 import { assign, setup } from 'xstate';
+import { actors } from '../actors.ts';
 import { givenUp } from '../parts/beside-waiting.ts';
 import { type Failure, failureFrom } from '../parts/failure.ts';
 import { groundDifferences, newRestores, targetDifferences } from '../parts/ground.ts';
@@ -9,7 +10,6 @@ import type { RecoveryContext, RecoveryInput, TaskState } from './context.ts';
 import type { RecoveryEvent, TaskName } from './events.ts';
 import { neverDone } from './never-done.ts';
 import { type PaidStep, settled, withDuties, withOldBinding, withReleaseOwed } from './obligations.ts';
-import { recoveryVerbs } from './verbs.ts';
 import * as weigh from './weigh.ts';
 
 /** Types, verbs, guards and actions of all recoveries; the states are given by the functions beside this file. */
@@ -21,7 +21,7 @@ export const recovery = setup({
     tags: {} as StateTag,
     meta: {} as StateMeta<RecoveryContext, RecoveryEvent>,
   },
-  actors: recoveryVerbs,
+  actors,
   guards: {
     isBlocked: ({ context }) => (context.facts?.blockers.length ?? 0) > 0,
     nameMatches: ({ context, event }, params: { of: 'instance' | 'target' }) =>

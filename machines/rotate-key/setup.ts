@@ -1,4 +1,5 @@
-import { assign, fromPromise, setup } from 'xstate';
+import { assign, setup } from 'xstate';
+import { actors } from '../actors.ts';
 import { givenUp } from '../parts/beside-waiting.ts';
 import { failureFrom } from '../parts/failure.ts';
 import { groundDifferences } from '../parts/ground.ts';
@@ -6,13 +7,6 @@ import { counted } from '../parts/quantity.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
 import type * as verbs from '../parts/verbs.ts';
 import type { RotateKeyContext, RotateKeyEvent, RotateKeyInput } from './context.ts';
-
-/** A verb's signature; the runner performs it. A machine that is run by anything else fails loudly. */
-function verb<Output, Input>() {
-  return fromPromise<Output, Input>(() => {
-    throw new Error('verbs are performed by the runner');
-  });
-}
 
 /** Types, verbs, guards and actions of the rotation; the states are in rotate-key.ts. */
 export const rotation = setup({
@@ -23,39 +17,7 @@ export const rotation = setup({
     tags: {} as StateTag,
     meta: {} as StateMeta<RotateKeyContext, RotateKeyEvent>,
   },
-  actors: {
-    preflight: verb<verbs.PreflightFacts, { instance: string; restores: true }>(),
-    recheck: verb<verbs.Ground, { instance: string }>(),
-    downloadBackup: verb<
-      verbs.DownloadedFile,
-      { id: number; size?: number | undefined; purpose: 'prove' | 'archive' }
-    >(),
-    verifyBackup: verb<
-      verbs.Verification,
-      {
-        path: string;
-        backup: number;
-        /** The key that should open it; the others are tried after it. */
-        expected?: string | undefined;
-        /** Remove the file once it is verified. */
-        discard?: boolean;
-      }
-    >(),
-    storeKey: verb<
-      verbs.StoredKey,
-      {
-        origin: 'generated' | 'given';
-        given?: { fingerprint: string; length: number } | undefined;
-        minLength: number;
-      }
-    >(),
-    readBackKey: verb<verbs.StoredKey, { key: verbs.StoredKey }>(),
-    setKey: verb<verbs.KeySetting, { fingerprint: string; previous?: string | undefined }>(),
-    createBackup: verb<verbs.Triggered, { intent: string }>(),
-    waitForBackup: verb<verbs.BackupFacts, { id: number }>(),
-    negativeTest: verb<verbs.NegativeTest, { path: string; except: string }>(),
-    recordRotation: verb<verbs.Recorded, { record: verbs.RotationRecord }>(),
-  },
+  actors,
   guards: {
     isBlocked: ({ context }) => (context.facts?.blockers.length ?? 0) > 0,
     /** A service that does not say whether a backup can be downloaded is taken at its best: trying does no harm. */

@@ -1,4 +1,5 @@
 import type { Failure } from '../../machines/parts/failure.ts';
+import type { InputOf, Kind, OutputOf, Verb, Verbs } from '../../machines/verbs.ts';
 import type { Json } from '../store/journal.ts';
 
 /** How far an activity is; for the screen only. Of it, only that it is overdue is journalled. */
@@ -77,13 +78,13 @@ export interface ChangeContext extends SendContext {
 /** Asks or computes; after a crash it is done again. */
 export interface ReadActivity<Input, Output> {
   readonly kind: 'read';
-  run(input: Input, context: ActivityContext): Promise<ActivityResult<Output>>;
+  readonly run: (input: Input, context: ActivityContext) => Promise<ActivityResult<Output>>;
 }
 
 /** Changes something, and the same input again changes nothing more; after a crash it is done again. */
 export interface RepeatableActivity<Input, Output> {
   readonly kind: 'repeatable';
-  run(input: Input, context: ChangeContext): Promise<ActivityResult<Output>>;
+  readonly run: (input: Input, context: ChangeContext) => Promise<ActivityResult<Output>>;
 }
 
 /**
@@ -154,11 +155,25 @@ export interface InDoubt {
  */
 export interface OnceActivity<Input extends { readonly intent: string }, Output> {
   readonly kind: 'once';
-  prepare(input: Input, context: ActivityContext): Promise<ActivityResult<Json>>;
+  readonly prepare: (input: Input, context: ActivityContext) => Promise<ActivityResult<Json>>;
   /** `baseline` is what `prepare` gave. */
-  send(input: Input, context: SendContext, baseline: Json): Promise<Sent<Output>>;
-  judge(input: Input, memory: InDoubt, context: ActivityContext): Promise<Judgement<Output>>;
+  readonly send: (input: Input, context: SendContext, baseline: Json) => Promise<Sent<Output>>;
+  readonly judge: (input: Input, memory: InDoubt, context: ActivityContext) => Promise<Judgement<Output>>;
 }
+
+/** The activity that performs a verb: of the kind that `machines/verbs.ts` names, with the input and output from there. */
+export type ActivityOf<V extends Verb> = Performing<Verbs[V]['kind'], InputOf<V>, OutputOf<V>>;
+
+type Performing<K extends Kind, Input, Output> = K extends 'read'
+  ? ReadActivity<Input, Output>
+  : K extends 'repeatable'
+    ? RepeatableActivity<Input, Output>
+    : Input extends { readonly intent: string }
+      ? OnceActivity<Input, Output>
+      : never;
+
+/** An activity for each verb. */
+export type Activities = { readonly [V in Verb]: ActivityOf<V> };
 
 /** Any activity, as the runner holds it: the machine's types guarantee that the input fits. */
 export type AnyActivity =

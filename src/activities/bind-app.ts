@@ -1,23 +1,14 @@
-import type { BoundApp, PlatformInstance, PlatformProof } from '../../machines/parts/recovery-verbs.ts';
 import { show } from '../text.ts';
-import type { RepeatableActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import { readParameters } from './binding-parameters.ts';
 import type { ActivityDeps } from './deps.ts';
 import { onPlatform } from './use-platform.ts';
-
-interface Input {
-  readonly app: BoundApp;
-  readonly to: PlatformInstance;
-  /** The end of the restore. RFC 3339. */
-  readonly notBefore: string;
-  readonly beside: boolean;
-}
 
 /**
  * Binds an application with the name and the parameters of before, which come from their private file: they are in no journal. What
  * an earlier attempt has bound is found again. `binding.parameters-lost`: the file is gone or was changed, and nothing was bound.
  */
-export function bindApp(deps: ActivityDeps): RepeatableActivity<Input, PlatformProof> {
+export function bindApp(deps: ActivityDeps): ActivityOf<'bindApp'> {
   return {
     kind: 'repeatable',
     run: ({ app, to, notBefore, beside }, context) =>

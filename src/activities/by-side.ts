@@ -1,4 +1,6 @@
+import type { Verb } from '../../machines/verbs.ts';
 import type {
+  Activities,
   ActivityContext,
   ActivityResult,
   AnyActivity,
@@ -10,8 +12,16 @@ import type {
 type Run = (input: unknown, context: ChangeContext) => Promise<ActivityResult<unknown>>;
 type Once = OnceActivity<{ readonly intent: string }, unknown>;
 
-/** One verb for both instances of a run: an input with `on: 'target'` goes to `there`, any other to `here`. Both are of the same kind. */
-export function bySide(here: AnyActivity, there: AnyActivity, target: string): AnyActivity {
+/** Activities for both instances of a run: an input with `on: 'target'` goes to `there`, any other to `here`. */
+export function bySide(here: Activities, there: Activities, target: string): Activities {
+  const twins = Object.entries<AnyActivity>(here).map(([verb, activity]) => [
+    verb,
+    oneBySide(activity, there[verb as Verb], target),
+  ]);
+  return Object.fromEntries(twins) as Activities;
+}
+
+function oneBySide(here: AnyActivity, there: AnyActivity, target: string): AnyActivity {
   const isThere = (input: unknown) =>
     typeof input === 'object' && input !== null && (input as { readonly on?: unknown }).on === 'target';
   const contextAt = <C extends ActivityContext>(input: unknown, context: C): C =>

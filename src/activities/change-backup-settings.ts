@@ -1,6 +1,6 @@
-import type { BackupSettings, SettingsChange } from '../../machines/parts/verbs.ts';
+import type { BackupSettings } from '../../machines/parts/verbs.ts';
 import type { BackupsConfig } from '../service/schemas.ts';
-import type { RepeatableActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, no, ok } from './results.ts';
 import { sentWhenLetIn } from './sent-again.ts';
@@ -10,9 +10,7 @@ import { sentWhenLetIn } from './sent-again.ts';
  * (section 4.1 rule 1). The same again changes nothing more, so after a crash they are set again. A lost answer is settled by what is read:
  * `adopted` when it shows every setting, a failure that may be tried again when not.
  */
-export function changeBackupSettings(
-  deps: ActivityDeps,
-): RepeatableActivity<{ settings: BackupSettings }, SettingsChange> {
+export function changeBackupSettings(deps: ActivityDeps): ActivityOf<'changeBackupSettings'> {
   return {
     kind: 'repeatable',
     async run({ settings }, context) {

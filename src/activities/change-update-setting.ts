@@ -1,6 +1,5 @@
 import type { Failure } from '../../machines/parts/failure.ts';
-import type { UpdateSetting } from '../../machines/parts/verbs.ts';
-import type { RepeatableActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, no, ok } from './results.ts';
 import { sentAgain } from './sent-again.ts';
@@ -10,9 +9,7 @@ import { sentAgain } from './sent-again.ts';
  * crash it is set again. No call reads the setting back: what answers are lost again and again is a failure that may be tried later. After a
  * lost answer the evidence says `mayBeInForce`, whatever became of the next request.
  */
-export function changeUpdateSetting(
-  deps: ActivityDeps,
-): RepeatableActivity<{ setting: UpdateSetting }, UpdateSetting> {
+export function changeUpdateSetting(deps: ActivityDeps): ActivityOf<'changeUpdateSetting'> {
   return {
     kind: 'repeatable',
     async run({ setting }, context) {

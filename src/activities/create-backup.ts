@@ -1,11 +1,10 @@
-import type { Triggered } from '../../machines/parts/verbs.ts';
-import type { OnceActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeBackup } from './doubt.ts';
 import { baselineOf, lookAt, sentTask } from './once-task.ts';
 
 /** Asks for one backup (service-api.md endpoint 3), at most once for each intent. */
-export function createBackup(deps: ActivityDeps): OnceActivity<{ readonly intent: string }, Triggered> {
+export function createBackup(deps: ActivityDeps): ActivityOf<'createBackup'> {
   return {
     kind: 'once',
     prepare: (_, { signal }) => baselineOf(deps, 'backups', signal),

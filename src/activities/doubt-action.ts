@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Started } from '../../machines/parts/verbs.ts';
+import type { InputOf } from '../../machines/verbs.ts';
 import { LifeboatError } from '../errors.ts';
 import type { InstanceOverview } from '../service/schemas.ts';
 import { show } from '../text.ts';
@@ -7,7 +8,7 @@ import type { InDoubt, Judgement } from './activity.ts';
 import { type Clocks, clockSentence, instantOf, nextLook, Skew, side } from './clocks.ts';
 import { LostBaseline } from './weigh-tasks.ts';
 
-export type Action = 'restart' | 'recreate' | 'update';
+export type Action = NonNullable<InputOf<'waitForInstance'>['action']>;
 
 /** The instance before an action was asked for, and the clock of the service then. What is not told is null. */
 const KnownInstance = z.object({

@@ -1,17 +1,10 @@
 import { dirname, join } from 'node:path';
-import type { DownloadedFile } from '../../machines/parts/verbs.ts';
 import { makeFolderInside } from '../trusted-path.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, ok } from './results.ts';
 import { saveDownload } from './save-download.ts';
 import { watchProgress } from './watchdog.ts';
-
-interface Input {
-  readonly id: number;
-  readonly size?: number | undefined;
-  readonly purpose: 'prove' | 'archive';
-}
 
 const STILL = { seconds: 60, basis: 'default', detail: 'no byte has come meanwhile' } as const;
 
@@ -21,7 +14,7 @@ const STILL = { seconds: 60, basis: 'default', detail: 'no byte has come meanwhi
  * service offers ranges. What is no backup, or ends inside a block of the cipher, fails; a file of another
  * size than listed is a result, with that verdict: only reading it proves it.
  */
-export function downloadBackup(deps: ActivityDeps): ReadActivity<Input, DownloadedFile> {
+export function downloadBackup(deps: ActivityDeps): ActivityOf<'downloadBackup'> {
   return {
     kind: 'read',
     async run({ id, size, purpose }, context) {

@@ -1,20 +1,13 @@
 import type { BoundApp, Duties, ServiceKey } from '../../machines/parts/recovery-verbs.ts';
+import type { InputOf } from '../../machines/verbs.ts';
 import { failureOf, LifeboatError } from '../errors.ts';
 import type { FoundBindings, Platform } from '../platform/platform.ts';
 import { show } from '../text.ts';
-import type { ActivityContext, ReadActivity } from './activity.ts';
+import type { ActivityContext, ActivityOf } from './activity.ts';
 import { keepParameters } from './binding-parameters.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type FoundApp, mergeApps, mergeKeys, remembering } from './merge-apps.ts';
 import { because, ok } from './results.ts';
-
-interface Input {
-  readonly restored: 'instance' | 'target';
-  /** Only these applications, by name or key. */
-  readonly only?: readonly string[] | undefined;
-  /** What an earlier call has found; kept where it is gone now. */
-  readonly remember?: Duties | undefined;
-}
 
 /**
  * Who has to be bound again: the applications of the config and of the platform. Parameters of bindings are on disk when it ends, so it
@@ -22,7 +15,7 @@ interface Input {
  * and a note says why. Fails with `app.unknown` for a name that nobody knows, and with `credentials.*` where the config names a
  * platform, since a new token is all that is missing. `target` is the other side of the run.
  */
-export function findDuties(deps: ActivityDeps, target?: ActivityDeps): ReadActivity<Input, Duties> {
+export function findDuties(deps: ActivityDeps, target?: ActivityDeps): ActivityOf<'findDuties'> {
   return {
     kind: 'read',
     async run({ restored, only, remember }, context) {
@@ -68,7 +61,7 @@ interface Seen {
 async function lookAround(
   deps: ActivityDeps,
   restored: ActivityDeps | undefined,
-  side: Input['restored'],
+  side: InputOf<'findDuties'>['restored'],
   signal: AbortSignal,
 ): Promise<Seen> {
   const platform = await deps.platform();

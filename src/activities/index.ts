@@ -1,4 +1,4 @@
-import type { AnyActivity } from './activity.ts';
+import type { Activities } from './activity.ts';
 import { bindApp } from './bind-app.ts';
 import { bySide } from './by-side.ts';
 import { changeBackupSettings } from './change-backup-settings.ts';
@@ -48,20 +48,13 @@ export interface Sites {
 }
 
 /**
- * Every verb that the machines may invoke, by its name there. An input with `on: 'target'` is performed on the target: it sees that
- * instance's name, and what it writes goes to that ledger.
+ * Performs every verb, by its name. An input with `on: 'target'` is performed on the target: it sees that instance's name, and what
+ * it writes goes to that ledger.
  */
-export function activitiesFor(sites: Sites): Readonly<Record<string, AnyActivity>> {
+export function activitiesFor(sites: Sites): Activities {
   const { instance, target } = sites;
   const here = verbsOn(instance, sites);
-  if (target === undefined) return here;
-  const there = verbsOn(target, sites);
-  return Object.fromEntries(
-    Object.entries(here).map(([verb, activity]) => {
-      const twin = there[verb as keyof typeof there];
-      return [verb, bySide(activity, twin, target.name)];
-    }),
-  );
+  return target === undefined ? here : bySide(here, verbsOn(target, sites), target.name);
 }
 
 function verbsOn(deps: ActivityDeps, { instance, target }: Sites) {
@@ -104,5 +97,5 @@ function verbsOn(deps: ActivityDeps, { instance, target }: Sites) {
     recordProof: recordProof(deps),
     recordRecovery: recordRecovery(deps),
     updatesChangeable: updatesChangeable(deps),
-  } satisfies Record<string, AnyActivity>;
+  } satisfies Activities;
 }

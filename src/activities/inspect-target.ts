@@ -1,6 +1,6 @@
-import type { TargetFacts, TargetIdentity } from '../../machines/parts/recovery-verbs.ts';
+import type { TargetIdentity } from '../../machines/parts/recovery-verbs.ts';
 import type { Backup, InstanceOverview, Restore } from '../service/schemas.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import { boundAt } from './bound-at.ts';
 import { secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -8,15 +8,6 @@ import { doneBackups, isUnderWay } from './ground.ts';
 import { because, ok } from './results.ts';
 import { targetBlockers } from './target-blockers.ts';
 import { targetDisk } from './target-disk.ts';
-import type { Source } from './target-seen.ts';
-
-interface Input {
-  readonly source?: Source | undefined;
-  /** Size of the backup that is to be recovered. */
-  readonly needBytes?: number | undefined;
-  /** Applications that the run will bind to the target: that the config names them there does not mean that they are bound. */
-  readonly apps?: readonly string[] | undefined;
-}
 
 const SKEW_WORTH_A_WORD_S = 60;
 /** Enough to tell the tasks under way; more of them is no more of a reason. */
@@ -30,7 +21,7 @@ const MOST = 50;
 export function inspectTarget(
   deps: ActivityDeps,
   sourceDeps?: Pick<ActivityDeps, 'place'>,
-): ReadActivity<Input, TargetFacts> {
+): ActivityOf<'inspectTarget'> {
   return {
     kind: 'read',
     async run({ source, needBytes, apps }, { instance, signal }) {

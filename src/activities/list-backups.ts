@@ -1,5 +1,4 @@
-import type { RestorableBackups } from '../../machines/parts/recovery-verbs.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { doneBackups, factsOfBackup } from './ground.ts';
 import { because, ok } from './results.ts';
@@ -8,7 +7,7 @@ import { because, ok } from './results.ts';
 const MOST = 50;
 
 /** The backups that can be restored: those that are done, newest first, the newest 50 of them (service-api.md endpoint 1). */
-export function listBackups(deps: ActivityDeps): ReadActivity<object, RestorableBackups> {
+export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
   return {
     kind: 'read',
     async run(_, { signal }) {

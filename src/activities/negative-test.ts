@@ -1,7 +1,6 @@
-import type { NegativeTest } from '../../machines/parts/verbs.ts';
 import { probe } from '../backup/probe.ts';
 import { type HeldKey, heldKeys } from '../keys/held-keys.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readHead } from './read-head.ts';
 import { because, ok } from './results.ts';
@@ -11,9 +10,7 @@ import { because, ok } from './results.ts';
  * rotation rotated nothing. A key that another key store has named (`Keyring.adopt`) may be held under this one's own name as well: that is no
  * other key.
  */
-export function negativeTest(
-  deps: ActivityDeps,
-): ReadActivity<{ path: string; except: string }, NegativeTest> {
+export function negativeTest(deps: ActivityDeps): ActivityOf<'negativeTest'> {
   return {
     kind: 'read',
     async run({ path, except }, { instance }) {

@@ -1,29 +1,17 @@
-import type { Triggered } from '../../machines/parts/verbs.ts';
+import type { InputOf } from '../../machines/verbs.ts';
 import type { Secret } from '../secret.ts';
-import type { ActivityResult, OnceActivity } from './activity.ts';
+import type { ActivityOf, ActivityResult } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeTask } from './doubt.ts';
 import { baselineOf, lookAt, sentTask } from './once-task.ts';
-import { type ExpectedBackup, recoveryFromElsewhere } from './restore-fits.ts';
+import { recoveryFromElsewhere } from './restore-fits.ts';
 import { because, no, ok } from './results.ts';
-
-interface Input {
-  readonly intent: string;
-  /** The source's `backup_guid` for its newest backup, or the `backup_id` of a certain one. */
-  readonly backupGuid: string;
-  /** The key that the backup was made with. */
-  readonly fingerprint: string;
-  /** The instance under whose name the key is kept; the run's own without it. */
-  readonly source?: string | undefined;
-  /** What is known of that backup, so that a colleague's recovery of another one is not taken for ours when an answer is lost. */
-  readonly expectFrom?: ExpectedBackup | undefined;
-}
 
 /**
  * Recovers another instance's backup into this one, the target (service-api.md endpoint 11), at most once for each intent. Without the key at
  * hand nothing is armed.
  */
-export function performRecovery(deps: ActivityDeps): OnceActivity<Input, Triggered> {
+export function performRecovery(deps: ActivityDeps): ActivityOf<'performRecovery'> {
   return {
     kind: 'once',
     async prepare(input, { instance, signal }) {
@@ -52,7 +40,7 @@ export function performRecovery(deps: ActivityDeps): OnceActivity<Input, Trigger
 /** The key out of the key store. It stays in memory: a result of `run` is journalled, this one is not. */
 async function keyFor(
   { keyring }: ActivityDeps,
-  { fingerprint, source }: Input,
+  { fingerprint, source }: InputOf<'performRecovery'>,
   instance: string,
 ): Promise<ActivityResult<Secret>> {
   try {

@@ -1,7 +1,6 @@
-import type { ReachableRange } from '../../machines/parts/recovery-verbs.ts';
 import { LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
@@ -16,7 +15,7 @@ const SECOND_MS = 1_000;
  * not restore to one anyway, `pitr.not-available` for an instance without continuous archiving, `pitr.bad-range` for times that cannot
  * be read, `pitr.empty-range` when the margins leave nothing.
  */
-export function pitrRange(deps: Pick<ActivityDeps, 'service'>): ReadActivity<object, ReachableRange> {
+export function pitrRange(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'pitrRange'> {
   return {
     kind: 'read',
     async run(_, { signal, now }) {

@@ -1,9 +1,10 @@
 import type { Failure } from '../../machines/parts/failure.ts';
-import type { Ground, PreflightFacts } from '../../machines/parts/verbs.ts';
+import type { Ground } from '../../machines/parts/verbs.ts';
+import type { InputOf } from '../../machines/verbs.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Restore } from '../service/schemas.ts';
 import { show } from '../text.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import { secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { factsOfBackup, groundOf, isUnderWay, newestOf, readInstance, restoreWords } from './ground.ts';
@@ -16,20 +17,12 @@ const SKEW_WORTH_A_WORD_S = 60;
 
 type Seen = Awaited<ReturnType<typeof readInstance>>;
 
-interface Input {
-  readonly instance: string;
-  /** For a restore, which a failed instance may need: neither that state nor a backup under way blocks, they warn. */
-  readonly tolerant?: boolean | undefined;
-  /** Whether to look for a restore that is under way, which always blocks. */
-  readonly restores?: boolean | undefined;
-}
-
 /**
  * Looks at everything a change of an instance rests on: instance, configuration, backups, the key store. Only
  * GETs. The right to change shows only at the change itself: a 403 there changes nothing. What the interface
  * has no call for is named in `unsaid`, never guessed.
  */
-export function preflight(deps: ActivityDeps): ReadActivity<Input, PreflightFacts> {
+export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
   return {
     kind: 'read',
     async run(input, { signal }) {
@@ -75,7 +68,7 @@ interface InstanceLook {
  */
 export async function lookAtInstance(
   service: ServiceClient,
-  { instance, tolerant = false, restores: wanted }: Input,
+  { instance, tolerant = false, restores: wanted }: InputOf<'preflight'>,
   signal: AbortSignal,
 ): Promise<InstanceLook> {
   const seen = await readInstance(service, signal, { restores: wanted });

@@ -2,24 +2,18 @@ import type { RecoveryPreparation } from '../../machines/parts/verbs.ts';
 import type { Secret } from '../secret.ts';
 import type { SendOutcome } from '../service/client.ts';
 import type { Untrusted } from '../text.ts';
-import type { ActivityResult, RepeatableActivity } from './activity.ts';
+import type { ActivityOf, ActivityResult } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, ok } from './results.ts';
 import { sendKey } from './send-key.ts';
 import { sentAgain } from './sent-again.ts';
-
-interface Input {
-  /** A stored key to set on the instance with it; without one the instance keeps its key. */
-  readonly fingerprint?: string | undefined;
-  readonly previous?: string | undefined;
-}
 
 /**
  * Learns the `backup_guid` by which the instance's backups are recovered elsewhere (service-api.md endpoint 10). Without a key it changes nothing
  * and may be repeated at will. With one it is a change of the key: the same again changes nothing more, the ledger learns of
  * it as by `setKey`, and a lost answer is KEY UNCERTAIN.
  */
-export function prepareRecovery(deps: ActivityDeps): RepeatableActivity<Input, RecoveryPreparation> {
+export function prepareRecovery(deps: ActivityDeps): ActivityOf<'prepareRecovery'> {
   return {
     kind: 'repeatable',
     async run({ fingerprint, previous }, context) {

@@ -1,19 +1,11 @@
-import type { BoundApp, PlatformInstance, PlatformProof } from '../../machines/parts/recovery-verbs.ts';
 import { errorFrom } from '../errors.ts';
 import { show } from '../text.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { atPlatform } from './use-platform.ts';
 
-interface Input {
-  readonly app: BoundApp;
-  readonly to: PlatformInstance;
-  /** The end of the restore. RFC 3339. */
-  readonly notBefore: string;
-}
-
 /** Whether an application is bound anew and runs, whoever did it. `app.not-rebound` says what is missing. */
-export function proveApp(deps: ActivityDeps): ReadActivity<Input, PlatformProof> {
+export function proveApp(deps: ActivityDeps): ActivityOf<'proveApp'> {
   return {
     kind: 'read',
     run: ({ app, to, notBefore }, context) =>

@@ -1,6 +1,5 @@
-import type { StoredKey } from '../../machines/parts/verbs.ts';
 import { checkOfGenerated } from '../keys/generate-key.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 
@@ -8,7 +7,7 @@ import { because, no, ok } from './results.ts';
  * Reads the stored key back and compares it by its fingerprint. Only then the ledger learns of it (`key.pending`), in the same
  * transaction, before any byte of it is sent.
  */
-export function readBackKey(deps: ActivityDeps): ReadActivity<{ key: StoredKey }, StoredKey> {
+export function readBackKey(deps: ActivityDeps): ActivityOf<'readBackKey'> {
   return {
     kind: 'read',
     async run({ key }, { instance, runId }) {

@@ -1,5 +1,4 @@
-import type { CardOnRecord } from '../../machines/parts/recovery-verbs.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, ok } from './results.ts';
 
@@ -7,7 +6,7 @@ import { because, ok } from './results.ts';
  * What the instance's ledger and the key store know for a recovery without the instance: the newest card, the backups that were opened
  * with a key, newest first, and the keys at hand. Nothing of the service is called: it may be gone.
  */
-export function readCard(deps: ActivityDeps): ReadActivity<object, CardOnRecord> {
+export function readCard(deps: ActivityDeps): ActivityOf<'readCard'> {
   return {
     kind: 'read',
     async run() {

@@ -1,11 +1,10 @@
-import type { Ground } from '../../machines/parts/verbs.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { groundOf, readInstance } from './ground.ts';
 import { because, ok } from './results.ts';
 
 /** Reads again what the operator's confirmation rests on, right before the change. Only GETs. */
-export function recheck(deps: ActivityDeps): ReadActivity<{ instance: string }, Ground> {
+export function recheck(deps: ActivityDeps): ActivityOf<'recheck'> {
   return {
     kind: 'read',
     async run(_, { signal }) {

@@ -4,15 +4,10 @@ import { LifeboatError } from '../errors.ts';
 import { redact } from '../redact.ts';
 import { type Ended, runShell } from '../run-shell.ts';
 import { show } from '../text.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readMeasure } from './read-measure.ts';
 import { because, ok } from './results.ts';
-
-interface Input {
-  /** Whether the data is asked before it is changed or after. */
-  readonly when: 'before' | 'after';
-}
 
 /** More is not needed to measure, and a query that dumps a table does not fill the journal. */
 const SHOWN = 2_000;
@@ -22,7 +17,7 @@ const SHOWN = 2_000;
  * so. That the command fails or takes too long is data, since the source of a recovery may be gone; only a stop of the run fails this.
  * If the process dies inside, the command may go on by itself until its end; it is a query, so it is asked again.
  */
-export function reconcile(deps: Pick<ActivityDeps, 'reconcile'>): ReadActivity<Input, Reconciliation> {
+export function reconcile(deps: Pick<ActivityDeps, 'reconcile'>): ActivityOf<'reconcile'> {
   return {
     kind: 'read',
     async run({ when }, { instance, signal, now }) {

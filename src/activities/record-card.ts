@@ -1,5 +1,5 @@
-import type { CardDraft, RecoveryCard } from '../../machines/parts/recovery-verbs.ts';
-import type { RepeatableActivity } from './activity.ts';
+import type { RecoveryCard } from '../../machines/parts/recovery-verbs.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { asJson, ok } from './results.ts';
 
@@ -7,7 +7,7 @@ import { asJson, ok } from './results.ts';
  * Puts a recovery card into the instance's ledger, where `readCard` finds it when the instance is gone. A machine knows no clock, so what
  * the draft does not say was prepared, or proven, now. Sends nothing.
  */
-export function recordCard(_: ActivityDeps): RepeatableActivity<{ card: CardDraft }, { recorded: true }> {
+export function recordCard(_: ActivityDeps): ActivityOf<'recordCard'> {
   return {
     kind: 'repeatable',
     async run({ card: draft }, { runId, now }) {

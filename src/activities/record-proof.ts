@@ -1,17 +1,10 @@
-import type { BackupFacts, NegativeTest, Verification } from '../../machines/parts/verbs.ts';
-import type { RepeatableActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { proofFact } from './proof-fact.ts';
 import { ok } from './results.ts';
 
-interface Input {
-  readonly backup: BackupFacts;
-  readonly verification: Verification;
-  readonly negative?: NegativeTest | undefined;
-}
-
 /** Tells the ledger which key opened which backup, read to its last byte. Sends nothing. */
-export function recordProof(_: ActivityDeps): RepeatableActivity<Input, { recorded: true }> {
+export function recordProof(_: ActivityDeps): ActivityOf<'recordProof'> {
   return {
     kind: 'repeatable',
     async run({ backup, verification, negative }, { runId }) {

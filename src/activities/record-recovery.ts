@@ -1,12 +1,9 @@
-import type { RecoveryRecord } from '../../machines/parts/recovery-verbs.ts';
-import type { RepeatableActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { asJson, ok } from './results.ts';
 
 /** Tells the ledger of the instance that was changed what it holds now, and from where. Sends nothing. */
-export function recordRecovery(
-  _: ActivityDeps,
-): RepeatableActivity<{ record: RecoveryRecord }, { recorded: true }> {
+export function recordRecovery(_: ActivityDeps): ActivityOf<'recordRecovery'> {
   return {
     kind: 'repeatable',
     async run({ record }, { runId }) {

@@ -1,5 +1,4 @@
-import type { Recorded, RotationRecord } from '../../machines/parts/verbs.ts';
-import type { LedgerFact, RepeatableActivity } from './activity.ts';
+import type { ActivityOf, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { proofFact } from './proof-fact.ts';
 import { because, ok } from './results.ts';
@@ -9,7 +8,7 @@ import { retirements } from './retirements.ts';
  * Tells the instance's ledger what was shown: which key opened which backup, and that no old key does; and that each key which it
  * replaced is to be retired when no retained backup needs it any more. Changes nothing at the service.
  */
-export function recordRotation(deps: ActivityDeps): RepeatableActivity<{ record: RotationRecord }, Recorded> {
+export function recordRotation(deps: ActivityDeps): ActivityOf<'recordRotation'> {
   return {
     kind: 'repeatable',
     async run({ record }, context) {

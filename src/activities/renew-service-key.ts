@@ -1,23 +1,15 @@
-import type { PlatformInstance, PlatformProof, ServiceKey } from '../../machines/parts/recovery-verbs.ts';
 import { show } from '../text.ts';
-import type { RepeatableActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import { readParameters } from './binding-parameters.ts';
 import type { ActivityDeps } from './deps.ts';
 import { onPlatform } from './use-platform.ts';
-
-interface Input {
-  readonly key: ServiceKey;
-  readonly to: PlatformInstance;
-  /** The end of the restore. RFC 3339. */
-  readonly notBefore: string;
-}
 
 /**
  * Makes a service key anew under its old name, with the parameters that were kept when it was found: they outlive a death between its
  * removal and its making. A key that was made after the restore is left alone, so it may be done again. `binding.parameters-lost`: the
  * file is gone or was changed, and nothing was done.
  */
-export function renewServiceKey(deps: ActivityDeps): RepeatableActivity<Input, PlatformProof> {
+export function renewServiceKey(deps: ActivityDeps): ActivityOf<'renewServiceKey'> {
   return {
     kind: 'repeatable',
     run: ({ key, to, notBefore }, context) =>

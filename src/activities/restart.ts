@@ -1,9 +1,8 @@
-import type { Started } from '../../machines/parts/verbs.ts';
-import type { OnceActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { onceAction } from './once-action.ts';
 
 /** Restarts the instance (service-api.md endpoint 14), at most once for each intent. */
-export function restart(deps: ActivityDeps): OnceActivity<{ readonly intent: string }, Started> {
+export function restart(deps: ActivityDeps): ActivityOf<'restart'> {
   return onceAction('restart', deps, (_, context) => deps.service.restart(context));
 }

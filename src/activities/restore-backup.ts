@@ -1,21 +1,14 @@
-import type { Triggered } from '../../machines/parts/verbs.ts';
-import type { OnceActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeTask } from './doubt.ts';
 import { baselineOf, lookAt, sentTask } from './once-task.ts';
 import { restoreOfBackup } from './restore-fits.ts';
 
-interface Input {
-  readonly intent: string;
-  /** Id of the backup within the instance. A call whose record is lost may lack it when it is judged. */
-  readonly backup: number;
-}
-
 /**
  * Restores one of the instance's backups into it (service-api.md endpoint 7), at most once for each intent. A colleague's restore of the same
  * backup at the same moment cannot be told from ours; it is adopted, since the other way would be to send twice.
  */
-export function restoreBackup(deps: ActivityDeps): OnceActivity<Input, Triggered> {
+export function restoreBackup(deps: ActivityDeps): ActivityOf<'restoreBackup'> {
   return {
     kind: 'once',
     prepare: (_, { signal }) => baselineOf(deps, 'restores', signal),

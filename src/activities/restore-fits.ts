@@ -1,3 +1,4 @@
+import type { ExpectedOrigin } from '../../machines/parts/recovery-verbs.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
 import { show } from '../text.ts';
 import type { InDoubt } from './activity.ts';
@@ -18,15 +19,6 @@ export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
   });
 }
 
-/** What is known of the backup that a recovery takes, by the clock of the service: from when its data is. */
-export interface ExpectedBackup {
-  readonly triggeredAt?: string | undefined;
-  readonly startedAt?: string | undefined;
-  readonly finishedAt?: string | undefined;
-  /** The newest backup is recovered, and this is the newest that is known: it may be from then or from later. */
-  readonly orNewer?: boolean | undefined;
-}
-
 /**
  * Tells a disaster recovery (endpoint 11). The id in it is that of a backup of another instance, which nothing here can be compared
  * with. Where the times of that backup are known, a restore from another time is a colleague's recovery of something else. Without
@@ -35,7 +27,7 @@ export interface ExpectedBackup {
 export function recoveryFromElsewhere(
   ownBackups: readonly Backup[],
   lost: InDoubt['lost'],
-  expected: ExpectedBackup = {},
+  expected: ExpectedOrigin = {},
 ): Telling<Restore> {
   return telling((restore) => {
     // Revision 61 says so when somebody else's recovery runs, and then the one that is listed is theirs.
@@ -56,17 +48,17 @@ export function recoveryFromElsewhere(
 }
 
 /** That it is a recovery is not enough to be ours: which backup it recovers has to be known, or that ours was begun. */
-function fromElsewhere(expected: ExpectedBackup, lost: InDoubt['lost'], why: string): Fit {
+function fromElsewhere(expected: ExpectedOrigin, lost: InDoubt['lost'], why: string): Fit {
   if (timesOf(expected).length > 0 || wasPlainlyAccepted(lost)) return { is: 'ours', why };
   return { is: 'doubtful', why: `${why}, and of what time the one that was asked for is has not been told` };
 }
 
-function timesOf({ triggeredAt, startedAt, finishedAt }: ExpectedBackup): number[] {
+function timesOf({ triggeredAt, startedAt, finishedAt }: ExpectedOrigin): number[] {
   return [triggeredAt, startedAt, finishedAt].map(instantOf).filter((time) => time !== undefined);
 }
 
 /** What speaks against a restore's being of the expected backup; nothing when it is from its time, or no time was expected. */
-function against(expected: ExpectedBackup, { metadata }: Restore): Fit | undefined {
+function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefined {
   const { orNewer = false } = expected;
   const times = timesOf(expected);
   if (times.length === 0) return undefined;

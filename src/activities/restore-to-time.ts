@@ -1,6 +1,5 @@
-import type { Triggered } from '../../machines/parts/verbs.ts';
 import type { Restore } from '../service/schemas.ts';
-import type { OnceActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import { wasPlainlyAccepted } from './answered.ts';
 import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -10,17 +9,11 @@ import { restoreToInstant } from './restore-fits.ts';
 import { no } from './results.ts';
 import type { Look } from './weigh-tasks.ts';
 
-interface Input {
-  readonly intent: string;
-  /** RFC 3339 with a zone. */
-  readonly targetTime: string;
-}
-
 /**
  * Restores the instance to a point in time (service-api.md endpoint 18), at most once for each intent. The answer names no restore, so even an
  * accepted one is looked for in the list; one that does not appear there until the settle time has passed is a question, never absent.
  */
-export function restoreToTime(deps: ActivityDeps): OnceActivity<Input, Triggered> {
+export function restoreToTime(deps: ActivityDeps): ActivityOf<'restoreToTime'> {
   return {
     kind: 'once',
     async prepare({ targetTime }, { signal }) {

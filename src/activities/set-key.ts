@@ -1,20 +1,14 @@
-import type { KeySetting } from '../../machines/parts/verbs.ts';
 import type { Secret } from '../secret.ts';
-import type { RepeatableActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because } from './results.ts';
 import { sendKey } from './send-key.ts';
-
-interface Input {
-  readonly fingerprint: string;
-  readonly previous?: string | undefined;
-}
 
 /**
  * Sets a stored key on the instance (service-api.md endpoint 9). The same key again changes nothing more, so after a crash it is set
  * again; how doubt about it is kept is said at `sendKey`.
  */
-export function setKey(deps: ActivityDeps): RepeatableActivity<Input, KeySetting> {
+export function setKey(deps: ActivityDeps): ActivityOf<'setKey'> {
   return {
     kind: 'repeatable',
     async run(input, context) {

@@ -1,20 +1,13 @@
-import type { StoredKey } from '../../machines/parts/verbs.ts';
 import { generateKey } from '../keys/generate-key.ts';
-import type { RepeatableActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
-
-interface Input {
-  readonly origin: 'generated' | 'given';
-  readonly given?: { readonly fingerprint: string; readonly length: number } | undefined;
-  readonly minLength: number;
-}
 
 /**
  * Puts the new key into the key store; nothing is overwritten. If the process dies inside, a generated key may rest there
  * unused, and another one is generated; a key that was entered has to be entered again.
  */
-export function storeKey(deps: ActivityDeps): RepeatableActivity<Input, StoredKey> {
+export function storeKey(deps: ActivityDeps): ActivityOf<'storeKey'> {
   return {
     kind: 'repeatable',
     async run({ origin, given, minLength }, { instance }) {

@@ -1,18 +1,11 @@
-import type { Started } from '../../machines/parts/verbs.ts';
 import { failureOf, LifeboatError } from '../errors.ts';
 import type { SendOutcome } from '../service/client.ts';
-import type { OnceActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { onceAction } from './once-action.ts';
 
-interface Input {
-  readonly intent: string;
-  /** Id of the service offering; the overview's own without it. */
-  readonly serviceId?: string | undefined;
-}
-
 /** Applies the pending maintenance updates (service-api.md endpoint 15), at most once for each intent. */
-export function update(deps: ActivityDeps): OnceActivity<Input, Started> {
+export function update(deps: ActivityDeps): ActivityOf<'update'> {
   return onceAction('update', deps, async ({ serviceId }, context) => {
     let offering = serviceId;
     try {

@@ -1,19 +1,13 @@
 import { failureOf } from '../errors.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { ok } from './results.ts';
-
-/** Whether maintenance updates can be forbidden for a while, and why not. */
-export interface UpdatesChangeable {
-  readonly changeable: boolean;
-  readonly why?: string;
-}
 
 /**
  * Whether the revision offers to forbid maintenance updates (service-api.md section 4.2 item 6). Nothing is sent: that the operator of the
  * platform has taken the call away shows only when it is made.
  */
-export function updatesChangeable(deps: ActivityDeps): ReadActivity<object, UpdatesChangeable> {
+export function updatesChangeable(deps: ActivityDeps): ActivityOf<'updatesChangeable'> {
   return {
     kind: 'read',
     async run() {

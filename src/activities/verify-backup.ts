@@ -1,28 +1,21 @@
 import { rm } from 'node:fs/promises';
-import type { Verification } from '../../machines/parts/verbs.ts';
+import type { InputOf } from '../../machines/verbs.ts';
 import type { VerifyReport } from '../backup/backup-file.ts';
 import { type Candidate, probeKeys } from '../backup/probe-keys.ts';
 import { verifyFile } from '../backup/verify-file.ts';
 import { counted } from '../format.ts';
 import { heldKeys } from '../keys/held-keys.ts';
-import type { ActivityContext, LedgerFact, ReadActivity } from './activity.ts';
+import type { ActivityContext, ActivityOf, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readHead } from './read-head.ts';
 import { because, no, ok } from './results.ts';
-
-interface Input {
-  readonly path: string;
-  readonly backup: number;
-  readonly expected?: string | undefined;
-  readonly discard?: boolean;
-}
 
 /**
  * Finds the held key that opens a backup file, the expected one first, and reads the file with it to its last byte. That another key
  * than the expected one opens it is a result, not a failure: the ledger learns `key.refuted`, the machine decides. An expected key that is not held
  * is not refuted: the one that opens may be the same under the name of this key store.
  */
-export function verifyBackup(deps: ActivityDeps): ReadActivity<Input, Verification> {
+export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
   return {
     kind: 'read',
     async run(input, context) {
@@ -98,7 +91,7 @@ function notGood(report: Extract<VerifyReport, { ok: false }>) {
 function refutation(
   opens: string,
   tried: readonly Candidate[],
-  { expected, backup }: Input,
+  { expected, backup }: InputOf<'verifyBackup'>,
   { runId }: ActivityContext,
 ): LedgerFact[] {
   const isTried = tried.some(({ fingerprint }) => fingerprint === expected);

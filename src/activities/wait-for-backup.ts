@@ -1,15 +1,12 @@
-import type { BackupFacts } from '../../machines/parts/verbs.ts';
 import type { Answer } from '../service/client.ts';
 import type { Backup } from '../service/schemas.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { factsOfBackup } from './ground.ts';
 import { waitForTask } from './wait-for-task.ts';
 
 /** Polls a backup until it is done; see `waitForTask` for how it fails. */
-export function waitForBackup(
-  deps: Pick<ActivityDeps, 'service'>,
-): ReadActivity<{ id: number }, BackupFacts> {
+export function waitForBackup(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'waitForBackup'> {
   return {
     kind: 'read',
     run: ({ id }, context) =>

@@ -1,23 +1,15 @@
 import type { InstanceReady } from '../../machines/parts/verbs.ts';
+import type { InputOf } from '../../machines/verbs.ts';
 import { formatSeconds } from '../format.ts';
 import type { InstanceOverview } from '../service/schemas.ts';
 import { show } from '../text.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { type Action, areUpdatesGone, updateLines } from './doubt-action.ts';
+import { areUpdatesGone, updateLines } from './doubt-action.ts';
 import { poll, type Seen } from './poll.ts';
 import { no, ok } from './results.ts';
 import { watchdog } from './watchdog.ts';
-
-interface Input {
-  /** What was asked for; without it the first steady state counts. */
-  readonly action?: Action | undefined;
-  /** The instance's `updated_at` before the action. */
-  readonly updatedAt?: string | undefined;
-  /** The updates that were offered before the action, as `updateLines` gives them. */
-  readonly updates?: readonly string[] | undefined;
-}
 
 /** The states in which an instance can be used (service-api.md section 2.4). */
 const STEADY: ReadonlySet<string> = new Set(['provisioned', 'available']);
@@ -41,7 +33,7 @@ const DEFAULT_SECONDS = 900;
  */
 export function waitForInstance(
   deps: Pick<ActivityDeps, 'service' | 'objectives' | 'settleMs'>,
-): ReadActivity<Input, InstanceReady> {
+): ActivityOf<'waitForInstance'> {
   return {
     kind: 'read',
     run(input, context) {
@@ -104,7 +96,11 @@ interface Watched {
 type Known = Pick<InstanceReady, 'grounds' | 'seenDeploying'>;
 
 /** By what it is known that the action is over; undefined while it is not, empty where none was asked for. */
-function howKnown(input: Input, overview: InstanceOverview, watched: Watched): Known | undefined {
+function howKnown(
+  input: InputOf<'waitForInstance'>,
+  overview: InstanceOverview,
+  watched: Watched,
+): Known | undefined {
   const { action, updatedAt } = input;
   if (action === undefined) return {};
   if (isStillOffered(input, overview)) return undefined;
@@ -126,12 +122,12 @@ function howKnown(input: Input, overview: InstanceOverview, watched: Watched): K
   return { grounds, seenDeploying: false };
 }
 
-function isInstalled({ action, updates }: Input, overview: InstanceOverview): boolean {
+function isInstalled({ action, updates }: InputOf<'waitForInstance'>, overview: InstanceOverview): boolean {
   return action === 'update' && areUpdatesGone(updates, updateLines(overview));
 }
 
 /** Whether the updates that were to be installed are all there to be had as before. */
-function isStillOffered(input: Input, overview: InstanceOverview): boolean {
+function isStillOffered(input: InputOf<'waitForInstance'>, overview: InstanceOverview): boolean {
   const { action, updates = [] } = input;
   const isTold = overview.available_updates !== undefined;
   return action === 'update' && updates.length > 0 && isTold && !isInstalled(input, overview);

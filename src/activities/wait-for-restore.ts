@@ -1,6 +1,5 @@
-import type { RestoreFacts } from '../../machines/parts/verbs.ts';
 import type { Restore } from '../service/schemas.ts';
-import type { ReadActivity } from './activity.ts';
+import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { factsOfRestore } from './ground.ts';
 import { waitForTask } from './wait-for-task.ts';
@@ -11,7 +10,7 @@ import { waitForTask } from './wait-for-task.ts';
  */
 export function waitForRestore(
   deps: Pick<ActivityDeps, 'service' | 'objectives'>,
-): ReadActivity<{ id: number }, RestoreFacts> {
+): ActivityOf<'waitForRestore'> {
   return {
     kind: 'read',
     run({ id }, context) {

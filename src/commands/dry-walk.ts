@@ -1,6 +1,7 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import { optionKey } from '../../machines/parts/question.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { effectOf } from '../../machines/verbs.ts';
 import type { ActivityContext, AnyActivity } from '../activities/activity.ts';
 import { errorFrom, failureOf } from '../errors.ts';
 import { decide, questionOf } from '../runner/answer.ts';
@@ -16,8 +17,6 @@ export interface DryWalk {
   readonly asks: string | undefined;
 }
 
-/** Verbs that only read the service and yet leave something on this machine. */
-const LEAVES_FILES = new Set(['downloadBackup', 'verifyBackup']);
 /** A machine that asks and looks in a circle must not keep a plan for ever. */
 const MOST_STEPS = 60;
 
@@ -48,7 +47,7 @@ async function look(
   activities: Readonly<Record<string, AnyActivity>>,
   { instance, signal }: Pick<ActivityContext, 'instance' | 'signal'>,
 ): Promise<MachineEvent | undefined> {
-  if (invocation === undefined || LEAVES_FILES.has(invocation.verb)) return undefined;
+  if (invocation === undefined || effectOf(invocation.verb) === 'download') return undefined;
   const activity = activities[invocation.verb];
   if (activity?.kind !== 'read') return undefined;
   const result = await activity

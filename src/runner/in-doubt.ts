@@ -1,4 +1,5 @@
 import type { Failure } from '../../machines/parts/failure.ts';
+import { effectOf } from '../../machines/verbs.ts';
 import type { Entry, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { type Doubt, doubtsOfStream, handedName, type OpenCall } from '../store/projections/pending-calls.ts';
 
@@ -10,12 +11,12 @@ export interface RunEntries {
   readonly entries: readonly Entry[];
 }
 
-/** Another backup does no harm, so one in doubt keeps nobody from anything but asking for it again. */
-const HARMLESS: ReadonlySet<string> = new Set(['createBackup']);
-
-/** Whether the call may not be followed by another change before it is known what became of it. */
+/**
+ * Whether the call may not be followed by another change before it is known what became of it. Another backup does no harm, so one
+ * in doubt keeps nobody from anything but asking for it again.
+ */
 export function isGrave({ verb }: Pick<OpenCall, 'verb'>): boolean {
-  return !HARMLESS.has(verb);
+  return effectOf(verb) !== 'backup';
 }
 
 /** Calls of a ledger that were armed, and neither landed, nor absent, nor decided. Pure. */

@@ -1,3 +1,4 @@
+import type { Verb } from '../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
@@ -94,7 +95,7 @@ export function inDoubt(doubt: Doubt): LifeboatError {
 
 /** What a call asks for: `the restore of backup 3`. */
 export function callInWords({ verb, input }: Pick<Doubt, 'verb' | 'input'>): string {
-  const words: Readonly<Record<string, string>> = {
+  const words: Readonly<Partial<Record<Verb, string>>> = {
     createBackup: 'the backup',
     restoreBackup: `the restore of ${input['backup'] === undefined ? 'a backup' : `backup ${said(input['backup'])}`}`,
     restoreToTime: `the restore to ${input['targetTime'] === undefined ? 'a point in time' : said(input['targetTime'])}`,
@@ -103,12 +104,12 @@ export function callInWords({ verb, input }: Pick<Doubt, 'verb' | 'input'>): str
     restart: 'the restart',
     update: 'the update',
   };
-  return words[verb] ?? `the call ${verb}`;
+  return words[verb as Verb] ?? `the call ${verb}`;
 }
 
 /** Any command that changes the instance asks about an open call first; the one that sent it is the plainest, where its record is not lost. */
 function commandOf({ verb, input, instance }: Doubt): string {
-  const commands: Readonly<Record<string, string>> = {
+  const commands: Readonly<Partial<Record<Verb, string>>> = {
     createBackup: 'backups create',
     ...(input['backup'] !== undefined && { restoreBackup: `backups restore ${said(input['backup'])}` }),
     ...(input['targetTime'] !== undefined && {
@@ -118,7 +119,7 @@ function commandOf({ verb, input, instance }: Doubt): string {
     restart: 'instance restart',
     update: 'instance update',
   };
-  return `\`lifeboat ${commands[verb] ?? 'backups create'} --instance ${instance}\``;
+  return `\`lifeboat ${commands[verb as Verb] ?? 'backups create'} --instance ${instance}\``;
 }
 
 function said(value: Json | undefined): string {

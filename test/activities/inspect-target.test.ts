@@ -56,7 +56,7 @@ describe('a fresh target of the same service and plan', () => {
       },
     });
     const result = await inspectTarget(service.deps).run(
-      {},
+      { on: 'target' },
       contextOf(() => new Date()),
     );
     expect(result).toMatchObject({ ok: false, failure: { code: 'service.unreachable' } });
@@ -162,7 +162,7 @@ describe('a target that is the source itself', () => {
     const service = fakeService();
     const context = contextOf(() => new Date(), { instance: 'orders-dr' });
     const look = (place: string) =>
-      inspectTarget(service.deps, { place }).run({ source: { instance: 'orders' } }, context);
+      inspectTarget(service.deps, { place }).run({ on: 'target', source: { instance: 'orders' } }, context);
     expect(await look(service.deps.place)).toMatchObject({
       output: { blockers: [{ code: 'target.is-source' }] },
     });

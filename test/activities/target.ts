@@ -1,4 +1,5 @@
 import type { TargetFacts } from '../../machines/parts/recovery-verbs.ts';
+import type { InputOf } from '../../machines/verbs.ts';
 import { inspectTarget } from '../../src/activities/inspect-target.ts';
 import { Backup } from '../../src/service/schemas.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
@@ -28,7 +29,7 @@ export const FRESH = {
 };
 export const GIB = 1024 ** 3;
 
-type Input = Parameters<ReturnType<typeof inspectTarget>['run']>[0];
+type Input = Omit<InputOf<'inspectTarget'>, 'on'>;
 
 /** Looks at a target that fits and has room, after it was changed. */
 export async function inspect(input: Input, change: (service: FakeService) => unknown = () => undefined) {
@@ -37,7 +38,7 @@ export async function inspect(input: Input, change: (service: FakeService) => un
   service.metrics = points({ used_percent: 20, used_threshold: 80, total: 10 * GIB, activated: 0 });
   change(service);
   const context = contextOf(() => new Date(), { instance: 'orders-dr' });
-  const result = await inspectTarget(service.deps).run({ source: SOURCE, ...input }, context);
+  const result = await inspectTarget(service.deps).run({ on: 'target', source: SOURCE, ...input }, context);
   if (!result.ok) throw new Error(result.failure.shortMessage);
   const facts: TargetFacts = result.output;
   return { facts, service };

@@ -22,6 +22,7 @@ const RUN_SHELL = 'src/run-shell.ts';
 const SECRET = 'src/secret.ts';
 const TEXT = 'src/text.ts';
 const TRUSTED = 'src/trusted-path.ts';
+const VERBS = 'machines/verbs.ts';
 
 /** What every renderer says and asks alike; it needs no snapshot and no parser until a time is typed. */
 const VIEW_WORDS = ['break-glass', 'leaving', 'moment-reader', 'owed', 'question-key', 'zone'].map(
@@ -34,8 +35,15 @@ export const ROOMS: readonly Room[] = [
     files: 'machines/**',
     packages: ['xstate', 'zod'],
     node: [],
-    rooms: ['machines/parts'],
+    rooms: ['machines/parts', VERBS],
     why: 'a machine is pure: it decides, the runner acts and knows the time',
+  },
+  {
+    files: VERBS,
+    packages: [],
+    node: [],
+    rooms: ['type machines/parts'],
+    why: 'every room may ask the table of verbs, so it leans on types alone',
   },
   {
     files: 'machines/parts/**',
@@ -144,6 +152,7 @@ export const ROOMS: readonly Room[] = [
       'src/backup',
       'src/keys',
       'type machines/parts',
+      `type ${VERBS}`,
       'type src/store/journal.ts',
       'src/store/projections',
       'type src/secret.ts',
@@ -162,6 +171,7 @@ export const ROOMS: readonly Room[] = [
     node: [],
     rooms: [
       'machines/parts',
+      VERBS,
       'type src/store',
       'src/store/fields.ts',
       'src/store/projections',
@@ -227,6 +237,7 @@ export const ROOMS: readonly Room[] = [
       'src/store',
       'type machines/parts',
       'machines/parts/obligation.ts',
+      VERBS,
       'type src/secret.ts',
       BOUNDED,
       ERRORS,

@@ -17,7 +17,7 @@ test('a run whose hold is lost ends what is under way and writes nothing more, a
   const begun = Promise.withResolvers<AbortSignal>();
   const waiting: AnyActivity = {
     kind: 'read',
-    run: (_: never, { signal }: SendContext) => {
+    run: (_, { signal }) => {
       begun.resolve(signal);
       return new Promise(() => undefined);
     },

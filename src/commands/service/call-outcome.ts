@@ -1,4 +1,5 @@
 import type { Failure } from '../../../machines/parts/failure.ts';
+import { effectOf } from '../../../machines/verbs.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../errors.ts';
 import type { CallEnd } from '../../runner/call.ts';
 import type { Json } from '../../store/journal.ts';
@@ -27,9 +28,9 @@ export function outputOf({ performed, lost }: CallEnd, instance: string, verb = 
 }
 
 /** What a call becomes at the service, as far as it is listed there. */
-export function taskOf(verb: string): string {
-  if (verb === 'createBackup') return 'backup';
-  return verb.startsWith('restore') || verb === 'performRecovery' ? 'restore' : 'task';
+export function taskOf(verb: string): 'backup' | 'restore' | 'task' {
+  const effect = effectOf(verb);
+  return effect === 'backup' || effect === 'restore' ? effect : 'task';
 }
 
 /** What came instead of an answer, and that nothing came of it. */

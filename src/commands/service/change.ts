@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AnyActivity, Progress } from '../../activities/activity.ts';
+import type { Activities, Progress } from '../../activities/activity.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { readable } from '../../format.ts';
-import type { Caller } from '../../runner/call.ts';
+import type { Call, Caller } from '../../runner/call.ts';
 import type { Secret } from '../../secret.ts';
 import type { Operation } from '../../service/revisions.ts';
 import type { Who } from '../../store/run-entries.ts';
@@ -109,11 +109,12 @@ export async function changeInstance<S extends Seen>(
       }
       isAsked = true;
       const adopted: string[] = [];
-      const output = await change.act(async (call) => {
-        const end = await caller.perform({ ...call, reason: reasonOf(flags) });
-        const told = adoptedLine(end, taskOf(call.verb));
+      const output = await change.act(async ({ verb, input }) => {
+        const call = { verb, input: input as Call['input'], reason: reasonOf(flags) };
+        const end = await caller.perform(call);
+        const told = adoptedLine(end, taskOf(verb));
         if (told !== undefined) adopted.push(told);
-        return outputOf(end, name, call.verb);
+        return outputOf(end, name, verb);
       });
       line.end();
       for (const told of adopted) context.stderr.write(`${readable(told)}\n`);
@@ -170,10 +171,7 @@ function sceneOf(
 /** A scene before its ledger is held. */
 type UnheldScene = Omit<Scene, 'record'>;
 
-async function activitiesOf(
-  scene: UnheldScene,
-  shelf: ReadonlyMap<string, Secret>,
-): Promise<Readonly<Record<string, AnyActivity>>> {
+async function activitiesOf(scene: UnheldScene, shelf: ReadonlyMap<string, Secret>): Promise<Activities> {
   const { activitiesFor } = await import('../../activities/index.ts');
   const { instance, workspace } = scene;
   return activitiesFor({ instance: depsFor(instance, { ...workspace, platform: noPlatform, shelf }) });
@@ -181,7 +179,7 @@ async function activitiesOf(
 
 async function takeCaller(
   { instance, workspace }: UnheldScene,
-  activities: Readonly<Record<string, AnyActivity>>,
+  activities: Activities,
   by: {
     readonly who: Who;
     readonly signal: AbortSignal;

@@ -1,13 +1,13 @@
-import type { AnyActivity, ReadActivity } from '../../activities/activity.ts';
+import type { CallOf } from '../../../machines/verbs.ts';
+import type { Activities, ReadActivity } from '../../activities/activity.ts';
 import { EXIT, errorFrom, exitOf, LifeboatError } from '../../errors.ts';
-import type { Json } from '../../store/journal.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../lab.ts';
 import { PATIENCE_MS, patienceFrom, watchOverdue } from '../leave-overdue.ts';
 import type { OpenInstance } from '../service-of.ts';
 import type { Output } from './call-outcome.ts';
-import type { Wait } from './planned-change.ts';
+import type { Wait, Waiting } from './planned-change.ts';
 import { type ProgressLine, progressLine } from './progress-line.ts';
 
 /** Flags of a command that can wait. */
@@ -20,7 +20,7 @@ export interface WaitFlags {
 export async function followReading(
   context: CommandContext,
   { service, name }: OpenInstance,
-  wait: Wait,
+  wait: Wait<'waitForBackup' | 'waitForRestore'>,
   output: Output,
   flags: WaitFlags,
 ): Promise<void> {
@@ -52,8 +52,8 @@ export async function followReading(
 }
 
 /** What a wait needs beside what it waits for. */
-export interface Following {
-  readonly activities: Readonly<Record<string, AnyActivity>>;
+export interface Following<V extends Waiting> {
+  readonly activities: Pick<Activities, V>;
   readonly instance: string;
   readonly signal: AbortSignal;
   readonly line: ProgressLine;
@@ -77,18 +77,18 @@ export function waitPatience({ stdin, stderr }: CommandContext, flags: WaitFlags
  * 130 when it is left, 3 when it is over its limit for too long, 4 when the credentials are refused (all say
  * how to go on), 1 when what is waited for has failed.
  */
-export async function follow(
+export async function follow<V extends Waiting>(
   { stderr }: Pick<CommandContext, 'stderr'>,
-  { verb, input }: { readonly verb: string; readonly input: Json },
-  { activities, instance, signal, line, command, patienceMs }: Following,
+  { verb, input }: CallOf<V>,
+  { activities, instance, signal, line, command, patienceMs }: Following<V>,
 ): Promise<void> {
-  const waiting = activities[verb] as unknown as ReadActivity<Json, unknown>;
+  const waiting: ReadActivity<never, unknown> = activities[verb];
   const tooLong = new AbortController();
   const watch =
     patienceMs === undefined ? undefined : watchOverdue(patienceMs, (why) => tooLong.abort(new Error(why)));
   watch?.look(verb, undefined);
   const result = await waiting
-    .run(input, {
+    .run(input as never, {
       runId: 'wait',
       instance,
       signal: AbortSignal.any([signal, tooLong.signal]),

@@ -32,7 +32,8 @@ export async function lookAtTarget(
     );
     const now = () => new Date();
     const report = () => undefined;
-    const result = await look.run(expectedTarget(name, card, backupGuid), {
+    const input = { on: 'target', ...expectedTarget(name, card, backupGuid) } as const;
+    const result = await look.run(input, {
       runId: 'look',
       instance: instance.name,
       signal,

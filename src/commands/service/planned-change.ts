@@ -1,7 +1,7 @@
+import type { CallOf, Verb } from '../../../machines/verbs.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Caller } from '../../runner/call.ts';
 import type { Secret } from '../../secret.ts';
-import type { Json } from '../../store/journal.ts';
 import type { OpenInstance } from '../service-of.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Output } from './call-outcome.ts';
@@ -28,10 +28,7 @@ export interface ChangeFlags extends InstanceFlags {
 export type Weight = 'changes' | 'destroys';
 
 /** Performs one verb under the ledger's rules; rejects with a LifeboatError whose exit code says how it ended. */
-export type Perform = (call: {
-  readonly verb: string;
-  readonly input: Readonly<Record<string, Json>>;
-}) => Promise<Output>;
+export type Perform = (call: CallOf<Verb>) => Promise<Output>;
 
 /** One change of one instance, looked into and not yet made. */
 export interface Change {
@@ -45,10 +42,13 @@ export interface Change {
   readonly wait?: Wait;
 }
 
+/** The verbs that wait for what a change has become. */
+export type Waiting = 'waitForBackup' | 'waitForRestore' | 'waitForInstance';
+
 /** How a change is followed to its end. */
-export interface Wait {
+export interface Wait<V extends Waiting = Waiting> {
   /** The verb that waits; undefined when the answer named nothing to wait for. */
-  until(output: Output): { readonly verb: string; readonly input: Json } | undefined;
+  until(output: Output): CallOf<V> | undefined;
   /** The command that goes on waiting when this one was left. */
   command(output: Output): string;
   /** Prints what it has become. */

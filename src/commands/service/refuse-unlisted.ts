@@ -3,6 +3,7 @@ import type { OpenCall } from '../../runner/in-doubt.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
+import { taskOf } from './call-outcome.ts';
 import { candidateLines } from './candidate-lines.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 
@@ -18,7 +19,7 @@ export async function refuseUnlisted(
   call: OpenCall,
   became: number,
 ): Promise<void> {
-  const list = LISTS[call.verb];
+  const list = LISTS[taskOf(call.verb)];
   const candidates = call.unclear?.evidence['candidates'];
   const known = Array.isArray(candidates)
     ? candidates.map((one) => (one as { readonly id?: unknown } | null)?.id)
@@ -51,23 +52,16 @@ export async function refuseUnlisted(
   );
 }
 
-const restores = { what: 'restore', read: (service: ServiceClient) => service.restores() };
+interface List {
+  readonly what: string;
+  readonly read: (
+    service: ServiceClient,
+  ) => Promise<{ readonly value: readonly { readonly id: number; readonly status: string }[] }>;
+}
 
 /** Where what a call becomes is listed. */
-const LISTS: Readonly<
-  Record<
-    string,
-    | {
-        readonly what: string;
-        readonly read: (
-          service: ServiceClient,
-        ) => Promise<{ readonly value: readonly { readonly id: number; readonly status: string }[] }>;
-      }
-    | undefined
-  >
-> = {
-  createBackup: { what: 'backup', read: (service) => service.backups() },
-  restoreBackup: restores,
-  restoreToTime: restores,
-  performRecovery: restores,
+const LISTS: Readonly<Record<ReturnType<typeof taskOf>, List | undefined>> = {
+  backup: { what: 'backup', read: (service) => service.backups() },
+  restore: { what: 'restore', read: (service) => service.restores() },
+  task: undefined,
 };

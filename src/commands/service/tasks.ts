@@ -8,7 +8,10 @@ import type { Wait } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
 
 /** `--wait` of a call that made a backup. */
-export function followBackup(context: CommandContext, { service, name }: OpenInstance): Wait {
+export function followBackup(
+  context: CommandContext,
+  { service, name }: OpenInstance,
+): Wait<'waitForBackup'> {
   return {
     until: ({ id }) => (typeof id === 'number' ? { verb: 'waitForBackup', input: { id } } : undefined),
     command: ({ id }) => `lifeboat backups get ${id} --wait --instance ${name}`,
@@ -21,7 +24,10 @@ export function followBackup(context: CommandContext, { service, name }: OpenIns
 }
 
 /** `--wait` of a call that made a restore, whichever of the three it was. */
-export function followRestore(context: CommandContext, { service, name }: OpenInstance): Wait {
+export function followRestore(
+  context: CommandContext,
+  { service, name }: OpenInstance,
+): Wait<'waitForRestore'> {
   return {
     until: ({ id }) => (typeof id === 'number' ? { verb: 'waitForRestore', input: { id } } : undefined),
     command: ({ id }) => `lifeboat restores get ${id} --wait --instance ${name}`,

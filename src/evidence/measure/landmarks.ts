@@ -1,10 +1,7 @@
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import { effectOf } from '../../../machines/verbs.ts';
 import { instantOf } from './instant.ts';
 import type { Timeline } from './timeline.ts';
-
-/** Verbs that bring data back, and those that change the instance without it. From the first of them on, the decision is made. */
-const RESTORES = ['restoreBackup', 'restoreToTime', 'performRecovery'];
-const CHANGES = [...RESTORES, 'restart', 'recreate', 'update'];
 
 /** The moments that a recovery is told by. Milliseconds since 1970, by this machine's clock. */
 export interface Landmarks {
@@ -37,7 +34,7 @@ export function landmarksOf(
   sliceOf: (state: string) => TimeSlice | undefined,
 ): Landmarks {
   const { performed, stays } = timeline;
-  const arms = timeline.armed.filter(({ verb }) => CHANGES.includes(verb));
+  const arms = timeline.armed.filter(({ verb }) => decides(verb));
   const outside = stays.find(({ state }) => sliceOf(state) === 'rebind')?.atMs;
   const armedMs = arms.at(-1)?.atMs;
   const after = armedMs ?? outside ?? Number.POSITIVE_INFINITY;
@@ -55,7 +52,7 @@ export function landmarksOf(
     armedMs,
     startedMs: startOf(restore, skewMs),
     restoredMs,
-    restores: arms.length === 0 || RESTORES.includes(arms.at(-1)?.verb ?? ''),
+    restores: restores(arms.at(-1)?.verb),
     elsewhere: arms.at(-1)?.verb === 'performRecovery',
     listed: later.some(({ verb, endedMs }) => verb === 'findDuties' && endedMs >= (restoredMs ?? after)),
     restore,
@@ -65,14 +62,25 @@ export function landmarksOf(
   };
 }
 
+/** A verb that brings data back, or changes the instance without it. From the first of them on, the decision is made. */
+function decides(verb: string): boolean {
+  const effect = effectOf(verb);
+  return effect === 'restore' || effect === 'instance';
+}
+
+/** What was done outside counts as a restore. */
+function restores(verb: string | undefined): boolean {
+  return verb === undefined || effectOf(verb) === 'restore';
+}
+
 /** An instance that is available is no restore: the service has to name what was done after it was asked for, and the instance after that. */
 function unshownOf(verb: string | undefined, later: Timeline['performed']): string | undefined {
-  const restores = verb === undefined || RESTORES.includes(verb);
-  const isDone = restores
+  const isRestore = restores(verb);
+  const isDone = isRestore
     ? later.findLast((one) => one.verb === 'waitForRestore')?.output['status'] === 'done'
     : later.some((one) => one.verb === verb && one.output['landed'] === true);
   if (verb === undefined || !isDone)
-    return `the service does not show that anything was ${restores ? 'restored' : 'done'} in this run`;
+    return `the service does not show that anything was ${isRestore ? 'restored' : 'done'} in this run`;
   const isReady = later.some((one) => one.verb === 'waitForInstance');
   return isReady ? undefined : 'the instance is not shown to be available';
 }

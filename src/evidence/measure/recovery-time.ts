@@ -81,17 +81,13 @@ function endOf(timeline: Timeline, landmarks: Landmarks, options: RecoveryTimeOp
   return { status: isLeft ? 'given-up' : 'over', atMs: Math.min(last, endedMs ?? nowMs) };
 }
 
-/** The steps that pay for an application. */
-const STEPS = ['unbindApp', 'bindApp', 'restageApp', 'proveApp'];
-
 /** By the platform's record or the operator's word; else when the run heard of it. */
 function settledAt(
   { id, subject, settled }: Pick<Obligation, 'id' | 'subject' | 'settled'>,
   { mentions, performed, endedMs, lastMs }: Timeline,
 ): number {
-  const step = performed.findLast(
-    ({ verb, input }) => STEPS.includes(verb) && fieldsOf(input['app'])['key'] === subject,
-  );
+  // A verb that takes an application is a step of its follow-up.
+  const step = performed.findLast(({ input }) => fieldsOf(input['app'])['key'] === subject);
   const mention = mentions.findLast((one) => one.id === id);
   // To have it done from here is an answer about it as well, and comes before the steps.
   const heard = settled?.how === 'hand' ? mention?.atMs : (step?.endedMs ?? mention?.atMs);

@@ -1,4 +1,5 @@
 import { leftUnbound, unboundWords } from '../../../machines/parts/obligation.ts';
+import { effectOf } from '../../../machines/verbs.ts';
 import { counted } from '../../format.ts';
 import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
@@ -49,17 +50,17 @@ function bypasses(entries: readonly Entry[]): Alarm[] {
   return [...without, ...weakened];
 }
 
-/** A backup more changes nothing, so that nobody has to agree to it. */
-const HARMLESS = ['createBackup'];
-
-/** A call that may be sent although the newest request for an approval has no answer by then. */
+/**
+ * A call that may be sent although the newest request for an approval has no answer by then. A backup more changes nothing, so that
+ * nobody has to agree to it.
+ */
 function unapproved(entries: readonly Entry[]): Alarm[] {
   const begun = findAll(entries, 'activity.begun').filter(({ body }) => changesKey(body));
   const calls = [...findAll(entries, 'intent.armed'), ...begun].sort((a, b) => a.entry.seq - b.entry.seq);
   return calls.flatMap(({ entry, body: { verb } }): Alarm[] => {
     const before = entries.filter(({ seq }) => seq < entry.seq);
     const asked = findAll(before, 'approval.asked').at(-1)?.body;
-    if (asked === undefined || HARMLESS.includes(verb)) return [];
+    if (asked === undefined || effectOf(verb) === 'backup') return [];
     const { state } = fateOf(before, asked.challenge);
     if (state === 'given' || state === 'bypassed') return [];
     const title = 'NOT APPROVED: a call was made ready whose approval was asked for and not given';
@@ -69,7 +70,7 @@ function unapproved(entries: readonly Entry[]): Alarm[] {
 
 /** It may be sent again, so that nothing is armed for it. Without a key a recovery is only asked about. */
 function changesKey({ verb, input }: RunEntryBody<'activity.begun'>): boolean {
-  return ['setKey', 'prepareRecovery'].includes(verb) && fieldsOf(input)['fingerprint'] !== undefined;
+  return effectOf(verb) === 'key' && fieldsOf(input)['fingerprint'] !== undefined;
 }
 
 const FATES = {

@@ -1,3 +1,4 @@
+import type { Verb } from '../../../machines/verbs.ts';
 import type { Entry } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import type { Check } from './model-rows.ts';
@@ -8,12 +9,12 @@ type Told = Omit<Check, 'at'>;
 /** Every look at a backup, a key or a task that had a verdict: what an auditor reads as tests of integrity. */
 export function checksOf(entries: readonly Entry[]): Check[] {
   return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, input, output, endedMs }) => {
-    const told = Object.hasOwn(CHECKS, verb) ? CHECKS[verb]?.(input, output) : undefined;
+    const told = Object.hasOwn(CHECKS, verb) ? CHECKS[verb as Verb]?.(input, output) : undefined;
     return told === undefined ? [] : [{ at: new Date(endedMs).toISOString(), ...told }];
   });
 }
 
-const CHECKS: Readonly<Record<string, (input: Fields, output: Fields) => Told | undefined>> = {
+const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => Told | undefined>>> = {
   verifyBackup: ({ backup }, output) => ({
     what: `backup ${word(backup)} opened and read`,
     verdict: word(output['verdict']) || 'not told',

@@ -1,4 +1,5 @@
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import type { Verb } from '../../../machines/verbs.ts';
 import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
 import { instantOf } from '../measure/instant.ts';
@@ -82,12 +83,12 @@ function stepsOf(entries: readonly Entry[], untilMs: number, sliceOf: CourseOpti
   });
 }
 
-const TASKS: Readonly<Record<string, string>> = { waitForRestore: 'restore', waitForBackup: 'backup' };
+const TASKS: Readonly<Partial<Record<Verb, string>>> = { waitForRestore: 'restore', waitForBackup: 'backup' };
 
 /** Backups and restores as the service told of them, by this machine's clock. */
 function tasksOf(entries: readonly Entry[], skewMs: number): Course['tasks'] {
   return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, output }) => {
-    const kind = TASKS[verb];
+    const kind = TASKS[verb as Verb];
     if (kind === undefined) return [];
     const what = `${kind} ${typeof output['id'] === 'number' ? output['id'] : ''}`.trim();
     const [asked, told, done] = ['triggeredAt', 'startedAt', 'finishedAt'].map((field) =>

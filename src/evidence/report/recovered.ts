@@ -1,3 +1,4 @@
+import { effectOf } from '../../../machines/verbs.ts';
 import { COMPARED, Compared } from '../../store/compared.ts';
 import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
@@ -5,14 +6,12 @@ import type { RecoveryPoint } from '../measure/recovery-point.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import type { Fact, Report } from './model.ts';
 
-const RESTORES = ['restoreBackup', 'restoreToTime', 'performRecovery'];
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Which backup or point in time was restored, with which key, and how the service told of it. Empty for a run that restored nothing. */
 export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | undefined): Fact[] {
   const performed = timelineOf(entries)?.performed ?? [];
-  const asked = performed.findLast(({ verb }) => RESTORES.includes(verb));
+  const asked = performed.findLast(({ verb }) => effectOf(verb) === 'restore');
   if (asked === undefined) return [];
   const told: Fields = performed.findLast(({ verb }) => verb === 'waitForRestore')?.output ?? {};
   const { backup = told['backup'], backupGuid, targetTime, source, fingerprint } = asked.input;

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { effectOf, VERBS, type Verb } from '../../machines/verbs.ts';
+import type { Activities, ActivityOf } from '../../src/activities/activity.ts';
+import type { Perform } from '../../src/commands/service/planned-change.ts';
+
+const names = Object.keys(VERBS) as Verb[];
+
+test('every verb that is sent at most once changes an instance', () => {
+  const harmless = names.filter((verb) => VERBS[verb].kind === 'once' && VERBS[verb].effect === 'none');
+  expect(harmless).toEqual([]);
+});
+
+test('a verb that only reads changes nothing but files of this machine', () => {
+  const effects = new Set(names.filter((verb) => VERBS[verb].kind === 'read').map(effectOf));
+  expect(effects).toEqual(new Set(['none', 'download']));
+});
+
+test('the record tells by the table which calls restore, act on the instance, change the key or only add a backup', () => {
+  const verbsWith = (effect: string) => names.filter((verb) => effectOf(verb) === effect).toSorted();
+  expect(verbsWith('restore')).toEqual(['performRecovery', 'restoreBackup', 'restoreToTime']);
+  expect(verbsWith('instance')).toEqual(['recreate', 'restart', 'update']);
+  expect(verbsWith('key')).toEqual(['prepareRecovery', 'setKey']);
+  expect(verbsWith('backup')).toEqual(['createBackup']);
+});
+
+test('a verb of a journal that is not known here has no effect that anybody could take for harmless', () => {
+  expect(effectOf('dropDatabase')).toBeUndefined();
+  expect(effectOf('toString')).toBeUndefined();
+});
+
+test('an activity of another kind, input or output than its verb does not compile', () => {
+  const never = () => Promise.reject(new Error('never performed'));
+  const recheck: ActivityOf<'recheck'> = { kind: 'read', run: never };
+  // @ts-expect-error recheck reads
+  const otherKind: ActivityOf<'recheck'> = { kind: 'repeatable', run: never };
+  const otherInput: ActivityOf<'recheck'> = {
+    kind: 'read',
+    // @ts-expect-error recheck is given no id
+    run: (_: { instance: string; id: number }) => never(),
+  };
+  const otherOutput: ActivityOf<'recheck'> = {
+    kind: 'read',
+    // @ts-expect-error recheck gives the ground
+    run: async () => ({ ok: true, output: { id: 1 } }),
+  };
+  // @ts-expect-error the other verbs have no activity
+  const missing: Activities = { recheck };
+  expect([otherKind, otherInput, otherOutput, missing]).toHaveLength(4);
+});
+
+test('a single command that gives a verb something else than it takes does not compile', () => {
+  const calls = (perform: Perform) => [
+    perform({ verb: 'restoreBackup', input: { backup: 3 } }),
+    // @ts-expect-error the id of the backup is a number
+    perform({ verb: 'restoreBackup', input: { backup: '3' } }),
+    // @ts-expect-error no such verb
+    perform({ verb: 'restore', input: { backup: 3 } }),
+  ];
+  expect(calls).toBeTypeOf('function');
+});
