@@ -92,8 +92,8 @@ export const VERBS = {
       backupGuid: string;
       /** The key that the backup was made with. */
       fingerprint: string;
-      /** The instance under whose name the key is kept; the run's own without it. */
-      source?: string | undefined;
+      /** The instance under whose name the key is kept. A call whose record is lost may lack it. */
+      source: string;
       /** So that a colleague's recovery of another backup is not taken for ours when an answer is lost. */
       expectFrom?: recovery.ExpectedOrigin | undefined;
     },

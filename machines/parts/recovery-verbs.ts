@@ -3,11 +3,10 @@ import { Failure } from './failure.ts';
 import { BackupFacts, Fingerprint } from './verbs.ts';
 
 /*
- * Further verbs of the recoveries. An input with `on: 'target'` is performed on the run's target, any other on its instance. As
- * in verbs.ts: all of it is journalled, so it is JSON and no secret is in it.
+ * The same for the recoveries: backups that can be restored, recovery cards, targets, bound applications. No secret is in it.
  */
 
-/** Which instance a verb acts on; the run's own without it. */
+/** Which instance of the run a verb is performed on; its own without it. */
 export type Side = 'target' | undefined;
 
 /**

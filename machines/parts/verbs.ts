@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Failure } from './failure.ts';
 
 /*
- * What the verbs of a recovery take and give. The machines invoke them by these names; the activities perform them. All of it
- * is JSON, because all of it is journalled: keys appear as fingerprints only.
+ * The data that the verbs in `machines/verbs.ts` take and give. All of it is JSON, because all of it is journalled: keys appear as
+ * fingerprints only.
  */
 
 export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);
