@@ -29,7 +29,7 @@ export async function openStoreOf(context: StoreContext, options: OpenAs): Promi
 
 async function openEngine(
   context: StoreContext,
-  { by, signer, afterLoss = false, rebuild = false }: OpenAs,
+  { by, signer, afterLoss = false, rebuild = false, setBack = false }: OpenAs,
 ): Promise<Journal> {
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) {
@@ -44,6 +44,7 @@ async function openEngine(
     projections: PROJECTIONS,
     afterLoss,
     rebuild,
+    setBack,
   });
 }
 
@@ -55,6 +56,8 @@ interface OpenAs {
   readonly afterLoss?: boolean;
   /** Makes the lists that commands read anew from the entries. */
   readonly rebuild?: boolean;
+  /** A person has accepted that the last rows of the home's journal are gone: the heads over them go as well. */
+  readonly setBack?: boolean;
 }
 
 /**

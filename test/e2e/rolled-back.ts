@@ -1,6 +1,5 @@
-import { copyFileSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExpectStatic } from 'vitest';
 import type { Call, Trouble } from './foreign/call.ts';
@@ -54,21 +53,6 @@ export function loseLog(house: House): void {
   for (const name of ['-wal', '-shm']) rmSync(`${database(house)}${name}`, { force: true });
 }
 
-/** Removes the newest entries as if they had never been, the signed heads with them. */
-export function deleteRows(house: House, down: number): void {
-  const db = new DatabaseSync(database(house));
-  for (const name of ['entries_no_delete', 'heads_no_delete']) db.exec(`DROP TRIGGER ${name}`);
-  db.exec(`DELETE FROM entries WHERE leaf > ${down}; DELETE FROM heads WHERE size > ${down} + 1`);
-  db.close();
-}
-
-function newestLeaf(house: House): number {
-  const db = new DatabaseSync(database(house));
-  const { leaf } = db.prepare('SELECT max(leaf) AS leaf FROM entries').get() as { leaf: number };
-  db.close();
-  return leaf;
-}
-
 export function refused(expect: ExpectStatic, { code, stderr }: Ended, says: RegExp): void {
   expect(code, stderr).toBe(5);
   expect(stderr).toMatch(says);
@@ -76,18 +60,21 @@ export function refused(expect: ExpectStatic, { code, stderr }: Ended, says: Reg
   expect(stderr).toContain('hint: nothing was sent');
 }
 
+/** The loss is accepted as the log of the house asks for it. */
+export function accept(house: House, reason: string, origin = originIn(house)): Promise<Ended> {
+  return house.run('audit', 'accept-loss', '--reason', reason, '--confirm', origin);
+}
+
 export const originIn = ({ home }: Pick<House, 'home'>) =>
   readdirSync(join(home, 'checkpoints')).find((name) => /^[0-9a-f]{16}$/u.test(name)) ?? 'none';
 
-/** A house whose restore was killed while its answer was awaited, and what its database was before. */
-export async function killedRestore(house: House) {
+/** A house whose restore was killed while its answer was awaited; `before` looks at it before the call. */
+export async function killedRestore(house: House, before?: () => Promise<void>) {
   await lived(house);
-  const copy = join(house.folder, 'yesterday.db');
-  copyFileSync(database(house), copy);
-  const leaf = newestLeaf(house);
+  await before?.();
   const restore = ['backups', 'restore', await newest(house), ...SURE];
   await killedAtAnswer(house, ...restore);
-  return { house, restore, copy, leaf };
+  return { house, restore };
 }
 
 export const ROLLED_BACK =

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, type TestContext } from 'vitest';
 import type { Entry } from '../../src/store/journal.ts';
 import type { ForeignServer } from './foreign/server.ts';
 import { type House, type HouseOptions, openHouse } from './house.ts';
-import { copyProduct, type Product } from './product.ts';
+import { type CopyOptions, copyProduct, type Product } from './product.ts';
 
 /** Gives every test of a file houses with the same copy of the product; they are gone when the test has finished. */
 export function useHouses(
-  options: { readonly cheapVault: boolean } = { cheapVault: true },
+  options: CopyOptions = { cheapVault: true },
 ): (context: Pick<TestContext, 'onTestFinished'>, house?: HouseOptions) => Promise<House> {
   let product: Product | undefined;
   beforeAll(() => {

@@ -49,11 +49,12 @@ export async function auditAcceptLossCommand(
     return EXIT.closed;
   }
   await opened.journal?.close();
+  if (trouble.store.isShared) await refuseHopeless(trouble);
   await confirmLoss(context, trouble, flags.confirm);
   const body = lossOf(trouble, { reason, who: whoIs(config, opened) as unknown as Json });
-  const { operator, signer, checked } = opened;
+  const { operator, signer } = opened;
   // What follows from entries may be newer than they are, where somebody has removed them by hand.
-  const how = { afterLoss: opened.journal === undefined, rebuild: !checked.store.isShared };
+  const how = { afterLoss: opened.journal === undefined, rebuild: true, setBack: true };
   const journal = await openStoreOf(context, { by: operator, signer, ...how });
   try {
     await writeLoss(journal, body, trouble);
@@ -64,6 +65,37 @@ export async function auditAcceptLossCommand(
   await sealAfter(context, { ...opened, journal }, journal);
   tellWhatFollows(context, body.calls.length, new Set(trouble.calls.map(({ instance }) => instance)));
   return EXIT.closed;
+}
+
+/**
+ * A team's database takes the rows of an append before anybody signs them: what could not be signed would lie
+ * there, and become part of the log when the database is mended.
+ */
+async function refuseHopeless(trouble: Trouble): Promise<void> {
+  const { kinds, store } = trouble;
+  if (store.end >= store.size && !kinds.includes('unsigned')) return;
+  const { setBackSql } = await import('../../store/postgres/set-back.ts');
+  const mend =
+    store.end < store.size
+      ? [
+          'or its owner drops the heads that were signed over what is gone, in psql, and you run this command again:',
+          ...setBackSql(store.end),
+        ]
+      : [];
+  throw new LifeboatError(
+    'journal.damaged',
+    `nobody can sign on top of this: ${show(inShort(trouble), 400)}`,
+    {
+      hints: [
+        ...detailsOf(trouble),
+        'nothing was written: the owner of the database puts it back from the newest backup',
+        ...mend,
+        'or begin anew: name an empty database (`store` in lifeboat.yaml, or LIFEBOAT_STORE), run `lifeboat store init` and this command: its journal names this one',
+      ],
+      evidence: { kinds: [...kinds] },
+      exitCode: EXIT.inDoubt,
+    },
+  );
 }
 
 async function confirmLoss(
@@ -119,15 +151,15 @@ function lossOf(trouble: Trouble, by: { readonly reason: string; readonly who: J
   const furthest = furthestOf(misfits);
   const also = misfits.filter((one) => one.origin === store.origin && !furthest.includes(one)).map(markOf);
   const calls = callsToDoubt(trouble.calls);
-  const { count, size, rowsAccepted } = store;
+  const { count, end, rowsAccepted } = store;
   return {
     checkpoints: furthest.map(({ place, size: at, root, note }) => ({ place, size: at, root, note })),
     calls,
     rest: {
       ...by,
-      size: store.size,
+      size: end,
       also: [...new Set(also)].slice(0, MOST_CHECKPOINTS),
-      rowsMissing: Math.max(0, size - rowsAccepted - count),
+      rowsMissing: Math.max(0, end - rowsAccepted - count),
       callsLeftOut: trouble.calls.length - calls.length,
     },
   };

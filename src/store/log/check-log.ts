@@ -1,10 +1,11 @@
 import type { KeyObject } from 'node:crypto';
+import { fieldsOf } from '../fields.ts';
 import { type Entry, type JournalReader, LOG_STREAM } from '../journal.ts';
 import { armedIn, doubtsOfStream, pendingCalls } from '../projections/pending-calls.ts';
 import { type ArmedCall, readCheckpoint } from './checkpoint.ts';
 import { excusesOf, type Loss, lossesIn } from './losses.ts';
 import { believedKeys, namedKey, parsePublicKeys } from './named-keys.ts';
-import type { Look, Place, PlacedNote } from './places/place.ts';
+import { claimOf, type Look, type Place, type PlacedNote } from './places/place.ts';
 import {
   type Judged,
   judgeStore,
@@ -12,6 +13,7 @@ import {
   type SeenCheckpoint,
   type SeenPlace,
   type SeenStore,
+  type StoreSays,
 } from './rollback.ts';
 
 export interface CheckOptions {
@@ -58,13 +60,16 @@ export async function checkLog(
   const looks = await Promise.all(
     places.map(async (place) => ({ place, look: await place.look({ origin, beyond: before, most }) })),
   );
-  const gone = isShared && origin !== undefined ? [] : await logsGone(looks, origin, most);
+  const found = await logsGone(looks, origin, most);
+  const gone = isShared && origin !== undefined ? found.filter(isUnanswered) : found;
   const head = await steadyHead(journal);
+  const end = await endOf(journal, head);
   const keys = keysHeard(entries ?? [], ownKey, origin);
   const store: SeenStore = {
     origin,
     size: head.size,
     count: head.count,
+    end,
     rowsAccepted: losses.reduce((sum, { rowsMissing }) => sum + rowsMissing, 0),
     vouched,
     head: whoSigned(head, origin, keys),
@@ -82,10 +87,10 @@ export async function checkLog(
         rootHere: (size) => rootHere(journal, size, head.size),
       }),
     );
-  const first = judgeStore(store, seen, { pending: new Set(), since: undefined });
+  const first = judgeStore(store, seen, { pending: new Set(), known: new Set(), since: undefined });
   if (first.trouble === undefined) return { ...first, store, places: seen, losses };
-  const pending = await stillPending(journal, seen);
-  const judged = judgeStore(store, seen, { pending, since: await newestAt(journal, head.size) });
+  const calls = await callsHere(journal, seen);
+  const judged = judgeStore(store, seen, { ...calls, since: await newestAt(journal, end) });
   return { ...judged, store, places: seen, losses };
 }
 
@@ -97,20 +102,27 @@ export async function armedCalls(
 }
 
 /**
- * Of the calls that checkpoints name, those that the entries of the store still have in doubt. What follows
- * from entries may be older than they are.
+ * Of the calls that checkpoints name, those that the entries of the store still have in doubt, and those that
+ * they tell of at all. What follows from entries may be older than they are.
  */
-async function stillPending(
+async function callsHere(
   journal: Pick<JournalReader, 'read'> | undefined,
   places: readonly SeenPlace[],
-): Promise<ReadonlySet<string>> {
+): Promise<Pick<StoreSays, 'pending' | 'known'>> {
   const calls = places.flatMap(({ checkpoints }) => checkpoints.flatMap(({ armed }) => armed));
-  const pending = new Set<string>();
-  for (const stream of new Set(calls.map((call) => call.stream)))
-    for (const { intent } of doubtsOfStream(stream, (await journal?.read(stream)) ?? []))
-      pending.add(pendingName({ stream, intent }));
-  return pending;
+  const [pending, known] = [new Set<string>(), new Set<string>()];
+  for (const stream of new Set(calls.map((call) => call.stream))) {
+    const entries = (await journal?.read(stream)) ?? [];
+    for (const { intent } of doubtsOfStream(stream, entries)) pending.add(pendingName({ stream, intent }));
+    for (const { type, body } of entries) {
+      const { intent } = fieldsOf(body);
+      if (CALLED.has(type) && typeof intent === 'string') known.add(pendingName({ stream, intent }));
+    }
+  }
+  return { pending, known };
 }
+
+const CALLED: ReadonlySet<string> = new Set(['intent.armed', 'intent.outcome']);
 
 /** The keys that the log names, and the one of whoever looks at it. */
 interface LogKeys {
@@ -157,6 +169,19 @@ async function logsGone(
   return found;
 }
 
+/**
+ * Whoever joins a team's store may have had another one before: that one counts as gone only where its newest
+ * checkpoint in this home names calls without an outcome, which could be sent again.
+ */
+function isUnanswered({ note }: PlacedNote, _: number, all: readonly PlacedNote[]): boolean {
+  const claim = claimOf(note);
+  const theirs = all
+    .flatMap((other) => claimOf(other.note) ?? [])
+    .filter((one) => one.origin === claim?.origin);
+  const newest = theirs.toSorted((one, other) => other.size - one.size)[0];
+  return newest !== undefined && newest.armed.length > 0;
+}
+
 interface HeadSeen {
   readonly size: number;
   readonly root: string;
@@ -173,6 +198,17 @@ async function steadyHead(journal: Pick<JournalReader, 'log'> | undefined): Prom
     if (count === head.size || tries >= 3) return { ...head, count };
     if ((await journal.log.head()).size === head.size) return { ...head, count };
   }
+}
+
+/** Read through only where something is missing. */
+async function endOf(
+  journal: Pick<JournalReader, 'log'> | undefined,
+  { size, count }: HeadSeen,
+): Promise<number> {
+  if (journal === undefined || count >= size) return size;
+  let end = 0;
+  for await (const { index } of journal.log.stored()) end = Math.max(end, index + 1);
+  return end;
 }
 
 function whoSigned(

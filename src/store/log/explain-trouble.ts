@@ -15,7 +15,8 @@ export function rolledBack(trouble: Trouble): LifeboatError {
     hints: [
       'nothing was sent: what was done after that is not known here, and could be done twice',
       ...detailsOf(trouble),
-      'to put it back: stop lifeboat, put lifeboat.db and lifeboat.db-wal back from the newest copy, then `lifeboat audit verify`',
+      ...otherStore(trouble),
+      putBack(trouble),
       'or, when there is none: `lifeboat audit accept-loss --reason TEXT` puts the lost calls in doubt',
       '`lifeboat runs`, `report`, `audit` and downloads go on',
     ],
@@ -32,6 +33,22 @@ export function rolledBack(trouble: Trouble): LifeboatError {
     },
     exitCode: EXIT.inDoubt,
   });
+}
+
+/** An empty store may only be the wrong one. */
+function otherStore({ store }: Trouble): readonly string[] {
+  if (store.origin !== undefined) return [];
+  return [
+    'if this home has used another store until now: name that one again (`store` in lifeboat.yaml, or LIFEBOAT_STORE)',
+    'or move its entries into this one: `lifeboat store copy --from OLD --to NEW`',
+  ];
+}
+
+function putBack({ store }: Trouble): string {
+  const how = store.isShared
+    ? 'the owner of the database restores its newest backup'
+    : 'put lifeboat.db and lifeboat.db-wal back from the newest copy';
+  return `to put it back: stop lifeboat, ${how}, then \`lifeboat audit verify\``;
 }
 
 /** What is wrong, in one line. */
@@ -81,8 +98,8 @@ const WORDS: Readonly<Record<TroubleKind, (trouble: Trouble) => string>> = {
     const own = misfits.filter(({ origin }) => origin === store.origin);
     const furthest = own.toSorted((one, other) => other.size - one.size)[0];
     const [size, place] = [furthest?.size ?? 0, show(furthest?.place ?? '', 120)];
-    return size > store.size
-      ? `the journal was rolled back: it ends at entry ${store.size}, and ${size} were signed in ${place}`
+    return size > store.end
+      ? `the journal was rolled back: it ends at entry ${store.end}, and ${size} were signed in ${place}`
       : `the journal has another history than was signed in ${place}: its entries up to ${size} differ`;
   },
   'checkpoints-removed': ({ store }) =>

@@ -35,6 +35,8 @@ export interface SeenStore {
   readonly size: number;
   /** How many rows are there. */
   readonly count: number;
+  /** One more than the number of the last row; smaller than the size where rows are missing at the end. */
+  readonly end: number;
   /** How many rows less than its size a person has accepted. */
   readonly rowsAccepted: number;
   /** Up to which size it remembers that the home place had its checkpoint. */
@@ -102,21 +104,24 @@ export interface Judged {
  * 4. At least one place reaches as far as the store remembers; otherwise checkpoints were removed.
  *
  * `pending` names the calls that the store itself still has in doubt (`pendingName`): those are not lost.
+ * `known` names those of whose arming or outcome an entry is left. Where rows are missing, a call that a
+ * checkpoint names and that is not known is lost too, even though the checkpoint fits.
  */
 export function judgeStore(
   store: SeenStore,
   places: readonly SeenPlace[],
-  { pending, since }: { readonly pending: ReadonlySet<string>; readonly since: string | undefined },
+  { pending, known, since }: StoreSays,
 ): Judged {
   const misfits = places.flatMap(({ checkpoints }) =>
     checkpoints.filter((checkpoint) => !checkpoint.isAccepted && !fits(checkpoint, store)),
   );
   const reached = Math.max(0, ...places.map((place) => reachOf(place, store)));
+  const isShort = store.count < store.size - store.rowsAccepted;
   const kinds: TroubleKind[] = [
     ...(store.isGone || misfits.some(({ origin }) => origin !== store.origin) ? (['gone'] as const) : []),
     ...(misfits.some(({ origin }) => origin === store.origin) ? (['rolled-back'] as const) : []),
     ...(reached < store.vouched ? (['checkpoints-removed'] as const) : []),
-    ...(store.count < store.size - store.rowsAccepted ? (['rows-missing'] as const) : []),
+    ...(isShort ? (['rows-missing'] as const) : []),
     ...(isUnsigned(store) ? (['unsigned'] as const) : []),
   ];
   const warnings = [
@@ -124,12 +129,22 @@ export function judgeStore(
     ...(store.head === 'announced' && store.isShared ? [UNENDORSED] : []),
   ];
   if (kinds.length === 0) return { trouble: undefined, warnings };
-  const calls = callsOf(misfits, pending);
+  const fitting = isShort ? places.flatMap((place) => newestFitting(place, store)) : [];
+  const calls = callsOf([...misfits, ...fitting], (name, checkpoint) =>
+    (misfits.includes(checkpoint) ? pending : known).has(name),
+  );
   const until = misfits
     .map(({ writtenAt }) => writtenAt)
     .toSorted()
     .at(-1);
   return { trouble: { kinds, store, misfits, calls, since, until }, warnings };
+}
+
+/** What the entries that are left say of calls, and when the newest of them was written. */
+export interface StoreSays {
+  readonly pending: ReadonlySet<string>;
+  readonly known: ReadonlySet<string>;
+  readonly since: string | undefined;
 }
 
 /** What names a call in the store and in a checkpoint. */
@@ -150,6 +165,13 @@ function reachOf({ checkpoints }: SeenPlace, store: SeenStore): number {
   return Math.max(0, ...sizes);
 }
 
+function newestFitting({ checkpoints }: SeenPlace, store: SeenStore): readonly SeenCheckpoint[] {
+  const sorted = checkpoints
+    .filter((one) => fits(one, store))
+    .toSorted((one, other) => other.size - one.size);
+  return sorted.slice(0, 1);
+}
+
 function isUnsigned({ count, size, head, isShared }: SeenStore): boolean {
   return count > size || head === 'nobody' || (head === 'announced' && !isShared);
 }
@@ -167,13 +189,16 @@ function warningsOf(place: SeenPlace, store: SeenStore, reached: number): string
 }
 
 /** Each call once, by its last arming. It is open unless a newer checkpoint of the same place lacks it. */
-function callsOf(misfits: readonly SeenCheckpoint[], pending: ReadonlySet<string>): readonly LostCall[] {
+function callsOf(
+  checkpoints: readonly SeenCheckpoint[],
+  isHere: (name: string, checkpoint: SeenCheckpoint) => boolean,
+): readonly LostCall[] {
   const calls = new Map<string, LostCall>();
-  for (const checkpoint of misfits.toSorted((one, other) => one.size - other.size)) {
+  for (const checkpoint of checkpoints.toSorted((one, other) => one.size - other.size)) {
     for (const call of checkpoint.armed) {
       const name = pendingName(call);
-      if (pending.has(name)) continue;
-      const isOpen = !misfits.some(
+      if (isHere(name, checkpoint)) continue;
+      const isOpen = !checkpoints.some(
         (newer) =>
           newer.origin === checkpoint.origin &&
           newer.place === checkpoint.place &&

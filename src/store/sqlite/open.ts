@@ -38,6 +38,8 @@ export interface SqliteStoreOptions {
   readonly afterLoss?: boolean;
   /** Make the rows of the projections anew from the entries. */
   readonly rebuild?: boolean;
+  /** A person has accepted that the last rows are gone: the heads that were signed over them go as well. */
+  readonly setBack?: boolean;
 }
 
 /**
@@ -53,7 +55,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
   const queries = prepareQueries(db);
   orClosed(db, () => inWords(home, () => refreshProjections(db, queries, projections, options.rebuild)));
   const { followers, ...reader } = createReader(db, queries, projections);
-  const writer = prepareWriter(db, queries, { by, signer, projections });
+  const writer = prepareWriter(db, queries, { by, signer, projections, setBack: options.setBack });
   const secrets = createSecretGuard();
   const refuseOtherFile = watchFile(join(home, DATABASE_FILE));
   let vouched = 0;

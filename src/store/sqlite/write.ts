@@ -15,11 +15,14 @@ import type { PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Queries } from './queries.ts';
 import { keepsRowsOf, prepareProject } from './rows.ts';
+import { SCHEMA } from './schema.ts';
 
 export interface WriteOptions {
   readonly by: string;
   readonly signer: Signer;
   readonly projections: readonly Projection[];
+  /** Whether signed heads above the last row are dropped by the first append (`dropHeads`). */
+  readonly setBack?: boolean | undefined;
 }
 
 export interface Writer {
@@ -55,6 +58,7 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
   const tipAt = (version: unknown): LogTip => {
     if (known !== undefined && known.version === version) return known.tip;
     refuseOtherProjections(db, projections);
+    if (options.setBack === true) dropHeads(db, queries);
     const [size, head] = [queries.size(), queries.newestHead()];
     const tip = known?.tip;
     if (tip?.rim.size === size && tip.head?.note === head?.note) return tip;
@@ -113,6 +117,20 @@ export function readTip(queries: Queries, said: LogSays = NOTHING_SAID): LogTip 
   const peaks = peaksOf(size).map(({ level, index }) => Buffer.from(queries.node(level, index)));
   const head = queries.newestHead();
   return verifiedTip({ rim: { size, peaks }, head, said: hearLog(said, queries.read(LOG_STREAM)) });
+}
+
+/**
+ * Where the last rows are gone, the heads that were signed over them bar the way. A person has accepted that:
+ * inside the transaction that says so they go, and `verifiedTip` asks the newest of those that are left for
+ * exactly the rows that are left.
+ */
+function dropHeads(db: DatabaseSync, queries: Queries): void {
+  const size = queries.size();
+  if ((queries.newestHead()?.size ?? 0) <= size) return;
+  const { heads_no_delete: trigger = '' } = SCHEMA;
+  db.exec('DROP TRIGGER IF EXISTS heads_no_delete');
+  db.prepare('DELETE FROM heads WHERE size > ?').run(size);
+  db.exec(trigger);
 }
 
 function prepareTransaction(db: DatabaseSync) {

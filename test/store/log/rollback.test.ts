@@ -123,6 +123,32 @@ test('rows that were removed, and rows that nobody signed, are found by the coun
   expect((await (await reopened(other)).check()).trouble?.kinds).toContain('unsigned');
 });
 
+test('where rows are missing, a call that only a fitting checkpoint names is lost', async () => {
+  const store = await openCheckedStore();
+  for (const intent of ['a', 'b', 'c']) await store.arm(intent);
+  await store.end('c');
+  await store.sealer.sealNow();
+  await store.close();
+  // The arming of `b`: no node of the tree at the size of the checkpoint is kept there.
+  tamper(store.home, "DELETE FROM entries WHERE leaf = 6 AND type = 'intent.armed'");
+  const { trouble } = await (await reopened(store)).check();
+  expect(trouble).toMatchObject({ kinds: ['rows-missing'], misfits: [] });
+  expect(trouble?.calls.map(({ intent, isOpen }) => [intent, isOpen])).toEqual([['b', true]]);
+});
+
+test('rows that are gone at the end are where the journal ends, whatever its heads say', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.sealer.sealNow();
+  await store.arm('b');
+  await store.sealer.sealNow();
+  await store.close();
+  tamper(store.home, 'DELETE FROM entries WHERE leaf >= 4');
+  const { trouble } = await (await reopened(store)).check();
+  expect(trouble).toMatchObject({ kinds: ['rolled-back', 'rows-missing'], store: { end: 4, size: 7 } });
+  expect(trouble && inShort(trouble)).toMatch(/it ends at entry 4, and 7 were signed in/);
+});
+
 test('a head that no known key has signed is trouble; one of an installation that nobody has endorsed only where one machine writes', async () => {
   const store = await openCheckedStore();
   await store.arm('a');

@@ -1,0 +1,129 @@
+import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
+import { SCHEMA } from '../../src/store/sqlite/schema.ts';
+import { addressOf, type Servers } from '../team/servers.ts';
+import type { House } from './house.ts';
+import { database, loseLog } from './rolled-back.ts';
+
+/** What somebody with a database tool can do to the store of a house, of either engine. */
+export interface HurtStore {
+  /** Remembers what is there: yesterday. */
+  keep(): Promise<void>;
+  /** How many entries there were yesterday. */
+  readonly kept: number;
+  putBack(): Promise<void>;
+  /** Removes rows that fulfil a condition on `leaf` and `type`, and nothing that was signed over them. */
+  deleteRows(where: string): Promise<void>;
+  /** Removes the signed heads of more entries, too. */
+  deleteHeads(above: number): Promise<void>;
+  /** What is left is a store in which nothing was ever written. */
+  empty(): Promise<void>;
+  /** Runs statements that were printed for the owner of the database. */
+  run(sql: string): Promise<void>;
+}
+
+/** The journal of the home. */
+export function hurtSqlite(house: House): HurtStore {
+  const yesterday = join(house.folder, 'yesterday.db');
+  const run = async (sql: string) => {
+    const db = new DatabaseSync(database(house));
+    const guards = ['entries_no_delete', 'heads_no_delete'].map(
+      (name) => [name, SCHEMA[name] ?? ''] as const,
+    );
+    for (const [name] of guards) db.exec(`DROP TRIGGER ${name}`);
+    db.exec(sql);
+    for (const [, guard] of guards) db.exec(guard);
+    db.close();
+  };
+  let kept = 0;
+  return {
+    get kept() {
+      return kept;
+    },
+    async keep() {
+      copyFileSync(database(house), yesterday);
+      const db = new DatabaseSync(yesterday);
+      kept = Number(db.prepare('SELECT max(size) AS size FROM heads').get()?.['size']);
+      db.close();
+    },
+    async putBack() {
+      loseLog(house);
+      copyFileSync(yesterday, database(house));
+    },
+    deleteRows: (where) => run(`DELETE FROM entries WHERE ${where}`),
+    deleteHeads: (above) => run(`DELETE FROM heads WHERE size > ${above}`),
+    async empty() {
+      const away = join(house.folder, 'away');
+      mkdirSync(away);
+      for (const name of readdirSync(house.home))
+        if (name !== 'checkpoints' && name !== 'vault.age')
+          renameSync(join(house.home, name), join(away, name));
+    },
+    run,
+  };
+}
+
+/** A database of its own on a server that lets everybody in, for LIFEBOAT_STORE of a house. */
+export async function databaseOn({ primary }: Servers, name: string) {
+  const query = async (sql: string, database = name): Promise<Record<string, unknown>[]> => {
+    const client = new Client({ host: '127.0.0.1', port: primary.port, user: 'postgres', database });
+    await client.connect();
+    try {
+      const result = await client.query<Record<string, unknown>>(sql);
+      return (Array.isArray(result) ? result.at(-1) : result).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const anew = async (from: string, to: string) => {
+    await query(`drop database if exists ${to} with (force)`, 'postgres');
+    await query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`,
+      'postgres',
+    );
+    await query(`create database ${to} template ${from}`, 'postgres');
+  };
+  await anew('template0', name);
+  return { address: addressOf([primary.port], name), hurt: hurtPostgres(query, anew, name) };
+}
+
+function hurtPostgres(
+  query: (sql: string) => Promise<Record<string, unknown>[]>,
+  anew: (from: string, to: string) => Promise<void>,
+  name: string,
+): HurtStore {
+  const tables = ['entries', 'leaves', 'heads', 'vouched'];
+  const tampered = async (sql: string) => {
+    const off = tables.map((table) => `alter table lifeboat.${table} disable trigger all;`);
+    const on = tables.map(
+      (table) => `alter table lifeboat.${table} enable always trigger ${table}_append_only;`,
+    );
+    await query(`${off.join('')} ${sql}; ${on.join('')}`);
+  };
+  const chosen = (where: string) =>
+    `select id from lifeboat.leaves join lifeboat.entries using (id) where ${where}`;
+  let kept = 0;
+  return {
+    get kept() {
+      return kept;
+    },
+    async keep() {
+      const [head] = await query('select max(size)::int as size from lifeboat.heads');
+      kept = Number(head?.['size']);
+      await anew(name, `${name}_yesterday`);
+    },
+    putBack: () => anew(`${name}_yesterday`, name),
+    deleteRows: (where) =>
+      tampered(
+        `create temporary table gone as ${chosen(where)};
+         delete from lifeboat.entries where id in (select id from gone);
+         delete from lifeboat.leaves where id in (select id from gone)`,
+      ),
+    deleteHeads: (above) => tampered(`delete from lifeboat.heads where size > ${above}`),
+    empty: () =>
+      tampered(`truncate ${[...tables, 'projections', 'rows'].map((t) => `lifeboat.${t}`).join()}`),
+    run: async (sql) => void (await query(sql)),
+  };
+}

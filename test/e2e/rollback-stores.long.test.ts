@@ -1,0 +1,191 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { type Servers, startServers } from '../team/servers.ts';
+import type { House } from './house.ts';
+import { databaseOn, type HurtStore, hurtSqlite } from './hurt-stores.ts';
+import {
+  accept,
+  killedAtAnswer,
+  killedRestore,
+  lived,
+  newest,
+  ORDERS,
+  originIn,
+  ROLLED_BACK,
+  refused,
+  SURE,
+  sent,
+  UNANSWERED,
+} from './rolled-back.ts';
+import { useHouses } from './scene.ts';
+
+let servers: Servers;
+beforeAll(async () => {
+  servers = await startServers();
+});
+afterAll(() => servers?.close());
+
+describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
+  const houses = useHouses({ cheapVault: true, leaseMs: 3_000 });
+  let made = 0;
+
+  /** A house whose restore was killed at its answer, and its store. */
+  async function killed(context: TestContext) {
+    const { house, hurt } = await open(context);
+    const { restore } = await killedRestore(house, hurt.keep);
+    return { house, hurt, restore, origin: originIn(house) };
+  }
+
+  async function open(context: TestContext): Promise<{ house: House; hurt: HurtStore }> {
+    if (engine === 'sqlite') {
+      const house = await houses(context, UNANSWERED);
+      return { house, hurt: hurtSqlite(house) };
+    }
+    made += 1;
+    const { address: store, hurt } = await databaseOn(servers, `rolled_back_${made}`);
+    const house = await houses(context, { ...UNANSWERED, store });
+    await house.run('store', 'init');
+    return { house, hurt };
+  }
+
+  /** The loss is accepted, and the call that was killed is in doubt: whatever asks for it again sends nothing. */
+  async function acceptedOnce(
+    { expect }: TestContext,
+    { house, restore, origin }: Awaited<ReturnType<typeof killed>>,
+  ) {
+    const accepted = await accept(house, 'no copy', origin);
+    expect(accepted.code, accepted.stderr).toBe(0);
+    const asked = await house.run(...restore);
+    // A person is asked, or the service shows without doubt what became of it.
+    expect([3, 5], asked.stderr).toContain(asked.code);
+    expect(asked.stderr).toContain('an earlier call, restoreBackup of');
+    expect(sent(house)).toBe(1);
+  }
+
+  test('is refused when yesterday’s is put back, and goes on once that is accepted', async (context) => {
+    const { expect } = context;
+    const scene = await killed(context);
+    const { house, hurt, restore } = scene;
+    await hurt.putBack();
+    const again = await house.run(...restore);
+    refused(expect, again, ROLLED_BACK);
+    expect(again.stderr).toMatch(/armed in the lost part: restoreBackup on orders, by a single command/u);
+    expect(again.stderr.includes('lifeboat.db')).toBe(engine === 'sqlite');
+    expect((await house.run('runs')).stderr).toMatch(/^warning: the journal was rolled back: /mu);
+    await acceptedOnce(context, scene);
+  });
+
+  test('whose last rows are deleted goes on behind what is left, by the way that is printed', async (context) => {
+    const { expect } = context;
+    const scene = await killed(context);
+    const { house, hurt, restore, origin } = scene;
+    await hurt.deleteRows(`leaf >= ${hurt.kept}`);
+    refused(expect, await house.run(...restore), ROLLED_BACK);
+    expect((await house.run('runs')).code).toBe(0);
+    if (engine === 'postgresql') {
+      const barred = await accept(house, 'no copy', origin);
+      expect(barred.code, barred.stderr).toBe(5);
+      expect(barred.stderr).not.toContain('lifeboat.db');
+      await hurt.run(barred.stderr.match(/(?<=^hint: )(?:begin;|delete|alter) .*;$/gmu)?.join('\n') ?? '');
+      refused(expect, await house.run(...restore), ROLLED_BACK);
+    }
+    await acceptedOnce(context, scene);
+    const verified = await house.run('audit', 'verify');
+    expect(verified.code, verified.stdout).toBe(3);
+  });
+
+  test('whose last rows and heads are deleted goes on behind what is left', async (context) => {
+    const { expect } = context;
+    const scene = await killed(context);
+    const { house, hurt, restore } = scene;
+    await hurt.deleteRows(`leaf >= ${hurt.kept}`);
+    await hurt.deleteHeads(hurt.kept);
+    refused(expect, await house.run(...restore), ROLLED_BACK);
+    await acceptedOnce(context, scene);
+    const { stdout } = await house.run('doctor', '--deep', '--json');
+    expect(stdout).toContain('they are what the entries of the journal give');
+  });
+
+  test('of which only the arming is deleted still names the call', async (context) => {
+    const { expect } = context;
+    const scene = await killed(context);
+    const { house, hurt, restore } = scene;
+    const other = await house.run('backups', 'create', '--instance', 'orders-dr', '--yes');
+    expect(other.code, other.stderr).toBe(0);
+    await hurt.deleteRows(`leaf >= ${hurt.kept} and type = 'intent.armed' and stream = 'instance/orders'`);
+    const again = await house.run(...restore);
+    refused(expect, again, /entries were removed from the journal: \d+ are there, and \d+ were signed$/mu);
+    expect(again.stderr).toContain('armed in the lost part: restoreBackup on orders');
+    await acceptedOnce(context, scene);
+  });
+
+  test('that is emptied is not begun anew but by who accepts the loss', async (context) => {
+    const { expect } = context;
+    const scene = await killed(context);
+    const { house, hurt, restore } = scene;
+    await hurt.empty();
+    const again = await house.run(...restore);
+    refused(expect, again, /^lifeboat: the journal is empty or gone, and there was one/mu);
+    expect(again.stderr).toContain('lifeboat store copy --from OLD --to NEW');
+    await acceptedOnce(context, scene);
+    const entries = await house.entries();
+    expect(entries.filter(({ stream }) => stream === 'store/log').map(({ type }) => type)).toEqual([
+      'log.begun',
+      'loss.accepted',
+    ]);
+  });
+
+  test('whose checkpoints are deleted sends nothing before that is accepted', async (context) => {
+    const { expect } = context;
+    const scene = await killed(context);
+    const { house, restore, origin } = scene;
+    const other = await house.run('backups', 'create', '--instance', 'orders-dr', '--yes');
+    expect(other.code, other.stderr).toBe(0);
+    rmSync(join(house.home, 'checkpoints', origin), { recursive: true });
+    refused(expect, await house.run(...restore), /^lifeboat: checkpoints were removed/mu);
+    await acceptedOnce(context, scene);
+  });
+});
+
+describe('a team’s store', () => {
+  const houses = useHouses({ cheapVault: true, leaseMs: 3_000 });
+
+  test('that was emptied and begun anew by a colleague does not hide a call without an outcome', async (context) => {
+    const { expect } = context;
+    const { address: store, hurt } = await databaseOn(servers, 'begun_anew');
+    const house = await houses(context, { ...UNANSWERED, store });
+    await house.run('store', 'init');
+    const { restore } = await killedRestore(house);
+    const origin = originIn(house);
+    await hurt.empty();
+    const colleague = await houses(context, { server: house.server, store, operator: 'Kim' });
+    const begun = await colleague.run('backups', 'create', '--instance', 'orders-dr', '--yes');
+    expect(begun.code, begun.stderr).toBe(0);
+    refused(expect, await house.run(...restore), /^lifeboat: the journal is empty or gone/mu);
+    expect((await accept(house, 'no copy', origin)).code).toBe(0);
+    const asked = await house.run(...restore);
+    expect([asked.code, sent(house)], asked.stderr).toEqual([5, 1]);
+  });
+
+  test('that is named for the first time on a used home takes its entries by the command that is printed', async (context) => {
+    const { expect } = context;
+    const { address: store } = await databaseOn(servers, 'first_time');
+    const house = await houses(context, UNANSWERED);
+    await lived(house);
+    const restore = ['backups', 'restore', await newest(house), ...SURE];
+    Object.assign(house.env, { LIFEBOAT_STORE: store });
+    await house.run('store', 'init');
+    const first = await house.run(...restore);
+    refused(expect, first, /^lifeboat: the journal is empty or gone/mu);
+    expect(first.stderr).toContain('lifeboat store copy --from OLD --to NEW');
+    expect(first.stderr).toContain('name that one again');
+    const copy = ['store', 'copy', '--from', 'sqlite', '--to', store];
+    const [size = ''] = /(?<=--confirm )\d+/u.exec((await house.run(...copy)).stderr) ?? [];
+    const copied = await house.run(...copy, '--confirm', size);
+    expect(copied.code, copied.stderr).toBe(0);
+    await killedAtAnswer(house, ...restore);
+    expect((await house.run('calls', 'list', ...ORDERS)).code).toBe(0);
+    expect(sent(house)).toBe(1);
+  });
+});
