@@ -1,4 +1,4 @@
-import { counted } from '../format.ts';
+import { counted, formatTime } from '../format.ts';
 import { type Entry, type Json, LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
 import type { ArmedCall } from '../store/log/checkpoint.ts';
 import { excusesOf, lossesIn, lossInWords } from '../store/log/losses.ts';
@@ -97,7 +97,9 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
   );
   const losses = lossesIn(aboutLog);
   for (const loss of losses)
-    findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${loss.at})`, { stream: LOG_STREAM });
+    findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${formatTime(loss.at)} UTC)`, {
+      stream: LOG_STREAM,
+    });
   const isExcused = excusesOf(losses, origin);
   const read = places.map((place): Reached => {
     const here = heard.statements.filter((one) => one.place === place);
@@ -241,6 +243,8 @@ function asEntry({ body, ...entry }: LoggedEntry): Entry {
 }
 
 function armedIn(calls: readonly ArmedCall[]): string {
-  const named = new Set(calls.map(({ verb, instance, at }) => `${verb} on ${instance} (${at})`));
+  const named = new Set(
+    calls.map(({ verb, instance, at }) => `${verb} on ${instance} (${formatTime(at)} UTC)`),
+  );
   return named.size === 0 ? '' : `; what was armed in them: ${[...named].slice(0, 5).join(', ')}`;
 }

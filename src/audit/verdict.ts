@@ -1,4 +1,4 @@
-import { counted } from '../format.ts';
+import { counted, formatTime } from '../format.ts';
 import { show } from '../text.ts';
 
 /*
@@ -52,7 +52,9 @@ const MOST_NAMED = 5;
 export function verdictWords(findings: readonly Finding[], pins: readonly Pin[]): string {
   const verdict = verdictOf(findings);
   if (verdict === 'not-intact') return 'NOT INTACT: see the problems above';
-  const reach = pins.map(({ place, size, at }) => `${place} (${counted(size, 'entry', 'entries')}, ${at})`);
+  const reach = pins.map(
+    ({ place, size, at }) => `${place} (${counted(size, 'entry', 'entries')}, ${formatTime(at)} UTC)`,
+  );
   if (verdict === 'intact') return `intact, up to the newest checkpoint of each place: ${reach.join(', ')}`;
   const limits = findings
     .filter(({ severity }) => severity === 'limit')

@@ -1,4 +1,4 @@
-import { counted } from '../../format.ts';
+import { counted, formatTime } from '../../format.ts';
 import type { StoredEntry } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
 import { lossesIn, lossInWords } from '../../store/log/losses.ts';
@@ -79,7 +79,9 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
   const anchored = head === undefined ? 0 : checkAnchors(trust.anchors ?? [], head, log.tree, findings);
   sayLimits(trust, anchored, findings);
   for (const loss of lossesIn(aboutLog))
-    findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${loss.at})`, { stream: 'store/log' });
+    findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${formatTime(loss.at)} UTC)`, {
+      stream: 'store/log',
+    });
 
   const entries = log.streams.get('journal.jsonl')?.entries ?? [];
   if (trust.isLines !== true) checkDerived(files, entries, findings);

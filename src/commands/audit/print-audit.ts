@@ -6,7 +6,7 @@ import {
   verdictOf,
   verdictWords,
 } from '../../audit/verdict.ts';
-import { counted } from '../../format.ts';
+import { counted, formatTime } from '../../format.ts';
 import { show } from '../../text.ts';
 import type { CommandContext } from '../context.ts';
 import { printJson } from '../print-json.ts';
@@ -64,7 +64,7 @@ export function printAudit(context: CommandContext, verified: Verified, isJson: 
   if (run !== undefined) line(runInWords(run));
   for (const { place, size, at } of pins)
     line(
-      `checkpoint in ${show(place, 200)}: fits the first ${counted(size, 'entry', 'entries')}, up to ${at}`,
+      `checkpoint in ${show(place, 200)}: fits the first ${counted(size, 'entry', 'entries')}, up to ${formatTime(at)} UTC`,
     );
   if (anchor !== undefined) line(`anchor: ${anchor}`);
   line(`${counted(entries, 'entry', 'entries')} in ${counted(streams, 'stream')}: ${words}`);

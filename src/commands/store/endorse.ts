@@ -1,6 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
+import { formatTime } from '../../format.ts';
 import { LOG_STREAM } from '../../store/journal.ts';
 import { KEY_ENDORSED } from '../../store/log/log-entries.ts';
 import { endorsementOf } from '../../store/log/named-keys.ts';
@@ -38,7 +39,7 @@ export async function storeEndorse(
     }
     const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
     context.stderr.write(
-      `installation ${installation}, announced by ${show(by, 120)} at ${at}\n${publicKey}`,
+      `installation ${installation}, announced by ${show(by, 120)} at ${formatTime(at)} UTC\n${publicKey}`,
     );
     context.stderr.write(`SHA-256 of the key: ${createHash('sha256').update(spki).digest('hex')}\n`);
     await confirmTyped(context, { word: installation, given: confirm, what: 'the endorsement' });

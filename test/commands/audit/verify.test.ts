@@ -97,8 +97,9 @@ test('an audit ends with 0 under the key of this machine or a given one, with 3 
   const { signer } = await stored(started, closed);
   expect(await verify([]), said.out).toBe(0);
   expect(said.out).toContain(`checkpoint in ${join(home, 'checkpoints')}: fits the first 3 entries, up to `);
+  expect(said.out).toMatch(/, up to \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n/u);
   expect(said.out).toMatch(
-    /3 entries in 2 streams: intact, up to the newest checkpoint of each place: \S+checkpoints \(3 entries, /u,
+    /3 entries in 2 streams: intact, up to the newest checkpoint of each place: \S+checkpoints \(3 entries, [\d-]{10} [\d:]{8} UTC\)\n/u,
   );
   rmSync(join(home, 'vault.age'));
   expect(await verify([])).toBe(3);
