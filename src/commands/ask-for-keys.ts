@@ -41,10 +41,10 @@ export async function askForKeys(
     context.stderr.write(
       `run ${show(run.runId)} needs key ${fingerprint} of ${show(run.instance)}, which is not in ${keyring.store.description}\n`,
     );
-    const key = await askHidden(
-      `key ${fingerprint} of ${show(run.instance)} (empty: go on without it)`,
-      context,
-    );
+    const prompt = `key ${fingerprint} of ${show(run.instance)} (empty: go on without it)`;
+    const key = await askHidden(prompt, context).catch((thrown: unknown) => {
+      throw inputLeft(thrown, run.runId, fingerprint);
+    });
     if (key.length === 0) continue;
     journal.guard(key);
     await adoptKey({ journal, keyring }, run.instance, fingerprint, key);
@@ -52,6 +52,16 @@ export async function askForKeys(
   }
   const without = lacking.filter((fingerprint) => !entered.includes(fingerprint));
   return { ...(entered.length > 0 && { entered }), ...(without.length > 0 && { without }) };
+}
+
+/** The prompt stood on the screen that the run takes, which is gone by now: what it asked for is said again. */
+function inputLeft(thrown: unknown, runId: string, fingerprint: string): unknown {
+  if (!(thrown instanceof LifeboatError) || thrown.code !== 'input.left') return thrown;
+  return new LifeboatError('input.left', `key ${fingerprint} was not entered`, {
+    hints: ['nothing was sent: the run is as it was', `carry on with it: lifeboat resume ${runId}`],
+    exitCode: EXIT.interrupted,
+    cause: thrown.cause,
+  });
 }
 
 function lackingError(run: DrivenRun, lacking: readonly string[], store: string): LifeboatError {

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import { adoptKey } from '../../src/commands/adopt-key.ts';
@@ -29,6 +30,30 @@ test('whoever takes a run up with a key store that lacks its new key is refused,
   const [name = ''] = await ask().catch((thrown) => thrown.evidence.keys);
   await keyring.adopt('orders', name, new Secret('the key that another store has named'));
   expect(await ask()).toEqual({});
+});
+
+test('whoever leaves the prompt for a key is told which one it was, and how to carry on', async () => {
+  const { entries, run, runbook } = await interrupted();
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  const stderr = Object.assign(new PassThrough(), { isTTY: true });
+  const parts = { journal: JOURNAL, keyring: openKeyring(memoryStore()) };
+  const context = { stdin, stderr, env: {} } as unknown as CommandContext;
+  const asked = askForKeys(context, parts, run, runbook, entries);
+  const shown = (async () => {
+    let text = '';
+    for await (const chunk of stderr) {
+      text += String(chunk);
+      if (text.includes('input is masked')) return stdin.write('\u0003');
+    }
+    throw new Error('it does not ask');
+  })();
+  await expect(asked).rejects.toMatchObject({
+    code: 'input.left',
+    exitCode: 130,
+    shortMessage: expect.stringMatching(/^key [0-9a-f]{12} was not entered$/u),
+    hints: ['nothing was sent: the run is as it was', `carry on with it: lifeboat resume ${run.runId}`],
+  });
+  await shown;
 });
 
 test('a run that has named no key yet, or is over, asks for none', async () => {
