@@ -1,7 +1,6 @@
 import { loadConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { counted } from '../../format.ts';
-import { openAsking } from '../../plain/ask.ts';
 import { isGrave } from '../../runner/in-doubt.ts';
 import { lostCallEntries } from '../../runner/lost-calls.ts';
 import { type Hold, type Journal, type Json, LOG_STREAM, type NewEntry } from '../../store/journal.ts';
@@ -15,6 +14,7 @@ import { isStreamName } from '../../store/new-entry.ts';
 import { show } from '../../text.ts';
 import { whoIs } from '../approvals/present.ts';
 import type { CommandContext } from '../context.ts';
+import { confirmTyped } from '../store/confirm.ts';
 import { openStoreOf } from '../store-of.ts';
 import { type OpenedStore, openChecked, workspaceOf } from '../workspace.ts';
 
@@ -50,8 +50,8 @@ export async function auditAcceptLossCommand(
   }
   await opened.journal?.close();
   if (trouble.store.isShared) await refuseHopeless(trouble);
-  await confirmLoss(context, trouble, flags.confirm);
   const body = lossOf(trouble, { reason, who: whoIs(config, opened) as unknown as Json });
+  await confirmLoss(context, trouble, body.calls.length, flags.confirm);
   const { operator, signer } = opened;
   // What follows from entries may be newer than they are, where somebody has removed them by hand.
   const how = { afterLoss: opened.journal === undefined, rebuild: true, setBack: true };
@@ -63,7 +63,7 @@ export async function auditAcceptLossCommand(
     throw thrown;
   }
   await sealAfter(context, { ...opened, journal }, journal);
-  tellWhatFollows(context, body.calls.length, new Set(trouble.calls.map(({ instance }) => instance)));
+  tellWhatFollows(context, body.calls.length, new Set(body.calls.map(({ instance }) => instance)));
   return EXIT.closed;
 }
 
@@ -101,32 +101,15 @@ async function refuseHopeless(trouble: Trouble): Promise<void> {
 async function confirmLoss(
   context: CommandContext,
   trouble: Trouble,
+  doubts: number,
   given: string | undefined,
 ): Promise<void> {
-  const { stderr, stdin } = context;
-  const word = wordOf(trouble);
+  const { stderr } = context;
   stderr.write(`${show(inShort(trouble), 400)}\n`);
   for (const line of detailsOf(trouble)) stderr.write(`  ${show(line, 400)}\n`);
-  stderr.write('accepting it puts the calls above in doubt, and every later report begins with it\n');
-  if (given === word) return;
-  if (given !== undefined)
-    throw new LifeboatError('usage.confirm', `--confirm says ${show(given, 80)}, but the log is ${word}`, {
-      hints: ['nothing was written'],
-      exitCode: EXIT.usage,
-    });
-  if (stdin.isTTY !== true || stderr.isTTY !== true)
-    throw new LifeboatError('call.unconfirmed', 'this accepts a loss, and nobody is here to be asked', {
-      hints: ['nothing was written', `to do it: add --confirm ${word}`],
-      exitCode: EXIT.waiting,
-    });
-  const asker = openAsking(context, new AbortController().signal);
-  try {
-    const typed = await asker.line(`type ${word} to accept the loss, anything else leaves: `);
-    if (typed?.trim() === word) return;
-  } finally {
-    asker.close();
-  }
-  throw new LifeboatError('call.declined', 'nothing was written', { exitCode: EXIT.interrupted });
+  const what = doubts === 0 ? 'no call' : counted(doubts, 'call');
+  stderr.write(`accepting it puts ${what} in doubt, and every later report begins with it\n`);
+  await confirmTyped(context, { word: wordOf(trouble), given, what: 'the loss' });
 }
 
 /** The name of the log that lost something. */
