@@ -17,6 +17,7 @@ import {
   UNANSWERED,
 } from './rolled-back.ts';
 import { useHouses } from './scene.ts';
+import { hasTerminal, openTerminal, personAt } from './terminal.ts';
 
 describe.concurrent('a call that was killed while its answer was awaited is not sent again', () => {
   const houses = useHouses();
@@ -68,6 +69,30 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     await killedAtAnswer(house, ...restore);
     expect(sent(house)).toBe(2);
   });
+
+  test.skipIf(!hasTerminal())(
+    'Ctrl-C at the question of accept-loss writes nothing and gives the terminal back',
+    async (context) => {
+      const { expect } = context;
+      const house = await houses(context, UNANSWERED);
+      await lived(house);
+      rmSync(join(house.home, 'checkpoints', originIn(house)), { recursive: true });
+      const accept = ['audit', 'accept-loss', '--reason', 'tidied up'];
+      const screen = personAt(openTerminal(house.product, house, accept), expect);
+      try {
+        await screen.shows('accepting it puts no call in doubt');
+        await screen.shows('anything else leaves:');
+        screen.type('\u0003');
+        await screen.shows('rc=130');
+        expect(screen.text()).toMatch(/^lifeboat: nothing was changed/mu);
+        expect(screen.bytes().lastIndexOf('\u001b[?2004l')).toBeGreaterThan(
+          screen.bytes().lastIndexOf('\u001b[?2004h'),
+        );
+      } finally {
+        await screen.close();
+      }
+    },
+  );
 
   test('when its checkpoints are deleted, unless another place has them', async (context) => {
     const { expect } = context;

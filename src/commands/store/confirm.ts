@@ -26,7 +26,10 @@ export async function confirmTyped(
   const stop = stopSignal();
   const asker = openAsking(context, stop.signal);
   try {
-    if ((await asker.line(`type ${word} to go on, anything else leaves: `))?.trim() === word) return;
+    const typed = await asker.line(`type ${word} to go on, anything else leaves: `);
+    if (typed?.trim() === word) return;
+    // Who left has not ended the line.
+    if (typed === undefined) context.stderr.write('\n');
   } finally {
     asker.close();
     stop.release();
