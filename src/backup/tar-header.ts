@@ -13,9 +13,7 @@ export interface TarHeader {
   readonly type: string;
   /** Bytes of content that follow, without the padding. */
   readonly size: number;
-  readonly mode: number;
   readonly name: Untrusted;
-  readonly linkName: Untrusted;
   /** GNU sparse map (type `S`): more blocks of it follow. */
   readonly moreSparse: boolean;
 }
@@ -50,9 +48,7 @@ export function readTarHeader(block: Buffer, offset: number): TarHeader {
   return {
     type,
     size,
-    mode: readNumber(block, 100, 8) ?? 0,
     name: untrust(prefix === '' ? name : `${prefix}/${name}`),
-    linkName: untrust(readText(block, 157, 100)),
     moreSparse: type === 'S' && block[482] === 1,
   };
 }

@@ -9,21 +9,9 @@ import { readPax } from './tar-pax.ts';
  * unchecked.
  */
 export interface TarEntry {
-  readonly type: string;
   readonly name: Untrusted;
-  readonly linkName: Untrusted;
   /** Bytes of content. */
   readonly size: number;
-  readonly mode: number;
-  /** The content is packed: a map of holes comes with it, and it is not the file itself. */
-  readonly sparse: boolean;
-}
-
-export interface TarHandlers {
-  /** Called for every entry, before its content. */
-  readonly onEntry?: (entry: TarEntry) => void;
-  /** Called with every piece of the last entry's content: a view into the chunk that is being written. */
-  readonly onContent?: (bytes: Uint8Array) => void;
 }
 
 /** Long names and pax records are small; what claims to be more is not read into memory. */
@@ -40,21 +28,21 @@ const META_TYPES = new Set(['L', 'K', 'x', 'g']);
  * follows is ignored; a tar that just stops between two entries is whole. Every header checksum must hold.
  */
 export class TarWalker {
-  readonly #handlers: TarHandlers;
+  readonly #onEntry: ((entry: TarEntry) => void) | undefined;
   readonly #block = Buffer.alloc(TAR_BLOCK);
   #filled = 0;
   #offset = 0;
   /** Content and padding still to pass. */
   #skip = 0;
-  #padding = 0;
   #meta: { readonly type: string; readonly bytes: Buffer; filled: number } | undefined;
   #sparse: { readonly size: number } | undefined;
-  #next: { name?: Untrusted; linkName?: Untrusted; size?: number; sparse?: boolean } = {};
+  #next: { name?: Untrusted; size?: number } = {};
   #ended = false;
   #entries = 0;
 
-  constructor(handlers: TarHandlers = {}) {
-    this.#handlers = handlers;
+  /** `onEntry` is called for every entry, before its content. */
+  constructor(onEntry?: (entry: TarEntry) => void) {
+    this.#onEntry = onEntry;
   }
 
   /** Entries met so far. */
@@ -86,8 +74,6 @@ export class TarWalker {
     const left = bytes.length - at;
     if (this.#skip > 0) {
       const step = Math.min(this.#skip, left);
-      const content = Math.min(step, this.#skip - this.#padding);
-      if (content > 0) this.#handlers.onContent?.(bytes.subarray(at, at + content));
       this.#skip -= step;
       return step;
     }
@@ -123,25 +109,17 @@ export class TarWalker {
   }
 
   #beginEntry(header: TarHeader): void {
-    const { name, linkName, size, sparse } = this.#next;
+    const { name, size } = this.#next;
     const length = size !== undefined && header.type !== '1' ? size : header.size;
     this.#next = {};
     this.#entries++;
     if (header.moreSparse) this.#sparse = { size: length };
     else this.#passContent(length);
-    this.#handlers.onEntry?.({
-      type: header.type,
-      name: name ?? header.name,
-      linkName: linkName ?? header.linkName,
-      size: length,
-      mode: header.mode,
-      sparse: sparse === true || header.type === 'S',
-    });
+    this.#onEntry?.({ name: name ?? header.name, size: length });
   }
 
   #passContent(size: number): void {
-    this.#padding = paddingOf(size);
-    this.#skip = size + this.#padding;
+    this.#skip = size + paddingOf(size);
   }
 
   #beginMeta({ type, size }: TarHeader, offset: number): void {
@@ -154,10 +132,8 @@ export class TarWalker {
     meta.filled += step;
     if (meta.filled < meta.bytes.length) return step;
     this.#meta = undefined;
-    this.#padding = paddingOf(meta.filled);
-    this.#skip = this.#padding;
+    this.#skip = paddingOf(meta.filled);
     if (meta.type === 'L') this.#next.name = longName(meta.bytes);
-    else if (meta.type === 'K') this.#next.linkName = longName(meta.bytes);
     else if (meta.type === 'x') this.#applyPax(meta.bytes);
     return step;
   }
@@ -166,11 +142,8 @@ export class TarWalker {
     const records = readPax(bytes);
     if (records === undefined) throw badMeta(this.#offset);
     const path = records.get('GNU.sparse.name') ?? records.get('path');
-    const link = records.get('linkpath');
     const size = records.get('size');
     if (path !== undefined) this.#next.name = untrust(path);
-    if (link !== undefined) this.#next.linkName = untrust(link);
-    if ([...records.keys()].some((keyword) => keyword.startsWith('GNU.sparse.'))) this.#next.sparse = true;
     if (size === undefined) return;
     this.#next.size = /^\d+$/.test(size) ? Number(size) : Number.NaN;
     if (!Number.isSafeInteger(this.#next.size)) throw badMeta(this.#offset);

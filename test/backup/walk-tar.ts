@@ -8,7 +8,7 @@ export async function walkTar(
   content: AsyncIterable<Uint8Array>,
   onEntry?: (entry: TarEntry) => void,
 ): Promise<number> {
-  const walker = new TarWalker(onEntry === undefined ? {} : { onEntry });
+  const walker = new TarWalker(onEntry);
   for await (const chunk of content) walker.write(chunk);
   walker.end();
   return walker.entries;

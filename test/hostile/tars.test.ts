@@ -1,21 +1,12 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
-import { extractTar } from '../../src/backup/extract-tar.ts';
 import { verifyStream } from '../../src/backup/verify-stream.ts';
 import { LifeboatError } from '../../src/errors.ts';
-import { backupOf, KEY } from '../backup/kit.ts';
+import { extractBaseBackup } from '../../src/lab/engine/extract.ts';
+import { backupOf, KEY, tarOf } from '../backup/kit.ts';
 import { actingIn } from './acting.ts';
 import { count } from './figures.ts';
 import { hostileTars } from './tars.ts';
@@ -42,21 +33,26 @@ describe('a hostile tar', () => {
   });
 
   test('never gets a byte out of the folder that it is unpacked into', async () => {
+    // What makes a tar a base backup, so that none is refused for the lack of it.
+    const first = (await tarOf({ PG_VERSION: '18\n' })).subarray(0, 1024);
     let refused = 0;
     for (const [name, tar] of TARS) {
       const home = mkdtempSync(join(yard, 'one-'));
       writeFileSync(join(home, 'neighbour'), 'as it was');
       const folder = join(home, 'deep', 'folder');
       mkdirSync(dirname(folder));
-      const thrown = await extractTar(Readable.from(pieces(tar)), folder).catch((error: unknown) => error);
-      if (typeof thrown !== 'number') {
+      const content = Readable.from(pieces(Buffer.concat([first, tar])));
+      const thrown = await extractBaseBackup(content, folder, undefined, new AbortController().signal).catch(
+        (error: unknown) => error,
+      );
+      if (thrown !== undefined) {
         refused += 1;
         expect(thrown, name).toBeInstanceOf(LifeboatError);
         expect(actingIn((thrown as LifeboatError).shortMessage), name).toBe('');
         expect(existsSync(folder), name).toBe(false);
       } else expectTame(folder, name);
       expect(readdirSync(home).toSorted(), name).toEqual(['deep', 'neighbour']);
-      expect(readdirSync(join(home, 'deep')), name).toEqual(typeof thrown === 'number' ? ['folder'] : []);
+      expect(readdirSync(join(home, 'deep')), name).toEqual(thrown === undefined ? ['folder'] : []);
       rmSync(home, { recursive: true, force: true });
     }
     expect(existsSync('/evil') || existsSync('/tmp/evil')).toBe(false);
@@ -70,16 +66,12 @@ function* pieces(tar: Buffer): Generator<Buffer> {
   for (let at = 0; at < tar.length; at += 7_777) yield tar.subarray(at, at + 7_777);
 }
 
-/** Only files, folders and links that stay inside; nobody else's, and nothing that runs with another's rights. */
+/** Only files and folders; nobody else's, and nothing that runs with another's rights. */
 function expectTame(folder: string, name: string): void {
   for (const one of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, one);
     const stat = lstatSync(path);
-    expect(stat.isFile() || stat.isDirectory() || stat.isSymbolicLink(), name).toBe(true);
-    if (!stat.isSymbolicLink()) expect(stat.mode & 0o7077, name).toBe(0);
-    else
-      expect(relative(folder, resolve(dirname(path), readlinkSync(path))), name).not.toMatch(
-        /^(?:\.\.(?:\/|$)|\/)/u,
-      );
+    expect(stat.isFile() || stat.isDirectory(), name).toBe(true);
+    expect(stat.mode & 0o7077, name).toBe(0);
   }
 }

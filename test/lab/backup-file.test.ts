@@ -148,7 +148,7 @@ describe('a scratch instance', () => {
     await expect(open('link.tar')).rejects.toMatchObject({
       code: 'lab.content',
       shortMessage:
-        'the backup is not a base backup: the tar entry "link" is refused: its target may leave the folder',
+        'the backup is not a base backup: the tar entry "link" is refused: it is neither a file nor a folder',
     });
     await expect(open('out.tar')).rejects.toMatchObject({ code: 'lab.content' });
     await expect(open('plain.tar')).rejects.toMatchObject({

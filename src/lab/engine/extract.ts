@@ -1,11 +1,11 @@
 import { chownSync, readdirSync } from 'node:fs';
 import { access, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { addAbortSignal, type Readable } from 'node:stream';
-import { extractTar } from '../../backup/extract-tar.ts';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { LifeboatError } from '../../errors.ts';
 import { show } from '../../text.ts';
 import type { EngineUser } from './launcher.ts';
+import { unpackTar } from './unpack-tar.ts';
 
 /**
  * Unpacks a base backup into a new folder: 0700 and 0600, owned by the database's user. A base backup holds files and
@@ -17,10 +17,8 @@ export async function extractBaseBackup(
   owner: EngineUser | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  // Whoever reads the stream gets its error; without this one that nobody reads yet would end the process.
-  content.on('error', () => undefined);
   try {
-    await extractTar(addAbortSignal(signal, content), folder);
+    await unpackTar(content, folder, signal);
     await access(join(folder, 'PG_VERSION'));
     // What was set by ALTER SYSTEM belongs to the source, its archive among it, and would win over our own configuration.
     await writeFile(join(folder, 'postgresql.auto.conf'), '', { mode: 0o600 });
@@ -32,18 +30,11 @@ export async function extractBaseBackup(
   }
 }
 
-/**
- * Gives every file and folder to the database's user, and refuses what a base backup never holds. A thousand files take
- * milliseconds in one go, and tens of them one by one on another thread.
- */
+/** A thousand files take milliseconds in one go, and tens of them one by one on another thread. */
 function handOver(folder: string, owner: EngineUser | undefined): void {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (!entry.isFile() && !entry.isDirectory())
-      throw new Error(`it holds a link: ${relative(folder, path)}`);
-    if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
-  }
-  if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
+  if (owner === undefined) return;
+  for (const path of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
+    chownSync(join(folder, path), owner.uid, owner.gid);
 }
 
 function unusable(why: string, cause: unknown): LifeboatError {
