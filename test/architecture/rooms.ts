@@ -231,7 +231,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/evidence/**',
-    packages: ['zod'],
+    packages: ['hono', 'zod'],
     node: ['crypto', 'fs', 'path'],
     rooms: [
       'src/store',

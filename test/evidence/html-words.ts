@@ -44,6 +44,10 @@ export function readHtml(html: string): ReadHtml {
   return { elements, rows, text };
 }
 
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+
 function plainText(html: string): string {
-  return html.replace(/&#(\d+);/gu, (_, code: string) => String.fromCharCode(Number(code)));
+  return html.replace(/&(?:#(\d+)|(\w+));/gu, (all, code: string | undefined, name: string | undefined) =>
+    code === undefined ? (NAMED[name ?? ''] ?? all) : String.fromCharCode(Number(code)),
+  );
 }

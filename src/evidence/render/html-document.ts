@@ -1,5 +1,5 @@
 import { type Block, type Document, type Figure, type Inline, inlines, type Text } from './document.ts';
-import { escaped, escapedWords } from './escape.ts';
+import { type Markup, markup, readableText, trusted } from './markup.ts';
 import { STYLE } from './style.ts';
 import { barsSvg } from './svg-bars.ts';
 import { courseSvg, LEGEND } from './svg-course.ts';
@@ -10,13 +10,13 @@ import { courseSvg, LEGEND } from './svg-course.ts';
  */
 export function htmlDocument({ title, lead, sections, foot }: Document): string {
   const contents = sections.map(
-    ({ title: name }, at) => `<li><a href="#part-${at + 1}">${escaped(name)}</a></li>`,
+    ({ title: name }, at) => markup`<li><a href="#part-${at + 1}">${name}</a></li>\n`,
   );
   const parts = sections.map(
     ({ title: name, blocks }, at) =>
-      `<section aria-labelledby="part-${at + 1}">\n<h2 id="part-${at + 1}">${escaped(name)}</h2>\n${blocks.map(block).join('\n')}\n</section>`,
+      markup`<section aria-labelledby="part-${at + 1}">\n<h2 id="part-${at + 1}">${name}</h2>\n${blocks.map(block)}</section>\n`,
   );
-  return `<!DOCTYPE html>
+  const page = markup`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -24,46 +24,44 @@ export function htmlDocument({ title, lead, sections, foot }: Document): string 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${escaped(title)}</title>
+<title>${title}</title>
 <style>
-${STYLE}</style>
+${trusted(STYLE)}</style>
 </head>
 <body>
 <header>
 <p class="kind">Lifeboat report</p>
-<h1>${escaped(title)}</h1>
-${lead.map(block).join('\n')}
-</header>
+<h1>${title}</h1>
+${lead.map(block)}</header>
 <nav aria-label="Contents"><ol>
-${contents.join('\n')}
-</ol></nav>
+${contents}</ol></nav>
 <main>
-${parts.join('\n')}
-</main>
-<footer><p>${escaped(foot)}</p></footer>
+${parts}</main>
+<footer><p>${foot}</p></footer>
 </body>
 </html>
 `;
+  return page.toString();
 }
 
-function block(one: Block): string {
+function block(one: Block): Markup {
   switch (one.kind) {
     case 'text':
-      return `<p>${line(one.text)}</p>`;
+      return markup`<p>${line(one.text)}</p>`;
     case 'alarm':
-      return `<div class="alarm" role="note"><p><strong>${escapedWords(one.title)}</strong></p><p>${line(one.text)}</p></div>`;
+      return markup`<div class="alarm" role="note"><p><strong>${readableText(one.title)}</strong></p><p>${line(one.text)}</p></div>`;
     case 'facts':
       return factTable(one.caption, one.rows);
     case 'table':
       return wideTable(one.caption, one.head, one.rows);
     case 'list':
-      return `<ul>${one.items.map((item) => `<li>${line(item)}</li>`).join('')}</ul>`;
+      return markup`<ul>${one.items.map((item) => markup`<li>${line(item)}</li>`)}</ul>`;
     case 'lines':
-      return `<p>${escaped(one.caption)}:</p>\n<pre>${one.lines.map(escaped).join('\n')}</pre>`;
+      return markup`<p>${one.caption}:</p>\n<pre>${one.lines.map((row) => markup`${row}\n`)}</pre>`;
     case 'blanks':
-      return `<ul class="fill" aria-label="To be filled in">${one.labels.map((label) => `<li><span>${escaped(label)}</span>${GAP}</li>`).join('')}</ul>`;
+      return markup`<ul class="fill" aria-label="To be filled in">${one.labels.map((label) => markup`<li><span>${label}</span>${GAP}</li>`)}</ul>`;
     case 'figures':
-      return `<dl class="figures">${one.figures.map(figure).join('')}</dl>`;
+      return markup`<dl class="figures">${one.figures.map(figure)}</dl>`;
     case 'picture':
       return picture(one.caption, courseSvg(one.course, one.caption), LEGEND);
     case 'bars':
@@ -73,41 +71,41 @@ function block(one: Block): string {
   }
 }
 
-function factTable(caption: string, rows: readonly (readonly [string, Text])[]): string {
+function factTable(caption: string, rows: readonly (readonly [string, Text])[]): Markup {
   const body = rows.map(
-    ([label, value]) => `<tr><th scope="row">${escaped(label)}</th><td>${line(value)}</td></tr>`,
+    ([label, value]) => markup`<tr><th scope="row">${label}</th><td>${line(value)}</td></tr>\n`,
   );
-  return `<table class="facts"><caption>${escaped(caption)}</caption><tbody>\n${body.join('\n')}\n</tbody></table>`;
+  return markup`<table class="facts"><caption>${caption}</caption><tbody>\n${body}</tbody></table>`;
 }
 
 /** A table that can be scrolled sideways on a narrow screen, also with the keyboard. */
-function wideTable(caption: string, head: readonly string[], rows: readonly (readonly Text[])[]): string {
-  const titles = head.map((text) => `<th scope="col">${escaped(text)}</th>`).join('');
-  const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${line(cell)}</td>`).join('')}</tr>`);
+function wideTable(caption: string, head: readonly string[], rows: readonly (readonly Text[])[]): Markup {
+  const titles = head.map((text) => markup`<th scope="col">${text}</th>`);
+  const body = rows.map((row) => markup`<tr>${row.map((cell) => markup`<td>${line(cell)}</td>`)}</tr>\n`);
   const size = head.length > 4 ? ' large' : '';
-  return `<div class="wide${size}" role="region" tabindex="0" aria-label="${escaped(caption)}"><table><caption>${escaped(caption)}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body.join('\n')}\n</tbody></table></div>`;
+  return markup`<div class="wide${size}" role="region" tabindex="0" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body}</tbody></table></div>`;
 }
 
-function figure({ label, value, note, tone }: Figure): string {
-  return `<div class="${tone}"><dt>${escaped(label)}</dt><dd><b>${escaped(value)}</b><span>${escapedWords(note)}</span></dd></div>`;
+function figure({ label, value, note, tone }: Figure): Markup {
+  return markup`<div class="${tone}"><dt>${label}</dt><dd><b>${value}</b><span>${readableText(note)}</span></dd></div>`;
 }
 
-function picture(caption: string, svg: string, legend: readonly (readonly [string, string])[]): string {
-  const keys = legend.map(([name, text]) => `<li><i class="b-${name}"></i>${escaped(text)}</li>`).join('');
-  return `<figure><div class="wide" role="region" tabindex="0" aria-label="Picture">${svg}</div><ul class="legend">${keys}</ul><figcaption>${escaped(caption)}</figcaption></figure>`;
+function picture(caption: string, svg: Markup, legend: readonly (readonly [string, string])[]): Markup {
+  const keys = legend.map(([name, text]) => markup`<li><i class="b-${name}"></i>${text}</li>`);
+  return markup`<figure><div class="wide" role="region" tabindex="0" aria-label="Picture">${svg}</div><ul class="legend">${keys}</ul><figcaption>${caption}</figcaption></figure>`;
 }
 
-const GAP = '<span class="gap" role="img" aria-label="to be filled in"></span>';
+const GAP = markup`<span class="gap" role="img" aria-label="to be filled in"></span>`;
 
-function line(text: Text): string {
-  return inlines(text).map(piece).join('');
+function line(text: Text): Markup {
+  return markup`${inlines(text).map(piece)}`;
 }
 
-function piece(one: Inline): string {
-  if (typeof one === 'string') return escapedWords(one);
-  if ('code' in one) return `<code>${escaped(one.code)}</code>`;
-  if ('strong' in one) return `<strong>${escapedWords(one.strong)}</strong>`;
-  if ('good' in one) return `<strong class="good">${escapedWords(one.good)}</strong>`;
-  if ('bad' in one) return `<strong class="bad">${escapedWords(one.bad)}</strong>`;
+function piece(one: Inline): Markup {
+  if (typeof one === 'string') return markup`${readableText(one)}`;
+  if ('code' in one) return markup`<code>${one.code}</code>`;
+  if ('strong' in one) return markup`<strong>${readableText(one.strong)}</strong>`;
+  if ('good' in one) return markup`<strong class="good">${readableText(one.good)}</strong>`;
+  if ('bad' in one) return markup`<strong class="bad">${readableText(one.bad)}</strong>`;
   return GAP;
 }

@@ -83,17 +83,17 @@ test('a word on a bar is there only where it fits; every bar has its whole word 
       waits: false,
     },
   }));
-  const svg = courseSvg(courseOf(60, { steps: many, slices: [], tasks: [], marks: [] }), 'A run.');
+  const svg = courseSvg(courseOf(60, { steps: many, slices: [], tasks: [], marks: [] }), 'A run.').toString();
   expect(svg).toContain('<title>step 59, 1 s</title>');
   expect(svg).not.toContain('class="on"');
 });
 
 test('the limit is a line where it lies near, and a word where it lies far behind the run', () => {
-  const near = courseSvg(courseOf(100, { limitAt: at(60) }), 'A run.');
+  const near = courseSvg(courseOf(100, { limitAt: at(60) }), 'A run.').toString();
   expect(near).toContain('class="limit"');
-  const behind = courseSvg(courseOf(100, { limitAt: at(130) }), 'A run.');
+  const behind = courseSvg(courseOf(100, { limitAt: at(130) }), 'A run.').toString();
   expect(behind).toContain('class="limit"');
-  const far = courseSvg(courseOf(3, { limitAt: at(1800) }), 'A run.');
+  const far = courseSvg(courseOf(3, { limitAt: at(1800) }), 'A run.').toString();
   expect(far).not.toContain('class="limit"');
   expect(far).toContain('limit 30 min: beyond the right edge');
 });
@@ -102,7 +102,7 @@ test('circles of moments never lie on each other, and a crowd of them still show
   const marks = Array.from({ length: 200 }, (_, index) => ({
     ...{ at: at(index / 100), kind: 'decision' as const, text: `answer ${index}` },
   }));
-  const svg = courseSvg(courseOf(3600, { marks }), 'A run.');
+  const svg = courseSvg(courseOf(3600, { marks }), 'A run.').toString();
   const circles = readHtml(svg).elements.filter(({ name }) => name === 'circle');
   const places = circles.map(
     ({ attributes }) => [Number(attributes.get('cx')), Number(attributes.get('cy'))] as const,
