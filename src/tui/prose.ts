@@ -1,114 +1,120 @@
+import { Lexer, type MarkedToken, type Token as Node, type Tokens } from 'marked';
 import { wrapLine } from './line.ts';
 import { BLANK, type Line, type Look, type Span, span } from './span.ts';
 import type { Token } from './theme.ts';
 
 /**
- * Runbook prose as rows of at most `width` cells: paragraphs, headings, lists, quotes, fenced code, `**bold**`, `*stress*` and code
- * in backticks. Anything else of Markdown is shown as it was written, which is readable too.
+ * Runbook prose (Markdown as GitHub reads it) as rows of at most `width` cells: paragraphs, headings, lists, quotes, code, bold, stress
+ * and links. Anything else of Markdown is shown as it was written, which is readable too; comments are left out.
  */
 export function proseLines(markdown: string, width: number, look: Look): Line[] {
-  const lines: Line[] = [];
-  for (const block of blocksOf(markdown)) {
-    if (lines.length > 0 && !(block.kind === 'item' && block.tight)) lines.push(BLANK);
-    lines.push(...drawBlock(block, width, look));
+  try {
+    return drawBlocks(Lexer.lex(markdown), width, look, BETWEEN);
+  } catch (error) {
+    // Thousands of quotes inside each other are more than the stack holds.
+    if (!(error instanceof RangeError)) throw error;
+    return asWritten(markdown, width);
   }
-  return lines;
 }
 
-type Block =
-  | { readonly kind: 'paragraph' | 'heading' | 'quote'; text: string }
-  | {
-      readonly kind: 'item';
-      readonly marker: string;
-      readonly depth: number;
-      readonly tight: boolean;
-      text: string;
-    }
-  | { readonly kind: 'code'; readonly rows: string[] };
+/** What stands between two blocks. */
+const BETWEEN: readonly Line[] = [BLANK];
 
-function drawBlock(block: Block, width: number, look: Look): Line[] {
+function drawBlocks(blocks: readonly Node[], width: number, look: Look, between: readonly Line[]): Line[] {
+  return joined(
+    blocks.map((block) => drawBlock(block as MarkedToken, width, look)),
+    between,
+  );
+}
+
+function joined(parts: readonly Line[][], between: readonly Line[]): Line[] {
+  const drawn = parts.filter((rows) => rows.length > 0);
+  return drawn.flatMap((rows, at) => (at === 0 ? rows : [...between, ...rows]));
+}
+
+function drawBlock(block: MarkedToken, width: number, look: Look): Line[] {
   const { glyphs } = look;
-  switch (block.kind) {
+  switch (block.type) {
     case 'paragraph':
-      return wrapLine(inline(block.text), width);
+    case 'text':
+      return wrapLine(inline(block.tokens ?? [block], 'text'), width);
     case 'heading':
-      return wrapLine([span(block.text.replace(/[*`]/gu, ''), 'text.strong')], width);
-    case 'quote':
-      return wrapLine(inline(block.text), Math.max(1, width - 2)).map((row) => [
-        span(`${glyphs.quote} `, 'accent'),
-        ...row,
-      ]);
-    case 'item': {
-      const marker = /^\d/u.test(block.marker) ? `${block.marker} ` : `${glyphs.bullet} `;
-      const indent = ' '.repeat(block.depth * 2);
-      const hanging = indent.length + marker.length;
-      return wrapLine(inline(block.text), Math.max(1, width - hanging)).map((row, at) => [
-        span(at === 0 ? indent + marker : ' '.repeat(hanging), 'accent'),
-        ...row,
-      ]);
+      return wrapLine(inline(block.tokens, 'text.strong'), width);
+    case 'blockquote': {
+      const bar = `${glyphs.quote} `;
+      return led(bar, bar, width, (room) => drawBlocks(block.tokens, room, look, BETWEEN));
     }
+    case 'list':
+      return joined(
+        block.items.map((item, at) => drawItem(item, markerOf(block, at, look), width, look)),
+        block.loose ? BETWEEN : [],
+      );
     case 'code':
-      return block.rows.flatMap((row) => wrapLine([span(`  ${row}`, 'text.code')], width, 4));
+      return block.text.split('\n').flatMap((row) => wrapLine([span(`  ${row}`, 'text.code')], width, 4));
+    case 'space':
+    case 'def':
+      return [];
+    default:
+      return asWritten(uncommented(block.raw), width);
   }
 }
 
-function blocksOf(markdown: string): Block[] {
-  const blocks: Block[] = [];
-  let open: Block | undefined;
-  const begin = (block: Block) => {
-    blocks.push(block);
-    open = block;
-  };
-  for (const row of markdown.replace(/<!--[\s\S]*?-->/gu, '').split(/\r?\n/u)) {
-    if (open?.kind === 'code') {
-      if (row.trimStart().startsWith('```')) open = undefined;
-      else open.rows.push(row);
-      continue;
+function markerOf({ ordered, start }: Tokens.List, at: number, { glyphs }: Look): string {
+  return ordered ? `${Number(start) + at}. ` : `${glyphs.bullet} `;
+}
+
+function drawItem({ tokens, loose }: Tokens.ListItem, marker: string, width: number, look: Look): Line[] {
+  return led(marker, ' '.repeat(marker.length), width, (room) =>
+    drawBlocks(tokens, room, look, loose ? BETWEEN : []),
+  );
+}
+
+/** Rows behind a lead: `first` before the first one, `rest` before the others. It has half of the width at most. */
+function led(first: string, rest: string, width: number, rows: (room: number) => Line[]): Line[] {
+  const cells = Math.min(first.length, Math.floor(width / 2));
+  const lead = (text: string) => span(text.slice(0, cells), 'accent');
+  return rows(width - cells).map((row, at) => [lead(at === 0 ? first : rest), ...row]);
+}
+
+function inline(nodes: readonly Node[], token: Token): Span[] {
+  return (nodes as readonly MarkedToken[])
+    .flatMap((node) => spansOf(node, token))
+    .filter(({ text }) => text !== '');
+}
+
+function spansOf(node: MarkedToken, token: Token): Span[] {
+  switch (node.type) {
+    case 'text':
+      return [span(node.text.replace(/\s*\n\s*/gu, ' '), token)];
+    case 'escape':
+      return [span(node.text, token)];
+    case 'strong':
+    case 'em':
+      return inline(node.tokens, 'text.strong');
+    case 'codespan':
+      return [span(node.text, 'text.code')];
+    case 'link': {
+      const words = inline(node.tokens, token);
+      return node.autolink === true || node.text === node.href
+        ? words
+        : [...words, span(` (${node.href})`, token)];
     }
-    const item = /^(\s*)([-*+]|\d{1,3}[.)])\s+(.*)$/u.exec(row);
-    const heading = /^#{1,6}\s+(.*)$/u.exec(row);
-    const quote = /^>\s?(.*)$/u.exec(row);
-    if (row.trim() === '') open = undefined;
-    else if (row.trimStart().startsWith('```')) begin({ kind: 'code', rows: [] });
-    else if (heading !== null) {
-      begin({ kind: 'heading', text: heading[1] ?? '' });
-      open = undefined;
-    } else if (item !== null) {
-      const depth = Math.min(3, Math.floor((item[1] ?? '').length / 2));
-      const tight = open?.kind === 'item';
-      begin({
-        kind: 'item',
-        marker: item[2] ?? '',
-        depth,
-        tight,
-        text: item[3] ?? '',
-      });
-    } else if (quote !== null) {
-      if (open?.kind === 'quote') open.text += ` ${quote[1] ?? ''}`;
-      else begin({ kind: 'quote', text: quote[1] ?? '' });
-    } else if (open !== undefined && open.kind !== 'heading') open.text += ` ${row.trim()}`;
-    else begin({ kind: 'paragraph', text: row.trim() });
+    case 'br':
+      return [span(' ', token)];
+    default:
+      return [span(uncommented(node.raw), token)];
   }
-  return blocks;
 }
 
-const INLINE =
-  /\*\*(?<bold>[^*]+)\*\*|(?<!\w)\*(?<stress>[^*\s][^*]*)\*|`(?<code>[^`]+)`|\[(?<link>[^\]]+)\]\((?<target>[^)\s]+)\)/gu;
+function uncommented(html: string): string {
+  return html.replace(/<!--[\s\S]*?-->/gu, '');
+}
 
-function inline(text: string): Span[] {
-  const spans: Span[] = [];
-  const push = (part: string | undefined, token: Token) => {
-    if (part !== undefined && part !== '') spans.push(span(part, token));
-  };
-  let at = 0;
-  for (const match of text.matchAll(INLINE)) {
-    const { bold, stress, code, link, target } = match.groups ?? {};
-    push(text.slice(at, match.index), 'text');
-    push(bold ?? stress, 'text.strong');
-    push(code, 'text.code');
-    if (link !== undefined) push(link === target ? link : `${link} (${target})`, 'text');
-    at = match.index + match[0].length;
-  }
-  push(text.slice(at), 'text');
-  return spans;
+function asWritten(text: string, width: number): Line[] {
+  return text.trim() === ''
+    ? []
+    : text
+        .trim()
+        .split('\n')
+        .flatMap((row) => wrapLine([span(row)], width));
 }

@@ -283,7 +283,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/tui/**',
-    packages: ['ink', 'react'],
+    packages: ['ink', 'marked', 'react'],
     node: ['process'],
     rooms: [
       'type src/view',

@@ -38,14 +38,43 @@ describe('prose', () => {
   });
 
   it('paints bold, stress and code and takes their marks away', () => {
-    const [line = []] = proseLines('a **b c** `d` *e f* g_h 2*3*4', 80, look);
-    expect(textOf(line)).toBe('a b c d e f g_h 2*3*4');
+    const [line = []] = proseLines('a **b c** `d` *e f* g_h 2 * 3 * 4 \\*', 80, look);
+    expect(textOf(line)).toBe('a b c d e f g_h 2 * 3 * 4 *');
     expect(line.find(({ text }) => text.includes('b'))?.token).toBe('text.strong');
     expect(line.find(({ text }) => text.includes('d'))?.token).toBe('text.code');
   });
 
   it('shows where a link leads, and drops comments', () => {
-    expect(texts('<!-- made by a tool -->[book](a/b.md)')).toEqual(['book (a/b.md)']);
+    expect(texts('<!-- made by a tool -->\n[book](a/b.md) <https://a.b>')).toEqual([
+      'book (a/b.md) https://a.b',
+    ]);
+  });
+
+  it('takes code for code: what stands between fences or backticks is no mark', () => {
+    expect(texts('```\n# no heading\n- **no item**\n```\n`a*b*c` and `` ` ``')).toEqual([
+      '  # no heading',
+      '  - **no item**',
+      '',
+      'a*b*c and `',
+    ]);
+  });
+
+  it('keeps the paragraphs of an item below its marker', () => {
+    expect(texts('1. one\n\n   two\n2. three', 20)).toEqual(['1. one', '   ', '   two', '', '2. three']);
+  });
+
+  it('shows what it does not draw as it was written', () => {
+    expect(texts('| a | b |\n|---|---|\n| 1 | 2 |\n\n~~no~~ ![alt](p.png) [ ] x')).toEqual([
+      '| a | b |',
+      '|---|---|',
+      '| 1 | 2 |',
+      '',
+      '~~no~~ ![alt](p.png) [ ] x',
+    ]);
+  });
+
+  it('shows quotes inside each other without end, too', () => {
+    expect(texts('> '.repeat(20_000), 40).length).toBeGreaterThan(0);
   });
 
   it('takes any text as Markdown and stays within the width', () => {
