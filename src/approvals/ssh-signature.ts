@@ -1,3 +1,4 @@
+// By hand to sign: the key is in the key store, and ssh-keygen, which verifies, takes one from a file only.
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import { LifeboatError } from '../errors.ts';
 import type { Secret } from '../secret.ts';

@@ -1,3 +1,4 @@
+// By hand, because it gives verdicts: zlib's gunzip drops what follows the last member without a word.
 import { crc32 } from 'node:zlib';
 import { ByteReader } from './byte-reader.ts';
 import type { CipherEnd } from './decrypt.ts';

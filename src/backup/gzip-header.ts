@@ -1,3 +1,4 @@
+// By hand, because zlib reads no header apart from its data, and keys are tried against a header alone.
 import type { ByteReader } from './byte-reader.ts';
 import { backupProblem } from './problem.ts';
 

@@ -1,3 +1,4 @@
+// By hand around zlib's inflate: a verdict needs to know at which byte a member ends, and what follows it.
 import { once } from 'node:events';
 import { createInflateRaw, type InflateRaw } from 'node:zlib';
 import type { ByteReader } from './byte-reader.ts';

@@ -1,3 +1,4 @@
+// By hand, because it gives verdicts: libraries skip or guess what is damaged, and do not say at which byte.
 import type { LifeboatError } from '../errors.ts';
 import { type Untrusted, untrust } from '../text.ts';
 import { backupProblem } from './problem.ts';

@@ -1,3 +1,5 @@
+// By hand, because a bundle must come out the same byte for byte, and a single other byte must show.
+
 /** A run has a ledger for each of its instances and some dozens of checkpoints. */
 const MOST_FILES = 10_000;
 const BLOCK = 512;

@@ -1,3 +1,4 @@
+// By hand: pg with pg-copy-streams crashes on the row sets that BASE_BACKUP sends before the copy.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -14,8 +15,6 @@ const PROTOCOL_3_0 = 196_608;
  * Sends one `BASE_BACKUP` over a unix socket whose server knows its peer, and gives the parts as they arrive.
  * Reading slowly slows the server down; leaving the loop closes the connection. Rejects with the server's own
  * message.
- *
- * Why not a library: `pg` with `pg-copy-streams` expects no row sets before the copy and crashes on them.
  */
 export async function* streamBaseBackup(socketPath: string, command: string): AsyncGenerator<BackupPart> {
   const socket = connect(socketPath);
