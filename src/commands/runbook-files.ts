@@ -4,7 +4,7 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import { readPlainFile } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
-import { layOver, type ProseSection, proseByState } from '../view/prose.ts';
+import type { ProseSection } from '../view/prose.ts';
 import { packageRoot } from './package-root.ts';
 
 /** The runbook of that name; an unknown one names the known. */
@@ -27,13 +27,16 @@ export async function proseOf(
 ): Promise<ReadonlyMap<string, ProseSection>> {
   const file = `${runbook.id}.md`;
   const own = await proseIn(join(packageRoot(), 'runbooks', file));
-  return overlay === undefined ? own : layOver(own, await proseIn(join(overlay, file)));
+  if (overlay === undefined) return own;
+  const { layOver } = await import('../view/prose.ts');
+  return layOver(own, await proseIn(join(overlay, file)));
 }
 
 /** Bytes. The longest of ours has a hundredth of that. */
 const MOST_PROSE = 4 * 1024 * 1024;
 
 async function proseIn(path: string): Promise<ReadonlyMap<string, ProseSection>> {
+  const { proseByState } = await import('../view/prose.ts');
   try {
     return proseByState(readPlainFile(path, MOST_PROSE).toString('utf8'));
   } catch {

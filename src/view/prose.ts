@@ -1,3 +1,5 @@
+import { Lexer, type Token } from 'marked';
+
 /** What the responder reads in a state. Markdown. */
 export interface ProseSection {
   readonly title: string;
@@ -10,21 +12,37 @@ export interface ProseSection {
  */
 export function proseByState(markdown: string): ReadonlyMap<string, ProseSection> {
   const sections = new Map<string, ProseSection>();
-  for (const block of markdown.split(/^(?=#{2,3} )/m)) {
-    const [heading = '', ...rest] = block.split('\n');
-    const marker = /<!--\s*state:\s*([^>]*?)\s*-->/.exec(block);
-    if (marker === null) continue;
-    const section = {
-      title: heading.replace(/^#+\s*/, '').trim(),
-      markdown: rest
-        .join('\n')
-        .replace(/<!--[\s\S]*?-->/g, '')
-        .trim(),
-    };
-    for (const state of (marker[1] ?? '').split(/[\s,]+/))
-      if (state !== '') sections.set(state, below(sections.get(state), section));
+  for (const { title, blocks } of sectionsOf(new Lexer().blockTokens(markdown))) {
+    const states = blocks.flatMap(statesIn);
+    const section = { title, markdown: blocks.map(withoutComments).join('').trim() };
+    for (const state of states) sections.set(state, below(sections.get(state), section));
   }
   return sections;
+}
+
+interface Section {
+  readonly title: string;
+  readonly blocks: Token[];
+}
+
+function sectionsOf(blocks: readonly Token[]): readonly Section[] {
+  const sections: Section[] = [];
+  for (const block of blocks) {
+    const begins = block.type === 'heading' && (block['depth'] === 2 || block['depth'] === 3);
+    if (begins) sections.push({ title: String(block['text']), blocks: [] });
+    else sections.at(-1)?.blocks.push(block);
+  }
+  return sections;
+}
+
+function statesIn({ type, raw }: Token): string[] {
+  const marker = type === 'html' ? /<!--\s*state:\s*([^>]*?)\s*-->/u.exec(raw) : null;
+  return (marker?.[1] ?? '').split(/[\s,]+/u).filter((state) => state !== '');
+}
+
+/** A comment inside of code is code. */
+function withoutComments({ type, raw }: Token): string {
+  return type === 'code' ? raw : raw.replace(/<!--[\s\S]*?-->/gu, '');
 }
 
 /** A second section for the same state stands below the first, so that neither is lost. */

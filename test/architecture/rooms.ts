@@ -255,7 +255,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/view/**',
-    packages: ['chrono-node', 'type xstate'],
+    packages: ['chrono-node', 'marked', 'type xstate'],
     node: [],
     rooms: [
       'type machines/parts',

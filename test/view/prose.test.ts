@@ -82,6 +82,12 @@ describe("a team's own text", () => {
 });
 
 describe('the sections of a runbook', () => {
+  it('go on behind code that looks like a heading or a mark', () => {
+    const text = '```sh\n## restart it\ncf restart app # <!-- state: other -->\n```\n\nThen wait.';
+    const sections = proseByState(`## Ours\n<!-- state: waiting -->\n${text}\n`);
+    expect([...sections]).toEqual([['waiting', { title: 'Ours', markdown: text }]]);
+  });
+
   it('are those with a mark, by each state that the mark names', () => {
     expect([...RUNBOOK]).toEqual([
       ['confirming', { title: 'Confirm by name', markdown: 'Type the name.' }],
