@@ -17,10 +17,10 @@ export const MAX_NOTE_BYTES = 128 * 1024;
 
 const ED25519 = 0x01;
 
-/** Signs a text with an ed25519 key. The text must end in a line feed; the name holds no space and no plus. */
-export function signNote(text: string, name: string, privateKey: KeyObject, publicKey: KeyObject): string {
+/** Signs a text with an ed25519 key, whose public half comes as 32 bytes. The text must end in a line feed; the name holds no space and no plus. */
+export function signNote(text: string, name: string, privateKey: KeyObject, publicKey: Buffer): string {
   const signature = sign(null, Buffer.from(text), privateKey);
-  const line = Buffer.concat([keyId(name, rawPublicKey(publicKey)), signature]).toString('base64');
+  const line = Buffer.concat([keyId(name, publicKey), signature]).toString('base64');
   return `${text}\n— ${name} ${line}\n`;
 }
 

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { LifeboatError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import { type Checkpoint, checkpointText, installationOf } from './checkpoint.ts';
-import { signNote } from './signed-note.ts';
+import { rawPublicKey, signNote } from './signed-note.ts';
 
 /** Signs for one installation. The key itself stays inside. */
 export interface Signer {
@@ -20,11 +20,18 @@ export interface Signer {
 export function createSigner(privateKeyPem: Secret): Signer {
   const privateKey = parseKey(privateKeyPem);
   const publicKey = createPublicKey(privateKey);
+  const raw = rawPublicKey(publicKey);
+  // What is kept without armed calls is, letter by letter, the head that the append before it has signed.
+  let last = { text: '', note: '' };
   return {
     installation: installationOf(publicKey),
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    sign: (checkpoint) => signNote(checkpointText(checkpoint), checkpoint.origin, privateKey, publicKey),
-    note: (text, name) => signNote(text, name, privateKey, publicKey),
+    sign(checkpoint) {
+      const text = checkpointText(checkpoint);
+      if (text !== last.text) last = { text, note: signNote(text, checkpoint.origin, privateKey, raw) };
+      return last.note;
+    },
+    note: (text, name) => signNote(text, name, privateKey, raw),
   };
 }
 

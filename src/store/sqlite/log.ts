@@ -5,12 +5,14 @@ import { hearLog, NOTHING_SAID } from '../log/known-keys.ts';
 import { consistencyProof, EMPTY_ROOT, inclusionProof, rootOf } from '../log/merkle.ts';
 import type { StoredHead } from '../log/next-leaves.ts';
 import { checkDatabase } from './check.ts';
-import { answer, type Queries } from './queries.ts';
+import { answer as inWords, prepareSnapshot, type Queries } from './queries.ts';
 import { storedEntries } from './stored.ts';
 
 /** The log as readers see it; `vouch` is a writer's. */
 export function createLog(db: DatabaseSync, queries: Queries): Omit<Log, 'vouch'> {
   const count = db.prepare('SELECT count(*) AS count FROM entries');
+  const snapshot = prepareSnapshot(db);
+  const answer = <T>(look: () => T): T => inWords(() => snapshot(look));
   const rootAt = (size: number) => rootOf(size, queries.node).toString('hex');
   return {
     origin: async () => answer(() => hearLog(NOTHING_SAID, queries.read(LOG_STREAM)).origin),

@@ -1,8 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Entry, ProjectedRow, RowQuery } from '../journal.ts';
 import { createFold, foldTouched, selectRows, touchedBy } from '../projected.ts';
 import type { FoldedRow, Projection } from '../projections/projection.ts';
-import type { Queries } from './queries.ts';
+import { prepareSnapshot, type Queries } from './queries.ts';
 
 /** Entries that are folded at once while projections are rebuilt. */
 const PAGE = 1_000;
@@ -33,8 +33,11 @@ interface Stale {
   readonly dropped: readonly string[];
 }
 
-function staleRows(db: DatabaseSync, projections: readonly Projection[]): Stale {
-  const kept = db.prepare('SELECT name, version FROM projections').all() as unknown as Projection[];
+const KEPT = 'SELECT name, version FROM projections';
+
+/** `statement` is the prepared `KEPT`. */
+function staleRows(statement: StatementSync, projections: readonly Projection[]): Stale {
+  const kept = statement.all() as unknown as Projection[];
   const versions = new Map(kept.map(({ name, version }) => [name, version]));
   return {
     rebuilt: projections.filter(({ name, version }) => versions.get(name) !== version),
@@ -44,7 +47,7 @@ function staleRows(db: DatabaseSync, projections: readonly Projection[]): Stale 
 
 /** Whether the rows are those that this version of Lifeboat keeps, all of them and no others. */
 export function keepsRowsOf(db: DatabaseSync, projections: readonly Projection[]): boolean {
-  const { rebuilt, dropped } = staleRows(db, projections);
+  const { rebuilt, dropped } = staleRows(db.prepare(KEPT), projections);
   return rebuilt.length === 0 && dropped.length === 0;
 }
 
@@ -65,7 +68,7 @@ export function refreshProjections(
     const put = db.prepare('INSERT INTO rows VALUES (?, ?, ?, ?, ?)');
     const note = db.prepare('INSERT OR REPLACE INTO projections VALUES (?, ?)');
     const forget = db.prepare('DELETE FROM projections WHERE name = ?');
-    const { rebuilt, dropped } = staleRows(db, projections);
+    const { rebuilt, dropped } = staleRows(db.prepare(KEPT), projections);
     for (const name of dropped) {
       clear.run(name);
       forget.run(name);
@@ -89,17 +92,26 @@ export function askRows(
   queries: Queries,
   projections: readonly Projection[],
 ): (name: string, query?: RowQuery) => readonly ProjectedRow[] {
-  return (name, query = {}) => {
+  const snapshot = prepareSnapshot(db);
+  const statements = new Map<string, StatementSync>();
+  // A query has a few forms, and to prepare one takes longer than to ask it.
+  const prepared = (sql: string): StatementSync => {
+    const statement = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  const ask = (name: string, query: RowQuery = {}): readonly ProjectedRow[] => {
     const projection = projections.find((one) => one.name === name);
     if (projection === undefined) throw new RangeError(`no projection is called ${name}`);
-    if (staleRows(db, [projection]).rebuilt.length > 0)
+    if (staleRows(prepared(KEPT), [projection]).rebuilt.length > 0)
       return foldAll(queries, [projection]).flatMap(({ rows }) => selectRows(rows, query));
     const { sql, values } = selection(name, query);
-    return (db.prepare(sql).all(...values) as unknown as (ProjectedRow & { value: string })[]).map((row) => ({
+    return (prepared(sql).all(...values) as unknown as (ProjectedRow & { value: string })[]).map((row) => ({
       ...row,
       value: JSON.parse(row.value),
     }));
   };
+  return (name, query) => snapshot(() => ask(name, query));
 }
 
 function selection(name: string, { group, keyPrefix, limit, order }: RowQuery) {
