@@ -49,6 +49,11 @@ export function storableName(by: string): string {
 export function entryOf(stored: StoredEntry): Entry {
   if (hashOf(stored) !== stored.hash)
     throw damaged(stored, 'was changed: its content does not give its hash');
+  return hashedEntry(stored);
+}
+
+/** The same where the hash was just made of the row. */
+export function hashedEntry(stored: StoredEntry): Entry {
   refuseDepth(stored.body, 'the body');
   try {
     return { ...stored, stream: stored.stream as StreamName, body: JSON.parse(stored.body) };

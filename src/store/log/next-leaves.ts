@@ -5,11 +5,12 @@ import { canonicalBody } from '../canonical.ts';
 import { type Entry, type Json, LOG_STREAM, type StoredEntry, type StreamName } from '../journal.ts';
 import { leafText } from '../leaf.ts';
 import type { PreparedEntry } from '../new-entry.ts';
-import { readCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, parseCheckpoint, readCheckpoint } from './checkpoint.ts';
 import { CLOCK_MOVED, clockNote } from './clock-note.ts';
 import { hearLog, type LogSays } from './known-keys.ts';
 import { KEY_ANNOUNCED, LOG_BEGUN, STORE_ARRIVED } from './log-entries.ts';
 import { leafHash } from './merkle.ts';
+import { textOf } from './signed-note.ts';
 import type { Signer } from './signer.ts';
 import { grow, type Rim, rootOfRim } from './tree.ts';
 
@@ -104,19 +105,31 @@ export function nextLeaves(
 
 /**
  * Verifies what is stored before anything is signed on top of it: the newest head covers exactly the entries that are there,
- * and is signed by a key that the log knows. Throws `journal.damaged` otherwise. `rim` and `said` were read from the store.
+ * and is signed by a key that the log knows. Throws `journal.damaged` otherwise. `rim` and `said` were read from the store. `signer`: who
+ * needs no proof of what it has signed itself.
  */
-export function verifiedTip(tip: LogTip): LogTip {
+export function verifiedTip(tip: LogTip, signer?: Signer): LogTip {
   const { rim, head, said } = tip;
   if (head === undefined && rim.size === 0) return tip;
   if (head === undefined) throw unsigned(`${rim.size} entries have no signed head`);
   if (head.size !== rim.size) throw unsigned(`${rim.size} entries are there, and ${head.size} are signed`);
-  const read = readCheckpoint(head.note, [...said.keys.values()]);
-  if (read.result !== 'signed') throw unsigned('no key that the log knows has signed its newest head');
-  const { origin, size, root } = read.checkpoint;
+  const signed = signer && said.keys.has(signer.installation) ? ownCheckpoint(head.note, signer) : undefined;
+  const checkpoint = signed ?? signedCheckpoint(head.note, said);
+  if (checkpoint === undefined) throw unsigned('no key that the log knows has signed its newest head');
+  const { origin, size, root } = checkpoint;
   if (origin !== said.origin || size !== rim.size || root !== rootOfRim(rim).toString('hex'))
     throw unsigned('its newest signed head does not cover its entries');
   return tip;
+}
+
+function ownCheckpoint(note: string, signer: Signer): Checkpoint | undefined {
+  const claim = parseCheckpoint(textOf(note) ?? '');
+  return claim !== undefined && signer.hasMade(note, claim.origin) ? claim : undefined;
+}
+
+function signedCheckpoint(note: string, { keys }: LogSays): Checkpoint | undefined {
+  const read = readCheckpoint(note, [...keys.values()]);
+  return read.result === 'signed' ? read.checkpoint : undefined;
 }
 
 function toEntry({ index, stream, seq, at, by, type, body, hash }: StoredLeaf): Entry {

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { LifeboatError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import { type Checkpoint, checkpointText, installationOf } from './checkpoint.ts';
-import { rawPublicKey, signNote } from './signed-note.ts';
+import { rawPublicKey, signNote, textOf } from './signed-note.ts';
 
 /** Signs for one installation. The key itself stays inside. */
 export interface Signer {
@@ -14,24 +14,33 @@ export interface Signer {
   sign(checkpoint: Checkpoint): string;
   /** A signed note of any other text that ends in a line feed. The name has no space, no plus, and is no origin of a log. */
   note(text: string, name: string): string;
+  /** Whether this is a note of that name which it has made itself, lately: its signature needs no verifying then. */
+  hasMade(note: string, name: string): boolean;
 }
+
+/** Notes that a signer remembers. A writer meets its own again in the next append, or with the checkpoint of it. */
+const REMEMBERED = 100;
 
 /** A signer from the installation's ed25519 key (PKCS#8 PEM). Throws `evidence.bad-key` for anything else. */
 export function createSigner(privateKeyPem: Secret): Signer {
   const privateKey = parseKey(privateKeyPem);
   const publicKey = createPublicKey(privateKey);
   const raw = rawPublicKey(publicKey);
-  // What is kept without armed calls is, letter by letter, the head that the append before it has signed.
-  let last = { text: '', note: '' };
+  const made = new Map<string, string>();
+  const nameOf = (text: string, name: string) => `${name}\n${text}`;
+  const note = (text: string, name: string): string => {
+    // Without armed calls a checkpoint is, letter by letter, the head that the append before it has signed.
+    const signed = made.get(nameOf(text, name)) ?? signNote(text, name, privateKey, raw);
+    made.set(nameOf(text, name), signed);
+    if (made.size > REMEMBERED) made.delete(made.keys().next().value ?? '');
+    return signed;
+  };
   return {
     installation: installationOf(publicKey),
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    sign(checkpoint) {
-      const text = checkpointText(checkpoint);
-      if (text !== last.text) last = { text, note: signNote(text, checkpoint.origin, privateKey, raw) };
-      return last.note;
-    },
-    note: (text, name) => signNote(text, name, privateKey, raw),
+    sign: (checkpoint) => note(checkpointText(checkpoint), checkpoint.origin),
+    note,
+    hasMade: (signed, name) => made.get(nameOf(textOf(signed) ?? '', name)) === signed,
   };
 }
 

@@ -7,7 +7,7 @@ import { STORE_MOVED } from '../log/log-entries.ts';
 import { refuseMoved, verifiedTip } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
 import { grow, nodeAt, peaksOf, type Rim, rootOfRim } from '../log/tree.ts';
-import { entryOf } from '../new-entry.ts';
+import { hashedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Session } from './link.ts';
 import { foldRows, type Version } from './rows.ts';
@@ -108,18 +108,16 @@ async function lead(
   if (!rows.some(({ type }) => type === STORE_MOVED)) refuseMoved(said);
   if (!said.keys.has(signer.installation))
     return { placed: [], head: undefined, isPartial: false, isUnknown: true };
-  const tip = verifiedTip({
-    rim: rimOf(claim),
-    head: claim.head === null ? undefined : { ...claim.head, vouched: 0 },
-    // Of a hundred keys, only that of who signed it is tried.
-    said: { ...said, keys: new Map([...said.keys].filter(([name]) => name === claim.head?.installation)) },
-  });
+  // Of a hundred keys, only that of who signed it is tried.
+  const keys = new Map([...said.keys].filter(([name]) => name === claim.head?.installation));
+  const newest = claim.head === null ? undefined : { ...claim.head, vouched: 0 };
+  const tip = verifiedTip({ rim: rimOf(claim), head: newest, said: { ...said, keys } }, signer);
   if (tip.rim.size < options.known()) throw rolledBack(`entry ${options.known() - 1} of the log is gone`);
   let { rim } = tip;
   const leaves = rows.map((row) => {
     const hash = hashOf(row);
     const grown = grow(rim, Buffer.from(hash, 'hex'));
-    const entry = entryOf({ ...fieldsOf(row), index: rim.size, hash });
+    const entry = hashedEntry({ ...fieldsOf(row), index: rim.size, hash });
     rim = grown.rim;
     return { id: row.id, entry, tree: grown.tree };
   });
@@ -182,7 +180,7 @@ async function saidFor(
   options: SequenceOptions,
 ): Promise<LogSays> {
   let said = await options.said(session, false);
-  let foreign = unsignedRow(rows, said.keys.values());
+  let foreign = unsignedRow(rows, said.keys.values(), options.signer);
   const signers = [options.signer.installation, ...(head === null ? [] : [head.installation])];
   if (foreign !== undefined || signers.some((name) => !said.keys.has(name))) {
     said = await options.said(session, true);

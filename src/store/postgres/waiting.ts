@@ -1,6 +1,6 @@
 import type { Entry } from '../journal.ts';
 import { hashOf } from '../leaf.ts';
-import { entryOf, type PreparedEntry } from '../new-entry.ts';
+import { hashedEntry, type PreparedEntry } from '../new-entry.ts';
 import type { Lease } from './leases.ts';
 import type { Append } from './write.ts';
 
@@ -32,7 +32,7 @@ export function entriesOf({ sent, at }: Waiting, leaves: ReadonlyMap<string, num
   if (sent === undefined) return [];
   return sent.rows.map((row, nr) => {
     const fields = { ...row, at: at?.[nr] ?? '', by: sent.by };
-    return entryOf({ index: leaves.get(keyOf(row)) ?? -1, ...fields, hash: hashOf(fields) });
+    return hashedEntry({ index: leaves.get(keyOf(row)) ?? -1, ...fields, hash: hashOf(fields) });
   });
 }
 

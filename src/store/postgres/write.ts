@@ -135,8 +135,15 @@ export interface FreshRow extends LeafFields {
   readonly signature: string;
 }
 
-/** The first row whose append no known key has signed as it is there; undefined when all are well. */
-export function unsignedRow(rows: readonly FreshRow[], keys: Iterable<KeyObject>): FreshRow | undefined {
+/**
+ * The first row whose append no known key has signed as it is there; undefined when all are well. `own`: who needs no proof of what it
+ * has signed itself.
+ */
+export function unsignedRow(
+  rows: readonly FreshRow[],
+  keys: Iterable<KeyObject>,
+  own?: Signer,
+): FreshRow | undefined {
   const byId = Map.groupBy(keys, idOf);
   for (const [append, its] of Map.groupBy(rows, (row) => row.append)) {
     const [first] = its;
@@ -144,6 +151,7 @@ export function unsignedRow(rows: readonly FreshRow[], keys: Iterable<KeyObject>
     const { by, signature } = first;
     const isWhole = its.every((row) => row.by === by && row.signature === signature);
     const note = `${signedText(append, by, its)}${signature}`;
+    if (isWhole && own?.hasMade(note, SIGNED)) continue;
     const signers = byId.get(claimedId(signature)) ?? [];
     if (!isWhole || openNote(note, SIGNED, signers).result !== 'signed') return first;
   }
