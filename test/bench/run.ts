@@ -56,6 +56,12 @@ print(
   durable(journal.ratioWithCheckpoint, journal.appendMs + journal.checkpointMs),
   '<= 4',
 );
+const { rawMs, appendMs, checkpointMs } = journal.cpu;
+print(
+  '  processor time: raw, intent, with its checkpoint',
+  [rawMs, appendMs, appendMs + checkpointMs].map((ms) => ms.toFixed(2)).join(', '),
+  'none, in ms',
+);
 print('audit of a million entries', `${journal.verifyMillionSeconds.toFixed(1)} s`, '<= 10 s');
 
 const count = quick ? 10_000 : 100_000;
