@@ -5,6 +5,7 @@ import { afterAll, beforeAll, type TestContext } from 'vitest';
 import { type ForeignCapi, type ForeignCapiOptions, startForeignCapi } from './foreign/capi.ts';
 import type { App, Land, ServiceInstance } from './foreign/capi-land.ts';
 import { CANARIES, type House, type HouseOptions, openHouse } from './house.ts';
+import { installTool } from './install-tool.ts';
 import { copyProduct, type Product } from './product.ts';
 
 /** Words in binding parameters that must not show anywhere. */
@@ -108,9 +109,7 @@ function furnish(house: House, capi: ForeignCapi): StrangeHouse {
       const bin = join(house.folder, 'bin');
       mkdirSync(bin);
       mkdirSync(join(house.folder, '.cf'));
-      const tool = join(import.meta.dirname, 'foreign/cf.ts');
-      const lines = ['#!/bin/sh', `exec '${process.execPath}' '${tool}' "$@"`, ''];
-      writeFileSync(join(bin, 'cf'), lines.join('\n'), { mode: 0o755 });
+      installTool(bin, 'cf', join(import.meta.dirname, 'foreign/cf.ts'));
       const login = { Target: capi.url, AccessToken: isLoggedIn ? `bearer ${CANARIES.otherToken}` : '' };
       writeFileSync(join(house.folder, '.cf/config.json'), JSON.stringify(login), { mode: 0o600 });
       Object.assign(house.env, { PATH: `${bin}:${process.env['PATH']}` });

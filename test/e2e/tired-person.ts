@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Followed } from './follow-paper.ts';
+import { installTool } from './install-tool.ts';
 
 /** What a person has at hand who follows a paper. */
 export interface Hands {
@@ -22,9 +23,7 @@ export function followTired(paper: string, hands: Hands): Promise<Followed> {
   const { folder, token, api } = hands;
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
-  const tool = join(import.meta.dirname, 'cf-of-lab.ts');
-  writeFileSync(join(bin, 'cf'), `#!/bin/sh\nexec '${process.execPath}' '${tool}' "$@"\n`);
-  chmodSync(join(bin, 'cf'), 0o755);
+  installTool(bin, 'cf', join(import.meta.dirname, 'cf-of-lab.ts'));
   writeFileSync(join(folder, 'cf.json'), JSON.stringify({ api, token }), { mode: 0o600 });
   const path = join(folder, 'paper.sh');
   writeFileSync(path, paper, { mode: 0o600 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { failureOf } from '../../src/errors.ts';
 import { openPlatform } from '../../src/platform/open.ts';
+import { installTool } from '../e2e/install-tool.ts';
 import { rejection } from '../service/serve.ts';
 import { stamp } from './capi-model.ts';
 import { TOKEN } from './capi-server.ts';
@@ -24,10 +25,7 @@ async function cfScene(options: { readonly loggedIn?: boolean; readonly installe
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   mkdirSync(join(folder, '.cf'));
-  if (options.installed !== false) {
-    const tool = join(import.meta.dirname, 'fake-cf.ts');
-    writeFileSync(join(bin, 'cf'), `#!/bin/sh\nexec '${process.execPath}' '${tool}' "$@"\n`, { mode: 0o755 });
-  }
+  if (options.installed !== false) installTool(bin, 'cf', join(import.meta.dirname, 'fake-cf.ts'));
   const log = join(folder, 'log');
   writeFileSync(log, '');
   const config = join(folder, '.cf', 'config.json');
