@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { JsonTestResults } from 'vitest/node';
+import { quickFolder } from './quick-folder.ts';
+import { type Count, countTests, type FileTime } from './verify-report.ts';
 
 /*
  * `npm run verify`: everything a change must pass, one step after the other, whatever became of the one before. Ends with a
@@ -19,19 +20,8 @@ interface Step {
   readonly report?: string;
 }
 
-interface Count {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-  /** What failed, by name, with the first words of why. */
-  readonly names?: readonly string[];
-}
-
-/** More than these are to be looked up above. */
-const MOST_NAMES = 20;
-
-/** So many first lines of why a test failed stand below its name. */
-const REASON_LINES = 5;
+/** So many of the slowest files of tests stand at the end. */
+const SLOWEST = 10;
 
 /** So many last lines of what failed stand once more at the end. */
 const LAST_LINES = 15;
@@ -43,7 +33,7 @@ const STEPS: readonly Step[] = [
   testStep('long tests', 'test:long', 1800),
   {
     name: 'crashes, a sample',
-    npm: ['run', '--silent', 'test:crash', '--', '--sample', '180', '--accidents', '0.25', '--seed', '1'],
+    npm: ['run', '--silent', 'test:crash', '--', '--sample', '90', '--accidents', '0.25', '--seed', '1'],
     limit: 1200,
   },
   {
@@ -68,6 +58,7 @@ const STEPS: readonly Step[] = [
 ];
 
 const lines: string[] = [];
+const slowest: FileTime[] = [];
 const total = { passed: 0, failed: 0 };
 try {
   for (const step of STEPS) {
@@ -78,6 +69,7 @@ try {
     const count = step.report === undefined ? countStep(ok) : countTests(ok, step.report);
     total.passed += count.passed;
     total.failed += count.failed;
+    slowest.push(...count.files);
     const verdict = count.failed === 0 ? 'ok    ' : 'FAILED';
     const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6);
     const detail =
@@ -86,12 +78,14 @@ try {
         : '';
     lines.push(
       `${verdict} ${seconds} s  ${step.name}${detail}${problem === undefined ? '' : ` (${problem})`}`,
-      ...(step.report === undefined && !ok ? last : (count.names ?? [])).map((line) => `          ${line}`),
+      ...(step.report === undefined && !ok ? last : count.names).map((line) => `          ${line}`),
     );
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
+const slow = slowest.toSorted((one, other) => other.seconds - one.seconds).slice(0, SLOWEST);
+lines.push('', ...slow.map(({ file, seconds }) => `       ${seconds.toFixed(1).padStart(6)} s  ${file}`));
 process.stdout.write(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 ? 0 : 1;
 
@@ -110,6 +104,7 @@ async function run({
     // In a process group of its own, so that a step that hangs is ended with all that it has started.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, TMPDIR: quickFolder() },
   });
   const last: string[] = [];
   for (const [from, to] of [
@@ -148,55 +143,6 @@ async function run({
   }
 }
 
-/**
- * What the tests' own report says. A file that failed without a failed test (it could not be read, or its set-up broke) counts
- * as one failure; so does a run that failed for no reason that the report knows.
- */
-function countTests(ok: boolean, report: string): Count {
-  const {
-    numPassedTests: passed,
-    numPendingTests,
-    numTodoTests,
-    numFailedTests,
-    testResults,
-  } = readReport(report);
-  const broken = testResults.filter(
-    ({ status, assertionResults }) =>
-      status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-  );
-  const failed = numFailedTests + broken.length;
-  const names = testResults.flatMap(({ name: file, assertionResults }) =>
-    assertionResults
-      .filter(({ status }) => status === 'failed')
-      .map(({ fullName, failureMessages }) => {
-        const why = (failureMessages?.[0] ?? '').split('\n').slice(0, REASON_LINES);
-        return [`${relative(process.cwd(), file)}: ${fullName}`, ...why].join('\n            ');
-      }),
-  );
-  return {
-    passed,
-    failed: ok ? failed : Math.max(failed, 1),
-    skipped: numPendingTests + numTodoTests,
-    names: [...broken.map(({ name }) => relative(process.cwd(), name)), ...names].slice(0, MOST_NAMES),
-  };
-}
-
-/** The report of Vitest's JSON reporter; one without tests when there is none. */
-function readReport(report: string): JsonTestResults {
-  const nothing = {
-    numPassedTests: 0,
-    numFailedTests: 0,
-    numPendingTests: 0,
-    numTodoTests: 0,
-    testResults: [],
-  };
-  try {
-    return { ...nothing, ...JSON.parse(readFileSync(report, 'utf8')) };
-  } catch {
-    return nothing as unknown as JsonTestResults;
-  }
-}
-
 function countStep(ok: boolean): Count {
-  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, names: [], files: [] };
 }
