@@ -36,6 +36,7 @@ export interface Wish {
 
 /** A fifth of what is killed is killed on a screen. */
 const SCREEN_SHARE = 0.2;
+const LEAST_OF_A_KIND = 4;
 /** Where every pair is tried when no flow is named. */
 const PAIRED = ['rotate-key/62/headless', 'restore-backup/62/headless'];
 
@@ -71,11 +72,20 @@ export async function planOf(
   const share = (dress: Dress, part: number) => {
     const those = fixed.filter(({ scene }) => scene.dress === dress);
     const all = part === SCREEN_SHARE ? those.length : Number.POSITIVE_INFINITY;
-    return spread(those, Math.round(Math.min(wish.points, all) * part), draw);
+    return spreadOverKinds(those, Math.round(Math.min(wish.points, all) * part), draw);
   };
   const chosen = [...share('headless', 1 - onScreen), ...share('screen', onScreen), ...drawn, ...pairs];
   const kept = spread(chosen, wish.most ?? chosen.length, draw);
   return kept.map((task, at) => (draw() < wish.accidents ? struck(task, at) : task));
+}
+
+/** Evenly spread over the points of each kind, and never fewer than a few of a kind: of some there is one in each flow. */
+function spreadOverKinds(tasks: readonly Task[], count: number, draw: () => number): Task[] {
+  if (count >= tasks.length) return [...tasks];
+  const kinds = [...Map.groupBy(tasks, ({ point }) => point.kind).values()];
+  const least = Math.min(LEAST_OF_A_KIND, Math.floor(count / Math.max(1, kinds.length)));
+  const rest = (count - least * kinds.length) / tasks.length;
+  return kinds.flatMap((some) => spread(some, least + Math.round(some.length * rest), draw));
 }
 
 /** The same trial, with an accident after its kill. */
