@@ -29,12 +29,22 @@ async function runIn(house: House): Promise<string> {
   return entries.find(({ stream }) => stream.startsWith('run/'))?.stream.slice('run/'.length) ?? '';
 }
 
-/** What lies where a file is expected. Each is made at a path. */
-const THINGS: Readonly<Record<string, (path: string, begin: Buffer) => void>> = {
+type Things = Readonly<Record<string, (path: string, begin: Buffer) => void>>;
+
+/**
+ * What shows a reader without a limit, which grows, or one that waits inside an open. These are made wherever a file is
+ * expected, since each place could have a reader of its own.
+ */
+const TELLING: Things = {
   'a file of 1 GB': (path, begin) => ofSize(path, begin, 10 ** 9),
-  'a file of 5 GB': (path, begin) => ofSize(path, begin, 5 * 10 ** 9),
   'a pipe that nobody writes to': (path) => void spawnSync('mkfifo', ['-m', '600', path]),
   'a pipe that never ends': endless,
+};
+
+/** With what our readers refuse by the same look as the above, before they read: one place for each reader meets these. */
+const ALL: Things = {
+  ...TELLING,
+  'a file of 5 GB': (path, begin) => ofSize(path, begin, 5 * 10 ** 9),
   'a folder': (path) => mkdirSync(path),
 };
 
@@ -76,6 +86,8 @@ interface Place {
   readonly before?: (house: House) => Promise<void>;
   /** The commands do their work without the file. */
   readonly isOptional?: boolean;
+  /** Default: what tells most. */
+  readonly things?: Things;
 }
 
 const inFolder = (name: string) => (house: House) => join(house.folder, name);
@@ -94,13 +106,15 @@ function checkpointIn(home: string, path: RegExp): string {
 }
 
 const PLACES: Readonly<Record<string, Place>> = {
-  'the config': { path: inFolder('lifeboat.yaml'), commands: () => [READ, ['doctor']] },
+  // readBounded
+  'the config': { path: inFolder('lifeboat.yaml'), commands: () => [READ, ['doctor']], things: ALL },
   'a config that a flag names': {
     path: inFolder('other.yaml'),
     commands: (path) => [[...READ, '--config', path]],
   },
   'the token file': { path: inFolder('token'), commands: () => [READ, ['doctor']] },
-  'the passphrase file': { path: inFolder('passphrase'), commands: () => [['keys', 'list']] },
+  // readPrivateFile
+  'the passphrase file': { path: inFolder('passphrase'), commands: () => [['keys', 'list']], things: ALL },
   'the vault': { path: ({ home }) => join(home, 'vault.age'), commands: () => [['keys', 'list']] },
   'a key file': {
     path: inFolder('key'),
@@ -121,7 +135,12 @@ const PLACES: Readonly<Record<string, Place>> = {
     path: inFolder('request.txt'),
     commands: (path) => [['approve', path, '--confirm', 'orders']],
   },
-  'a bundle': { path: inFolder('bundle.tar'), commands: (path) => [['audit', 'verify', path]] },
+  // readPlainFile
+  'a bundle': {
+    path: inFolder('bundle.tar'),
+    commands: (path) => [['audit', 'verify', path]],
+    things: ALL,
+  },
   'a public key': {
     path: inFolder('key.pub'),
     before: rotated,
@@ -184,7 +203,7 @@ describe.skipIf(!hasProc)(
         const named: Readonly<Record<string, string>> = { RUN: run, OUT: out };
         const proper = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
         const begin = path.endsWith('.tar') ? Buffer.from('x') : proper;
-        for (const [name, make] of Object.entries(THINGS)) {
+        for (const [name, make] of Object.entries(place.things ?? TELLING)) {
           rmSync(path, { recursive: true, force: true });
           make(path, begin);
           for (const words of place.commands(path, house)) {
@@ -223,7 +242,7 @@ describe.skipIf(!hasProc)(
       ];
       for (const [path, begin, commands] of places) {
         const proper = existsSync(path) ? readFileSync(path) : undefined;
-        for (const [name, make] of Object.entries(THINGS)) {
+        for (const [name, make] of Object.entries(TELLING)) {
           rmSync(path, { recursive: true, force: true });
           mkdirSync(dirname(path), { recursive: true });
           make(path, begin);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import { transition } from 'xstate';
@@ -93,9 +94,12 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
   });
 
   test('every snapshot survives a round trip through JSON and fits its schema', () => {
-    for (const { snapshot } of situations) {
-      const plain: unknown = JSON.parse(JSON.stringify(snapshot.context));
-      expect(RecoveryContext.parse(plain)).toEqual(plain);
+    // Many situations differ in their state alone.
+    for (const text of new Set(situations.map(({ snapshot }) => JSON.stringify(snapshot.context)))) {
+      const plain: unknown = JSON.parse(text);
+      const parsed = RecoveryContext.parse(plain);
+      // The matcher, which is slow and says what differs, is asked only when something does.
+      if (!isDeepStrictEqual(parsed, plain)) expect(parsed).toEqual(plain);
     }
   });
 
