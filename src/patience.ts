@@ -1,5 +1,3 @@
-let stuck = 0;
-
 /** An operation did not come back in time. The message is the end of a sentence. */
 export class TooSlow extends Error {}
 
@@ -13,13 +11,7 @@ export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   let isBack = false;
   const giveUp = () => {
-    if (isBack) return;
-    stuck += 1;
-    const over = () => {
-      stuck -= 1;
-    };
-    doing.then(over, over);
-    reject(new TooSlow(`no answer within ${ms / 1000} s`));
+    if (!isBack) reject(new TooSlow(`no answer within ${ms / 1000} s`));
   };
   // Where this process itself stood still, answers that have come meanwhile are heard before the limit is.
   const timer = setTimeout(() => setImmediate(giveUp), ms);
@@ -29,16 +21,4 @@ export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
     isBack = true;
     clearTimeout(timer);
   }
-}
-
-/**
- * Ends the process. Node would wait at its end for threads that are inside the system; where an operation
- * never came back, the process becomes one that ends at once instead.
- */
-export function leave(exitCode: number): void {
-  if (stuck > 0 && process.execve !== undefined && process.platform !== 'win32') {
-    process.emit('exit', exitCode);
-    process.execve('/bin/sh', ['sh', '-c', `exit ${exitCode}`], process.env);
-  }
-  process.exit(exitCode);
 }

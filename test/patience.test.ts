@@ -18,11 +18,14 @@ test('what does not come back is not waited for', async () => {
 test('a process ends with its exit code also while a thread of it is inside a dead file system', () => {
   const pipe = join(temporaryHome(), 'pipe');
   execFileSync('mkfifo', [pipe]);
-  const patience = join(import.meta.dirname, '../src/patience.ts');
+  const [patience, leave] = ['patience', 'leave'].map((name) =>
+    JSON.stringify(join(import.meta.dirname, `../src/${name}.ts`)),
+  );
   // Nobody writes to the pipe: opening it is what opening a file on a dead mount is.
   const script = `
     import { open } from 'node:fs/promises';
-    import { leave, within } from ${JSON.stringify(patience)};
+    import { within } from ${patience};
+    import { leave } from ${leave};
     process.on('exit', (code) => console.log('leaving', code));
     await within(50, () => open(${JSON.stringify(pipe)}, 'r')).catch((thrown) => console.log(thrown.message));
     leave(5);

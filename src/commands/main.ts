@@ -5,7 +5,7 @@ import { keepPrivate } from './keep-private.ts';
 import { printError } from './print-error.ts';
 import { keepOutputWhole } from './whole-output.ts';
 
-export { leave } from '../patience.ts';
+export { leave } from '../leave.ts';
 
 /**
  * Runs one command line and gives its exit code. Rejects never; what goes wrong is printed to stderr, also when not all of the result
