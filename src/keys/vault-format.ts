@@ -5,7 +5,7 @@ import { Secret } from '../secret.ts';
 import { show } from '../text.ts';
 
 /**
- * scrypt with N = 2^17, r = 8: about 0.5 s and 128 MiB for each open and each write on a laptop core. The age tool's own
+ * scrypt with N = 2^17, r = 8: about 0.3 s and 128 MiB for each open and each write on a laptop core. The age tool's own
  * default is 2^18; it opens anything up to 2^22, the library up to 2^20.
  */
 export const WORK_FACTOR = 17;
@@ -22,7 +22,6 @@ const Contents = z.strictObject({
 /**
  * The vault's bytes: a binary age v1 file, encrypted to a passphrase, holding the canonical JSON (RFC 8785)
  * `{"items":{account: secret},"version":1}`. `age --decrypt vault.age` opens it without Lifeboat.
- * Blocks the thread while scrypt runs.
  */
 export async function sealItems(
   items: ReadonlyMap<string, Secret>,
@@ -32,10 +31,9 @@ export async function sealItems(
   const plain = [...items].map(([account, secret]) => [account, secret.reveal()] as const);
   const text = canonicalize({ version: 1, items: Object.fromEntries(plain) });
   if (text === undefined) throw new TypeError('a vault is always an object');
-  const { Encrypter } = await import('age-encryption');
+  const [{ Encrypter }, { passphraseRecipient }] = await age();
   const encrypter = new Encrypter();
-  encrypter.setPassphrase(passphrase.reveal());
-  encrypter.setScryptWorkFactor(workFactor);
+  encrypter.addRecipient(passphraseRecipient(passphrase, workFactor));
   return Buffer.from(await encrypter.encrypt(text));
 }
 
@@ -52,10 +50,15 @@ export async function openItems(
   return new Map(Object.entries(items).map(([account, text]) => [account, new Secret(text)]));
 }
 
+/** Only a vault needs it. */
+function age() {
+  return Promise.all([import('age-encryption'), import('./passphrase.ts')]);
+}
+
 async function decrypt(bytes: Buffer, passphrase: Secret, path: string): Promise<string> {
-  const { Decrypter } = await import('age-encryption');
+  const [{ Decrypter }, { passphraseIdentity }] = await age();
   const decrypter = new Decrypter();
-  decrypter.addPassphrase(passphrase.reveal());
+  decrypter.addIdentity(passphraseIdentity(passphrase));
   try {
     return await decrypter.decrypt(bytes, 'text');
   } catch (cause) {

@@ -28,7 +28,7 @@ const VAULT_FILE = { name: 'vault file', mayBeLinkOrPipe: false };
  * The vault file as a key store. It is unlocked at the first use and kept open in memory; the file is looked
  * at again before every answer and, under a lock between processes, before every write, so two processes
  * never lose each other's items. If the process dies, the old file or the new one is there whole. Unlocking
- * and each write block the thread for about half a second (scrypt).
+ * and each write take about 0.3 s of another thread (scrypt).
  *
  * Besides the codes of the port: `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy`, `keys.gone`,
  * `keys.weak-passphrase`.
