@@ -36,7 +36,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
     const { expect } = context;
     const opened = await house(context, { taskMs: 600_000 });
     const warp = { NODE_OPTIONS: `--import ${join(import.meta.dirname, '../faults/warp.ts')}` };
-    Object.assign(opened.env, warp, { FAULTS_SPEED: '100' });
+    Object.assign(opened.env, warp, { FAULTS_SPEED: '400' });
     const left = await opened.run(...command);
     expect(left.code, left.stderr).toBe(3);
     expect(left.stderr).toMatch(/the step has taken .*, which is too long: no finished actions tell/u);
