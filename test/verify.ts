@@ -30,7 +30,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
 
 const STEPS: readonly Step[] = [
   testStep('tests', 'test', 900),
-  testStep('long tests', 'test:long', 1800),
+  testStep('long tests', 'test:long', 2700),
   {
     name: 'crashes, a sample',
     npm: ['run', '--silent', 'test:crash', '--', '--sample', '90', '--accidents', '0.25', '--seed', '1'],
