@@ -1,9 +1,9 @@
 import { runbooks } from '../../machines/index.ts';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
+import { metaAt } from '../../machines/parts/states.ts';
 import { EXIT, failureOf, LifeboatError } from '../errors.ts';
 import { fold } from '../runner/fold.ts';
 import { type Callable, operationAt } from '../service/revisions.ts';
-import { metaAt } from '../view/build-run-view.ts';
 import type { Sites } from './sites.ts';
 
 /** What is needed of an instance to know what can be run on it. */
@@ -65,7 +65,7 @@ function lackingOn(
   path: readonly string[],
 ): Lacking[] {
   return path
-    .flatMap((state) => metaAt(runbook, state)?.calls ?? [])
+    .flatMap((state) => metaAt(runbook.machine, state)?.calls ?? [])
     .flatMap((call) => {
       const operation = operationAt(call.method, call.path);
       const site = call.on === 'target' ? (target ?? instance) : instance;

@@ -3,6 +3,7 @@ import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
+import { isFinalAt, metaAt, statePath } from '../../machines/parts/states.ts';
 import { timelineOf } from '../evidence/measure/timeline.ts';
 import { formatTime, formatValue, readable } from '../format.ts';
 import type { Entry } from '../store/journal.ts';
@@ -49,8 +50,8 @@ export function buildRunView(facts: RunFacts): RunView {
   const record = recordOf(entries);
   const { started, promised } = record;
   const head = (started?.body ?? {}) as { mode?: 'LIVE' | 'REHEARSAL'; operator?: string };
-  const state = String(snapshot.value);
-  const meta = metaAt(runbook, state);
+  const state = statePath(snapshot);
+  const meta = metaAt(runbook.machine, state);
   const section = facts.prose.get(state);
   const movedMs = timelineOf(entries)?.clockMovedMs ?? 0;
   const operator = head.operator ?? started?.by ?? 'the operator';
@@ -83,11 +84,6 @@ export function buildRunView(facts: RunFacts): RunView {
   };
 }
 
-/** What a state of a machine says about itself. */
-export function metaAt(runbook: Runbook, state: string): Meta | undefined {
-  return runbook.machine.states[state]?.meta as Meta | undefined;
-}
-
 /** One fact, formatted and cleaned. */
 export function viewFact({ label, value, unit, tone }: Fact): FactLine {
   return { label, value: readable(formatValue(value, unit)), tone: tone ?? 'plain' };
@@ -99,12 +95,12 @@ function viewRail(
   { states }: RunRecord,
 ): RailStep[] {
   const visited = [...states]
-    .filter((state) => !isFinal(runbook, state))
-    .map((state) => metaAt(runbook, state)?.step);
+    .filter((state) => !isFinalAt(runbook.machine, state))
+    .map((state) => metaAt(runbook.machine, state)?.step);
   const reached = new Set([runbook.steps[0]?.id, ...visited]);
   const over = snapshot.status === 'done';
   const complete =
-    over && runbook.closing(snapshot.context as never, String(snapshot.value)).outcome !== 'stopped';
+    over && runbook.closing(snapshot.context as never, statePath(snapshot)).outcome !== 'stopped';
   const here = over ? (visited.at(-1) ?? runbook.steps[0]?.id) : meta?.step;
   const current = complete ? runbook.steps.length : runbook.steps.findIndex((step) => step.id === here);
   const skipped = new Map(
@@ -118,10 +114,6 @@ function viewRail(
       return { ...noted, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
     return { ...noted, state: note !== undefined || !reached.has(step.id) ? 'skipped' : 'done' };
   });
-}
-
-function isFinal(runbook: Runbook, state: string): boolean {
-  return runbook.machine.states[state]?.type === 'final';
 }
 
 function askedNow(

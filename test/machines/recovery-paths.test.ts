@@ -4,6 +4,7 @@ import { transition } from 'xstate';
 import { runbooks } from '../../machines/index.ts';
 import { stillOwed } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import { RecoveryContext } from '../../machines/recovery/context.ts';
 import { hasActed, isReachable, isRestored } from '../../machines/recovery/weigh.ts';
 import { answersAt, type Exploration, explore, keysOf, questionAt } from './explore.ts';
@@ -41,7 +42,7 @@ const WALKS = CASES.map(({ id, inputs }) => {
 
 describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => {
   test('no state is unreachable', () => {
-    const reached = new Set(situations.map(({ snapshot }) => String(snapshot.value)));
+    const reached = new Set(situations.map(({ snapshot }) => statePath(snapshot)));
     const all = Object.entries(runbook.machine.config.states ?? {})
       .filter(([, state]) => !('always' in state))
       .map(([name]) => name);
@@ -59,17 +60,17 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
       const question = questionAt(runbook, snapshot);
       if (question === undefined) continue;
       const answers = answersAt(runbook, snapshot);
-      expect(answers.length, String(snapshot.value)).toBeGreaterThan(0);
+      expect(answers.length, statePath(snapshot)).toBeGreaterThan(0);
       expect(new Set(keysOf(question)).size).toBe(question.options.length);
       for (const event of answers)
-        expect(snapshot.can(event as never), `${snapshot.value} ${event.type}`).toBe(true);
+        expect(snapshot.can(event as never), `${statePath(snapshot)} ${event.type}`).toBe(true);
     }
   });
 
   test('no recommended answer destroys, and none is recommended beside a failure', () => {
     for (const { snapshot } of situations) {
       const recommended = (questionAt(runbook, snapshot)?.options ?? []).filter((one) => one.recommended);
-      expect(recommended.length, String(snapshot.value)).toBeLessThanOrEqual(1);
+      expect(recommended.length, statePath(snapshot)).toBeLessThanOrEqual(1);
       if (snapshot.hasTag('failed' as never)) expect(recommended).toEqual([]);
       for (const { event } of recommended) {
         const [next] = transition(runbook.machine, snapshot as never, event as never);
@@ -81,13 +82,13 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
   test('every failure state shows retry, skip, mark as done and stop, each open or with the reason why not', () => {
     const ways = ['operator.retry', 'operator.skip', 'operator.markDone', 'operator.stop'];
     const failed = situations.filter(
-      ({ snapshot }) => snapshot.hasTag('failed' as never) && snapshot.value !== 'keyNotInForce',
+      ({ snapshot }) => snapshot.hasTag('failed' as never) && statePath(snapshot) !== 'keyNotInForce',
     );
     for (const { snapshot } of failed) {
       const options = questionAt(runbook, snapshot)?.options ?? [];
       expect(
         options.map(({ event }) => event.type),
-        String(snapshot.value),
+        statePath(snapshot),
       ).toEqual(ways);
     }
   });
@@ -102,7 +103,7 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
   test('a run ends with nothing owed, and is proven only by what the service said in it', () => {
     for (const { snapshot } of situations) {
       const context = snapshot.context as RecoveryContext;
-      const closing = runbook.closing(context as never, String(snapshot.value));
+      const closing = runbook.closing(context as never, statePath(snapshot));
       expect(runbook.facts(context as never)).toBeInstanceOf(Array);
       if (snapshot.status !== 'done') continue;
       expect(stillOwed(context.obligations)).toEqual([]);
@@ -121,7 +122,7 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
       const owed = stillOwed(obligations).filter(({ kind }) => kind !== 'release-updates');
       if (snapshot.status === 'done' || owed.length === 0) continue;
       const types = answersAt(runbook, snapshot).map(({ type }) => type);
-      expect(types, String(snapshot.value)).not.toContain('operator.stop');
+      expect(types, statePath(snapshot)).not.toContain('operator.stop');
     }
   });
 
@@ -155,7 +156,7 @@ function identity(snapshot: AnyMachineSnapshot): unknown {
   const { duties, obligations, restore, fresh } = context;
   if (!isUsed(snapshot)) {
     const { drift, safety, proof, time, chosen } = context;
-    const isTasked = /safety|proof|backup/i.test(String(snapshot.value));
+    const isTasked = /safety|proof|backup/i.test(statePath(snapshot));
     const tasks = isTasked
       ? [safety, proof].map(({ landed, absences }) => [landed !== undefined, absences])
       : [proof.landed !== undefined];
@@ -172,7 +173,7 @@ function identity(snapshot: AnyMachineSnapshot): unknown {
       ...peace(context),
     ];
   }
-  const isTaking = String(snapshot.value).includes('resh');
+  const isTaking = statePath(snapshot).includes('resh');
   return [
     context.facts?.unsaid !== undefined,
     isTaking ? [fresh.landed !== undefined, fresh.absences] : [],
@@ -181,7 +182,7 @@ function identity(snapshot: AnyMachineSnapshot): unknown {
       .map(({ id }) => id)
       .sort(),
     obligations.length > 0,
-    PAYING.includes(String(snapshot.value)) ? [context.paying, context.payingAll] : [],
+    PAYING.includes(statePath(snapshot)) ? [context.paying, context.payingAll] : [],
     duties?.way,
     context.onRecord?.card !== undefined && obligations.length === 0,
     context.updates !== undefined,

@@ -3,6 +3,7 @@ import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { runbooks } from '../../machines/index.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import { RotateKeyContext } from '../../machines/rotate-key/context.ts';
 import { rotateKeyMachine } from '../../machines/rotate-key.ts';
 import { outcomesOf } from './outcomes.ts';
@@ -16,7 +17,7 @@ interface Situation {
 }
 
 const situations = explore();
-const reached = new Set(situations.map(({ snapshot }) => String(snapshot.value)));
+const reached = new Set(situations.map(({ snapshot }) => statePath(snapshot)));
 
 describe('every path through rotate-key', () => {
   test('the exploration is not trivial, and no state is unreachable', () => {
@@ -36,7 +37,7 @@ describe('every path through rotate-key', () => {
 
   test('no key is sent before it is stored', () => {
     for (const { snapshot } of situations) {
-      if (snapshot.value === 'settingKey') expect(snapshot.context.key).toBeDefined();
+      if (statePath(snapshot) === 'settingKey') expect(snapshot.context.key).toBeDefined();
     }
   });
 
@@ -51,11 +52,14 @@ describe('every path through rotate-key', () => {
   });
 
   test('a backup that opens with another key is not the last word where it was adopted: then another one can be asked for', () => {
-    const found = situations.filter(({ snapshot }) => snapshot.value === 'keyNotInForce');
+    const found = situations.filter(({ snapshot }) => statePath(snapshot) === 'keyNotInForce');
     expect(found.length).toBeGreaterThan(0);
     for (const { snapshot } of found) {
       const [next] = transition(rotateKeyMachine, snapshot as never, { type: 'operator.retry' });
-      expect([next.value, next.context.intents]).toEqual(['creatingBackup', snapshot.context.intents + 1]);
+      expect([statePath(next), next.context.intents]).toEqual([
+        'creatingBackup',
+        snapshot.context.intents + 1,
+      ]);
     }
     for (const { snapshot } of found) {
       const isAdopted = snapshot.context.backup?.adopted === true;
@@ -98,7 +102,7 @@ describe('every path through rotate-key', () => {
       'recordFailed',
     ];
     for (const name of general) {
-      const found = situations.find(({ snapshot }) => snapshot.value === name);
+      const found = situations.find(({ snapshot }) => statePath(snapshot) === name);
       const question = found === undefined ? undefined : questionAt(found.snapshot);
       expect(question?.options.map(({ event }) => event.type)).toEqual([
         'operator.retry',
@@ -112,7 +116,7 @@ describe('every path through rotate-key', () => {
   test('every open answer to every question moves the machine', () => {
     for (const { snapshot } of situations) {
       for (const event of answersAt(snapshot))
-        expect(snapshot.can(event as never), `${snapshot.value} ${event.type}`).toBe(true);
+        expect(snapshot.can(event as never), `${statePath(snapshot)} ${event.type}`).toBe(true);
     }
   });
 
@@ -142,8 +146,8 @@ describe('the registry', () => {
     const runbook = runbooks['rotate-key'];
     for (const { snapshot } of situations) {
       expect(runbook?.facts(snapshot.context as never)).toBeInstanceOf(Array);
-      const closing = runbook?.closing(snapshot.context as never, String(snapshot.value));
-      expect(closing?.proven).toBe(snapshot.value === 'done' && snapshot.context.proven);
+      const closing = runbook?.closing(snapshot.context as never, statePath(snapshot));
+      expect(closing?.proven).toBe(statePath(snapshot) === 'done' && snapshot.context.proven);
     }
   });
 });
@@ -177,9 +181,9 @@ function explore(): Situation[] {
 function identity({ snapshot, confirmed }: Situation): string {
   const context = snapshot.context as RotateKeyContext;
   const { facts, key, setting, verification, absences, drift, proven } = context;
-  const asked = snapshot.value === 'offeringOldProof' ? facts?.keysHeld.length : undefined;
+  const asked = statePath(snapshot) === 'offeringOldProof' ? facts?.keysHeld.length : undefined;
   return JSON.stringify([
-    snapshot.value,
+    statePath(snapshot),
     confirmed,
     facts?.ground.newestBackup,
     asked,
@@ -227,7 +231,7 @@ function questionAt(snapshot: AnyMachineSnapshot): Question | undefined {
 }
 
 function metaAt(snapshot: AnyMachineSnapshot): StateMeta<unknown, never> | undefined {
-  return rotateKeyMachine.states[String(snapshot.value) as 'checking']?.meta as
+  return rotateKeyMachine.states[statePath(snapshot) as 'checking']?.meta as
     | StateMeta<unknown, never>
     | undefined;
 }

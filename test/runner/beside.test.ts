@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { statePath } from '../../machines/parts/states.ts';
 import type { ActivityContext, AnyActivity, Overdue } from '../../src/activities/activity.ts';
 import { answerToTheChange, makeWorld, obedient, reaches } from './world.ts';
 
@@ -40,9 +41,9 @@ describe('beside a wait', () => {
     const { run } = await atTheWait(waits);
     await run.answer({ event: 'operator.lookAgain' });
     await expect.poll(() => waits.begun.length).toBe(2);
-    expect(run.state().snapshot.value).toBe('waitingForBackup');
+    expect(statePath(run.state().snapshot)).toBe('waitingForBackup');
     waits.begun[0]?.end({ id: 4, status: 'done' });
-    expect(run.state().snapshot.value).toBe('waitingForBackup');
+    expect(statePath(run.state().snapshot)).toBe('waitingForBackup');
     waits.begun[1]?.end({ id: 4, status: 'done' });
     await reaches(run, 'done');
     await run.ended;

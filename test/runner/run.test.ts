@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { statePath } from '../../machines/parts/states.ts';
 import { LifeboatError } from '../../src/errors.ts';
 import { listRuns } from '../../src/runner/runs.ts';
 import { Secret } from '../../src/secret.ts';
@@ -207,7 +208,7 @@ describe('refused credentials', () => {
     );
     const run = await world.takeUp();
     expect(await run.ended).toEqual({ how: 'paused', exitCode: 4 });
-    expect(run.state().snapshot.value).toBe('checking');
+    expect(statePath(run.state().snapshot)).toBe('checking');
     const where = async () => (await listRuns(world.journal)).map((one) => one.where);
     expect(await where()).toEqual(['waits for credentials']);
     const again = await world.takeUp({ activities: obedient() });

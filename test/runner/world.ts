@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import type { AnyActivity } from '../../src/activities/activity.ts';
 import type { Run, RunDeps } from '../../src/runner/run.ts';
 import { startRun } from '../../src/runner/runs.ts';
@@ -123,12 +124,12 @@ function firstOutput(verb: string): unknown {
 export function reaches(run: Run, state: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const look = () => {
-      if (run.state().snapshot.value === state) resolve();
+      if (statePath(run.state().snapshot) === state) resolve();
     };
     run.subscribe(look);
     look();
     run.ended.then(
-      () => reject(new Error(`the run ended before ${state}, at ${run.state().snapshot.value}`)),
+      () => reject(new Error(`the run ended before ${state}, at ${statePath(run.state().snapshot)}`)),
       reject,
     );
   });

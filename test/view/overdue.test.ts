@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import type { ActivityContext, AnyActivity } from '../../src/activities/activity.ts';
 import { portOf } from '../../src/commands/run-port.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
@@ -79,7 +80,7 @@ test('without a person, the line is printed once, no answer is asked for, and th
   await expect.poll(() => printed).toContain('wait for backup has taken 10 min');
   expect(printed.split('waiting for the backup for more than 9 min')).toHaveLength(2);
   expect(printed).not.toContain('question:');
-  expect(run.state().snapshot.value).toBe('waitingForBackup');
+  expect(statePath(run.state().snapshot)).toBe('waitingForBackup');
   await run.detach();
   await shown;
 });

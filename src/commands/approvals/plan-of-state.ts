@@ -1,11 +1,11 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { statePath } from '../../../machines/parts/states.ts';
 import { begunOf } from '../../approvals/begun.ts';
 import type { Plan } from '../../approvals/plan.ts';
 import { asksFor } from '../../approvals/policy.ts';
 import { isAskedOnRecord } from '../../approvals/standing.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { questionOf } from '../../runner/answer.ts';
-import { statePath } from '../../runner/fold.ts';
 import type { RunState } from '../../runner/run.ts';
 import { viewFact } from '../../view/build-run-view.ts';
 import { plannedSteps } from '../../view/plan-view.ts';

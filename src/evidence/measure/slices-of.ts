@@ -1,4 +1,5 @@
-import type { Runbook, StateMeta, TimeSlice } from '../../../machines/parts/runbook.ts';
+import type { Runbook, TimeSlice } from '../../../machines/parts/runbook.ts';
+import { leavesOf, metaAt } from '../../../machines/parts/states.ts';
 
 /**
  * In which slice of a recovery's time a state passes, by what the machine says of it: a question is human time, whatever else it says.
@@ -7,8 +8,8 @@ import type { Runbook, StateMeta, TimeSlice } from '../../../machines/parts/runb
 export function slicesOf(
   runbook: Pick<Runbook, 'machine'>,
 ): ((state: string) => TimeSlice | undefined) | undefined {
-  const states = Object.entries(runbook.machine.states).map(([state, { meta }]) => {
-    const { question, slice } = (meta ?? {}) as Partial<StateMeta<unknown, never>>;
+  const states = leavesOf(runbook.machine).map((state) => {
+    const { question, slice } = metaAt(runbook.machine, state) ?? {};
     return [state, question === undefined ? slice : 'human'] as const;
   });
   const slices = new Map(states);

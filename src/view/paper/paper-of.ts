@@ -1,4 +1,5 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { metaAt } from '../../../machines/parts/states.ts';
 import { viewFact } from '../build-run-view.ts';
 import { viewSettled } from '../view-obligations.ts';
 import { renderPaper } from './render-paper.ts';
@@ -26,11 +27,10 @@ export interface PaperWish {
  */
 export function paperOf({ runbook, state, context, runId, path, sites, now, rehearsal }: PaperWish): string {
   const steps = runbook.paper?.(context as never, state) ?? NO_PAPER;
-  const meta = runbook.machine.states[state]?.meta as { readonly title?: string } | undefined;
   const head = {
     runId,
     title: runbook.title,
-    at: meta?.title ?? state,
+    at: metaAt(runbook.machine, state)?.title ?? state,
     writtenAt: now,
     path,
     known: knownBy(runbook, context),
