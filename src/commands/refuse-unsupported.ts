@@ -1,4 +1,5 @@
 import { runbooks } from '../../machines/index.ts';
+import { mainPathOf } from '../../machines/parts/phases.ts';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
 import { metaAt } from '../../machines/parts/states.ts';
 import { EXIT, failureOf, LifeboatError } from '../errors.ts';
@@ -48,14 +49,14 @@ export function refuseUnsupported(
 /** The runbooks that need no call which the instance's revision lacks. */
 export function runnableOn(site: Site): readonly string[] {
   return Object.values(runbooks)
-    .filter((one) => lackingOn(one, { instance: site, target: site }, one.mainPath).length === 0)
+    .filter((one) => lackingOn(one, { instance: site, target: site }, mainPathOf(one.machine)).length === 0)
     .map(({ id }) => id);
 }
 
 /** The states that a run with this input passes without trouble, in order. */
 export function pathOf(runbook: Runbook, input: unknown): readonly string[] {
   const { snapshot } = fold(runbook, input, []);
-  return runbook.pathOf?.(snapshot.context as never) ?? runbook.mainPath;
+  return mainPathOf(runbook.machine, snapshot.context);
 }
 
 /** The calls on a path that a run cannot do without and the revision does not have. */

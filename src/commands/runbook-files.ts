@@ -4,7 +4,7 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import { readPlainFile } from '../bounded-file.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { show } from '../text.ts';
-import { layOver, type ProseSection, proseByState } from '../view/prose.ts';
+import { layOver, type ProseSection, proseByState, proseOfStates } from '../view/prose.ts';
 import { packageRoot } from './package-root.ts';
 
 /** The runbook of that name; an unknown one names the known. */
@@ -26,9 +26,16 @@ export async function proseOf(
   overlay?: string,
 ): Promise<ReadonlyMap<string, ProseSection>> {
   const file = `${runbook.id}.md`;
-  const own = await proseIn(join(packageRoot(), 'runbooks', file));
-  return overlay === undefined ? own : layOver(own, await proseIn(join(overlay, file)));
+  const ours = join(packageRoot(), 'runbooks');
+  const shared = await proseIn(join(ours, SHARED));
+  const own = proseOfStates(runbook.machine, await proseIn(join(ours, file)), shared);
+  if (overlay === undefined) return own;
+  const team = await proseIn(join(overlay, file));
+  return layOver(own, proseOfStates(runbook.machine, team, await proseIn(join(overlay, SHARED))));
 }
+
+/** What is said once of the phases that several runbooks share; a team may have one as well. */
+const SHARED = 'phases.md';
 
 /** Bytes. The longest of ours has a hundredth of that. */
 const MOST_PROSE = 4 * 1024 * 1024;

@@ -1,3 +1,4 @@
+import { mainPathOf, stepOf } from '../../machines/parts/phases.ts';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
 import { hasTagAt, metaAt } from '../../machines/parts/states.ts';
 import { show } from '../text.ts';
@@ -53,7 +54,7 @@ export type RouteFor = (call: PlannedCall) => Pick<PlannedCall, 'method' | 'path
 export function plannedSteps(
   runbook: Runbook,
   names: PlanNames,
-  path: readonly string[] = runbook.mainPath,
+  path: readonly string[] = mainPathOf(runbook.machine),
   routeFor: RouteFor = (call) => call,
 ): PlannedStep[] {
   return path.flatMap((state): PlannedStep[] => {
@@ -66,7 +67,7 @@ export function plannedSteps(
     return [
       {
         state,
-        step: meta.step,
+        step: stepOf(state),
         title: meta.title,
         calls,
         does,

@@ -1,8 +1,8 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import type { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
-import type { RecoveryContext } from '../../machines/recovery/context.ts';
 import { eventsAt, outcomeEvent, questionAt } from './explore.ts';
 import type { Outcome } from './outcomes.ts';
 import { outcomesOf } from './recovery-outcomes.ts';
@@ -33,7 +33,7 @@ export function drive(id: string, input: object, told: Readonly<Record<string, O
     passed,
     sent,
     state: () => statePath(snapshot),
-    context: () => snapshot.context as RecoveryContext,
+    context: () => snapshot.context as RunContext,
     question: () => questionAt(runbook, snapshot),
     closing: () => runbook.closing(snapshot.context as never, statePath(snapshot)),
     answer(event: object) {

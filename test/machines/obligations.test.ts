@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import type { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
+import { RestoreBackupInput } from '../../machines/inputs.ts';
 import { type Obligation, stillOwed, unboundWords } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
-import { type RecoveryContext, RestoreBackupInput } from '../../machines/recovery/context.ts';
 import { answersAt, eventsAt, outcomeEvent } from './explore.ts';
 import type { Outcome } from './outcomes.ts';
 import { app, duties, outcomesOf } from './recovery-outcomes.ts';
@@ -16,7 +17,7 @@ const runbook = runbooks['restore-backup'] as Runbook;
 function owing(found: unknown = duties): AnyMachineSnapshot {
   const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
   let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
-  for (let steps = 0; statePath(snapshot) !== 'owing'; steps += 1) {
+  for (let steps = 0; statePath(snapshot) !== 'followUps.asking'; steps += 1) {
     if (steps > 60) throw new Error(`it never owes, it is ${statePath(snapshot)}`);
     snapshot = step(snapshot, 0, found);
   }
@@ -34,7 +35,18 @@ function step(snapshot: AnyMachineSnapshot, nth: number, found: unknown): AnyMac
   return next;
 }
 
-const contextOf = (snapshot: AnyMachineSnapshot) => snapshot.context as RecoveryContext;
+const SENT = [
+  'restore.sending',
+  'restore.waiting',
+  'available.waiting',
+  'count.counting',
+  'followUps.listing',
+];
+
+const contextOf = ({ context }: AnyMachineSnapshot) => {
+  const { failure, followUps } = context as RunContext;
+  return { failure, ...followUps };
+};
 const idsOf = (obligations: readonly Obligation[]) => obligations.map(({ id }) => id);
 
 /** Gives an answer, and then the verbs' first outcomes until a person is asked or the run ends. */
@@ -54,19 +66,15 @@ describe('what is owed after a restore', () => {
     const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
     let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
     const told: [string, string[]][] = [];
-    for (; statePath(snapshot) !== 'owing'; snapshot = step(snapshot, 0, duties)) {
+    for (; statePath(snapshot) !== 'followUps.asking'; snapshot = step(snapshot, 0, duties)) {
       const state = statePath(snapshot);
       expect(runbook.obligations?.(snapshot.context as never), state).toEqual([]);
       told.push([state, idsOf(runbook.obligations?.(snapshot.context as never, state) ?? [])]);
     }
     const ids = ['rebind-orders-api', 'service-key-ops', 'fresh-backup', 'renew-card'];
-    const sent = told.findIndex(([state]) => state === 'restoring');
+    const sent = told.findIndex(([state]) => state === 'restore.sending');
     expect(told.slice(0, sent).filter(([, owed]) => owed.length > 0)).toEqual([]);
-    expect(told.slice(sent)).toEqual(
-      ['restoring', 'waitingForRestore', 'waitingForInstance', 'countingAfter', 'listingDuties'].map(
-        (state) => [state, ids],
-      ),
-    );
+    expect(told.slice(sent)).toEqual(SENT.map((state) => [state, ids]));
   });
 
   test('every application, key, a fresh backup and the card are owed, with the exact commands', () => {
@@ -114,7 +122,7 @@ describe('what is owed after a restore', () => {
 
   test('a step at the platform that fails leaves the obligation open, is shown, and nothing is recommended', () => {
     const stuck = answer(owing(), { type: 'operator.payAll' }, 'bindApp');
-    expect(statePath(stuck)).toBe('owing');
+    expect(statePath(stuck)).toBe('followUps.asking');
     expect(contextOf(stuck)).toMatchObject({
       failure: { code: 'platform.bound' },
       stuck: ['rebind-orders-api'],
@@ -141,7 +149,7 @@ describe('what is owed after a restore', () => {
         asking as never,
         outcomeEvent(invoked?.id ?? '', refused as Outcome) as never,
       );
-      expect(statePath(left)).toBe('owing');
+      expect(statePath(left)).toBe('followUps.asking');
       expect(contextOf(left).failure?.code).toBe(code);
       expect(contextOf(left).obligations.filter((one) => one.settled !== undefined)).toEqual([]);
     },
@@ -196,9 +204,12 @@ describe('what is owed after a restore', () => {
           for (const one of before) expect(obligations).toContainEqual(one);
           const isOpen = stillOwed(obligations).length > 0;
           if (snapshot.status === 'done') expect(isOpen).toBe(false);
-          if (isOpen) expect(['recording', 'recordFailed', 'done']).not.toContain(statePath(snapshot));
+          if (isOpen)
+            expect(['record.recording', 'record.recordingFailed', 'done']).not.toContain(statePath(snapshot));
           if (!isOpen)
-            expect(['recording', 'recordFailed', 'done', 'unproven']).toContain(statePath(snapshot));
+            expect(['record.recording', 'record.recordingFailed', 'done', 'unproven']).toContain(
+              statePath(snapshot),
+            );
           if (snapshot.status === 'done') return;
           expect(
             eventsAt(runbook, snapshot, outcomesOf).length + answersAt(runbook, snapshot).length,

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyMachineSnapshot } from 'xstate';
 import { transition } from 'xstate';
+import { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import { stillOwed } from '../../machines/parts/obligation.ts';
+import { mainPathOf, stepsOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { statePath } from '../../machines/parts/states.ts';
-import { RecoveryContext } from '../../machines/recovery/context.ts';
-import { hasActed, isReachable, isRestored } from '../../machines/recovery/weigh.ts';
-import { answersAt, type Exploration, explore, keysOf, questionAt } from './explore.ts';
-import { outcomesOf } from './recovery-outcomes.ts';
+import { leavesOf, nodesAt, statePath } from '../../machines/parts/states.ts';
+import { answersAt, keysOf, questionAt } from './explore.ts';
+import { situationsOf } from './situations.ts';
 
 const CASES: readonly { readonly id: string; readonly inputs: readonly object[] }[] = [
+  { id: 'rotate-key', inputs: [{}] },
   { id: 'restore-backup', inputs: [{}, { backup: 3 }] },
   { id: 'restore-point-in-time', inputs: [{}] },
   {
@@ -27,25 +27,23 @@ const CASES: readonly { readonly id: string; readonly inputs: readonly object[] 
   },
 ];
 
-/** Where it matters which obligation is worked on. */
-const PAYING = ['unbinding', 'binding', 'restaging', 'renewingKey', 'proving'];
-
 const WALKS = CASES.map(({ id, inputs }) => {
   const runbook = runbooks[id] as Runbook;
   const starts = inputs.map((input) => runbook.input.parse({ instance: 'orders', ...input }));
   return {
     id,
     runbook,
-    situations: starts.flatMap((input) => explore(exploration(runbook, input as object))),
+    situations: starts.flatMap((input) => situationsOf(runbook, input as object)),
   };
 });
 
 describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => {
   test('no state is unreachable', () => {
     const reached = new Set(situations.map(({ snapshot }) => statePath(snapshot)));
-    const all = Object.entries(runbook.machine.config.states ?? {})
-      .filter(([, state]) => !('always' in state))
-      .map(([name]) => name);
+    const all = leavesOf(runbook.machine).filter((path) => {
+      const node = nodesAt(runbook.machine, path).at(-1);
+      return node?.always === undefined && node?.key !== 'over';
+    });
     expect(all.filter((name) => !reached.has(name))).toEqual([]);
   });
 
@@ -82,7 +80,7 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
   test('every failure state shows retry, skip, mark as done and stop, each open or with the reason why not', () => {
     const ways = ['operator.retry', 'operator.skip', 'operator.markDone', 'operator.stop'];
     const failed = situations.filter(
-      ({ snapshot }) => snapshot.hasTag('failed' as never) && statePath(snapshot) !== 'keyNotInForce',
+      ({ snapshot }) => snapshot.hasTag('failed' as never) && !statePath(snapshot).endsWith('.notInForce'),
     );
     for (const { snapshot } of failed) {
       const options = questionAt(runbook, snapshot)?.options ?? [];
@@ -96,29 +94,32 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
   test('every snapshot survives a round trip through JSON and fits its schema', () => {
     for (const { snapshot } of situations) {
       const plain: unknown = JSON.parse(JSON.stringify(snapshot.context));
-      expect(RecoveryContext.parse(plain)).toEqual(plain);
+      expect(RunContext.parse(plain)).toEqual(plain);
     }
   });
 
   test('a run ends with nothing owed, and is proven only by what the service said in it', () => {
     for (const { snapshot } of situations) {
-      const context = snapshot.context as RecoveryContext;
+      const context = snapshot.context as RunContext;
       const closing = runbook.closing(context as never, statePath(snapshot));
       expect(runbook.facts(context as never)).toBeInstanceOf(Array);
       if (snapshot.status !== 'done') continue;
-      expect(stillOwed(context.obligations)).toEqual([]);
+      expect(stillOwed(context.followUps.obligations)).toEqual([]);
       if (!closing.proven) continue;
       if (context.restore.intents > 0 && id.startsWith('restore'))
-        expect([context.restore.restore?.status, context.ready?.state]).toEqual(['done', 'available']);
-      if (id === 'back-up-and-verify') expect(context.verification).toBeDefined();
+        expect([context.restore.restore?.status, context.available.ready?.state]).toEqual([
+          'done',
+          'available',
+        ]);
+      if (id === 'back-up-and-verify') expect(context.proof.verification).toBeDefined();
       if (id === 'change-instance')
-        expect([context.act.outside, context.ready?.state]).toEqual([undefined, 'available']);
+        expect([context.act.outside, context.available.ready?.state]).toEqual([undefined, 'available']);
     }
   });
 
   test('where something is owed after a restore, the run cannot be stopped', () => {
     for (const { snapshot } of situations) {
-      const { obligations } = snapshot.context as RecoveryContext;
+      const { obligations } = (snapshot.context as RunContext).followUps;
       const owed = stillOwed(obligations).filter(({ kind }) => kind !== 'release-updates');
       if (snapshot.status === 'done' || owed.length === 0) continue;
       const types = answersAt(runbook, snapshot).map(({ type }) => type);
@@ -126,89 +127,14 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
     }
   });
 
-  test('its steps and its main path exist', () => {
-    const steps = new Set(runbook.steps.map((step) => step.id));
-    const states = Object.keys(runbook.machine.states);
-    for (const [name, state] of Object.entries(runbook.machine.states))
-      expect(steps, name).toContain((state.meta as { step: string }).step);
-    expect(runbook.mainPath.filter((state) => !states.includes(state))).toEqual([]);
+  test('its phases are told by a title, hold states that lead on, and what it passes without trouble lies in them', () => {
+    const steps = stepsOf(runbook.machine);
+    expect(steps.length).toBeGreaterThan(4);
+    for (const { id, title } of steps) {
+      expect(title, id).not.toBe(id);
+      expect(Object.keys(runbook.machine.states[id]?.states ?? {}), id).toContain('over');
+    }
+    const path = mainPathOf(runbook.machine);
+    expect(path.filter((state) => !steps.some(({ id }) => state.startsWith(`${id}.`)))).toEqual([]);
   });
 });
-
-function exploration(runbook: Runbook, input: object): Exploration {
-  return { runbook, input, outcomesOf, identity, ground, isUsed };
-}
-
-function ground(snapshot: AnyMachineSnapshot): unknown {
-  const { facts, chosen, time, from, targetFacts, key, restore, act } = snapshot.context as RecoveryContext;
-  const intents = [restore.intents, act.intents];
-  return [facts?.ground, chosen?.id, time, from, targetFacts?.identity, key?.fingerprint, intents];
-}
-
-function isUsed({ context }: AnyMachineSnapshot): boolean {
-  const { restore, act } = context as RecoveryContext;
-  return [restore, act].some(({ landed, outside }) => landed !== undefined || outside !== undefined);
-}
-
-/** What later guards look at. Once what was confirmed is under way, what led to it is looked at no more. */
-function identity(snapshot: AnyMachineSnapshot): unknown {
-  const context = snapshot.context as RecoveryContext;
-  const { duties, obligations, restore, fresh } = context;
-  if (!isUsed(snapshot)) {
-    const { drift, safety, proof, time, chosen } = context;
-    const isTasked = /safety|proof|backup/i.test(statePath(snapshot));
-    const tasks = isTasked
-      ? [safety, proof].map(({ landed, absences }) => [landed !== undefined, absences])
-      : [proof.landed !== undefined];
-    const isReached = isReachable(context, time);
-    const isUnsaid = context.facts?.unsaid !== undefined;
-    return [
-      isUnsaid,
-      drift.length > 0,
-      tasks,
-      isReached,
-      time,
-      chosen?.id,
-      restore.absences > 0,
-      ...peace(context),
-    ];
-  }
-  const isTaking = statePath(snapshot).includes('resh');
-  return [
-    context.facts?.unsaid !== undefined,
-    isTaking ? [fresh.landed !== undefined, fresh.absences] : [],
-    [isRestored(context), hasActed(context)],
-    stillOwed(obligations)
-      .map(({ id }) => id)
-      .sort(),
-    obligations.length > 0,
-    PAYING.includes(statePath(snapshot)) ? [context.paying, context.payingAll] : [],
-    duties?.way,
-    context.onRecord?.card !== undefined && obligations.length === 0,
-    context.updates !== undefined,
-    context.stopping,
-  ];
-}
-
-/** What the halves of a disaster recovery before the call look at. */
-function peace(context: RecoveryContext): unknown[] {
-  const { onRecord, key, setting, guid, from, overridden, targetFacts, verification, before, updates } =
-    context;
-  return [
-    onRecord?.card !== undefined,
-    key?.fingerprint,
-    setting?.answer,
-    guid,
-    from?.fingerprint,
-    overridden,
-    targetFacts?.blockers.length,
-    targetFacts?.identity.backups,
-    context.facts?.newest?.backupId,
-    verification?.opens,
-    before !== undefined,
-    context.duties?.way,
-    updates !== undefined,
-    stillOwed(context.obligations).map(({ id }) => id),
-    context.stopping,
-  ];
-}

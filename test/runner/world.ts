@@ -137,10 +137,10 @@ export function reaches(run: Run, state: string): Promise<void> {
 
 /** Answers from the start up to the typed name and beyond, as an operator who takes every recommendation. */
 export async function answerToTheChange(run: Run): Promise<void> {
-  await reaches(run, 'offeringOldProof');
+  await reaches(run, 'oldBackup.asking');
   await run.answer({ event: 'operator.prove' });
-  await reaches(run, 'choosingKey');
+  await reaches(run, 'key.choosing');
   await run.answer({ event: 'operator.generate' });
-  await reaches(run, 'confirming');
+  await reaches(run, 'confirm.asking');
   await run.answer({ event: 'operator.confirm', typed: 'orders' });
 }

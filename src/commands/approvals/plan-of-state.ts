@@ -1,3 +1,4 @@
+import { mainPathOf } from '../../../machines/parts/phases.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { statePath } from '../../../machines/parts/states.ts';
 import { begunOf } from '../../approvals/begun.ts';
@@ -47,7 +48,7 @@ function planned(
   if (question?.kind !== 'typed-name') return {};
   const state = statePath(snapshot);
   const context = snapshot.context as never;
-  const path = runbook.pathOf?.(context) ?? runbook.mainPath;
+  const path = mainPathOf(runbook.machine, context);
   const risk = riskOf(runbook, path, state);
   if (risk === undefined) return {};
   const { mode = 'LIVE' } = (entries[0]?.body ?? {}) as { readonly mode?: string };

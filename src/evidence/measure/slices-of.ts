@@ -1,5 +1,7 @@
-import type { Runbook, TimeSlice } from '../../../machines/parts/runbook.ts';
-import { leavesOf, metaAt } from '../../../machines/parts/states.ts';
+import type { Runbook, StateMeta, TimeSlice } from '../../../machines/parts/runbook.ts';
+import { leavesOf, nodesAt } from '../../../machines/parts/states.ts';
+
+type Meta = Partial<StateMeta<unknown, never>> | undefined;
 
 /**
  * In which slice of a recovery's time a state passes, by what the machine says of it: a question is human time, whatever else it says.
@@ -9,7 +11,8 @@ export function slicesOf(
   runbook: Pick<Runbook, 'machine'>,
 ): ((state: string) => TimeSlice | undefined) | undefined {
   const states = leavesOf(runbook.machine).map((state) => {
-    const { question, slice } = metaAt(runbook.machine, state) ?? {};
+    const [phase, ...inner] = nodesAt(runbook.machine, state).map(({ meta }) => meta as Meta);
+    const { question, slice = phase?.slice } = inner.at(-1) ?? phase ?? {};
     return [state, question === undefined ? slice : 'human'] as const;
   });
   const slices = new Map(states);

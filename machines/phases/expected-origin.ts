@@ -1,0 +1,54 @@
+import type { CardOnRecord, RecoveryCard } from '../parts/recovery-verbs.ts';
+
+/** The times of the backup that a recovery takes; it may be a newer one where the newest is taken. */
+export interface ExpectedOrigin {
+  readonly triggeredAt?: string;
+  readonly startedAt?: string;
+  readonly finishedAt?: string;
+  readonly orNewer?: boolean;
+}
+
+/**
+ * When the backup was made that a restore by this guid has to show, as far as the record of its instance
+ * tells: a certain one by its `backup_id`, or by the guid of the card the newest then or a newer one.
+ * Undefined where the record knows nothing of it: one recovery then looks like the other.
+ */
+export function expectedOrigin(
+  guid: string | undefined,
+  record: Pick<CardOnRecord, 'card' | 'proven'> | undefined,
+): ExpectedOrigin | undefined {
+  const proven = record?.proven.find(({ backupId }) => backupId === guid && guid !== undefined);
+  if (proven?.triggeredAt !== undefined) return { triggeredAt: proven.triggeredAt };
+  const { backupGuid, newest } = record?.card ?? {};
+  if (newest === undefined || guid === undefined) return undefined;
+  const isCertain = newest.backupId === guid;
+  if (!isCertain && backupGuid !== guid) return undefined;
+  const { triggeredAt, startedAt, finishedAt } = newest;
+  return {
+    ...(triggeredAt && { triggeredAt }),
+    ...(startedAt && { startedAt }),
+    ...(finishedAt && { finishedAt }),
+    ...(isCertain ? {} : { orNewer: true }),
+  };
+}
+
+/**
+ * What a target is compared with: the lost instance as far as its card knows it, and the size of what is
+ * recovered.
+ */
+export function expectedTarget<Name extends string | undefined>(
+  instance: Name,
+  card: Omit<RecoveryCard, 'preparedAt' | 'proven'> | undefined,
+  guid: string | undefined,
+) {
+  return {
+    source: {
+      instance,
+      instanceId: card?.instanceId,
+      serviceId: card?.serviceId,
+      planId: card?.planId,
+      backupGuid: guid ?? card?.backupGuid,
+    },
+    needBytes: card?.newest?.size,
+  };
+}
