@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import type { AnyActivity } from '../../src/activities/activity.ts';
 import type { Run, RunDeps } from '../../src/runner/run.ts';
@@ -26,10 +27,12 @@ export interface World {
   bodies(type: string): Promise<Json[]>;
 }
 
-const rotateKey = runbooks['rotate-key'];
+const rotateKey = runbooks['rotate-key'] as Runbook;
 
-export async function makeWorld(activities: Readonly<Record<string, AnyActivity>>): Promise<World> {
-  if (rotateKey === undefined) throw new Error('the runbook is gone');
+export async function makeWorld(
+  activities: Readonly<Record<string, AnyActivity>>,
+  runbook: Runbook = rotateKey,
+): Promise<World> {
   const home = await mkdtemp(join(tmpdir(), 'lifeboat-runner-'));
   const journal = await openSqliteStore({
     home,
@@ -42,7 +45,7 @@ export async function makeWorld(activities: Readonly<Record<string, AnyActivity>
     await rm(home, { recursive: true, force: true });
   });
   const runId = await startRun(journal, {
-    runbook: rotateKey,
+    runbook,
     instance: 'orders',
     input: { instance: 'orders' },
     mode: 'REHEARSAL',
@@ -57,7 +60,7 @@ export async function makeWorld(activities: Readonly<Record<string, AnyActivity>
     takeUp: (overrides) =>
       takeUp({
         journal,
-        runbook: rotateKey,
+        runbook,
         runId,
         instance: 'orders',
         activities,
