@@ -87,7 +87,7 @@ describe.concurrent('a lost answer to the request for a backup', () => {
       const { code, stderr } = await rotate();
       expect(code, stderr).toBe(0);
       expect(changes(server)).toMatchObject({ posts: 1, postsDone: 1 });
-      expect(outputOf(await entries(), 'createBackup')).toMatchObject({ landed: true, adopted: true });
+      expect(outputOf(await entries(), 'createBackup-backup')).toMatchObject({ landed: true, adopted: true });
     },
   );
 
@@ -169,7 +169,7 @@ describe.concurrent('an answer that is not true', () => {
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(0);
     expect(changes(server)).toMatchObject({ posts: 1, postsDone: 1 });
-    expect(outputOf(await entries(), 'createBackup')).toMatchObject({ landed: true, adopted: true });
+    expect(outputOf(await entries(), 'createBackup-backup')).toMatchObject({ landed: true, adopted: true });
   });
 
   test('a restore that is turned away after it was begun is begun once, by a single command and by a run', async (context) => {
