@@ -1,102 +1,43 @@
-import { assign } from 'xstate';
-import { backupTask } from './recovery/backup-task.ts';
-import { check } from './recovery/check.ts';
-import { startingContext } from './recovery/context.ts';
-import { failTo, failure } from './recovery/failing.ts';
-import { endings } from './recovery/record.ts';
-import { recovery } from './recovery/setup.ts';
-import { proveBackup } from './recovery/verify-states.ts';
+import { begun } from './context.ts';
+import { backupPaper } from './paper/backing-up.ts';
+import { backup } from './phases/backup.ts';
+import { negative } from './phases/negative.ts';
+import { ending, phases } from './phases/phase.ts';
+import { preflight } from './phases/preflight.ts';
+import { prove } from './phases/prove.ts';
+import { recordProof } from './phases/record.ts';
+import { runbook } from './setup.ts';
 
-/** Take a backup and prove it: a key that is held opens it to its last byte, and no other one does. Nothing is replaced. */
-export const backUpAndVerifyMachine = recovery.createMachine({
+/**
+ * Take a backup and prove it: a key that is held opens it to its last byte, and no other one does. Nothing is
+ * replaced.
+ */
+export const backUpAndVerifyMachine = runbook.createMachine({
   id: 'back-up-and-verify',
-  version: '1',
-  context: ({ input }) => startingContext(input),
-  initial: 'checking',
-  states: {
-    ...check({ tolerant: false, next: 'takingBackup' }),
-    ...backupTask({
-      task: 'proof',
-      name: 'Backup',
-      step: 'backup',
+  version: '2',
+  context: begun,
+  initial: 'preflight',
+  states: phases({
+    preflight: preflight({ tolerant: false, onDone: 'backup' }),
+    backup: backup({
+      title: 'create a backup',
+      task: 'backup',
       what: 'the instance',
       slice: 'decide',
-      next: 'downloading',
+      paper: backupPaper(({ run }) => `back up ${run.instance}`),
+      onDone: 'prove',
     }),
-    ...proveBackup({
+    prove: prove({
       without: { target: 'unproven', hint: 'the backup is there, and stays unproven' },
-      next: 'testingOtherKeys',
+      onDone: 'negative',
     }),
-    testingOtherKeys: recovery.createStateConfig({
-      meta: { step: 'negative', title: 'trying the other keys, which must fail' },
-      invoke: {
-        id: 'negativeTest',
-        src: 'negativeTest',
-        input: ({ context }) => ({
-          path: context.file?.path ?? '',
-          except: context.verification?.opens ?? '',
-        }),
-        onDone: { target: 'weighingNegative', actions: assign({ negative: ({ event }) => event.output }) },
-        onError: failTo('negativeFailed'),
-      },
+    negative: negative({ keys: 'other', onDone: 'record' }),
+    record: recordProof({
+      byHand: 'Write down: the id of the backup, its SHA-256, and which key opened it, when.',
+      onDone: 'done',
     }),
-    weighingNegative: recovery.createStateConfig({
-      meta: { step: 'negative', title: 'whether another key opens it' },
-      always: [
-        {
-          guard: 'anotherKeyOpens',
-          target: 'negativeFailed',
-          actions: assign({
-            failure: ({ context }) => ({
-              code: 'backup.another-key-opens',
-              shortMessage: `another key opens the backup as well: ${context.negative?.opened.join(', ')}`,
-              hints: ['the same key may be stored under two names: look at `lifeboat keys list`'],
-              evidence: {},
-            }),
-          }),
-        },
-        { target: 'recordingProof' },
-      ],
-    }),
-    negativeFailed: failure({
-      step: 'negative',
-      title: 'the negative test did not pass',
-      retry: 'testingOtherKeys',
-      next: 'recordingProof',
-      ways: {
-        retry: 'tries the other keys on the backup again',
-        skip: 'it stays open whether another key opens it',
-        markDone: 'how was it tested that the other keys fail?',
-      },
-    }),
-    recordingProof: recovery.createStateConfig({
-      meta: { step: 'record', title: 'writing the proof' },
-      invoke: {
-        id: 'recordProof',
-        src: 'recordProof',
-        input: ({ context }) => {
-          if (context.proof.backup === undefined || context.verification === undefined)
-            throw new Error('nothing is verified at this point');
-          return {
-            backup: context.proof.backup,
-            verification: context.verification,
-            ...(context.negative === undefined ? {} : { negative: context.negative }),
-          };
-        },
-        onDone: { target: 'done', actions: 'keepRecorded' },
-        onError: failTo('recordFailed'),
-      },
-    }),
-    recordFailed: failure({
-      step: 'record',
-      title: 'the proof is not written',
-      retry: 'recordingProof',
-      ways: {
-        retry: 'writes the proof again',
-        skip: { disabled: 'a proof that is not on record proves nothing' },
-        markDone: { disabled: 'the record is written here or nowhere' },
-      },
-    }),
-    ...endings('backed up and proven', 'closed without proof'),
-  },
+    done: ending('backed up and proven'),
+    unproven: ending('closed without proof'),
+    stopped: ending('stopped'),
+  }),
 });

@@ -1,49 +1,51 @@
-import { acting, actionTask } from './recovery/act-states.ts';
-import { check } from './recovery/check.ts';
-import { confirmation } from './recovery/confirm.ts';
-import { startingContext } from './recovery/context.ts';
-import { owing } from './recovery/owing.ts';
-import { recording } from './recovery/record.ts';
-import { recovery } from './recovery/setup.ts';
-import { freezeUpdates, releaseUpdates } from './recovery/updates.ts';
+import { begun } from './context.ts';
+import { releaseOwedPaper } from './paper/change-instance.ts';
+import { act } from './phases/act.ts';
+import { available } from './phases/available.ts';
+import { confirm } from './phases/confirm.ts';
+import { followUps } from './phases/follow-ups.ts';
+import { ending, phases } from './phases/phase.ts';
+import { preflight } from './phases/preflight.ts';
+import { recordRecovery } from './phases/record.ts';
+import { freezeUpdates, releaseUpdates } from './phases/updates.ts';
+import { runbook } from './setup.ts';
+import { hasActed } from './told/evaluate.ts';
+
+/** Whoever stops after updates were held back has them allowed again first. */
+const stop = '#release.stopping';
 
 /**
  * Restart, recreate or update an instance; maintenance updates are held back beside the first two, where a
  * person wants it.
  */
-export const changeInstanceMachine = recovery.createMachine({
+export const changeInstanceMachine = runbook.createMachine({
   id: 'change-instance',
-  version: '1',
-  context: ({ input }) => startingContext(input),
-  initial: 'checking',
-  states: {
-    ...check({ tolerant: true, restores: true, next: 'weighingHold' }),
-    ...freezeUpdates({ next: 'refreshing' }),
-    ...confirmation({
-      order: ({ action, instance }) => `${action} ${instance}`,
-      next: 'acting',
-      stopped: 'stopping',
-    }),
-    acting: recovery.createStateConfig({
-      meta: { step: 'act', title: 'which action it is' },
-      always: [
-        { guard: 'isRestart', target: 'restarting' },
-        { guard: 'isRecreate', target: 'recreating' },
-        { target: 'updating' },
+  version: '2',
+  context: begun,
+  initial: 'preflight',
+  states: phases({
+    preflight: preflight({ tolerant: true, restores: true, onDone: 'freeze' }),
+    freeze: freezeUpdates({ stop, onDone: 'confirm' }),
+    confirm: confirm({ order: ({ run }) => `${run.action} ${run.instance}`, stop, onDone: 'act' }),
+    act: act({ again: 'confirm', stop, onDone: 'available' }),
+    available: available({ by: 'action', stop, onDone: 'release' }),
+    release: releaseUpdates({ onDone: 'followUps' }),
+    followUps: followUps({
+      title: 'what is owed',
+      ways: { 'release-updates': 'release' },
+      paper: releaseOwedPaper,
+      onDone: [
+        { guard: ({ context }) => context.updates.isStopping, target: 'stopped' },
+        { target: 'record' },
       ],
     }),
-    restarting: acting('restart'),
-    recreating: acting('recreate'),
-    updating: acting('update'),
-    ...actionTask(),
-    ...releaseUpdates({ next: 'recording' }),
-    ...owing({ next: 'weighingStop', release: 'releasingUpdates' }),
-    ...recording({
+    record: recordRecovery({
       runbook: 'change-instance',
-      ends: {
-        done: 'closed: done, and available again',
-        unproven: 'closed without proof that it is available',
-      },
+      byHand: 'Write down what was done, and when the instance was available again.',
+      onDone: [{ guard: ({ context }) => hasActed(context), target: 'done' }, { target: 'unproven' }],
     }),
-  },
+    done: ending('closed: done, and available again'),
+    unproven: ending('closed without proof that it is available'),
+    stopped: ending('stopped'),
+  }),
 });

@@ -1,62 +1,111 @@
-import { lookAfter } from './recovery/after.ts';
-import { keepBefore, readRecord } from './recovery/before.ts';
-import { check } from './recovery/check.ts';
-import { startingContext } from './recovery/context.ts';
-import { expectedOrigin } from './recovery/expected-origin.ts';
-import { failOrDoubt } from './recovery/failing.ts';
-import { freshBackup, freshCard } from './recovery/fresh.ts';
-import { owing } from './recovery/owing.ts';
-import { prepareGuid } from './recovery/prepare.ts';
-import { prepareKey } from './recovery/prepare-key.ts';
-import { prepareProof } from './recovery/prepare-proof.ts';
-import { rebinding } from './recovery/rebind.ts';
-import { recording } from './recovery/record.ts';
-import { restoreTask } from './recovery/restore-task.ts';
-import { recovery } from './recovery/setup.ts';
-import { chooseSource } from './recovery/source.ts';
-import { confirmTarget, inspectTarget } from './recovery/target.ts';
+import { begun, type RunContext } from './context.ts';
+import { recoveryOnPaper } from './paper/disaster-recovery.ts';
+import { owedPaper } from './paper/owed.ts';
+import { cardPaper } from './paper/preparing.ts';
+import { available } from './phases/available.ts';
+import { keepBefore } from './phases/before.ts';
+import { makeCard, renewCard } from './phases/card.ts';
+import { confirm } from './phases/confirm.ts';
+import { countAfter } from './phases/count.ts';
+import { expectedOrigin } from './phases/expected-origin.ts';
+import { followUps } from './phases/follow-ups.ts';
+import { freshBackup } from './phases/fresh.ts';
+import { learnGuid } from './phases/guid.ts';
+import { newKey } from './phases/key.ts';
+import { ending, phases } from './phases/phase.ts';
+import { preflight } from './phases/preflight.ts';
+import { proofBackup } from './phases/proof-backup.ts';
+import { prove } from './phases/prove.ts';
+import { recordRecovery } from './phases/record.ts';
+import { restore } from './phases/restore.ts';
+import { chooseSource } from './phases/source.ts';
+import { confirmTarget, inspectTarget } from './phases/target.ts';
+import { runbook } from './setup.ts';
+import { isLookedAt, isRecovered } from './told/evaluate.ts';
 
 const on = 'target' as const;
+/** In peace time; in the disaster. */
+const prepares = ({ run }: RunContext) => run.mode !== 'perform';
+const performs = ({ run }: RunContext) => run.mode !== 'prepare';
+const rotates = (context: RunContext) => prepares(context) && context.key.isWanted;
 
 /**
- * Recover an instance without it. In peace time a card is made: guid, key, a proven backup. In the disaster the card, or what is typed, is all that
- * is needed: nothing of the source is called, and the target is pinned from the moment that it was looked at.
+ * Recover an instance without it. In peace time a card is made: guid, key, a proven backup. In the disaster
+ * the card, or what is typed, is all that is needed: nothing of the source is called, and the target is
+ * pinned from the moment that it was looked at.
  */
-export const disasterRecoveryMachine = recovery.createMachine({
+export const disasterRecoveryMachine = runbook.createMachine({
   id: 'disaster-recovery',
-  version: '1',
-  context: ({ input }) => startingContext(input),
-  initial: 'weighingMode',
+  version: '2',
+  context: begun,
+  initial: 'half',
   states: {
-    weighingMode: recovery.createStateConfig({
-      meta: { step: 'preflight', title: 'which half is walked' },
-      always: [{ guard: 'isPerform', target: 'readingCard' }, { target: 'checking' }],
-    }),
-    ...check({ tolerant: true, next: 'readingRecord' }),
-    ...readRecord({ state: 'readingRecord', step: 'preflight', next: 'choosingPreparation' }),
-    ...prepareKey({ next: 'preparingWithKey' }),
-    ...prepareGuid({ next: 'weighingRecord' }),
-    ...prepareProof({ next: 'weighingPrepared' }),
-    weighingPrepared: recovery.createStateConfig({
-      meta: { step: 'card', title: 'whether the recovery follows now' },
-      always: [{ guard: 'isPrepare', target: 'prepared' }, { target: 'readingCard' }],
-    }),
-    prepared: recovery.createStateConfig({
-      type: 'final',
-      tags: ['done'],
-      meta: { step: 'card', title: 'prepared' },
-    }),
-    ...readRecord({ state: 'readingCard', step: 'source', next: 'weighingCard' }),
-    ...chooseSource({ next: 'inspectingTarget' }),
-    ...inspectTarget({ next: 'countingBefore' }),
-    ...keepBefore({ next: 'confirming' }),
-    ...confirmTarget({ next: 'restoring' }),
-    restoring: recovery.createStateConfig({
-      tags: ['destructive'],
-      meta: {
-        step: 'restore',
+    half: {
+      meta: { title: 'which half is walked' },
+      always: [
+        { guard: ({ context }) => context.run.mode === 'perform', target: 'source' },
+        { target: 'preflight' },
+      ],
+    },
+    ...phases({
+      preflight: preflight({ tolerant: true, withRecord: true, when: prepares, onDone: 'key' }),
+      key: newKey({
+        offered: true,
+        when: prepares,
+        onDone: [{ guard: ({ context }) => context.key.isWanted, target: 'confirmKey' }, { target: 'guid' }],
+      }),
+      confirmKey: confirm({
+        order: ({ key, run }) =>
+          `prepare ${run.instance} with key ${key.stored?.fingerprint}, which replaces its key`,
+        when: rotates,
+        onDone: 'guid',
+      }),
+      guid: learnGuid({
+        confirm: 'confirmKey',
+        backup: 'backup',
+        without: 'prove',
+        when: prepares,
+        onDone: 'backup',
+      }),
+      backup: proofBackup({ card: 'card', when: prepares, onDone: 'prove' }),
+      prove: prove({
+        without: { target: 'card', hint: 'the card is made, and no backup of it is proven' },
+        notInForce: 'guid',
+        recorded: true,
+        when: prepares,
+        onDone: 'card',
+      }),
+      card: makeCard({
+        when: prepares,
+        paper: cardPaper,
+        onDone: [
+          { guard: ({ context }) => context.run.mode === 'prepare', target: 'prepared' },
+          { target: 'source' },
+        ],
+      }),
+      prepared: ending('prepared'),
+      source: chooseSource({ when: performs, onDone: 'target' }),
+      target: inspectTarget({
+        when: performs,
+        onDone: [{ guard: isLookedAt, target: 'confirm' }, { target: 'before' }],
+      }),
+      before: keepBefore({ when: performs, onDone: 'confirm' }),
+      confirm: confirmTarget({ target: 'target', when: performs, onDone: 'restore' }),
+      restore: restore({
+        verb: 'performRecovery',
         title: 'asking for the recovery',
-        slice: 'execute',
+        on,
+        input: (context) => {
+          const { guid = '', fingerprint = '' } = context.source.from ?? {};
+          const expectFrom = expectedOrigin(context.source.from?.guid, context.card.onRecord);
+          return {
+            on,
+            backupGuid: guid,
+            fingerprint,
+            source: context.run.instance,
+            ...(expectFrom === undefined ? {} : { expectFrom }),
+          };
+        },
         calls: [
           { method: 'GET', path: '/restores', what: 'what is there before', on },
           {
@@ -69,38 +118,34 @@ export const disasterRecoveryMachine = recovery.createMachine({
           },
         ],
         wayBack: 'none for the target; the source and its backups are not touched',
-      },
-      invoke: {
-        id: 'restore',
-        src: 'performRecovery',
-        input: ({ context }) => {
-          const { restore, from, instance } = context;
-          const expectFrom = expectedOrigin(from?.guid, context.onRecord);
-          return {
-            on,
-            intent: `restore-${restore.intents}`,
-            backupGuid: from?.guid ?? '',
-            fingerprint: from?.fingerprint ?? '',
-            source: instance,
-            ...(expectFrom === undefined ? {} : { expectFrom }),
-          };
-        },
-        onDone: {
-          target: 'weighingRestore',
-          actions: {
-            type: 'keepTriggered',
-            params: ({ event }) => ({ task: 'restore' as const, output: event.output }),
-          },
-        },
-        onError: failOrDoubt('restoreInDoubt', 'restoreFailed'),
-      },
+        again: 'target',
+        when: performs,
+        paper: recoveryOnPaper,
+        onDone: 'available',
+      }),
+      available: available({ on, by: 'restore', when: performs, onDone: 'count' }),
+      count: countAfter({ on, when: performs, onDone: 'followUps' }),
+      followUps: followUps({
+        title: 'bind the applications to it',
+        restored: true,
+        ways: { 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
+        when: performs,
+        paper: owedPaper,
+        onDone: 'record',
+      }),
+      fresh: freshBackup({ on, when: performs, onDone: 'followUps' }),
+      renewCard: renewCard({ on, when: performs, onDone: 'followUps' }),
+      record: recordRecovery({
+        runbook: 'disaster-recovery',
+        both: true,
+        when: performs,
+        byHand:
+          'Write down: the guid, the ids of the restore and of the fresh backup, restored_from, when the last application ran again, and what was lost.',
+        onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
+      }),
+      done: ending('closed: restored, and nothing owed'),
+      unproven: ending('closed without proof of the recovery'),
+      stopped: ending('stopped'),
     }),
-    ...restoreTask({ again: 'inspectingTarget', on, next: 'countingAfter' }),
-    ...lookAfter({ on, next: 'weighingOwed' }),
-    ...owing({ next: 'recording', fresh: 'takingFresh', card: 'renewingCard' }),
-    ...rebinding,
-    ...freshBackup({ on, next: 'weighingOwed' }),
-    ...freshCard({ on, next: 'weighingOwed' }),
-    ...recording({ runbook: 'disaster-recovery', both: true }),
   },
 });

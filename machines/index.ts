@@ -1,75 +1,99 @@
 import type { AnyStateMachine } from 'xstate';
 import { backUpAndVerifyMachine } from './back-up-and-verify.ts';
 import { changeInstanceMachine } from './change-instance.ts';
+import type { RunContext } from './context.ts';
 import { disasterRecoveryMachine } from './disaster-recovery.ts';
+import * as inputs from './inputs.ts';
 import type { Runbook } from './parts/runbook.ts';
-import { recoveryPapers } from './recovery/paper/papers.ts';
-import * as told from './recovery/registry.ts';
+import { hasTagAt } from './parts/states.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
-import { type RotateKeyContext, RotateKeyInput } from './rotate-key/context.ts';
-import { rotateKeyPaper } from './rotate-key/paper.ts';
-import { closingOf, factsOf } from './rotate-key/story.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
+import {
+  closingOfAction,
+  closingOfBackup,
+  closingOfRecovery,
+  closingOfRestore,
+  obligationsOf,
+} from './told/closing.ts';
+import { factsOf } from './told/facts.ts';
+import { closingOfRotation, rotationFacts } from './told/rotation.ts';
 
-const rotateKey: Runbook<RotateKeyContext, RotateKeyInput> = {
-  id: 'rotate-key',
-  title: 'rotate the encryption key and verify a backup',
-  version: rotateKeyMachine.version ?? '',
-  machine: rotateKeyMachine,
-  input: RotateKeyInput,
-  steps: [
-    { id: 'preflight', title: 'look at the instance' },
-    { id: 'old-backup', title: 'prove the old backup' },
-    { id: 'key', title: 'choose the new key' },
-    { id: 'store', title: 'store it, read it back' },
-    { id: 'confirm', title: 'confirm by name' },
-    { id: 'change', title: 'change the key' },
-    { id: 'backup', title: 'create a backup' },
-    { id: 'download', title: 'download it' },
-    { id: 'verify', title: 'verify with the new key' },
-    { id: 'negative', title: 'the old key must fail' },
-    { id: 'record', title: 'record the proof' },
-  ],
-  mainPath: [
-    'checking',
-    'offeringOldProof',
-    'fetchingOld',
-    'verifyingOld',
-    'choosingKey',
-    'storing',
-    'readingBack',
-    'confirming',
-    'rechecking',
-    'settingKey',
-    'creatingBackup',
-    'waitingForBackup',
-    'downloading',
-    'verifying',
-    'testingOldKeys',
-    'recording',
-    'done',
-  ],
-  facts: factsOf,
-  failure: (context) => context.failure,
-  skipped: (context) => context.skipped,
-  keys: ({ key, verification }) =>
-    key === undefined || verification?.opens === key.fingerprint ? [] : [key.fingerprint],
-  paper: rotateKeyPaper,
-  closing: closingOf,
-};
+type Told<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
+  Partial<Pick<Runbook<RunContext, Input>, 'facts'>>;
 
-/** Every runbook that this version knows, by its id. */
-export const runbooks: Readonly<Record<string, Runbook>> = {
-  'rotate-key': rotateKey as Runbook,
-  'disaster-recovery': of(told.disasterRecovery, disasterRecoveryMachine),
-  'restore-point-in-time': of(told.restorePointInTime, restorePointInTimeMachine),
-  'restore-backup': of(told.restoreBackup, restoreBackupMachine),
-  'back-up-and-verify': of(told.backUpAndVerify, backUpAndVerifyMachine),
-  'change-instance': of(told.changeInstance, changeInstanceMachine),
-};
+/** Every runbook in its newest version, by its id. */
+export const runbooks: Readonly<Record<string, Runbook>> = byId(
+  of(rotateKeyMachine, {
+    title: 'rotate the encryption key and verify a backup',
+    input: inputs.RotateKeyInput,
+    facts: rotationFacts,
+    closing: closingOfRotation,
+  }),
+  of(disasterRecoveryMachine, {
+    title: 'recover an instance without it',
+    input: inputs.DisasterRecoveryInput,
+    closing: closingOfRecovery,
+  }),
+  of(restorePointInTimeMachine, {
+    title: 'bring an instance back to a point in time',
+    input: inputs.RestorePointInTimeInput,
+    closing: closingOfRestore,
+  }),
+  of(restoreBackupMachine, {
+    title: 'restore a backup into the same instance',
+    input: inputs.RestoreBackupInput,
+    closing: closingOfRestore,
+  }),
+  of(backUpAndVerifyMachine, {
+    title: 'take a backup and prove it',
+    input: inputs.BackUpAndVerifyInput,
+    closing: closingOfBackup,
+  }),
+  of(changeInstanceMachine, {
+    title: 'restart, recreate or update an instance',
+    input: inputs.ChangeInstanceInput,
+    closing: closingOfAction,
+  }),
+);
 
-function of<Input>(runbook: told.RecoveryRunbook<Input>, machine: AnyStateMachine): Runbook {
-  const paper = recoveryPapers[runbook.id as keyof typeof recoveryPapers];
-  return { ...runbook, version: machine.version ?? '', machine, paper } as Runbook;
+/** Versions that are not the newest any more. A run that one of them began is told and resumed with it. */
+export const older: Runbook[] = [];
+
+/** The version of a runbook that began a run; none where this program does not have it. */
+export function runbookOf(id: string, version: string): Runbook | undefined {
+  return [...Object.values(runbooks), ...older].find((one) => one.id === id && one.version === version);
+}
+
+/** A machine, and what is told of its runs. */
+export function of<Input>(machine: AnyStateMachine, told: Told<Input>): Runbook {
+  const runbook: Runbook<RunContext, Input> = {
+    facts: factsOf,
+    ...told,
+    id: machine.id,
+    version: machine.version ?? '',
+    machine,
+    failure: ({ failure }) => failure,
+    skipped: ({ skipped }) => skipped,
+    obligations: (context, state) =>
+      obligationsOf(context, state !== undefined && hasTagAt(machine, state, 'sent')),
+    keys,
+  };
+  return runbook as Runbook;
+}
+
+/** The new key until it is proven, and the key of the data until that is restored. */
+function keys({ key, source, proof, restore }: RunContext): readonly string[] {
+  const { stored } = key;
+  const isRestored = restore.landed !== undefined || restore.outside !== undefined;
+  return [
+    ...(stored === undefined || proof.verification?.opens === stored.fingerprint ? [] : [stored.fingerprint]),
+    ...(source.from === undefined || source.from.fingerprint === '' || isRestored
+      ? []
+      : [source.from.fingerprint]),
+  ];
+}
+
+function byId(...all: readonly Runbook[]): Readonly<Record<string, Runbook>> {
+  return Object.fromEntries(all.map((one) => [one.id, one]));
 }

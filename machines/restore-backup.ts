@@ -1,78 +1,79 @@
-import { lookAfter } from './recovery/after.ts';
-import { keepBefore, readRecord } from './recovery/before.ts';
-import { check } from './recovery/check.ts';
-import { chooseBackup } from './recovery/choose-backup.ts';
-import { confirmation } from './recovery/confirm.ts';
-import { startingContext } from './recovery/context.ts';
-import { failOrDoubt } from './recovery/failing.ts';
-import { freshBackup, freshCard } from './recovery/fresh.ts';
-import { owing } from './recovery/owing.ts';
-import { rebinding } from './recovery/rebind.ts';
-import { recording } from './recovery/record.ts';
-import { RESTORE_FOREVER, restoreTask } from './recovery/restore-task.ts';
-import { safetyBackup } from './recovery/safety.ts';
-import { recovery } from './recovery/setup.ts';
+import { begun } from './context.ts';
+import { owedPaper } from './paper/owed.ts';
+import { backupOnPaper } from './paper/restore-backup.ts';
+import { available } from './phases/available.ts';
+import { keepBefore } from './phases/before.ts';
+import { renewCard } from './phases/card.ts';
+import { chooseBackup } from './phases/choose-backup.ts';
+import { confirm } from './phases/confirm.ts';
+import { countAfter } from './phases/count.ts';
+import { followUps } from './phases/follow-ups.ts';
+import { freshBackup } from './phases/fresh.ts';
+import { ending, phases } from './phases/phase.ts';
+import { preflight } from './phases/preflight.ts';
+import { recordRecovery } from './phases/record.ts';
+import { RESTORE_FOREVER, restore } from './phases/restore.ts';
+import { safetyBackup } from './phases/safeguard.ts';
+import { runbook } from './setup.ts';
+import { isRecovered } from './told/evaluate.ts';
 
 /**
- * Restore a backup into the instance that it was made of. The order is the safety: what is bound and what the data says is kept before, the
- * present state is backed up, the name is typed after the last change of the facts, and the run closes when nothing is owed.
+ * Restore a backup into the instance that it was made of. The order is the safety: what is bound and what the
+ * data says is kept before, the present state is backed up, the name is typed after the last change of the
+ * facts, and the run closes when nothing is owed.
  */
-export const restoreBackupMachine = recovery.createMachine({
+export const restoreBackupMachine = runbook.createMachine({
   id: 'restore-backup',
-  version: '1',
-  context: ({ input }) => startingContext(input),
-  initial: 'checking',
-  states: {
-    ...check({ tolerant: true, restores: true, next: 'listingBackups' }),
-    ...chooseBackup({ next: 'readingRecord' }),
-    ...readRecord({ state: 'readingRecord', step: 'before', next: 'countingBefore' }),
-    ...keepBefore({ next: 'offeringSafety' }),
-    ...safetyBackup({ next: 'refreshing' }),
-    ...confirmation({
-      order: ({ chosen, instance }) => `restore backup ${chosen?.id} into ${instance}`,
-      next: 'restoring',
+  version: '2',
+  context: begun,
+  initial: 'preflight',
+  states: phases({
+    preflight: preflight({ tolerant: true, restores: true, onDone: 'choose' }),
+    choose: chooseBackup({ onDone: 'before' }),
+    before: keepBefore({ withRecord: true, onDone: 'safeguard' }),
+    safeguard: safetyBackup({ onDone: 'confirm' }),
+    confirm: confirm({
+      order: ({ choose, run }) => `restore backup ${choose.backup?.id} into ${run.instance}`,
+      onDone: 'restore',
     }),
-    restoring: recovery.createStateConfig({
-      tags: ['destructive'],
-      meta: {
-        step: 'restore',
-        title: 'asking for the restore',
-        slice: 'execute',
-        calls: [
-          { method: 'GET', path: '/restores', what: 'what is there before' },
-          {
-            method: 'POST',
-            path: '/backups/:id/restore',
-            what: 'one restore of the chosen backup',
-            needs: 'the name was typed, and nothing has changed since',
-            forever: RESTORE_FOREVER,
-          },
-        ],
-        wayBack: 'restore the backup of the present state, if one was taken',
-      },
-      invoke: {
-        id: 'restore',
-        src: 'restoreBackup',
-        input: ({ context }) => ({
-          intent: `restore-${context.restore.intents}`,
-          backup: context.chosen?.id ?? 0,
-        }),
-        onDone: {
-          target: 'weighingRestore',
-          actions: {
-            type: 'keepTriggered',
-            params: ({ event }) => ({ task: 'restore' as const, output: event.output }),
-          },
+    restore: restore({
+      verb: 'restoreBackup',
+      title: 'asking for the restore',
+      input: ({ choose }) => ({ backup: choose.backup?.id ?? 0 }),
+      calls: [
+        { method: 'GET', path: '/restores', what: 'what is there before' },
+        {
+          method: 'POST',
+          path: '/backups/:id/restore',
+          what: 'one restore of the chosen backup',
+          needs: 'the name was typed, and nothing has changed since',
+          forever: RESTORE_FOREVER,
         },
-        onError: failOrDoubt('restoreInDoubt', 'restoreFailed'),
-      },
+      ],
+      wayBack: 'restore the backup of the present state, if one was taken',
+      again: 'confirm',
+      paper: backupOnPaper,
+      onDone: 'available',
     }),
-    ...restoreTask({ again: 'refreshing', next: 'countingAfter', mayBeUnsaid: true }),
-    ...lookAfter({ next: 'weighingOwed' }),
-    ...owing({ next: 'recording', fresh: 'takingFresh', card: 'renewingCard' }),
-    ...rebinding,
-    ...freshBackup({ next: 'weighingOwed' }),
-    ...freshCard({ next: 'weighingOwed' }),
-    ...recording({ runbook: 'restore-backup' }),
-  },
+    available: available({ by: 'restore', mayBeUnsaid: true, onDone: 'count' }),
+    count: countAfter({ onDone: 'followUps' }),
+    followUps: followUps({
+      title: 'bind the applications again',
+      restored: true,
+      ways: { 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
+      paper: owedPaper,
+      onDone: 'record',
+    }),
+    fresh: freshBackup({ onDone: 'followUps' }),
+    renewCard: renewCard({ onDone: 'followUps' }),
+    record: recordRecovery({
+      runbook: 'restore-backup',
+      byHand:
+        'Write down: which backup was restored, the ids of the restore and of the fresh backup, when the last application ran again, and what was lost.',
+      onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
+    }),
+    done: ending('closed: restored, and nothing owed'),
+    unproven: ending('closed without proof of the recovery'),
+    stopped: ending('stopped'),
+  }),
 });

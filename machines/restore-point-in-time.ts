@@ -1,85 +1,82 @@
-import { lookAfter } from './recovery/after.ts';
-import { keepBefore, readRecord } from './recovery/before.ts';
-import { check } from './recovery/check.ts';
-import { chooseTime, rereadRange } from './recovery/choose-time.ts';
-import { confirmation } from './recovery/confirm.ts';
-import { type RecoveryContext, startingContext } from './recovery/context.ts';
-import { failOrDoubt } from './recovery/failing.ts';
-import { freshBackup, freshCard } from './recovery/fresh.ts';
-import { owing } from './recovery/owing.ts';
-import { rebinding } from './recovery/rebind.ts';
-import { recording } from './recovery/record.ts';
-import { RESTORE_FOREVER, restoreTask } from './recovery/restore-task.ts';
-import { safetyBackup } from './recovery/safety.ts';
-import { recovery } from './recovery/setup.ts';
+import { begun, type RunContext } from './context.ts';
+import { owedPaper } from './paper/owed.ts';
+import { timeOnPaper } from './paper/restore-point-in-time.ts';
+import { available } from './phases/available.ts';
+import { keepBefore } from './phases/before.ts';
+import { renewCard } from './phases/card.ts';
+import { chooseTime, rereadRange } from './phases/choose-time.ts';
+import { confirm } from './phases/confirm.ts';
+import { countAfter } from './phases/count.ts';
+import { followUps } from './phases/follow-ups.ts';
+import { freshBackup } from './phases/fresh.ts';
+import { ending, phases } from './phases/phase.ts';
+import { preflight } from './phases/preflight.ts';
+import { recordRecovery } from './phases/record.ts';
+import { RESTORE_FOREVER, restore } from './phases/restore.ts';
+import { safetyBackup } from './phases/safeguard.ts';
+import { runbook } from './setup.ts';
+import { isLookedAt, isRecovered } from './told/evaluate.ts';
 
 /**
- * Bring an instance back to a point in time. The range is read when the time is chosen and again when the name was typed; afterwards the data
- * has a new timeline, so a fresh backup is owed.
+ * Bring an instance back to a point in time. The range is read when the time is chosen and again when the
+ * name was typed; afterwards the data has a new timeline, so a fresh backup is owed.
  */
-export const restorePointInTimeMachine = recovery.createMachine({
+export const restorePointInTimeMachine = runbook.createMachine({
   id: 'restore-point-in-time',
-  version: '1',
-  context: ({ input }) => startingContext(input),
-  initial: 'checking',
-  states: {
-    ...check({ tolerant: true, restores: true, next: 'readingRange' }),
-    ...chooseTime({ next: 'weighingBefore' }),
-    weighingBefore: recovery.createStateConfig({
-      meta: { step: 'before', title: 'whether it was looked at already' },
-      always: [{ guard: 'isLookedAt', target: 'refreshing' }, { target: 'readingRecord' }],
+  version: '2',
+  context: begun,
+  initial: 'preflight',
+  states: phases({
+    preflight: preflight({ tolerant: true, restores: true, onDone: 'choose' }),
+    choose: chooseTime({
+      onDone: [{ guard: isLookedAt, target: 'confirm' }, { target: 'before' }],
     }),
-    ...readRecord({ state: 'readingRecord', step: 'before', next: 'countingBefore' }),
-    ...keepBefore({ next: 'offeringSafety' }),
-    ...safetyBackup({ next: 'refreshing' }),
-    ...confirmation({ order, next: 'rereadingRange' }),
-    ...rereadRange({ next: 'restoring' }),
-    restoring: recovery.createStateConfig({
-      tags: ['destructive'],
-      meta: {
-        step: 'restore',
-        title: 'asking for the restore to the chosen time',
-        slice: 'execute',
-        calls: [
-          { method: 'GET', path: '/restores', what: 'what is there before' },
-          {
-            method: 'POST',
-            path: '/pitr/restore',
-            what: 'one restore to the chosen time',
-            needs: 'the name was typed, nothing has changed since, and the time can still be reached',
-            forever: `${RESTORE_FOREVER}; what was written after the chosen time is lost`,
-          },
-        ],
-        wayBack: 'restore the backup of the present state, if one was taken',
-      },
-      invoke: {
-        id: 'restore',
-        src: 'restoreToTime',
-        input: ({ context }) => ({
-          intent: `restore-${context.restore.intents}`,
-          targetTime: context.time ?? '',
-        }),
-        onDone: {
-          target: 'weighingRestore',
-          actions: {
-            type: 'keepTriggered',
-            params: ({ event }) => ({ task: 'restore' as const, output: event.output }),
-          },
+    before: keepBefore({ withRecord: true, onDone: 'safeguard' }),
+    safeguard: safetyBackup({ onDone: 'confirm' }),
+    confirm: confirm({ order, last: rereadRange('choose'), onDone: 'restore' }),
+    restore: restore({
+      verb: 'restoreToTime',
+      title: 'asking for the restore to the chosen time',
+      input: ({ choose }) => ({ targetTime: choose.time ?? '' }),
+      calls: [
+        { method: 'GET', path: '/restores', what: 'what is there before' },
+        {
+          method: 'POST',
+          path: '/pitr/restore',
+          what: 'one restore to the chosen time',
+          needs: 'the name was typed, nothing has changed since, and the time can still be reached',
+          forever: `${RESTORE_FOREVER}; what was written after the chosen time is lost`,
         },
-        onError: failOrDoubt('restoreInDoubt', 'restoreFailed'),
-      },
+      ],
+      wayBack: 'restore the backup of the present state, if one was taken',
+      again: 'confirm',
+      paper: timeOnPaper,
+      onDone: 'available',
     }),
-    ...restoreTask({ again: 'refreshing', next: 'countingAfter' }),
-    ...lookAfter({ next: 'weighingOwed' }),
-    ...owing({ next: 'recording', fresh: 'takingFresh', card: 'renewingCard' }),
-    ...rebinding,
-    ...freshBackup({ next: 'weighingOwed' }),
-    ...freshCard({ next: 'weighingOwed' }),
-    ...recording({ runbook: 'restore-point-in-time' }),
-  },
+    available: available({ by: 'restore', onDone: 'count' }),
+    count: countAfter({ onDone: 'followUps' }),
+    followUps: followUps({
+      title: 'bind the applications again',
+      restored: true,
+      ways: { 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
+      paper: owedPaper,
+      onDone: 'record',
+    }),
+    fresh: freshBackup({ onDone: 'followUps' }),
+    renewCard: renewCard({ onDone: 'followUps' }),
+    record: recordRecovery({
+      runbook: 'restore-point-in-time',
+      byHand:
+        'Write down: the point in time, restored_from of the restore (it should be the same), the ids of the restore and of the fresh backup, and when the last application ran again.',
+      onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
+    }),
+    done: ending('closed: restored, and nothing owed'),
+    unproven: ending('closed without proof of the recovery'),
+    stopped: ending('stopped'),
+  }),
 });
 
 /** What is confirmed: the time, both edges of what can be reached, and what is lost. */
-function order({ instance, time, range }: RecoveryContext): string {
-  return `bring ${instance} back to ${time} (reachable: ${range?.start} to ${range?.end}) and lose everything after it`;
+function order({ run, choose: { time, range } }: RunContext): string {
+  return `bring ${run.instance} back to ${time} (reachable: ${range?.start} to ${range?.end}) and lose everything after it`;
 }

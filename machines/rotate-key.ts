@@ -1,26 +1,60 @@
-import { startingContext } from './rotate-key/context.ts';
-import { freshBackup } from './rotate-key/fresh-backup.ts';
-import { keyChange } from './rotate-key/key-change.ts';
-import { preparation } from './rotate-key/preparation.ts';
-import { proof } from './rotate-key/proof.ts';
-import { rotation } from './rotate-key/setup.ts';
+import { begun } from './context.ts';
+import { backupPaper } from './paper/backing-up.ts';
+import { backup } from './phases/backup.ts';
+import { changeKey } from './phases/change-key.ts';
+import { confirm } from './phases/confirm.ts';
+import { newKey } from './phases/key.ts';
+import { negative } from './phases/negative.ts';
+import { oldBackup } from './phases/old-backup.ts';
+import { ending, phases } from './phases/phase.ts';
+import { preflight } from './phases/preflight.ts';
+import { prove } from './phases/prove.ts';
+import { recordRotation } from './phases/record.ts';
+import { runbook } from './setup.ts';
 
 /**
- * Rotate the encryption key and verify a backup. The order is the safety: a key is stored and read back before it is
- * sent, a lost answer keeps both keys, and only a backup that was opened to its last byte makes the rotation proven.
+ * Rotate the encryption key and verify a backup. The order is the safety: a key is stored and read back
+ * before it is sent, a lost answer keeps both keys, and only a backup that was opened to its last byte makes
+ * the rotation proven.
  */
-export const rotateKeyMachine = rotation.createMachine({
+export const rotateKeyMachine = runbook.createMachine({
   id: 'rotate-key',
-  version: '1',
-  context: ({ input }) => startingContext(input),
-  initial: 'checking',
-  states: {
-    ...preparation,
-    ...keyChange,
-    ...freshBackup,
-    ...proof,
-    done: { type: 'final', tags: ['done'], meta: { step: 'record', title: 'rotated and proven' } },
-    unproven: { type: 'final', tags: ['done'], meta: { step: 'record', title: 'closed without proof' } },
-    stopped: { type: 'final', tags: ['done'], meta: { step: 'record', title: 'stopped' } },
-  },
+  version: '2',
+  context: begun,
+  initial: 'preflight',
+  states: phases({
+    preflight: preflight({ tolerant: false, restores: true, needsAll: true, onDone: 'oldBackup' }),
+    oldBackup: oldBackup({ onDone: 'key' }),
+    key: newKey({ onDone: 'confirm' }),
+    confirm: confirm({
+      order: ({ key, run }) => `set key ${key.stored?.fingerprint} on ${run.instance}`,
+      onDone: 'change',
+    }),
+    change: changeKey({ confirm: 'confirm', backup: 'backup', onDone: 'backup' }),
+    backup: backup({
+      title: 'create a backup',
+      task: 'backup',
+      what: 'the instance',
+      paper: backupPaper(() => 'ask for a backup under the new key'),
+      onDone: 'prove',
+    }),
+    prove: prove({
+      title: 'verify it with the new key',
+      expects: 'new-key',
+      keepsFile: true,
+      mayBeGiven: true,
+      without: { target: 'unproven', hint: 'the new key stays unproven' },
+      notInForce: 'change',
+      onDone: 'negative',
+    }),
+    negative: negative({ keys: 'old', onDone: 'record' }),
+    record: recordRotation({
+      byHand:
+        'Keep the old key as long as a backup made with it is kept. Write down: when the key was changed, the id of the new backup, its SHA-256, that the new key opened it, and in which two places the new key is kept.',
+      onDone: 'done',
+    }),
+    done: ending('rotated and proven'),
+    unproven: ending('closed without proof'),
+    stopped: ending('stopped'),
+  }),
 });

@@ -1,7 +1,10 @@
 import type { Failure } from './failure.ts';
 import type { OperatorEvent, QuestionOption } from './question.ts';
 
-/** What may be done beside waiting for the service. `done` asks for the evidence that it is over; none where only the service can say so. */
+/**
+ * What may be done beside waiting for the service. `done` asks for the evidence that it is over; none where
+ * only the service can say so.
+ */
 export function besideWaiting<Event extends OperatorEvent>(done?: string): readonly QuestionOption<Event>[] {
   const options: readonly (QuestionOption | undefined)[] = [
     {

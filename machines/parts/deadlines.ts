@@ -13,8 +13,9 @@ export interface Promised {
 const A_DAY = 86_400;
 
 /**
- * Obligations with their deadlines: applications and keys have to work again within the recovery time, the restored data has to be backed up
- * within the recovery point; what follows has a day. A deadline that is there already stays, and nothing is due that has no beginning.
+ * Obligations with their deadlines: applications and keys have to work again within the recovery time, the
+ * restored data has to be backed up within the recovery point; what follows has a day. A deadline that is
+ * there already stays, and nothing is due that has no beginning.
  */
 export function withDeadlines(obligations: readonly Obligation[], promised: Promised): readonly Obligation[] {
   return obligations.map((obligation) => {

@@ -16,8 +16,8 @@ const GRADES = {
 } as const;
 
 /**
- * One answer for each task that the service shows, the surest first, of those the nearest to the request: when it was triggered, how it stands,
- * and why it may be ours or not.
+ * One answer for each task that the service shows, the surest first, of those the nearest to the request:
+ * when it was triggered, how it stands, and why it may be ours or not.
  */
 export function adoptions<Event extends OperatorEvent>(
   failure: Failure | undefined,

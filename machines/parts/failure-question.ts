@@ -1,7 +1,9 @@
 import type { Failure } from './failure.ts';
 import type { Question, QuestionOption } from './question.ts';
 
-/** Whether a way out of a failure is open: a prompt or hint when it is, `{disabled}` with the reason when not. */
+/**
+ * Whether a way out of a failure is open: a prompt or hint when it is, `{disabled}` with the reason when not.
+ */
 export type WayOut = string | { readonly disabled: string };
 
 export interface FailureWays {
@@ -16,8 +18,8 @@ export interface FailureWays {
 }
 
 /**
- * The question every failure state asks: retry, skip with a reason, mark as done outside with evidence, stop. None is
- * recommended: a failure is never passed without a person.
+ * The question every failure state asks: retry, skip with a reason, mark as done outside with evidence, stop.
+ * None is recommended: a failure is never passed without a person.
  */
 export function failureQuestion(failure: Failure | undefined, ways: FailureWays): Question {
   return {

@@ -14,7 +14,9 @@ export const Failure = z.object({
 });
 export type Failure = z.infer<typeof Failure>;
 
-/** Reads the failure out of an error event; anything that is not one becomes `activity.broken`, not a crash. */
+/**
+ * Reads the failure out of an error event; anything that is not one becomes `activity.broken`, not a crash.
+ */
 export function failureFrom(error: unknown): Failure {
   const parsed = Failure.safeParse(error);
   if (parsed.success) return parsed.data;

@@ -1,8 +1,8 @@
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i;
 
 /**
- * An RFC 3339 time as milliseconds since 1970 in UTC, undefined for anything else. Computed from the text alone: a machine has no clock,
- * and none is needed to compare two times that were given to it.
+ * An RFC 3339 time as milliseconds since 1970 in UTC, undefined for anything else. Computed from the text
+ * alone: a machine has no clock, and none is needed to compare two times that were given to it.
  */
 export function instantOf(text: string | undefined): number | undefined {
   const found = RFC_3339.exec(text ?? '');

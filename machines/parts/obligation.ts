@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { counted } from './quantity.ts';
 
-/** How an obligation was met, or why it is not. `text` is the operator's words or the platform's proof in one sentence. */
+/**
+ * How an obligation was met, or why it is not. `text` is the operator's words or the platform's proof in one
+ * sentence.
+ */
 export const Settlement = z.object({
   how: z.enum(['platform', 'cf', 'hand', 'run', 'skipped']),
   text: z.string(),
-  /** When the thing was done, as far as it is known: by the platform's own record, else when it was said. RFC 3339. */
+  /**
+   * When the thing was done, as far as it is known: by the platform's own record, else when it was said. RFC
+   * 3339.
+   */
   at: z.string().optional(),
   /** Ids for an auditor: jobs, bindings, deployments, audit events, backups. */
   evidence: z.record(z.string(), z.json()).default({}),
@@ -13,8 +19,9 @@ export const Settlement = z.object({
 export type Settlement = z.infer<typeof Settlement>;
 
 /**
- * Something owed after a change of the service. A run cannot close while it owes; what outlives a run (a key's retirement) is
- * handed to the instance's ledger. It is data, because it is journalled and shown, and because it must survive the process.
+ * Something owed after a change of the service. A run cannot close while it owes; what outlives a run (a
+ * key's retirement) is handed to the instance's ledger. It is data, because it is journalled and shown, and
+ * because it must survive the process.
  */
 export const Obligation = z.object({
   /** Unique in its run and stable when the run is replayed: `rebind-orders-api`, `fresh-backup`. */
@@ -54,21 +61,29 @@ export function stillOwed(obligations: readonly Obligation[]): readonly Obligati
   return obligations.filter(({ settled }) => settled === undefined);
 }
 
-/** An obligation as far as it tells whether something runs on the data; those of old journals count as well. */
+/**
+ * An obligation as far as it tells whether something runs on the data; those of old journals count as well.
+ */
 interface Running {
   readonly id: string;
   readonly kind: string;
   readonly settled?: { readonly how: string } | undefined;
 }
 
-/** What nobody bound to the restored data, and nobody will: the applications and service keys that were skipped. */
+/**
+ * What nobody bound to the restored data, and nobody will: the applications and service keys that were
+ * skipped.
+ */
 export function leftUnbound<Owed extends Running>(obligations: readonly Owed[]): readonly Owed[] {
   return obligations.filter(
     ({ kind, settled }) => (kind === 'rebind' || kind === 'service-key') && settled?.how === 'skipped',
   );
 }
 
-/** `2 applications were not bound again, 1 service key was not made anew`. What stands for applications that nobody could see is not counted. */
+/**
+ * `2 applications were not bound again, 1 service key was not made anew`. What stands for applications that
+ * nobody could see is not counted.
+ */
 export function unboundWords(unbound: readonly Running[]): string {
   const keys = unbound.filter(({ kind }) => kind === 'service-key').length;
   const unseen = unbound.filter(({ id }) => UNSEEN.test(id)).length;

@@ -1,7 +1,7 @@
 /**
- * One step of the paper lifeboat: what a person does by hand when lifeboat, this machine or its keychain is gone. Steps are data;
- * the view writes them as a shell script of `curl`, `openssl` and `cf` (domain: N12). Every text may hold words of the service or
- * of the platform; the view cleans and quotes them.
+ * One step of the paper lifeboat: what a person does by hand when lifeboat, this machine or its keychain is
+ * gone. Steps are data; the view writes them as a shell script of `curl`, `openssl` and `cf` (domain: N12).
+ * Every text may hold words of the service or of the platform; the view cleans and quotes them.
  */
 export interface PaperStep {
   /** The state of the machine that this step stands for. */
@@ -17,12 +17,16 @@ export interface PaperStep {
 export type PaperSide = 'instance' | 'target';
 
 /**
- * Where a value comes from: known now, or kept in a shell variable by an earlier action. `what` names it for a person who skipped the
- * step that keeps it and is asked for it. Names of variables are capital letters, digits and underscores.
+ * Where a value comes from: known now, or kept in a shell variable by an earlier action. `what` names it for
+ * a person who skipped the step that keeps it and is asked for it. Names of variables are capital letters,
+ * digits and underscores.
  */
 export type PaperValue = { readonly known: string } | { readonly variable: string; readonly what: string };
 
-/** A field of a JSON body. `secret` is a shell variable that was asked for, so that the paper itself holds none. */
+/**
+ * A field of a JSON body. `secret` is a shell variable that was asked for, so that the paper itself holds
+ * none.
+ */
 export type PaperField =
   | PaperValue
   | { readonly secret: string }
@@ -42,11 +46,17 @@ export interface PaperCall {
   readonly body?: Readonly<Record<string, PaperField>>;
   /** Takes one field of the JSON answer into a variable. */
   readonly keep?: { readonly field: string; readonly as: string };
-  /** A call that must not be made twice: the script shows where it would be seen, and sends it only for a typed word. */
+  /**
+   * A call that must not be made twice: the script shows where it would be seen, and sends it only for a
+   * typed word.
+   */
   readonly once?: {
     /** By what a person knows that it was made already, in sentences. */
     readonly lookFirst: string;
-    /** The list in which it appears; where the answer to the call names no id, the one that is new there is kept. */
+    /**
+     * The list in which it appears; where the answer to the call names no id, the one that is new there is
+     * kept.
+     */
     readonly list: '/backups' | '/restores' | '';
   };
 }
@@ -60,7 +70,10 @@ export type PaperAction =
       readonly task: 'backup' | 'restore';
       readonly id: PaperValue;
     }
-  /** Waits until the instance is available; with `since`, the time it was last changed, until it was changed again as well. */
+  /**
+   * Waits until the instance is available; with `since`, the time it was last changed, until it was changed
+   * again as well.
+   */
   | { readonly do: 'wait-instance'; readonly on: PaperSide; readonly since?: string }
   /** Downloads a backup, opens it with the key in the shell variable and reads it to its end. */
   | {
@@ -71,15 +84,23 @@ export type PaperAction =
       /** Where the downloaded file lies on this machine already. */
       readonly file?: string;
     }
-  /** Asks for a secret without showing it, into a shell variable, once for the whole paper. `what` says which one. */
+  /**
+   * Asks for a secret without showing it, into a shell variable, once for the whole paper. `what` says which
+   * one.
+   */
   | { readonly do: 'ask-secret'; readonly as: string; readonly what: string }
-  /** The same for a new encryption key, which the script can also make: into a file that only its owner reads. */
+  /**
+   * The same for a new encryption key, which the script can also make: into a file that only its owner reads.
+   */
   | { readonly do: 'choose-key'; readonly as: string; readonly what: string }
   /** Asks for a value that is not secret. */
   | { readonly do: 'ask'; readonly as: string; readonly what: string; readonly suggested?: string }
   /** The person types a name before anything is destroyed. */
   | { readonly do: 'confirm-name'; readonly name: string; readonly what: string }
-  /** A command of the platform's own tool or another one: the program and each of its arguments, so that none becomes code. */
+  /**
+   * A command of the platform's own tool or another one: the program and each of its arguments, so that none
+   * becomes code.
+   */
   | {
       readonly do: 'run';
       readonly command: readonly string[];

@@ -1,8 +1,8 @@
 import type { Obligation } from './obligation.ts';
 
 /**
- * What a machine may ask the operator. A state with the tag `question` carries `meta.question`, a pure function of the
- * machine's context; the view shows it, the runner turns an answer into the event it names.
+ * What a machine may ask the operator. A state with the tag `question` carries `meta.question`, a pure
+ * function of the machine's context; the view shows it, the runner turns an answer into the event it names.
  */
 
 export interface OperatorEvent {
@@ -46,7 +46,9 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly options: readonly QuestionOption<Event>[];
     }
   | {
-      /** A moment within `earliest` and `latest`, both included; the event gets it as `time`, RFC 3339 in UTC. */
+      /**
+       * A moment within `earliest` and `latest`, both included; the event gets it as `time`, RFC 3339 in UTC.
+       */
       readonly kind: 'time';
       readonly prompt: string;
       readonly event: Event['type'];
@@ -55,7 +57,10 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly latest: string;
       /** Where the picker stands first; it is no recommendation, so `--yes` does not take it. */
       readonly suggested?: string;
-      /** When it went wrong, where somebody said so: without a suggestion the picker stands a minute before it. RFC 3339. */
+      /**
+       * When it went wrong, where somebody said so: without a suggestion the picker stands a minute before
+       * it. RFC 3339.
+       */
       readonly wentWrongAt?: string;
       readonly options: readonly QuestionOption<Event>[];
     }
@@ -70,8 +75,8 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
     }
   | {
       /**
-       * What is still owed. Each is settled by hand with a proof (`settle`, with `id` and `text`), skipped with a reason (`skip`,
-       * the same), or done from here where it is payable (`pay`, with `id`).
+       * What is still owed. Each is settled by hand with a proof (`settle`, with `id` and `text`), skipped
+       * with a reason (`skip`, the same), or done from here where it is payable (`pay`, with `id`).
        */
       readonly kind: 'obligations';
       readonly prompt: string;
@@ -83,7 +88,10 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly options: readonly QuestionOption<Event>[];
     };
 
-/** The name of an option among those of its question: its event type, and its values when there are several of that type. */
+/**
+ * The name of an option among those of its question: its event type, and its values when there are several of
+ * that type.
+ */
 export function optionKey(event: OperatorEvent): string {
   const values = Object.entries(event)
     .filter(([name]) => name !== 'type')

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { runbookOf } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import { transcriptElsewhere } from '../evidence/transcript/elsewhere.ts';
@@ -52,8 +53,8 @@ export async function drive(
   summary: DrivenRun,
   options: DriveOptions,
 ): Promise<number> {
-  const runbook = runbookNamed(summary.runbook);
-  if (runbook.version !== summary.version) throw otherVersion(summary, runbook.version);
+  const runbook = runbookOf(summary.runbook, summary.version);
+  if (runbook === undefined) throw otherVersion(summary, runbookNamed(summary.runbook).version);
   const manner = mannerOf(context, options);
   const early = options.early ?? keepSignals();
   const stopPrinting = options.json ? await printEntries(context, workspace.journal, summary) : undefined;
@@ -61,7 +62,10 @@ export async function drive(
     const paper = paperFor(summary, runbook, sites, workspace.home);
     const gate = await gateOfRun(context, sites.config, workspace, summary, runbook, options.breakGlass);
     const admit = await admissionOf(context, sites, workspace, summary, runbook, options.breakGlass);
-    const run = await takeUpRun(workspace, summary, sites, paper, manner === 'by-flags', { gate, admit });
+    const run = await takeUpRun(workspace, summary, runbook, sites, paper, manner === 'by-flags', {
+      gate,
+      admit,
+    });
     paper.write(run.state());
     const approval = approvalWatch(gate, workspace.home, sites.config.approvals);
     const prose = await proseOf(runbook, options.overlay);
@@ -109,7 +113,8 @@ async function showInLines(port: RunPort, context: CommandContext): Promise<RunE
 
 async function takeUpRun(
   workspace: Workspace,
-  { runId, runbook, instance, target }: DrivenRun,
+  { runId, instance, target }: DrivenRun,
+  runbook: Runbook,
   sites: Sites,
   paper: Paper,
   leaveWhenPaused: boolean,
@@ -122,7 +127,7 @@ async function takeUpRun(
   const ground = { home, keyring, journal, platform: sites.platform, shelf };
   return takeUp({
     journal,
-    runbook: runbookNamed(runbook),
+    runbook,
     runId,
     instance,
     target,
@@ -196,7 +201,7 @@ function otherVersion(
 ): LifeboatError {
   return new LifeboatError(
     'run.other-version',
-    `run ${runId} was written by version ${version} of its runbook; this is ${current}`,
+    `run ${runId} was written by version ${version} of its runbook, which is not kept; this is ${current}`,
     {
       hints: [
         'use the version of lifeboat that began it',

@@ -1,11 +1,12 @@
 import type { Failure } from '../../machines/parts/failure.ts';
 import { optionKey } from '../../machines/parts/question.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import { effectOf } from '../../machines/verbs.ts';
 import type { ActivityContext, AnyActivity } from '../activities/activity.ts';
 import { errorFrom, failureOf } from '../errors.ts';
 import { decide, questionOf } from '../runner/answer.ts';
-import { type Folded, fold, type MachineEvent, statePath, step } from '../runner/fold.ts';
+import { type Folded, fold, type MachineEvent, step } from '../runner/fold.ts';
 
 /** How far a run would come by looking alone, and what it would know then. */
 export interface DryWalk {

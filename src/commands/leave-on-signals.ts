@@ -1,3 +1,4 @@
+import { statePath } from '../../machines/parts/states.ts';
 import { EXIT } from '../errors.ts';
 import { metaOf } from '../runner/answer.ts';
 import type { Run } from '../runner/run.ts';
@@ -46,7 +47,7 @@ export function leaveOnSignals(run: Run, context: CommandContext, gone?: string)
 function quit(run: Run, { stderr }: CommandContext, gone: string | undefined): never {
   const { runId, snapshot, entries } = run.state();
   const open = [...foldIntents(entries)].filter(([, memory]) => isUnsettled(memory));
-  const title = metaOf(snapshot)?.title ?? String(snapshot.value);
+  const title = metaOf(snapshot)?.title ?? statePath(snapshot);
   const doubt =
     open.length === 0
       ? 'nothing is on its way to the service'

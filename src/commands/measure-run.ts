@@ -1,3 +1,4 @@
+import { runbookOf } from '../../machines/index.ts';
 import { type Measures, measure } from '../evidence/measure/measure.ts';
 import { SLICES } from '../evidence/measure/slices.ts';
 import { slicesOf } from '../evidence/measure/slices-of.ts';
@@ -5,13 +6,13 @@ import { untilEnd } from '../evidence/report/found.ts';
 import { formatSeconds } from '../format.ts';
 import { obligationsOf } from '../runner/run-obligations.ts';
 import type { Entry } from '../store/journal.ts';
-import { runbookNamed } from './runbook-files.ts';
 
-/** What a run's journal tells of its times; undefined for a runbook that recovers nothing. */
+/** What a run's journal tells of its times; undefined for a runbook that recovers nothing, or in a version that is not kept. */
 export function measuresOfRun(runbook: string, entries: readonly Entry[], now?: Date): Measures | undefined {
-  const known = runbookNamed(runbook);
-  const sliceOf = slicesOf(known);
-  if (sliceOf === undefined) return undefined;
+  const { version = '' } = (entries[0]?.body ?? {}) as { readonly version?: string };
+  const known = runbookOf(runbook, version);
+  const sliceOf = known && slicesOf(known);
+  if (known === undefined || sliceOf === undefined) return undefined;
   const own = untilEnd(entries);
   return measure(own, { sliceOf, obligations: obligationsOf(known, own), now });
 }

@@ -1,4 +1,4 @@
-import { runbooks } from '../../machines/index.ts';
+import { runbookOf } from '../../machines/index.ts';
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
@@ -35,7 +35,7 @@ export async function gatherObligations(
 }
 
 /**
- * What an open run owes. Of one that another version of its runbook wrote, or that its machine cannot replay, nobody can say it: it
+ * What an open run owes. Of one whose version of its runbook is not kept, or that its machine cannot replay, nobody can say it: it
  * owes one thing, which is to find that out, as soon as it may have changed anything.
  */
 export async function owedBy(
@@ -43,9 +43,9 @@ export async function owedBy(
   run: RunSummary,
 ): Promise<readonly Obligation[]> {
   const entries = await journal.read(`run/${run.runId}`);
-  const runbook = Object.hasOwn(runbooks, run.runbook) ? runbooks[run.runbook] : undefined;
+  const runbook = runbookOf(run.runbook, run.version);
   const promised = promisedBy(entries[0]);
-  if (runbook?.version !== run.version) return withDeadlines(unread(run, entries), promised);
+  if (runbook === undefined) return withDeadlines(unread(run, entries), promised);
   try {
     return withDeadlines(obligationsOf(runbook, entries), promised);
   } catch {

@@ -1,9 +1,10 @@
 import { runbooks } from '../../machines/index.ts';
+import { mainPathOf } from '../../machines/parts/phases.ts';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
+import { metaAt } from '../../machines/parts/states.ts';
 import { EXIT, failureOf, LifeboatError } from '../errors.ts';
 import { fold } from '../runner/fold.ts';
 import { type Callable, operationAt } from '../service/revisions.ts';
-import { metaAt } from '../view/build-run-view.ts';
 import type { Sites } from './sites.ts';
 
 /** What is needed of an instance to know what can be run on it. */
@@ -48,14 +49,14 @@ export function refuseUnsupported(
 /** The runbooks that need no call which the instance's revision lacks. */
 export function runnableOn(site: Site): readonly string[] {
   return Object.values(runbooks)
-    .filter((one) => lackingOn(one, { instance: site, target: site }, one.mainPath).length === 0)
+    .filter((one) => lackingOn(one, { instance: site, target: site }, mainPathOf(one.machine)).length === 0)
     .map(({ id }) => id);
 }
 
 /** The states that a run with this input passes without trouble, in order. */
 export function pathOf(runbook: Runbook, input: unknown): readonly string[] {
   const { snapshot } = fold(runbook, input, []);
-  return runbook.pathOf?.(snapshot.context as never) ?? runbook.mainPath;
+  return mainPathOf(runbook.machine, snapshot.context);
 }
 
 /** The calls on a path that a run cannot do without and the revision does not have. */
@@ -65,7 +66,7 @@ function lackingOn(
   path: readonly string[],
 ): Lacking[] {
   return path
-    .flatMap((state) => metaAt(runbook, state)?.calls ?? [])
+    .flatMap((state) => metaAt(runbook.machine, state)?.calls ?? [])
     .flatMap((call) => {
       const operation = operationAt(call.method, call.path);
       const site = call.on === 'target' ? (target ?? instance) : instance;

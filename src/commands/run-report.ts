@@ -1,4 +1,4 @@
-import { runbooks } from '../../machines/index.ts';
+import { runbookOf } from '../../machines/index.ts';
 import { LifeboatError } from '../errors.ts';
 import { slicesOf } from '../evidence/measure/slices-of.ts';
 import type { Report } from '../evidence/report/model.ts';
@@ -44,14 +44,14 @@ async function ledgersOf(
   return ledgers.flat();
 }
 
-/** The recovery in figures. A run that another version of its runbook wrote has none here: its states are not known any more. */
+/** The recovery in figures. A run whose version of its runbook is not kept has none here: its states are not known any more. */
 function whatItTook(
   id: string,
   version: string,
   entries: readonly Entry[],
 ): Pick<ReportOptions, 'measures' | 'obligations' | 'sliceOf'> {
-  const runbook = Object.hasOwn(runbooks, id) ? runbooks[id] : undefined;
-  if (runbook?.version !== version) return {};
+  const runbook = runbookOf(id, version);
+  if (runbook === undefined) return {};
   try {
     const measures = measuresOfRun(id, entries);
     if (measures === undefined) return {};

@@ -25,12 +25,18 @@ export async function proseOf(
   runbook: Runbook,
   overlay?: string,
 ): Promise<ReadonlyMap<string, ProseSection>> {
+  const { layOver, proseOfStates } = await import('../view/prose.ts');
   const file = `${runbook.id}.md`;
-  const own = await proseIn(join(packageRoot(), 'runbooks', file));
+  const ours = join(packageRoot(), 'runbooks');
+  const shared = await proseIn(join(ours, SHARED));
+  const own = proseOfStates(runbook.machine, await proseIn(join(ours, file)), shared);
   if (overlay === undefined) return own;
-  const { layOver } = await import('../view/prose.ts');
-  return layOver(own, await proseIn(join(overlay, file)));
+  const team = await proseIn(join(overlay, file));
+  return layOver(own, proseOfStates(runbook.machine, team, await proseIn(join(overlay, SHARED))));
 }
+
+/** What is said once of the phases that several runbooks share; a team may have one as well. */
+const SHARED = 'phases.md';
 
 /** Bytes. The longest of ours has a hundredth of that. */
 const MOST_PROSE = 4 * 1024 * 1024;

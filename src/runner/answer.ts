@@ -1,6 +1,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { optionKey, type Question, type QuestionOption } from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
+import { metaAt, statePath } from '../../machines/parts/states.ts';
 import { LifeboatError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 import type { MachineEvent } from './fold.ts';
@@ -31,8 +32,7 @@ type AnyMeta = StateMeta<unknown, never>;
 
 /** What the active state says about itself. */
 export function metaOf(snapshot: AnyMachineSnapshot): AnyMeta | undefined {
-  const [meta] = Object.values(snapshot.getMeta() as Record<string, AnyMeta | undefined>).slice(-1);
-  return meta;
+  return metaAt(snapshot.machine, statePath(snapshot));
 }
 
 /** The question that the machine waits on, or undefined. */

@@ -1,9 +1,10 @@
 import type { Failure } from '../../machines/parts/failure.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import type { LedgerFact, Progress, SendContext } from '../activities/activity.ts';
 import { EXIT, LifeboatError } from '../errors.ts';
 import type { Entry, Json } from '../store/journal.ts';
 import { type Answer, decide, metaOf } from './answer.ts';
-import { endOf, type Folded, fold, type Invocation, type MachineEvent, statePath, step } from './fold.ts';
+import { endOf, type Folded, fold, type Invocation, type MachineEvent, step } from './fold.ts';
 import type { Holds } from './holds.ts';
 import { leftOrThrow } from './leaving.ts';
 import { arrivedAt, noteOverdue } from './overdue.ts';

@@ -1,5 +1,6 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import { LifeboatError } from '../errors.ts';
 import type { Entry } from '../store/journal.ts';
 import type { Performed } from './performed.ts';
@@ -72,20 +73,6 @@ export function endOf(
   return performed.how === 'done'
     ? { type: `xstate.done.actor.${id}`, output: performed.output, actorId: id }
     : { type: `xstate.error.actor.${id}`, error: performed.failure, actorId: id };
-}
-
-/** The active state as a dotted path. */
-export function statePath(snapshot: AnyMachineSnapshot): string {
-  const parts: string[] = [];
-  let value: unknown = snapshot.value;
-  while (typeof value === 'object' && value !== null) {
-    const [name] = Object.keys(value);
-    if (name === undefined) break;
-    parts.push(name);
-    value = (value as Record<string, unknown>)[name];
-  }
-  if (typeof value === 'string') parts.push(value);
-  return parts.join('.');
 }
 
 /** Machines of this program only invoke verbs; any other effect is a mistake in the machine and must be loud. */

@@ -1,5 +1,6 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import type { Entry, Json } from '../store/journal.ts';
 import { fold } from './fold.ts';
 
@@ -12,5 +13,5 @@ export function obligationsOf(runbook: Runbook, entries: readonly Entry[]): read
   const [started] = entries;
   const { input = {} } = (started?.body ?? {}) as { readonly input?: Json };
   const { snapshot } = fold(runbook, input, entries);
-  return runbook.obligations(snapshot.context as never, String(snapshot.value));
+  return runbook.obligations(snapshot.context as never, statePath(snapshot));
 }

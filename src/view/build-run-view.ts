@@ -2,7 +2,9 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { Failure } from '../../machines/parts/failure.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
+import { stepOf, stepsOf } from '../../machines/parts/phases.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
+import { isFinalAt, metaAt, statePath } from '../../machines/parts/states.ts';
 import { timelineOf } from '../evidence/measure/timeline.ts';
 import { formatTime, formatValue, readable } from '../format.ts';
 import type { Entry } from '../store/journal.ts';
@@ -49,8 +51,8 @@ export function buildRunView(facts: RunFacts): RunView {
   const record = recordOf(entries);
   const { started, promised } = record;
   const head = (started?.body ?? {}) as { mode?: 'LIVE' | 'REHEARSAL'; operator?: string };
-  const state = String(snapshot.value);
-  const meta = metaAt(runbook, state);
+  const state = statePath(snapshot);
+  const meta = metaAt(runbook.machine, state);
   const section = facts.prose.get(state);
   const movedMs = timelineOf(entries)?.clockMovedMs ?? 0;
   const operator = head.operator ?? started?.by ?? 'the operator';
@@ -69,7 +71,7 @@ export function buildRunView(facts: RunFacts): RunView {
     elapsed:
       started === undefined ? 0 : Math.max(0, (now.getTime() - movedMs - Date.parse(started.at)) / 1000),
     paused: facts.paused !== undefined,
-    rail: viewRail(facts, meta, record),
+    rail: viewRail(facts, state, record),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },
     facts: factLines(facts, obligations),
     obligations: obligations.map((owed) => viewObligation(owed, operator, now)),
@@ -83,34 +85,25 @@ export function buildRunView(facts: RunFacts): RunView {
   };
 }
 
-/** What a state of a machine says about itself. */
-export function metaAt(runbook: Runbook, state: string): Meta | undefined {
-  return runbook.machine.states[state]?.meta as Meta | undefined;
-}
-
 /** One fact, formatted and cleaned. */
 export function viewFact({ label, value, unit, tone }: Fact): FactLine {
   return { label, value: readable(formatValue(value, unit)), tone: tone ?? 'plain' };
 }
 
-function viewRail(
-  { runbook, snapshot }: RunFacts,
-  meta: Meta | undefined,
-  { states }: RunRecord,
-): RailStep[] {
-  const visited = [...states]
-    .filter((state) => !isFinal(runbook, state))
-    .map((state) => metaAt(runbook, state)?.step);
-  const reached = new Set([runbook.steps[0]?.id, ...visited]);
+function viewRail({ runbook, snapshot }: RunFacts, state: string, { states }: RunRecord): RailStep[] {
+  const { machine } = runbook;
+  const visited = [...states].filter((one) => !isFinalAt(machine, one)).map(stepOf);
+  const passed = new Set(stepsOf(machine, snapshot.context).map(({ id }) => id));
+  const steps = stepsOf(machine).filter(({ id }) => passed.has(id) || visited.includes(id));
+  const reached = new Set([steps[0]?.id, ...visited]);
   const over = snapshot.status === 'done';
-  const complete =
-    over && runbook.closing(snapshot.context as never, String(snapshot.value)).outcome !== 'stopped';
-  const here = over ? (visited.at(-1) ?? runbook.steps[0]?.id) : meta?.step;
-  const current = complete ? runbook.steps.length : runbook.steps.findIndex((step) => step.id === here);
+  const complete = over && runbook.closing(snapshot.context as never, state).outcome !== 'stopped';
+  const here = over ? (visited.at(-1) ?? steps[0]?.id) : stepOf(state);
+  const current = complete ? steps.length : steps.findIndex((step) => step.id === here);
   const skipped = new Map(
     runbook.skipped(snapshot.context as never).map(({ step, reason }) => [step, reason]),
   );
-  return runbook.steps.map((step, index): RailStep => {
+  return steps.map((step, index): RailStep => {
     const note = skipped.get(step.id);
     const noted = note === undefined ? step : { ...step, note: readable(note, 60) };
     if (index > current) return { ...step, state: 'ahead' };
@@ -118,10 +111,6 @@ function viewRail(
       return { ...noted, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
     return { ...noted, state: note !== undefined || !reached.has(step.id) ? 'skipped' : 'done' };
   });
-}
-
-function isFinal(runbook: Runbook, state: string): boolean {
-  return runbook.machine.states[state]?.type === 'final';
 }
 
 function askedNow(

@@ -1,4 +1,6 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { stepOf } from '../../machines/parts/phases.ts';
+import { isFinalAt, leavesOf, metaAt, nodesAt } from '../../machines/parts/states.ts';
 
 /** A way from one state to another, with what leads along it. `''` when it is taken without a word. */
 interface Way {
@@ -15,64 +17,112 @@ const LOOKS: Readonly<Record<string, string>> = {
   question: 'fill:#dbeafe,color:#1e3a5f',
 };
 
-/** A machine drawn, and what the drawing leaves out. */
-export interface MachineDrawing {
+/** A picture, and what it leaves out. */
+export interface Drawing {
   /** A Mermaid state diagram. */
   readonly mermaid: string;
   /** Stopping is possible almost everywhere, so it is said and not drawn. One sentence a line. */
   readonly notDrawn: string;
 }
 
-/** Draws a machine from its own definition. Pure. */
-export function drawMachine(machine: AnyStateMachine): MachineDrawing {
-  const states = Object.values(machine.states);
-  const ways = states.flatMap(waysFrom);
-  const drawn = ways.filter((way) => !isStop(way));
-  const finals = states.filter((state) => state.type === 'final' && ways.some(({ to }) => to === state.key));
-  const [first, ...rest] = [
-    'stateDiagram-v2',
-    ...states.map((state) => `state "${titleOf(state)}" as ${state.key}`),
-    ...machine.root.initial.target.map((state) => `[*] --> ${state.key}`),
-    ...joined(drawn).map(({ from, to, label }) => `${from} --> ${to}${label === '' ? '' : ` : ${label}`}`),
-    ...finals.map((state) => `${state.key} --> [*]`),
-    ...Object.entries(LOOKS).map(([tag, look]) => `classDef ${classOf(tag)} ${look}`),
-    ...states.flatMap((state) => {
-      const tag = Object.keys(LOOKS).find((name) => state.tags.includes(name));
-      return tag === undefined ? [] : [`class ${state.key} ${classOf(tag)}`];
-    }),
-  ];
-  return { mermaid: [first, ...rest.map((line) => `  ${line}`)].join('\n'), notDrawn: stopsOf(ways) };
+/** The phases of a machine, and what leads from one to another. Pure. */
+export function drawPhases(machine: AnyStateMachine): Drawing {
+  const ways = Object.values(machine.states).flatMap((phase) => {
+    const out = [phase, ...statesIn(phase)].flatMap((state) => waysFrom(state, stepOf));
+    return out.filter(({ from, to }) => from !== to);
+  });
+  return draw(machine, Object.keys(machine.states), ways, {
+    first: machine.root.initial.target.map(({ key }) => key),
+    last: Object.keys(machine.states).filter((id) => isFinalAt(machine, id)),
+  });
+}
+
+/** The states of one phase, and where they lead. Pure. */
+export function drawPhase(machine: AnyStateMachine, phase: string): Drawing {
+  const [node] = nodesAt(machine, phase);
+  const states = node === undefined ? [] : statesIn(node);
+  const ways = states.flatMap((state) => waysFrom(state, (path) => path));
+  const paths = new Set([...states.map(pathOf), ...ways.filter((way) => !isStop(way)).map(({ to }) => to)]);
+  return draw(machine, [...paths], ways, {
+    first: node?.initial.target.map(pathOf) ?? [],
+    last: [`${phase}.over`],
+  });
+}
+
+/** Every picture of a machine, as Mermaid: its phases, then each of them. Pure. */
+export function drawingsOf(machine: AnyStateMachine): readonly string[] {
+  const phases = Object.values(machine.states).filter((state) => statesIn(state).length > 0);
+  return [drawPhases(machine), ...phases.map(({ key }) => drawPhase(machine, key))].map(
+    ({ mermaid }) => mermaid,
+  );
 }
 
 /** Every state of a machine with its ways out, as plain data. Pure. */
 export function machineTable(machine: AnyStateMachine): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.values(machine.states).map((state) => [
-      state.key,
-      {
-        title: titleOf(state),
-        type: state.type,
-        tags: state.tags,
-        invokes: state.invoke.map(({ id, src }) => ({ id, verb: typeof src === 'string' ? src : id })),
-        transitions: transitionsOf(state).flatMap((transition) =>
-          (transition.target ?? []).map((target) => ({
-            event: transition.eventType,
-            guard: guardOf(transition) ?? null,
-            to: target.key,
-          })),
-        ),
-      },
-    ]),
+    leavesOf(machine).flatMap((path) => {
+      const state = nodesAt(machine, path).at(-1);
+      return state === undefined ? [] : [[path, rowOf(state)]];
+    }),
   );
 }
 
+function rowOf(state: AnyStateNode) {
+  return {
+    title: titleOf(state),
+    type: state.type,
+    tags: state.tags,
+    invokes: state.invoke.map(({ id, src }) => ({ id, verb: typeof src === 'string' ? src : id })),
+    transitions: transitionsOf(state).flatMap((transition) =>
+      (transition.target ?? []).map((target) => ({
+        event: transition.eventType,
+        guard: guardOf(transition) ?? null,
+        to: pathOf(target),
+      })),
+    ),
+  };
+}
+
+function draw(
+  machine: AnyStateMachine,
+  paths: readonly string[],
+  ways: readonly Way[],
+  { first, last }: { readonly first: readonly string[]; readonly last: readonly string[] },
+): Drawing {
+  const drawn = ways.filter((way) => !isStop(way));
+  const [head, ...rest] = [
+    'stateDiagram-v2',
+    ...paths.map((path) => `state "${titleAt(machine, path)}" as ${named(path)}`),
+    ...first.map((path) => `[*] --> ${named(path)}`),
+    ...joined(drawn).map(
+      ({ from, to, label }) => `${named(from)} --> ${named(to)}${label === '' ? '' : ` : ${label}`}`,
+    ),
+    ...last.filter((path) => paths.includes(path)).map((path) => `${named(path)} --> [*]`),
+    ...Object.entries(LOOKS).map(([tag, look]) => `classDef ${classOf(tag)} ${look}`),
+    ...paths.flatMap((path) => {
+      const tags = nodesAt(machine, path).at(-1)?.tags ?? [];
+      const tag = Object.keys(LOOKS).find((name) => tags.includes(name));
+      return tag === undefined ? [] : [`class ${named(path)} ${classOf(tag)}`];
+    }),
+  ];
+  return { mermaid: [head, ...rest.map((line) => `  ${line}`)].join('\n'), notDrawn: stopsOf(ways) };
+}
+
+function statesIn(phase: AnyStateNode): readonly AnyStateNode[] {
+  return Object.values(phase.states as Readonly<Record<string, AnyStateNode>>);
+}
+
+function pathOf({ path }: AnyStateNode): string {
+  return path.join('.');
+}
+
 /** Every way out of a state, whether an event leads along it or a condition. */
-function waysFrom(state: AnyStateNode): Way[] {
+function waysFrom(state: AnyStateNode, nameOf: (path: string) => string): Way[] {
   const all = transitionsOf(state);
   return all.flatMap((transition) =>
     (transition.target ?? []).map((target) => ({
-      from: state.key,
-      to: target.key,
+      from: nameOf(pathOf(state)),
+      to: nameOf(pathOf(target)),
       label: labelOf(transition, all),
     })),
   );
@@ -86,7 +136,7 @@ function transitionsOf(state: AnyStateNode): readonly AnyTransitionDefinition[] 
 function labelOf(transition: AnyTransitionDefinition, siblings: readonly AnyTransitionDefinition[]): string {
   const { eventType } = transition;
   const others = siblings.filter((sibling) => sibling.eventType === eventType && sibling !== transition);
-  const guarded = others.some((other) => guardOf(other) !== undefined);
+  const guarded = others.some((other) => other.guard !== undefined);
   return [eventOf(eventType), guardOf(transition) ?? (guarded ? 'otherwise' : '')]
     .filter((part) => part !== '')
     .join(', ');
@@ -98,17 +148,21 @@ function eventOf(eventType: string): string {
   return eventType.startsWith('xstate.error.') ? 'fails' : '';
 }
 
+/** A condition that has a name says it; of any other only that there is one. */
 function guardOf({ guard }: AnyTransitionDefinition): string | undefined {
   if (guard === undefined) return undefined;
-  return inWords(typeof guard === 'string' ? guard : 'type' in guard ? String(guard.type) : 'a condition');
+  const name = typeof guard === 'string' ? guard : 'type' in guard ? String(guard.type) : guard.name;
+  return name === '' || name === 'guard' ? 'on a condition' : inWords(name);
 }
 
 /** Ways between the same two states become one. */
 function joined(ways: readonly Way[]): Way[] {
   const labels = Map.groupBy(ways, ({ from, to }) => `${from} ${to}`);
-  return [...labels.values()].flatMap(([first, ...rest]) =>
-    first === undefined ? [] : [{ ...first, label: [first, ...rest].map(({ label }) => label).join(' / ') }],
-  );
+  return [...labels.values()].flatMap(([first, ...rest]) => {
+    if (first === undefined) return [];
+    const words = new Set([first, ...rest].map(({ label }) => label).filter((label) => label !== ''));
+    return [{ ...first, label: [...words].join(' / ') }];
+  });
 }
 
 function stopsOf(ways: readonly Way[]): string {
@@ -124,9 +178,18 @@ function isStop(way: Way): boolean {
   return way.label === 'stop';
 }
 
+function titleAt(machine: AnyStateMachine, path: string): string {
+  return (metaAt(machine, path)?.title ?? path).replaceAll('"', '');
+}
+
 function titleOf(state: AnyStateNode): string {
   const { title } = state.meta as { readonly title: string };
   return title.replaceAll('"', '');
+}
+
+/** Mermaid takes no dot in a name. */
+function named(path: string): string {
+  return path.replaceAll('.', '_');
 }
 
 /** `goOn` becomes `go on`. */

@@ -1,6 +1,7 @@
+import { mainPathOf, stepOf } from '../../machines/parts/phases.ts';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
+import { hasTagAt, metaAt } from '../../machines/parts/states.ts';
 import { show } from '../text.ts';
-import { metaAt } from './build-run-view.ts';
 
 /** The instances of a run, as its context or its flags name them. */
 export interface PlanNames {
@@ -53,11 +54,11 @@ export type RouteFor = (call: PlannedCall) => Pick<PlannedCall, 'method' | 'path
 export function plannedSteps(
   runbook: Runbook,
   names: PlanNames,
-  path: readonly string[] = runbook.mainPath,
+  path: readonly string[] = mainPathOf(runbook.machine),
   routeFor: RouteFor = (call) => call,
 ): PlannedStep[] {
   return path.flatMap((state): PlannedStep[] => {
-    const meta = metaAt(runbook, state);
+    const meta = metaAt(runbook.machine, state);
     if (meta === undefined) return [];
     const calls = (meta.calls ?? []).map((call) => viewCall(call, names, routeFor(call)));
     const does = (meta.does ?? []).map((text) => show(text));
@@ -66,13 +67,13 @@ export function plannedSteps(
     return [
       {
         state,
-        step: meta.step,
+        step: stepOf(state),
         title: meta.title,
         calls,
         does,
         // What only looks needs no way back.
         changes: calls.some(({ changes }) => changes) || (does.length > 0 && meta.wayBack !== undefined),
-        destructive: runbook.machine.states[state]?.tags.includes('destructive') ?? false,
+        destructive: hasTagAt(runbook.machine, state, 'destructive'),
         ...(asks ? { asks: meta.title } : {}),
         ...(meta.wayBack === undefined ? {} : { wayBack: meta.wayBack }),
       },

@@ -1,4 +1,7 @@
 import { Lexer, type Token } from 'marked';
+import type { AnyStateMachine } from 'xstate';
+import { stepOf } from '../../machines/parts/phases.ts';
+import { leavesOf, metaAt } from '../../machines/parts/states.ts';
 
 /** What the responder reads in a state. Markdown. */
 export interface ProseSection {
@@ -18,6 +21,29 @@ export function proseByState(markdown: string): ReadonlyMap<string, ProseSection
     for (const state of states) sections.set(state, below(sections.get(state), section));
   }
   return sections;
+}
+
+/**
+ * What is told in each state of a machine: the section of the state, what is said once for all runbooks that share its phase (`backup.waiting`),
+ * the section of its phase, or what is said once of that (`backup`). A team's section for every state stays as it is. Pure.
+ */
+export function proseOfStates(
+  machine: AnyStateMachine,
+  own: ReadonlyMap<string, ProseSection>,
+  shared: ReadonlyMap<string, ProseSection> = new Map(),
+): ReadonlyMap<string, ProseSection> {
+  const told = leavesOf(machine).flatMap((state): [string, ProseSection][] => {
+    const phase = stepOf(state);
+    const like = metaAt(machine, phase)?.like ?? phase;
+    const found =
+      own.get(state) ??
+      shared.get(`${like}${state.slice(phase.length)}`) ??
+      own.get(phase) ??
+      shared.get(like);
+    return found === undefined ? [] : [[state, found]];
+  });
+  const everywhere = own.get(EVERY_STATE);
+  return new Map(everywhere === undefined ? told : [...told, [EVERY_STATE, everywhere]]);
 }
 
 interface Section {

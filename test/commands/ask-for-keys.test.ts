@@ -103,7 +103,7 @@ async function interrupted() {
   );
   const run = await world.takeUp();
   await answerToTheChange(run);
-  await reaches(run, 'creatingBackup');
+  await reaches(run, 'backup.sending');
   await run.detach();
   const runbook = runbooks['rotate-key'];
   if (runbook === undefined) throw new Error('the runbook is gone');
@@ -111,6 +111,6 @@ async function interrupted() {
   return {
     entries,
     runbook,
-    run: { runId: world.runId, runbook: 'rotate-key', version: '1', instance: 'orders' },
+    run: { runId: world.runId, runbook: 'rotate-key', version: '2', instance: 'orders' },
   };
 }

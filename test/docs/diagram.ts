@@ -1,10 +1,48 @@
 import type { AnyStateMachine } from 'xstate';
-import { drawMachine } from '../../src/view/machine-drawing.ts';
+import { stepsOf } from '../../machines/parts/phases.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { metaAt } from '../../machines/parts/states.ts';
+import { type Drawing, drawPhase, drawPhases } from '../../src/view/machine-drawing.ts';
 
-/** A machine as a Mermaid state diagram in Markdown, with what it leaves out. */
+const LEGEND =
+  'Blue asks the operator, pale red is a failure, yellow is doubt; dark red changes the service. A phase that other runbooks share is drawn in [phases.md](phases.md).';
+
+/** The phases of a machine as a Mermaid state diagram in Markdown, then each that is peculiar to it. */
 export function diagramOf(machine: AnyStateMachine): string {
-  const { mermaid, notDrawn } = drawMachine(machine);
-  const legend =
-    'Blue asks the operator, pale red is a failure, yellow is doubt; dark red changes the service.';
-  return `\`\`\`mermaid\n${mermaid}\n\`\`\`\n\n${legend}\n${notDrawn}`;
+  const own = stepsOf(machine).filter(({ id }) => metaAt(machine, id)?.like === undefined);
+  return [
+    pictureOf(drawPhases(machine)),
+    LEGEND,
+    ...own.map(({ id, title }) => `**${id}**: ${title}\n\n${pictureOf(drawPhase(machine, id))}`),
+  ].join('\n\n');
+}
+
+/** The phases that several runbooks share, each drawn where it has the most states. */
+export function sharedDiagrams(runbooks: readonly Runbook[]): string {
+  return [...sharedPhases(runbooks)]
+    .map(
+      ([like, { machine, id }]) =>
+        `**${like}**, here as in \`${machine.id}\`\n\n${pictureOf(drawPhase(machine, id))}`,
+    )
+    .join('\n\n');
+}
+
+/** Where each shared phase has the most states. */
+export function sharedPhases(
+  runbooks: readonly Runbook[],
+): ReadonlyMap<string, { readonly machine: AnyStateMachine; readonly id: string }> {
+  const found = new Map<string, { machine: AnyStateMachine; id: string; states: number }>();
+  for (const { machine } of runbooks) {
+    for (const { id } of stepsOf(machine)) {
+      const like = metaAt(machine, id)?.like;
+      const states = Object.keys(machine.states[id]?.states ?? {}).length;
+      if (like !== undefined && states > (found.get(like)?.states ?? 0))
+        found.set(like, { machine, id, states });
+    }
+  }
+  return found;
+}
+
+function pictureOf({ mermaid, notDrawn }: Drawing): string {
+  return `\`\`\`mermaid\n${mermaid}\n\`\`\`${notDrawn === '' ? '' : `\n\n${notDrawn}`}`;
 }

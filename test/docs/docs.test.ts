@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { AnyStateMachine } from 'xstate';
 import { runbooks } from '../../machines/index.ts';
-import type { PlannedCall } from '../../machines/parts/runbook.ts';
+import { mainPathOf, stepsOf } from '../../machines/parts/phases.ts';
+import { hasTagAt, leavesOf, metaAt, nodesAt } from '../../machines/parts/states.ts';
 import { operationAt } from '../../src/service/revisions.ts';
-import { proseByState } from '../../src/view/prose.ts';
+import { proseByState, proseOfStates } from '../../src/view/prose.ts';
 import { fillBlocks } from './blocks.ts';
-import { diagramOf } from './diagram.ts';
+import { diagramOf, sharedDiagrams, sharedPhases } from './diagram.ts';
 import { stepTableOf } from './step-table.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'runbooks');
@@ -19,29 +21,29 @@ const INTRODUCTION = [
   'What cannot be undone',
 ];
 
+const shared = proseByState(readFileSync(join(FOLDER, 'phases.md'), 'utf8'));
+
 describe('prose', () => {
   it('every runbook has a machine, and every machine a runbook', () => {
     expect(readdirSync(FOLDER).sort()).toEqual(
-      Object.keys(runbooks)
-        .map((id) => `${id}.md`)
-        .sort(),
+      ['phases', ...Object.keys(runbooks)].map((name) => `${name}.md`).sort(),
     );
   });
 
   describe.each(Object.values(runbooks))('$id', ({ id, machine }) => {
     const markdown = readFileSync(join(FOLDER, `${id}.md`), 'utf8');
-    const prose = proseByState(markdown);
-    const states = Object.keys(machine.states);
+    const own = proseByState(markdown);
+    const prose = proseOfStates(machine, own, shared);
+    const states = leavesOf(machine).filter((state) => isSeen(machine, state));
 
     it('tells the responder something in every state', () => {
       expect(states.filter((state) => (prose.get(state)?.markdown.length ?? 0) < 20)).toEqual([]);
     });
 
     it('says enough wherever the responder has to decide', () => {
-      const asking = Object.values(machine.states).filter((state) => state.tags.includes('question'));
+      const asking = states.filter((state) => hasTagAt(machine, state, 'question'));
       expect(asking.length).toBeGreaterThan(0);
-      const short = asking.filter(({ key }) => (prose.get(key)?.markdown.length ?? 0) < 80);
-      expect(short.map(({ key }) => key)).toEqual([]);
+      expect(asking.filter((state) => (prose.get(state)?.markdown.length ?? 0) < 80)).toEqual([]);
     });
 
     it('says at its beginning when it is used, how long it takes, what goes on working and what cannot be undone', () => {
@@ -59,7 +61,7 @@ describe('prose', () => {
         .slice(1)
         .filter((block) => !/^#{2,3} .+\n<!-- state: /.test(block));
       expect(lost.map((block) => block.split('\n')[0])).toEqual([]);
-      const shown = [...prose.values()].map((section) => section.markdown).join('\n');
+      const shown = [...own.values()].map((section) => section.markdown).join('\n');
       expect(shown.match(/^\s*\||!\[|<[a-z]+|&\w+;|~~|^\s*---+\s*$/gm)).toBeNull();
     });
 
@@ -67,7 +69,8 @@ describe('prose', () => {
       const named = [...markdown.matchAll(/<!--\s*state:\s*([^>]*?)\s*-->/g)].flatMap(([, names = '']) =>
         names.split(/[\s,]+/),
       );
-      expect(named.filter((name) => !states.includes(name))).toEqual([]);
+      const known = [...leavesOf(machine), ...stepsOf(machine).map(({ id }) => id)];
+      expect(named.filter((name) => !known.includes(name))).toEqual([]);
       expect(named.filter((name, index) => named.indexOf(name) !== index)).toEqual([]);
     });
   });
@@ -83,45 +86,50 @@ describe.each(Object.values(runbooks))('what is generated for $id', (runbook) =>
   });
 
   it('names only calls that the service has', () => {
-    const calls = Object.values(machine.states).flatMap(
-      (state) => (state.meta as { calls?: PlannedCall[] }).calls ?? [],
-    );
+    const calls = leavesOf(machine).flatMap((state) => metaAt(machine, state)?.calls ?? []);
     const unknown = calls.filter(
       ({ method, path }) => operationAt(method, path) === undefined && path !== '/backups/:id/download',
     );
     expect(unknown.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   });
 
-  it('draws every state, and every way out of it', () => {
-    const diagram = diagramOf(machine);
-    for (const [name, state] of Object.entries(machine.states)) {
-      expect(diagram).toMatch(new RegExp(`^ {2}state ".+" as ${name}$`, 'm'));
-      const events = [...state.transitions.values(), state.always ?? []].flat();
-      for (const target of events.flatMap((event) => event.target ?? [])) {
-        const drawn = new RegExp(`^ {2}${name} --> ${target.key}( : .+)?$`, 'm').test(diagram);
-        const said = new RegExp(
-          `^Not drawn: \\*stop\\* leads to \`${target.key}\` from .*\`${name}\``,
-          'm',
-        ).test(diagram);
-        expect(drawn || said, `${name} to ${target.key}`).toBe(true);
-      }
-    }
+  it('draws every phase once, and every state of each, here or among the shared ones', () => {
+    const drawn = `${diagramOf(machine)}\n${sharedDiagrams(Object.values(runbooks))}`;
+    for (const name of Object.keys(machine.states))
+      expect(drawn).toMatch(new RegExp(`^ {2}state ".+" as ${name}$`, 'm'));
+    const own = stepsOf(machine).filter(({ id }) => metaAt(machine, id)?.like === undefined);
+    for (const { id } of own)
+      for (const inner of Object.keys(machine.states[id]?.states ?? {}))
+        expect(drawn).toMatch(new RegExp(`^ {2}state ".+" as ${id}_${inner}$`, 'm'));
   });
 
-  it('draws no state that no way leads to', () => {
-    const diagram = diagramOf(machine);
-    const led = [/ --> (\w+)/g, /^Not drawn: .* leads to `(\w+)`/gm].flatMap((way) =>
-      [...diagram.matchAll(way)].map(([, state]) => state),
-    );
-    expect(Object.keys(machine.states).filter((state) => !led.includes(state))).toEqual([]);
-  });
-
-  it('lists the main path in order, with every call that changes something and its way back', () => {
+  it('has a row for each state of a run without trouble, with the way back of what it changes', () => {
     const rows = stepTableOf(runbook).split('\n').slice(2);
-    expect(rows.map((row) => /`(\w+)`/.exec(row)?.[1])).toEqual(runbook.mainPath);
+    expect(rows.map((row) => /`([\w.]+)`/.exec(row)?.[1])).toEqual(mainPathOf(machine));
     const changing = rows.filter((row) => /`(?:POST|PATCH|PUT|DELETE) /.test(row));
     expect(changing.length).toBeGreaterThan(0);
     expect(changing.filter((row) => row.endsWith('|  |'))).toEqual([]);
+  });
+});
+
+describe('what runbooks share', () => {
+  const all = Object.values(runbooks);
+
+  it('is drawn as the machines are now', () => {
+    const markdown = readFileSync(join(FOLDER, 'phases.md'), 'utf8');
+    expect(fillBlocks(markdown, { diagrams: sharedDiagrams(all) }, ['diagrams'])).toBe(markdown);
+  });
+
+  it('is told of phases and states that some machine has', () => {
+    const likes = [...sharedPhases(all).keys()];
+    const known = all.flatMap(({ machine }) =>
+      leavesOf(machine).flatMap((path) => {
+        const [phase = '', ...inner] = path.split('.');
+        const like = metaAt(machine, phase)?.like;
+        return like === undefined ? [] : [[like, ...inner].join('.')];
+      }),
+    );
+    expect([...shared.keys()].filter((name) => ![...likes, ...known].includes(name))).toEqual([]);
   });
 });
 
@@ -147,6 +155,11 @@ describe('generated blocks', () => {
     expect(() => fillBlocks(text, { steps: 'new' }, ['steps'])).toThrow(sentence);
   });
 });
+
+/** Nobody sees what a run only passes through. */
+function isSeen(machine: AnyStateMachine, state: string): boolean {
+  return !state.endsWith('.over') && nodesAt(machine, state).at(-1)?.always === undefined;
+}
 
 function unwrapped(text: string): string {
   return text.replaceAll(/\s+/g, ' ');

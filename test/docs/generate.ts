@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
 import { EXIT, EXIT_CODES } from '../../src/errors.ts';
 import { fillBlocks } from './blocks.ts';
-import { diagramOf } from './diagram.ts';
+import { diagramOf, sharedDiagrams } from './diagram.ts';
 import { stepTableOf } from './step-table.ts';
 
 /*
@@ -18,6 +18,7 @@ for (const runbook of Object.values(runbooks)) {
   const blocks = { diagram: diagramOf(runbook.machine), steps: stepTableOf(runbook) };
   renew(join('runbooks', `${runbook.id}.md`), blocks, Object.keys(blocks));
 }
+renew(join('runbooks', 'phases.md'), { diagrams: sharedDiagrams(Object.values(runbooks)) }, ['diagrams']);
 if (existsSync(join(ROOT, 'README.md')))
   renew('README.md', { commands: helpOf([]), 'exit-codes': exitCodes() }, ['exit-codes']);
 

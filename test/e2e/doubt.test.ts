@@ -25,7 +25,7 @@ describe.concurrent('a lost answer to the change of the key', () => {
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(0);
     const journal = await entries();
-    expect(statesOf(journal)).toContain('keyUncertain');
+    expect(statesOf(journal)).toContain('change.inDoubt');
     expect(typesOf(journal, 'instance')).toEqual([
       'key.pending',
       'key.sent',
@@ -48,7 +48,7 @@ describe.concurrent('a lost answer to the change of the key', () => {
     expect(stderr).toMatch(/backup \d+ opens with key [0-9a-f]{12}, not with the new one/);
     expect(stderr).toMatch(/hint: resume with: lifeboat resume \w+/);
     const journal = await entries();
-    expect(statesOf(journal).at(-1)).toBe('keyNotInForce');
+    expect(statesOf(journal).at(-1)).toBe('change.notInForce');
     expect(typesOf(journal, 'instance')).toEqual(['key.pending', 'key.sent', 'key.uncertain', 'key.refuted']);
     expect(server.keys).toEqual([CANARIES.oldKey]);
     expect([...(await vault()).values()]).toContain(CANARIES.oldKey);
@@ -87,7 +87,7 @@ describe.concurrent('a lost answer to the request for a backup', () => {
       const { code, stderr } = await rotate();
       expect(code, stderr).toBe(0);
       expect(changes(server)).toMatchObject({ posts: 1, postsDone: 1 });
-      expect(outputOf(await entries(), 'createBackup')).toMatchObject({ landed: true, adopted: true });
+      expect(outputOf(await entries(), 'createBackup-backup')).toMatchObject({ landed: true, adopted: true });
     },
   );
 
@@ -128,7 +128,7 @@ describe.concurrent('a lost answer to the request for a backup', () => {
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(5);
     expect(stderr).toContain('the service shows 2 new backups');
-    expect(statesOf(await entries()).at(-1)).toBe('backupInDoubt');
+    expect(statesOf(await entries()).at(-1)).toBe('backup.inDoubt');
     const again = await run('resume', ...ANSWERED);
     expect(again.code, again.stderr).toBe(5);
     expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
@@ -169,7 +169,7 @@ describe.concurrent('an answer that is not true', () => {
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(0);
     expect(changes(server)).toMatchObject({ posts: 1, postsDone: 1 });
-    expect(outputOf(await entries(), 'createBackup')).toMatchObject({ landed: true, adopted: true });
+    expect(outputOf(await entries(), 'createBackup-backup')).toMatchObject({ landed: true, adopted: true });
   });
 
   test('a restore that is turned away after it was begun is begun once, by a single command and by a run', async (context) => {

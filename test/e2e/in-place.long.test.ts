@@ -67,7 +67,7 @@ describe('a backup restored in place', () => {
       const calls = did();
       expect(calls.filter((call) => call === RESTORES)).toHaveLength(1);
       expect(calls.filter((call) => call === 'orders POST /backups')).toHaveLength(2);
-      expect(statesOf(await entries('runs'))).toContain('recording');
+      expect(statesOf(await entries('runs'))).toContain('record.recording');
     },
   );
 
@@ -81,7 +81,7 @@ describe('a backup restored in place', () => {
     const again = await run('resume', ...ANSWERED);
     expect([3, 5], again.stderr).toContain(again.code);
     expect(did().filter((call) => call === RESTORES)).toHaveLength(0);
-    expect(statesOf(await entries('runs')).at(-1)).toMatch(/restoreFailed|restoreInDoubt/);
+    expect(statesOf(await entries('runs')).at(-1)).toMatch(/restore\.(?:failed|inDoubt)/);
   });
 });
 

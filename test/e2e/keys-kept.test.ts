@@ -43,7 +43,7 @@ describe.concurrent('a key change whose process dies while the request is under 
 
     await run('resume', ...ANSWERED);
     const journal = await entries();
-    expect(journal.map(({ body }) => (body as { to?: string }).to)).toContain('keyUncertain');
+    expect(journal.map(({ body }) => (body as { to?: string }).to)).toContain('change.inDoubt');
     expect(typesOf(journal, 'instance').slice(1, 5)).toEqual([
       'key.sent',
       'key.sent',

@@ -72,7 +72,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
       await shows(/❯ give up waiting/);
       type(KEYS.enter);
       await asks('waiting for the instance was given up');
-      expect(statesOf(await opened.entries()).at(-1)).toBe('instanceFailed');
+      expect(statesOf(await opened.entries()).at(-1)).toBe('available.waitFailed');
       type(KEYS.escape);
       await asks('leave this run?');
       type(KEYS.down);

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type RecoveryContext, startingContext } from '../../machines/recovery/context.ts';
-import { disasterRecoveryPaper } from '../../machines/recovery/paper/disaster-recovery.ts';
-import { restoreBackupPaper } from '../../machines/recovery/paper/restore-backup.ts';
-import { restorePointInTimePaper } from '../../machines/recovery/paper/restore-point-in-time.ts';
-import { startingContext as startingRotation } from '../../machines/rotate-key/context.ts';
-import { rotateKeyPaper } from '../../machines/rotate-key/paper.ts';
+import { begun, type RunContext } from '../../machines/context.ts';
+import { runbooks } from '../../machines/index.ts';
+import { paperOf as restOnPaper } from '../../machines/parts/phases.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
 import { shopDigest } from '../../src/lab/shop/digest.ts';
 import { backUp, curl, instanceOf, until } from '../lab/helpers.ts';
 import { openDesk } from './paper-desk.ts';
@@ -14,7 +12,16 @@ const STRANGE_KEY = `a"new\\key & $(touch x) 'of \`id\` 43%s`;
 const DO_IT = '';
 const HAND_DONE = '';
 
-const DUTIES: NonNullable<RecoveryContext['duties']> = {
+const startingContext = (input: Parameters<typeof begun>[0]['input']) => begun({ input });
+const startingRotation = startingContext;
+const restOf = (id: string) => (context: RunContext, state: string) =>
+  restOnPaper((runbooks[id] as Runbook).machine, context, state);
+const rotateKeyPaper = restOf('rotate-key');
+const restoreBackupPaper = restOf('restore-backup');
+const restorePointInTimePaper = restOf('restore-point-in-time');
+const disasterRecoveryPaper = restOf('disaster-recovery');
+
+const DUTIES: NonNullable<RunContext['followUps']['duties']> = {
   way: 'cf',
   notes: [],
   from: { guid: 'g1', name: 'orders', org: 'acme', space: 'prod' },
@@ -47,7 +54,7 @@ describe('a paper lifeboat followed with nothing but bash', () => {
       ...[DO_IT, '', 'yes'],
       ...[DO_IT, DO_IT, HAND_DONE],
     ];
-    const { code, screen } = await follow(rotateKeyPaper(context, 'settingKey'), answers);
+    const { code, screen } = await follow(rotateKeyPaper(context, 'change.sending'), answers);
     expect(code, screen).toBe(0);
     expect(screen).toContain('That is not the name.');
     expect(screen).toContain('Nothing was sent.');
@@ -65,9 +72,9 @@ describe('a paper lifeboat followed with nothing but bash', () => {
     const { lab, token, key, follow, calls } = await openDesk();
     const { json } = await curl(lab, 'POST', `${instanceOf(lab, 'orders').v1}/backups`);
     const { id } = json as { id: number };
-    const context = { ...startingRotation({ instance: 'orders' }), absences: 1 };
+    const context = startingRotation({ instance: 'orders' });
     const answers = [DO_IT, token, String(id), DO_IT, key, DO_IT, HAND_DONE];
-    const { code, screen } = await follow(rotateKeyPaper(context, 'backupInDoubt'), answers);
+    const { code, screen } = await follow(rotateKeyPaper(context, 'backup.inDoubt'), answers);
     expect(code, screen).toBe(0);
     expect(screen).toContain('readable: ');
     expect(calls()).toEqual([{ endpoint: 'POST /backups', instance: 'orders' }]);
@@ -75,9 +82,12 @@ describe('a paper lifeboat followed with nothing but bash', () => {
 
   test('a wrong key does not open a backup: the paper says so, and takes another one', async () => {
     const { token, key, follow } = await openDesk();
-    const context = { ...startingRotation({ instance: 'orders' }), backup: { id: 1, adopted: false } };
+    const context = {
+      ...startingRotation({ instance: 'orders' }),
+      backup: { intents: 1, absences: 0, landed: { id: 1, adopted: false } },
+    };
     const answers = [DO_IT, `${key}x`, token, 'again', key, DO_IT, HAND_DONE];
-    const { code, screen } = await follow(rotateKeyPaper(context, 'downloading'), answers);
+    const { code, screen } = await follow(rotateKeyPaper(context, 'prove.downloading'), answers);
     expect(code, screen).toBe(0);
     const [refused, opened] = ['this key does not open', 'readable: '].map((words) => screen.indexOf(words));
     expect(refused).toBeGreaterThan(0);
@@ -92,10 +102,10 @@ describe('a paper lifeboat followed with nothing but bash', () => {
     const before = await shopDigest(query);
     await query('select place_order()');
     lab.fault({ method: 'POST', path: '/backups/:id/restore', effect: { kind: 'drop', when: 'after' } });
-    const context: RecoveryContext = {
+    const context: RunContext = {
       ...startingContext({ instance: 'orders', backup: backup.id }),
-      chosen: { id: backup.id, status: 'done' },
-      duties: DUTIES,
+      choose: { backup: { id: backup.id, status: 'done' } },
+      followUps: { ...startingContext({ instance: 'orders' }).followUps, duties: DUTIES },
     };
     const answers = [
       ...[DO_IT, token, 'orders', 'yes', '1'],
@@ -104,7 +114,7 @@ describe('a paper lifeboat followed with nothing but bash', () => {
       ...[DO_IT, 'yes'],
       ...[DO_IT, HAND_DONE],
     ];
-    const { code, screen } = await follow(restoreBackupPaper(context, 'confirming'), answers);
+    const { code, screen } = await follow(restoreBackupPaper(context, 'confirm.asking'), answers);
     expect(code, screen).toBe(0);
     expect(screen).toContain('IN DOUBT: it may have been taken although no good answer came.');
     expect(await shopDigest(query)).toEqual(before);
@@ -133,16 +143,16 @@ describe('a paper lifeboat followed with nothing but bash', () => {
     const { json } = await curl(lab, 'GET', `${v0}/backups`);
     const { id } = json as { id: number };
     await query('select place_order()');
-    const context: RecoveryContext = {
+    const context: RunContext = {
       ...startingContext({ instance: 'orders', backup: 1 }),
-      chosen: { id: 1, status: 'done' },
+      choose: { backup: { id: 1, status: 'done' } },
     };
     const answers = [
       ...[DO_IT, HAND_DONE, 'orders', String(id), token, 'yes'],
       ...[DO_IT, HAND_DONE, HAND_DONE],
       'stop',
     ];
-    const { code, screen } = await follow(restoreBackupPaper(context, 'confirming'), answers, 'v0');
+    const { code, screen } = await follow(restoreBackupPaper(context, 'confirm.asking'), answers, 'v0');
     expect(code, screen).toBe(3);
     expect(calls()).toEqual([{ endpoint: expect.stringContaining('/backups'), instance: 'orders' }]);
     await until('the order is gone', async () => {
@@ -175,7 +185,7 @@ describe('a paper lifeboat followed with nothing but bash', () => {
       ...[DO_IT, HAND_DONE],
       ...[DO_IT, HAND_DONE],
     ];
-    const { code, screen } = await follow(disasterRecoveryPaper(context, 'readingCard'), answers);
+    const { code, screen } = await follow(disasterRecoveryPaper(context, 'source.readingRecord'), answers);
     expect(code, screen).toBe(0);
     expect(await shopDigest(instanceOf(lab, 'orders-dr').query)).toEqual(before);
     expect(calls().slice(made)).toEqual([
@@ -202,14 +212,14 @@ describe('a paper lifeboat followed with nothing but bash', () => {
         undefined
       );
     });
-    const context: RecoveryContext = { ...startingContext({ instance: 'orders' }), time };
+    const context: RunContext = { ...startingContext({ instance: 'orders' }), choose: { time } };
     const answers = [
       ...[DO_IT, token, HAND_DONE, 'orders', 'yes'],
       ...[DO_IT],
       ...['skip', DO_IT, 'yes'],
       ...[DO_IT, HAND_DONE],
     ];
-    const { code, screen } = await follow(restorePointInTimePaper(context, 'rereadingRange'), answers);
+    const { code, screen } = await follow(restorePointInTimePaper(context, 'confirm.readingRange'), answers);
     expect(code, screen).toBe(0);
     expect(screen).toContain('its id is 1');
     expect(await shopDigest(query)).toEqual(before);

@@ -52,7 +52,7 @@ describe.concurrent('a service that refuses', () => {
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(3);
     expect(stderr).toContain('not a developer of this space');
-    expect(statesOf(await entries()).at(-1)).toBe('setFailed');
+    expect(statesOf(await entries()).at(-1)).toBe('change.sendingFailed');
     expect(typesOf(await entries(), 'instance')).toEqual(['key.pending', 'key.sent', 'key.refused']);
     expect(server.keys).toEqual([CANARIES.oldKey]);
     const again = await run('resume', ...ANSWERED);
@@ -70,7 +70,7 @@ describe.concurrent('a service that refuses', () => {
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(3);
     expect(stderr).toContain('the answer is a web page, not JSON');
-    expect(statesOf(await entries())).toEqual(['checkFailed']);
+    expect(statesOf(await entries())).toEqual(['preflight.lookingFailed']);
     expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
   });
 
@@ -107,7 +107,7 @@ describe.concurrent('a service that refuses', () => {
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(3);
     expect(stderr).toContain('no key held here opens backup');
-    expect(statesOf(await entries()).at(-1)).toBe('verifyFailed');
+    expect(statesOf(await entries()).at(-1)).toBe('prove.verifyingFailed');
     expect(typesOf(await entries(), 'instance')).not.toContain('key.proven');
   });
 
@@ -120,7 +120,7 @@ describe.concurrent('a service that refuses', () => {
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(3);
     expect(stderr).toContain('the file ends at byte 70000');
-    expect(statesOf(await entries()).at(-1)).toBe('verifyFailed');
+    expect(statesOf(await entries()).at(-1)).toBe('prove.verifyingFailed');
     expect(typesOf(await entries(), 'instance')).not.toContain('key.proven');
   });
 
@@ -140,7 +140,7 @@ describe.concurrent('a service that refuses', () => {
     const { code, stderr } = await run(...PROVE);
     expect(code, stderr).toBe(3);
     expect(stderr).toContain(words);
-    expect(statesOf(await entries()).at(-1)).toBe('downloadFailed');
+    expect(statesOf(await entries()).at(-1)).toBe('prove.downloadingFailed');
     const files = readdirSync(home, { recursive: true, encoding: 'utf8' });
     expect(files.filter((name) => name.includes('.tgz'))).toEqual([]);
   });
@@ -156,7 +156,7 @@ describe.concurrent('a service that refuses', () => {
     const { code, stderr } = await run(...PROVE);
     expect(code, stderr).toBe(3);
     expect(stderr).toContain('the backup is not encrypted: no key is needed, so none is proven');
-    expect(statesOf(await entries()).at(-1)).toBe('verifyFailed');
+    expect(statesOf(await entries()).at(-1)).toBe('prove.verifyingFailed');
     expect(outputOf(await entries(), 'download')).toMatchObject({ verdict: 'not-encrypted' });
     expect(typesOf(await entries(), 'instance')).not.toContain('key.proven');
   });

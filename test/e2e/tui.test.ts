@@ -121,6 +121,6 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     expect(
       new Set(house.server.calls.filter(({ method }) => method === 'PATCH').map(({ key }) => key)).size,
     ).toBe(1);
-    expect(statesOf(await house.entries()).filter((state) => state === 'settingKey')).toHaveLength(2);
+    expect(statesOf(await house.entries()).filter((state) => state === 'change.sending')).toHaveLength(2);
   });
 });

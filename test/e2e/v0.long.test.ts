@@ -43,8 +43,8 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
     expect(did().filter((call) => call.includes('/v1/') || call.includes('PATCH'))).toEqual([]);
     const states = statesOf(await entries('runs'));
-    expect(states).toContain('instanceUnsaid');
-    expect(states).not.toContain('waitingForInstance');
+    expect(states).toContain('available.asking');
+    expect(states).not.toContain('available.waiting');
     const apps = await lab.platform?.appsReach((all) => all.every(({ state }) => state === 'ok'));
     expect(apps?.length).toBeGreaterThan(0);
     expect(await good('audit', 'verify')).toContain('intact, up to the newest checkpoint of each place: ');
@@ -91,7 +91,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'drop', when: 'after' } });
     const { code, stderr } = await run(...RESTORE, ...ANSWERED);
     expect(code, stderr).toBe(5);
-    expect(statesOf(await entries('runs')).at(-1)).toBe('restoreInDoubt');
+    expect(statesOf(await entries('runs')).at(-1)).toBe('restore.inDoubt');
     const again = await run('resume', ...ANSWERED);
     expect(again.code, again.stderr).toBe(5);
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
@@ -103,13 +103,13 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'task', fate: 'queued' } });
     const first = start(...RESTORE, ...ANSWERED);
     const states = async () => statesOf(await entries('runs'));
-    await expect.poll(states, { timeout: 60_000 }).toContain('waitingForRestore');
+    await expect.poll(states, { timeout: 60_000 }).toContain('restore.waiting');
     first.child.kill('SIGKILL');
     await first.ended;
     lab.clearFaults();
     const again = await run('resume', ...ANSWERED);
     expect(again.code, again.stderr).toBe(1);
-    expect(await states()).toContain('instanceUnsaid');
+    expect(await states()).toContain('available.asking');
     expect((await states()).at(-1)).toBe('unproven');
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
   });

@@ -1,5 +1,6 @@
 import { stillOwed } from '../../machines/parts/obligation.ts';
 import { optionKey, type Question } from '../../machines/parts/question.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import { type Answer, questionOf } from '../../src/runner/answer.ts';
 import type { Run, RunEnd } from '../../src/runner/run.ts';
 import type { Site } from './site.ts';
@@ -93,5 +94,5 @@ function titleOf(run: Run): string {
   const [meta] = Object.values(run.state().snapshot.getMeta() as Record<string, { title?: string }>).slice(
     -1,
   );
-  return meta?.title ?? JSON.stringify(run.state().snapshot.value);
+  return meta?.title ?? statePath(run.state().snapshot);
 }

@@ -1,3 +1,4 @@
+import { statePath } from '../../machines/parts/states.ts';
 import type { Run } from '../../src/runner/run.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { allowedMore } from './allowed.ts';
@@ -67,7 +68,7 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
         closed = run.state().entries.some(({ type }) => type === 'run.closed');
         const { entries, snapshot } = run.state();
         const isFailed = snapshot.hasTag('failed' as never);
-        return { ...end, entries, isFailed, state: JSON.stringify(snapshot.value) };
+        return { ...end, entries, isFailed, state: statePath(snapshot) };
       });
     });
     if (first === 'hung')

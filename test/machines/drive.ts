@@ -1,7 +1,8 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import type { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import type { RecoveryContext } from '../../machines/recovery/context.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import { eventsAt, outcomeEvent, questionAt } from './explore.ts';
 import type { Outcome } from './outcomes.ts';
 import { outcomesOf } from './recovery-outcomes.ts';
@@ -18,7 +19,7 @@ export function drive(id: string, input: object, told: Readonly<Record<string, O
   );
   const settle = () => {
     for (;;) {
-      passed.push(String(snapshot.value));
+      passed.push(statePath(snapshot));
       const [invoked] = Object.values(snapshot.children) as { readonly id: string; readonly src: unknown }[];
       if (snapshot.status !== 'active' || invoked === undefined) return;
       const verb = String(invoked.src);
@@ -31,10 +32,10 @@ export function drive(id: string, input: object, told: Readonly<Record<string, O
   return {
     passed,
     sent,
-    state: () => String(snapshot.value),
-    context: () => snapshot.context as RecoveryContext,
+    state: () => statePath(snapshot),
+    context: () => snapshot.context as RunContext,
     question: () => questionAt(runbook, snapshot),
-    closing: () => runbook.closing(snapshot.context as never, String(snapshot.value)),
+    closing: () => runbook.closing(snapshot.context as never, statePath(snapshot)),
     answer(event: object) {
       [snapshot] = transition(runbook.machine, snapshot as never, event as never);
       settle();

@@ -1,6 +1,7 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { optionKey, type Question, type QuestionOption } from '../../machines/parts/question.ts';
 import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
+import { metaAt as stateMetaAt, statePath } from '../../machines/parts/states.ts';
 import type { Outcome } from './outcomes.ts';
 
 /** A situation that a machine can be in, and one way there. */
@@ -115,7 +116,7 @@ function event(type: string, fields: Readonly<Record<string, unknown>>): AnyEven
 }
 
 function metaAt(runbook: Runbook, snapshot: AnyMachineSnapshot): StateMeta<unknown, never> | undefined {
-  return runbook.machine.states[String(snapshot.value)]?.meta as StateMeta<unknown, never> | undefined;
+  return stateMetaAt(runbook.machine, statePath(snapshot));
 }
 
 export function questionAt(runbook: Runbook, snapshot: AnyMachineSnapshot): Question | undefined {

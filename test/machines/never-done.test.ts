@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { expectedOrigin } from '../../machines/recovery/expected-origin.ts';
-import { neverDone } from '../../machines/recovery/never-done.ts';
+import { expectedOrigin } from '../../machines/phases/expected-origin.ts';
+import { neverDone } from '../../machines/phases/never-done.ts';
 
 const CONFLICT = {
   code: 'service.conflict',

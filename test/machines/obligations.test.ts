@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import type { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
+import { RestoreBackupInput } from '../../machines/inputs.ts';
 import { type Obligation, stillOwed, unboundWords } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { type RecoveryContext, RestoreBackupInput } from '../../machines/recovery/context.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import { answersAt, eventsAt, outcomeEvent } from './explore.ts';
 import type { Outcome } from './outcomes.ts';
 import { app, duties, outcomesOf } from './recovery-outcomes.ts';
@@ -15,8 +17,8 @@ const runbook = runbooks['restore-backup'] as Runbook;
 function owing(found: unknown = duties): AnyMachineSnapshot {
   const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
   let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
-  for (let steps = 0; snapshot.value !== 'owing'; steps += 1) {
-    if (steps > 60) throw new Error(`it never owes, it is ${snapshot.value}`);
+  for (let steps = 0; statePath(snapshot) !== 'followUps.asking'; steps += 1) {
+    if (steps > 60) throw new Error(`it never owes, it is ${statePath(snapshot)}`);
     snapshot = step(snapshot, 0, found);
   }
   return snapshot;
@@ -33,7 +35,18 @@ function step(snapshot: AnyMachineSnapshot, nth: number, found: unknown): AnyMac
   return next;
 }
 
-const contextOf = (snapshot: AnyMachineSnapshot) => snapshot.context as RecoveryContext;
+const SENT = [
+  'restore.sending',
+  'restore.waiting',
+  'available.waiting',
+  'count.counting',
+  'followUps.listing',
+];
+
+const contextOf = ({ context }: AnyMachineSnapshot) => {
+  const { failure, followUps } = context as RunContext;
+  return { failure, ...followUps };
+};
 const idsOf = (obligations: readonly Obligation[]) => obligations.map(({ id }) => id);
 
 /** Gives an answer, and then the verbs' first outcomes until a person is asked or the run ends. */
@@ -53,19 +66,15 @@ describe('what is owed after a restore', () => {
     const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
     let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
     const told: [string, string[]][] = [];
-    for (; snapshot.value !== 'owing'; snapshot = step(snapshot, 0, duties)) {
-      const state = String(snapshot.value);
+    for (; statePath(snapshot) !== 'followUps.asking'; snapshot = step(snapshot, 0, duties)) {
+      const state = statePath(snapshot);
       expect(runbook.obligations?.(snapshot.context as never), state).toEqual([]);
       told.push([state, idsOf(runbook.obligations?.(snapshot.context as never, state) ?? [])]);
     }
     const ids = ['rebind-orders-api', 'service-key-ops', 'fresh-backup', 'renew-card'];
-    const sent = told.findIndex(([state]) => state === 'restoring');
+    const sent = told.findIndex(([state]) => state === 'restore.sending');
     expect(told.slice(0, sent).filter(([, owed]) => owed.length > 0)).toEqual([]);
-    expect(told.slice(sent)).toEqual(
-      ['restoring', 'waitingForRestore', 'waitingForInstance', 'countingAfter', 'listingDuties'].map(
-        (state) => [state, ids],
-      ),
-    );
+    expect(told.slice(sent)).toEqual(SENT.map((state) => [state, ids]));
   });
 
   test('every application, key, a fresh backup and the card are owed, with the exact commands', () => {
@@ -102,7 +111,7 @@ describe('what is owed after a restore', () => {
 
   test('the platform does all it can, then the run sees to the rest and closes as proven', () => {
     const end = answer(owing(), { type: 'operator.payAll' });
-    expect(end.value).toBe('done');
+    expect(statePath(end)).toBe('done');
     const closing = runbook.closing(end.context as never, 'done');
     expect(closing).toMatchObject({ proven: true, outcome: 'done', deviations: [] });
     expect(contextOf(end).obligations[0]?.settled).toMatchObject({
@@ -113,13 +122,13 @@ describe('what is owed after a restore', () => {
 
   test('a step at the platform that fails leaves the obligation open, is shown, and nothing is recommended', () => {
     const stuck = answer(owing(), { type: 'operator.payAll' }, 'bindApp');
-    expect(stuck.value).toBe('owing');
+    expect(statePath(stuck)).toBe('followUps.asking');
     expect(contextOf(stuck)).toMatchObject({
       failure: { code: 'platform.bound' },
       stuck: ['rebind-orders-api'],
     });
     expect(idsOf(stillOwed(contextOf(stuck).obligations))).toContain('rebind-orders-api');
-    expect(answer(stuck, { type: 'operator.payAll' }).value).toBe('done');
+    expect(statePath(answer(stuck, { type: 'operator.payAll' }))).toBe('done');
   });
 
   test('what can be done does not wait for what has failed', () => {
@@ -140,7 +149,7 @@ describe('what is owed after a restore', () => {
         asking as never,
         outcomeEvent(invoked?.id ?? '', refused as Outcome) as never,
       );
-      expect(left.value).toBe('owing');
+      expect(statePath(left)).toBe('followUps.asking');
       expect(contextOf(left).failure?.code).toBe(code);
       expect(contextOf(left).obligations.filter((one) => one.settled !== undefined)).toEqual([]);
     },
@@ -152,7 +161,7 @@ describe('what is owed after a restore', () => {
   ])('a run that leaves %s without the data closes without proof and says so', (id, words) => {
     const skipped = answer(owing(), { type: 'operator.skip', id, text: 'it is gone' });
     const end = answer(skipped, { type: 'operator.payAll' });
-    expect(end.value).toBe('unproven');
+    expect(statePath(end)).toBe('unproven');
     for (const state of ['unproven', 'done'])
       expect(runbook.closing(end.context as never, state)).toMatchObject({
         outcome: 'done-unproven',
@@ -176,7 +185,7 @@ describe('what is owed after a restore', () => {
     (id) => {
       const skipped = answer(owing(), { type: 'operator.skip', id, text: 'not tonight' });
       const end = answer(skipped, { type: 'operator.payAll' });
-      expect(runbook.closing(end.context as never, String(end.value))).toMatchObject({
+      expect(runbook.closing(end.context as never, statePath(end))).toMatchObject({
         proven: true,
         title: expect.stringContaining('nothing is owed any more: 1 skipped'),
         deviations: [{ step: id, reason: 'not tonight' }],
@@ -195,8 +204,12 @@ describe('what is owed after a restore', () => {
           for (const one of before) expect(obligations).toContainEqual(one);
           const isOpen = stillOwed(obligations).length > 0;
           if (snapshot.status === 'done') expect(isOpen).toBe(false);
-          if (isOpen) expect(['recording', 'recordFailed', 'done']).not.toContain(snapshot.value);
-          if (!isOpen) expect(['recording', 'recordFailed', 'done', 'unproven']).toContain(snapshot.value);
+          if (isOpen)
+            expect(['record.recording', 'record.recordingFailed', 'done']).not.toContain(statePath(snapshot));
+          if (!isOpen)
+            expect(['record.recording', 'record.recordingFailed', 'done', 'unproven']).toContain(
+              statePath(snapshot),
+            );
           if (snapshot.status === 'done') return;
           expect(
             eventsAt(runbook, snapshot, outcomesOf).length + answersAt(runbook, snapshot).length,

@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { begun as beginning, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { PaperAction, PaperCall, PaperStep } from '../../machines/parts/paper-step.ts';
+import { mainPathOf, paperOf as restOnPaper } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { type RecoveryContext, startingContext } from '../../machines/recovery/context.ts';
-import { startingContext as startingRotation } from '../../machines/rotate-key/context.ts';
+import { isFinalAt, leavesOf } from '../../machines/parts/states.ts';
 import { paperOf } from '../../src/view/paper/paper-of.ts';
 
 const NOW = new Date('2026-03-01T03:00:00Z');
@@ -18,11 +19,11 @@ const SITES = {
 };
 
 const all = Object.values(runbooks);
-const isFinal = ({ machine }: Runbook, state: string) => machine.states[state]?.type === 'final';
-const statesOf = (runbook: Runbook) =>
-  Object.keys(runbook.machine.states).filter((state) => !isFinal(runbook, state));
+const isFinal = ({ machine }: Runbook, state: string) => isFinalAt(machine, state);
+const everyStateOf = ({ machine }: Runbook) => leavesOf(machine).filter((state) => !state.endsWith('.over'));
+const statesOf = (runbook: Runbook) => everyStateOf(runbook).filter((state) => !isFinal(runbook, state));
 const stepsOf = (runbook: Runbook, state: string, context: unknown = begun(runbook)): readonly PaperStep[] =>
-  runbook.paper?.(context as never, state) ?? [];
+  restOnPaper(runbook.machine, context, state);
 const actionsOf = (steps: readonly PaperStep[]): readonly PaperAction[] =>
   steps.flatMap(({ actions }) => actions);
 const callsOf = (steps: readonly PaperStep[]): readonly PaperCall[] =>
@@ -32,36 +33,45 @@ const changesOf = (steps: readonly PaperStep[]) =>
 
 /** A run that knows next to nothing. */
 function begun({ id }: Runbook): unknown {
-  if (id === 'rotate-key') return startingRotation({ instance: 'orders' });
-  return startingContext({
+  const context = startingContext({
     instance: 'orders',
     ...(id === 'disaster-recovery' ? { mode: 'both' as const, target: 'orders-dr' } : {}),
     ...(id === 'change-instance' ? { action: 'restart' as const } : {}),
   });
+  return { ...context, key: { isWanted: true } };
 }
 
-function contextWith(
-  over: Partial<RecoveryContext>,
-  input: Parameters<typeof startingContext>[0] = { instance: 'orders' },
-) {
+type Input = Parameters<typeof beginning>[0]['input'];
+
+function startingContext(input: Input): RunContext {
+  return beginning({ input });
+}
+
+function contextWith(over: Partial<RunContext>, input: Input = { instance: 'orders' }) {
   return { ...startingContext(input), ...over };
 }
 
 test('the paper of an update neither forbids nor allows updates, and sends the id of the service', () => {
   const context = contextWith({}, { instance: 'orders', action: 'update' });
-  for (const state of ['checking', 'confirming', 'waitingForInstance', 'weighingRelease'])
+  for (const state of ['preflight.looking', 'confirm.asking', 'available.waiting', 'release.evaluating'])
     expect(changesOf(stepsOf(runbooks['change-instance'] as Runbook, state, context)), state).not.toContain(
       'instance PATCH /broker/edit',
     );
-  const calls = callsOf(stepsOf(runbooks['change-instance'] as Runbook, 'confirming', context));
+  const calls = callsOf(stepsOf(runbooks['change-instance'] as Runbook, 'confirm.asking', context));
   expect(Object.keys(calls.find(({ path }) => path === '/updates')?.body ?? {})).toEqual(['service_id']);
 });
 
-test.each(['confirming', 'releasingUpdates', 'owing'])(
+test.each(['confirm.asking', 'release.releasing', 'followUps.asking'])(
   'updates that a run has forbidden are allowed again by its paper, not forbidden once more: %s',
   (state) => {
     const context = contextWith(
-      { updates: { type: 'general', allowed: false }, updatesChangeable: { changeable: true } },
+      {
+        updates: {
+          setting: { type: 'general', allowed: false },
+          changeable: { changeable: true },
+          isStopping: false,
+        },
+      },
       { instance: 'orders', action: 'restart' },
     );
     const calls = callsOf(stepsOf(runbooks['change-instance'] as Runbook, state, context));
@@ -71,29 +81,21 @@ test.each(['confirming', 'releasingUpdates', 'owing'])(
 
 describe.for(all)('the paper of $id', (runbook) => {
   test('begins, in every state, with what that state was about; when a run is over nothing is left', () => {
-    const silent = new Set([
-      'offeringOldProof',
-      'weighingOld',
-      'fetchingOld',
-      'verifyingOld',
-      'oldProofFailed',
-    ]);
-    const releasing =
-      /^(?:stopping|weighingRelease|releasingUpdates|weighingStop|weighingOwed|owing|startingPayment)$/u;
+    // What is not known to be owed, or to be there, is not told.
+    const silent = /^(?:rotate-key oldBackup|change-instance (?:release|followUps))\./u;
     for (const state of statesOf(runbook)) {
       const [first] = stepsOf(runbook, state);
-      if (runbook.id === 'rotate-key' && silent.has(state)) continue;
-      if (runbook.id === 'change-instance' && releasing.test(state)) continue;
+      if (silent.test(`${runbook.id} ${state}`) || state === 'half') continue;
       expect(first?.state, state).toBe(state);
     }
-    for (const state of Object.keys(runbook.machine.states).filter((name) => isFinal(runbook, name)))
+    for (const state of everyStateOf(runbook).filter((name) => isFinal(runbook, name)))
       expect(stepsOf(runbook, state), state).toEqual([]);
   });
 
   test('is, in every state, a script that bash accepts', () => {
     const folder = mkdtempSync(join(tmpdir(), 'papers-'));
     try {
-      for (const state of Object.keys(runbook.machine.states)) {
+      for (const state of everyStateOf(runbook)) {
         const text = paperOf({
           runbook,
           state,
@@ -114,16 +116,14 @@ describe.for(all)('the paper of $id', (runbook) => {
         },
       );
       expect(stderr).toBe('');
-      expect(stdout.split('\n').filter((line) => line === 'ok')).toHaveLength(
-        Object.keys(runbook.machine.states).length,
-      );
+      expect(stdout.split('\n').filter((line) => line === 'ok')).toHaveLength(everyStateOf(runbook).length);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   });
 
   test('grows no longer on the way, and repeats no change that lies behind', () => {
-    const lengths = runbook.mainPath.filter((state) => !isFinal(runbook, state));
+    const lengths = mainPathOf(runbook.machine, begun(runbook));
     const changes = lengths.map((state) => changesOf(stepsOf(runbook, state)).length);
     // What is owed stands in one part, because it may be settled in any order.
     expect(changes).toEqual(changes.toSorted((a, b) => b - a));
@@ -155,21 +155,21 @@ const [restoreBackup, pitr, recovery] = ['restore-backup', 'restore-point-in-tim
 
 test('in doubt about a restore it says so, and shows the list before anything else', () => {
   for (const runbook of [restoreBackup, pitr, recovery]) {
-    const [first] = stepsOf(runbook, 'restoreInDoubt');
+    const [first] = stepsOf(runbook, 'restore.inDoubt');
     const call = callsOf(first === undefined ? [] : [first]).find(({ once }) => once !== undefined);
     expect(call?.once?.lookFirst).toContain('MAY HAVE SENT IT ALREADY');
     expect(call?.once?.list).toBe('/restores');
-    expect(changesOf(stepsOf(runbook, 'waitingForRestore')).join()).not.toMatch(/restore|perform/u);
+    expect(changesOf(stepsOf(runbook, 'restore.waiting')).join()).not.toMatch(/restore|perform/u);
   }
 });
 
 test('what is known is written out: the backup, the time, the guid, the id of a task', () => {
-  const chosen = contextWith({ chosen: { id: 17, status: 'done' } });
-  expect(callsOf(stepsOf(restoreBackup, 'confirming', chosen))).toContainEqual(
+  const chosen = contextWith({ choose: { backup: { id: 17, status: 'done' } } });
+  expect(callsOf(stepsOf(restoreBackup, 'confirm.asking', chosen))).toContainEqual(
     expect.objectContaining({ path: '/backups/:id/restore', id: { known: '17' } }),
   );
-  const timed = contextWith({ time: '2026-03-01T02:59:00.000Z' });
-  expect(callsOf(stepsOf(pitr, 'checking', timed))).toContainEqual(
+  const timed = contextWith({ choose: { time: '2026-03-01T02:59:00.000Z' } });
+  expect(callsOf(stepsOf(pitr, 'preflight.looking', timed))).toContainEqual(
     expect.objectContaining({ body: { target_time: { known: '2026-03-01T02:59:00.000Z' } } }),
   );
   const from = {
@@ -179,7 +179,7 @@ test('what is known is written out: the backup, the time, the guid, the id of a 
     how: 'card' as const,
   };
   const input = { instance: 'orders', target: 'orders-dr', mode: 'perform' as const };
-  const steps = stepsOf(recovery, 'confirming', contextWith({ from }, input));
+  const steps = stepsOf(recovery, 'confirm.asking', contextWith({ source: { from } }, input));
   expect(callsOf(steps)).toContainEqual(
     expect.objectContaining({
       body: { backup_guid: { known: '3a2e59ee' }, encryption_key: { secret: 'SOURCE_KEY' } },
@@ -187,7 +187,7 @@ test('what is known is written out: the backup, the time, the guid, the id of a 
   );
   expect(JSON.stringify(steps)).toContain('fingerprint 0123456789ab');
   const sent = contextWith({ restore: { intents: 1, absences: 0, landed: { id: 4, adopted: false } } });
-  expect(actionsOf(stepsOf(restoreBackup, 'waitingForRestore', sent))[0]).toMatchObject({
+  expect(actionsOf(stepsOf(restoreBackup, 'restore.waiting', sent))[0]).toMatchObject({
     do: 'wait',
     id: { known: '4' },
   });
@@ -213,16 +213,15 @@ test('what is settled is not asked for again', () => {
     ...{ id, kind, subject: id, what: `see to ${id}`, commands: [`do ${id}`] },
     ...(done ? { settled: { how: 'hand' as const, text: 'seen', evidence: {} } } : {}),
   });
-  const context = contextWith({
-    duties,
-    obligations: [
-      owed('rebind-orders-api', 'rebind', true),
-      owed('rebind-nightly', 'rebind', false),
-      owed('fresh-backup', 'fresh-backup', true),
-      owed('old-key', 'retire-key', false),
-    ],
-  });
-  const steps = stepsOf(restoreBackup, 'owing', context);
+  const { followUps } = startingContext({ instance: 'orders' });
+  const obligations = [
+    owed('rebind-orders-api', 'rebind', true),
+    owed('rebind-nightly', 'rebind', false),
+    owed('fresh-backup', 'fresh-backup', true),
+    owed('old-key', 'retire-key', false),
+  ];
+  const context = contextWith({ followUps: { ...followUps, duties, obligations } });
+  const steps = stepsOf(restoreBackup, 'followUps.asking', context);
   expect(steps.map(({ title }) => title)).toEqual([
     'unbind, bind and restage nightly',
     'see to old-key',

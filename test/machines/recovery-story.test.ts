@@ -8,15 +8,15 @@ describe('a restore of a backup', () => {
   test('asks which backup, a safety backup and the name, and closes when the platform has rebound all', () => {
     const run = drive('restore-backup', {});
     expect([run.state(), run.question()?.options.some((one) => one.recommended)]).toEqual([
-      'choosingBackup',
+      'choose.asking',
       false,
     ]);
     run.answer({ type: 'operator.chooseBackup', id: 3 });
-    expect(run.state()).toBe('offeringSafety');
+    expect(run.state()).toBe('safeguard.offering');
     run.goOn();
     expect(run.question()).toMatchObject({ kind: 'typed-name', expected: 'orders' });
     run.goOn();
-    expect(run.state()).toBe('owing');
+    expect(run.state()).toBe('followUps.asking');
     run.goOn();
     expect([run.state(), run.closing().proven]).toEqual(['done', true]);
   });
@@ -31,17 +31,17 @@ describe('a restore of a backup', () => {
       const run = drive('restore-backup', { backup: 3 }, { preflight: [preflight as Outcome] });
       run.goOn();
       run.goOn();
-      expect(run.state()).toBe('instanceUnsaid');
+      expect(run.state()).toBe('available.asking');
       run.answer(answer);
       run.goOn();
-      expect(run.passed).not.toContain('waitingForInstance');
+      expect(run.passed).not.toContain('available.waiting');
       const { proven, title, deviations } = run.closing();
       expect([run.state(), proven, title]).toEqual([
         'unproven',
         false,
         'closed without proof: orders is not shown to be available',
       ]);
-      expect(deviations).toEqual([{ step: 'restore', reason }]);
+      expect(deviations).toEqual([{ step: 'available', reason }]);
     },
   );
 
@@ -49,16 +49,16 @@ describe('a restore of a backup', () => {
     const run = drive('restore-backup', { backup: 3 });
     run.goOn();
     run.answer({ type: 'operator.confirm', typed: 'order' });
-    expect(run.state()).toBe('confirming');
+    expect(run.state()).toBe('confirm.asking');
   });
 
   test('a restore that never arrived is sent again only after the name was typed again', () => {
     const run = drive('restore-backup', { backup: 3 }, { restoreBackup: [{ output: { landed: false } }] });
     run.goOn();
     run.goOn();
-    expect(run.state()).toBe('restoreFailed');
+    expect(run.state()).toBe('restore.failed');
     run.answer({ type: 'operator.retry' });
-    expect([run.state(), run.context().restore.intents]).toEqual(['confirming', 2]);
+    expect([run.state(), run.context().restore.intents]).toEqual(['confirm.asking', 2]);
   });
 
   test('of an instance that was changed between the look and the typed name asks for the name again', () => {
@@ -68,7 +68,10 @@ describe('a restore of a backup', () => {
     const run = drive('restore-backup', { backup: 3 }, { recheck: [look as Outcome, now] });
     run.goOn();
     run.goOn();
-    expect([run.state(), run.context().drift]).toEqual(['confirming', ['restore 9 was made meanwhile']]);
+    expect([run.state(), run.context().confirm.drift]).toEqual([
+      'confirm.asking',
+      ['restore 9 was made meanwhile'],
+    ]);
   });
 
   test('in doubt, looking again keeps the intent, and sending again asks for the name', () => {
@@ -77,9 +80,9 @@ describe('a restore of a backup', () => {
     run.goOn();
     run.goOn();
     run.answer({ type: 'operator.lookAgain' });
-    expect([run.state(), run.context().restore.intents]).toEqual(['restoreInDoubt', 1]);
+    expect([run.state(), run.context().restore.intents]).toEqual(['restore.inDoubt', 1]);
     run.answer({ type: 'operator.sendAgain' });
-    expect([run.state(), run.context().restore.intents]).toEqual(['confirming', 2]);
+    expect([run.state(), run.context().restore.intents]).toEqual(['confirm.asking', 2]);
   });
 
   test('without a card on record none is owed', () => {
@@ -87,7 +90,7 @@ describe('a restore of a backup', () => {
     const run = drive('restore-backup', { backup: 3 }, { readCard: [none] });
     run.goOn();
     run.goOn();
-    expect(run.context().obligations.map(({ id }) => id)).not.toContain('renew-card');
+    expect(run.context().followUps.obligations.map(({ id }) => id)).not.toContain('renew-card');
   });
 });
 
@@ -101,12 +104,12 @@ describe('a point in time', () => {
     );
     run.goOn();
     run.goOn();
-    expect(run.state()).toBe('choosingTime');
+    expect(run.state()).toBe('choose.asking');
     expect(run.question()?.prompt).toContain('2026-03-01T00:10:00Z can no longer be reached');
     run.answer({ type: 'operator.chooseTime', time: '2026-03-01T00:20:00Z' });
-    expect(run.state()).toBe('choosingTime');
+    expect(run.state()).toBe('choose.asking');
     run.answer({ type: 'operator.chooseTime', time: '2026-03-01T00:30:00Z' });
-    expect(run.state()).toBe('confirming');
+    expect(run.state()).toBe('confirm.asking');
   });
 
   test('that a person chose in place of the one named at the start stays, also when the range grows meanwhile', () => {
@@ -116,14 +119,14 @@ describe('a point in time', () => {
       { time: '2026-03-01T02:10:00Z' },
       { pitrRange: [{ output: range }, failure('service.unreachable'), grown] },
     );
-    expect(run.state()).toBe('choosingTime');
+    expect(run.state()).toBe('choose.asking');
     run.answer({ type: 'operator.chooseTime', time: '2026-03-01T01:00:00Z' });
     run.goOn();
     run.goOn();
-    expect(run.state()).toBe('rangeFailed');
+    expect(run.state()).toBe('confirm.readingRangeFailed');
     run.answer({ type: 'operator.retry' });
     expect([run.state(), run.question()]).toMatchObject([
-      'choosingTime',
+      'choose.asking',
       { suggested: '2026-03-01T01:00:00Z' },
     ]);
   });
@@ -154,15 +157,15 @@ describe('a disaster recovery', () => {
     run.goOn();
     expect(run.question()).toMatchObject({ kind: 'typed-name', expected: 'orders-dr' });
     run.goOn();
-    expect([run.state(), run.context().drift]).toEqual([
-      'confirming',
+    expect([run.state(), run.context().confirm.drift]).toEqual([
+      'confirm.asking',
       ['backups: 1, was 0', 'newest backup: 1, was not reported'],
     ]);
     run.goOn();
-    expect(run.state()).toBe('owing');
+    expect(run.state()).toBe('followUps.asking');
     const reads = run.sent.map(({ verb }) => verb);
     expect(reads.filter((verb) => ['preflight', 'recheck', 'listBackups'].includes(verb))).toEqual([]);
-    expect(run.context().obligations.map(({ id }) => id)).toContain('remove-target');
+    expect(run.context().followUps.obligations.map(({ id }) => id)).toContain('remove-target');
   });
 
   test('whose restore has failed owes no binding to its target', () => {
@@ -171,9 +174,11 @@ describe('a disaster recovery', () => {
       { mode: 'perform', target: 'orders-dr' },
       { waitForRestore: [failure('restore.failed')] },
     );
-    for (let steps = 0; run.state() !== 'restoreBroken' && steps < 5; steps += 1) run.goOn();
-    expect(run.state()).toBe('restoreBroken');
-    expect(runbooks['disaster-recovery']?.obligations?.(run.context() as never, 'restoreBroken')).toEqual([]);
+    for (let steps = 0; run.state() !== 'restore.broken' && steps < 5; steps += 1) run.goOn();
+    expect(run.state()).toBe('restore.broken');
+    expect(runbooks['disaster-recovery']?.obligations?.(run.context() as never, 'restore.broken')).toEqual(
+      [],
+    );
   });
 
   test('of a target that is the source cannot be overridden', () => {
@@ -185,7 +190,7 @@ describe('a disaster recovery', () => {
     );
     run.goOn();
     run.goOn();
-    expect(run.state()).toBe('targetBlocked');
+    expect(run.state()).toBe('target.blocked');
     expect(
       run
         .question()
@@ -198,9 +203,9 @@ describe('a disaster recovery', () => {
     const other = outcomesOf('preflight').at(-1) as Outcome;
     const run = drive('disaster-recovery', { mode: 'prepare' }, { preflight: [other] });
     run.goOn();
-    expect(run.state()).toBe('guidMismatch');
+    expect(run.state()).toBe('guid.mismatch');
     run.answer({ type: 'operator.takeGuid', text: 'it was moved' });
-    expect(run.context().crossCheck).toBe('overridden');
+    expect(run.context().card.crossCheck).toBe('overridden');
   });
 });
 
@@ -210,7 +215,7 @@ describe('a change of an instance', () => {
   /** A restart that holds updates back, as a person who knows that they are allowed has it. */
   function restart(told: Readonly<Record<string, Outcome[]>> = {}) {
     const run = drive('change-instance', { action: 'restart' }, told);
-    expect(run.state()).toBe('offeringFreeze');
+    expect(run.state()).toBe('freeze.asking');
     run.answer(HELD);
     return run;
   }
@@ -218,7 +223,7 @@ describe('a change of an instance', () => {
   test('leaves the update setting alone where nobody says what it is', () => {
     const run = drive('change-instance', { action: 'recreate' });
     run.goOn();
-    expect(run.context().obligations).toEqual([]);
+    expect(run.context().followUps.obligations).toEqual([]);
     run.goOn();
     expect([run.state(), run.closing().proven]).toEqual(['done', true]);
     expect(run.sent.filter(({ verb }) => verb === 'changeUpdateSetting')).toEqual([]);
@@ -234,14 +239,17 @@ describe('a change of an instance', () => {
   test('that is stopped puts the update setting back first', () => {
     const run = restart();
     run.answer({ type: 'operator.stop' });
-    expect([run.state(), run.passed.includes('releasingUpdates')]).toEqual(['stopped', true]);
+    expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['stopped', true]);
   });
 
   test('owes the update setting when it cannot be put back', () => {
     const set = { output: { type: 'general', allowed: false } };
     const run = restart({ changeUpdateSetting: [set, failure('service.forbidden')] });
     run.goOn();
-    expect([run.state(), run.context().obligations[0]?.id]).toEqual(['owing', 'release-updates']);
+    expect([run.state(), run.context().followUps.obligations[0]?.id]).toEqual([
+      'followUps.asking',
+      'release-updates',
+    ]);
     run.answer({ type: 'operator.pay', id: 'release-updates' });
     expect([run.state(), run.closing().proven]).toEqual(['done', true]);
   });
@@ -252,10 +260,10 @@ describe('a change of an instance', () => {
     'whose answer to the update setting was lost allows updates again all the same, after %s',
     (type) => {
       const run = restart({ changeUpdateSetting: [unsure] });
-      expect(run.state()).toBe('freezeFailed');
+      expect(run.state()).toBe('freeze.freezingFailed');
       run.answer({ type, text: 'it cannot wait' });
       if (type === 'operator.skip') run.goOn();
-      expect(run.passed).toContain('releasingUpdates');
+      expect(run.passed).toContain('release.releasing');
       expect(run.state()).toBe(type === 'operator.stop' ? 'stopped' : 'done');
     },
   );
@@ -263,22 +271,22 @@ describe('a change of an instance', () => {
   test('whose update setting was refused has none to put back', () => {
     const run = restart({ changeUpdateSetting: [failure('service.forbidden')] });
     run.answer({ type: 'operator.skip', text: 'it is not offered' });
-    expect(run.context().obligations).toEqual([]);
+    expect(run.context().followUps.obligations).toEqual([]);
     run.goOn();
-    expect([run.state(), run.passed.includes('releasingUpdates')]).toEqual(['done', false]);
+    expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['done', false]);
   });
 
   test('with updates forbidden by hand leaves it to that hand to allow them', () => {
     const run = restart({ changeUpdateSetting: [failure('service.forbidden')] });
     run.answer({ type: 'operator.markDone', text: 'in the dashboard' });
     run.goOn();
-    expect([run.state(), run.passed.includes('releasingUpdates')]).toEqual(['done', false]);
+    expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['done', false]);
   });
 
   test('owes the update setting from before it is changed, so that a run that is given up leaves it owed', () => {
     const run = restart();
-    expect(run.state()).toBe('confirming');
-    expect(run.context().obligations).toMatchObject([
+    expect(run.state()).toBe('confirm.asking');
+    expect(run.context().followUps.obligations).toMatchObject([
       {
         id: 'release-updates',
         commands: ['lifeboat instance settings --instance orders --allow-updates true'],

@@ -11,14 +11,14 @@ describe('a restore', () => {
     const run = drive('restore-backup', { backup: 3 }, { recheck: [busy, look as Outcome] });
     run.goOn();
     expect([run.state(), run.context().failure]).toMatchObject([
-      'restoreMeanwhile',
+      'confirm.restoreMeanwhile',
       {
         shortMessage: 'restore 104 of orders is under way',
         hints: ['to wait for it: lifeboat restores get 104 --wait --instance orders'],
       },
     ]);
     run.answer({ type: 'operator.retry' });
-    expect(run.state()).toBe('confirming');
+    expect(run.state()).toBe('confirm.asking');
   });
 
   test('asks for the name again where a restore has begun while it was typed', () => {
@@ -28,6 +28,9 @@ describe('a restore', () => {
     const run = drive('restore-backup', { backup: 3 }, { recheck: [look as Outcome, busy] });
     run.goOn();
     run.goOn();
-    expect([run.state(), run.context().drift]).toEqual(['confirming', ['restore 104 has started']]);
+    expect([run.state(), run.context().confirm.drift]).toEqual([
+      'confirm.asking',
+      ['restore 104 has started'],
+    ]);
   });
 });

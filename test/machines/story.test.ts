@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type RotateKeyContext, startingContext } from '../../machines/rotate-key/context.ts';
-import { closingOf } from '../../machines/rotate-key/story.ts';
+import { begun, type RunContext } from '../../machines/context.ts';
+import { closingOfRotation as closingOf } from '../../machines/told/rotation.ts';
 import { outcomesOf } from './outcomes.ts';
 
 function outputOf<T>(verb: string): T {
@@ -10,18 +10,22 @@ function outputOf<T>(verb: string): T {
 }
 
 /** A rotation whose change of the key got that answer. */
-function rotated(setting: NonNullable<RotateKeyContext['setting']>): RotateKeyContext {
-  return { ...startingContext({ instance: 'orders' }), key: outputOf('storeKey'), setting };
+function rotated(setting: NonNullable<RunContext['key']['setting']>): RunContext {
+  const key = { isWanted: false, stored: outputOf<RunContext['key']['stored']>('storeKey'), setting };
+  return { ...started, key };
 }
 
+const started = begun({ input: { instance: 'orders' } });
 const proven = {
-  backup: { id: 4, adopted: false },
-  verification: outputOf<NonNullable<RotateKeyContext['verification']>>('verifyBackup'),
-  negative: { tested: ['aaaaaaaaaaaa'], opened: [] },
-  proven: true,
+  backup: { intents: 1, absences: 0, landed: { id: 4, adopted: false } },
+  proof: {
+    verification: outputOf<NonNullable<RunContext['proof']['verification']>>('verifyBackup'),
+    negative: { tested: ['aaaaaaaaaaaa'], opened: [] },
+  },
+  record: { isProven: true },
 };
 
-const keyChangeOf = (context: RotateKeyContext, state: string) =>
+const keyChangeOf = (context: RunContext, state: string) =>
   closingOf(context, state).summary.find(({ label }) => label === 'key change');
 
 test('a lost answer is uncertain until a backup shows what became of it', () => {
@@ -34,11 +38,9 @@ test('a lost answer is uncertain until a backup shows what became of it', () => 
 });
 
 test('a run that is stopped says how far the change had come', () => {
-  const titles = [
-    startingContext({ instance: 'orders' }),
-    rotated({ answer: 'unknown' }),
-    rotated({ answer: 'accepted' }),
-  ].map((context) => closingOf(context, 'stopped').title);
+  const titles = [started, rotated({ answer: 'unknown' }), rotated({ answer: 'accepted' })].map(
+    (context) => closingOf(context, 'stopped').title,
+  );
   expect(titles).toEqual([
     'stopped before the key was changed',
     'stopped while it is uncertain which key is in force; both are kept',
@@ -49,19 +51,23 @@ test('a run that is stopped says how far the change had come', () => {
 test('what was done outside or skipped stands among the deviations of a proven run', () => {
   const outside = rotated({ answer: 'unknown', outside: 'in the dashboard' });
   const closing = closingOf(
-    { ...outside, ...proven, skipped: [{ step: 'old-backup', reason: 'proven yesterday' }] },
+    { ...outside, ...proven, skipped: [{ step: 'oldBackup', reason: 'proven yesterday' }] },
     'done',
   );
   expect(closing).toMatchObject({ outcome: 'done', proven: true });
   expect(closing.deviations).toEqual([
-    { step: 'old-backup', reason: 'proven yesterday' },
+    { step: 'oldBackup', reason: 'proven yesterday' },
     { step: 'change', reason: 'done outside: in the dashboard' },
   ]);
 });
 
 test('a proof without an old key to try says so', () => {
   const closing = closingOf(
-    { ...rotated({ answer: 'accepted' }), ...proven, negative: { tested: [], opened: [] } },
+    {
+      ...rotated({ answer: 'accepted' }),
+      ...proven,
+      proof: { ...proven.proof, negative: { tested: [], opened: [] } },
+    },
     'done',
   );
   expect(closing.deviations).toEqual([

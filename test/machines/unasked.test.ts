@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
-import type { RecoveryContext } from '../../machines/recovery/context.ts';
-import { withDuties } from '../../machines/recovery/obligations.ts';
+import { begun, type RunContext } from '../../machines/context.ts';
+import { withDuties } from '../../machines/phases/obligations.ts';
+
+type Obligations = RunContext['followUps']['obligations'];
 
 const HAND = { way: 'hand', notes: [], apps: [], keys: [], unseen: [], order: 'replace', foundAt: '' };
 
-function owedWith(duties: object, obligations: RecoveryContext['obligations'] = []) {
-  const context = { instance: 'orders', duties, restore: {}, obligations } as unknown as RecoveryContext;
-  return withDuties(context).obligations ?? [];
+function owedWith(duties: object, obligations: Obligations = []) {
+  const context = begun({ input: { instance: 'orders' } });
+  return withDuties({ ...context, followUps: { ...context.followUps, duties, obligations } as never });
 }
 
-const idsOf = (owed: RecoveryContext['obligations']) => owed.map(({ id }) => id);
+const idsOf = (owed: Obligations) => owed.map(({ id }) => id);
 
 test('a platform that could not be asked leaves it owed to find out who is bound, until it could', () => {
   const unasked = owedWith({ ...HAND, unasked: true });

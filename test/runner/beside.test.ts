@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { statePath } from '../../machines/parts/states.ts';
 import type { ActivityContext, AnyActivity, Overdue } from '../../src/activities/activity.ts';
 import { answerToTheChange, makeWorld, obedient, reaches } from './world.ts';
 
@@ -15,14 +16,14 @@ describe('beside a wait', () => {
     const waits = waiting();
     const { world, run } = await atTheWait(waits);
     await run.answer({ event: 'operator.giveUp' });
-    await reaches(run, 'waitFailed');
+    await reaches(run, 'backup.waitFailed');
     const [first] = waits.begun;
     expect(first?.context.signal.aborted).toBe(true);
     const written = run.state().entries.length;
     first?.context.report({ kind: 'task', status: 'done', what: 'late', overdue: LATE });
     first?.end({ id: 4, status: 'done' });
     await run.answer({ event: 'operator.retry' });
-    await reaches(run, 'waitingForBackup');
+    await reaches(run, 'backup.waiting');
     await expect.poll(() => waits.begun.length).toBe(2);
     const types = run
       .state()
@@ -40,9 +41,9 @@ describe('beside a wait', () => {
     const { run } = await atTheWait(waits);
     await run.answer({ event: 'operator.lookAgain' });
     await expect.poll(() => waits.begun.length).toBe(2);
-    expect(run.state().snapshot.value).toBe('waitingForBackup');
+    expect(statePath(run.state().snapshot)).toBe('backup.waiting');
     waits.begun[0]?.end({ id: 4, status: 'done' });
-    expect(run.state().snapshot.value).toBe('waitingForBackup');
+    expect(statePath(run.state().snapshot)).toBe('backup.waiting');
     waits.begun[1]?.end({ id: 4, status: 'done' });
     await reaches(run, 'done');
     await run.ended;
@@ -59,7 +60,7 @@ describe('beside a wait', () => {
     const how = await answered;
     // Either may come first; both never do.
     expect(['taken', 'answer.late', 'answer.misfit']).toContain(how);
-    if (how === 'taken') await reaches(run, 'waitFailed');
+    if (how === 'taken') await reaches(run, 'backup.waitFailed');
     else await run.ended;
     if (how === 'taken') await run.detach();
   });
@@ -129,7 +130,7 @@ async function atTheWait(waits: ReturnType<typeof waiting>) {
   const world = await makeWorld(obedient({ waitForBackup: waits.activity }));
   const run = await world.takeUp();
   await answerToTheChange(run);
-  await reaches(run, 'waitingForBackup');
+  await reaches(run, 'backup.waiting');
   await expect.poll(() => waits.begun.length).toBe(1);
   return { world, run };
 }

@@ -35,7 +35,7 @@ test('a run whose hold is lost ends what is under way and writes nothing more, a
   expect(signal.aborted).toBe(true);
   expect(await world.types()).toEqual(before);
   const other = await world.takeUp({ activities: obedient() });
-  await reaches(other, 'offeringOldProof');
+  await reaches(other, 'oldBackup.asking');
   await other.detach();
 });
 
@@ -43,7 +43,7 @@ test('a run that waits for an answer ends when its hold is lost, and takes no an
   const world = await makeWorld(obedient());
   const lease = leased(world.journal);
   const run = await world.takeUp({ journal: lease.journal });
-  await reaches(run, 'offeringOldProof');
+  await reaches(run, 'oldBackup.asking');
   const before = await world.types();
   lease.lose();
   await expect(run.answer({ event: 'operator.prove' })).rejects.toMatchObject({ code: 'journal.lost-hold' });
@@ -91,10 +91,10 @@ test('nothing is armed while the hold does not last for a call, until it is rene
   const world = await makeWorld(obedient());
   const lease = leased(world.journal);
   const run = await world.takeUp({ journal: lease.journal });
-  await reaches(run, 'offeringOldProof');
+  await reaches(run, 'oldBackup.asking');
   lease.last(900);
   await answerToTheChange(run);
-  await reaches(run, 'creatingBackup');
+  await reaches(run, 'backup.sending');
   await vi.advanceTimersByTimeAsync(30_000);
   expect((await world.types()).filter((type) => type === 'intent.armed')).toEqual([]);
   expect((await world.types()).at(-1)).toBe('intent.prepared');
@@ -125,7 +125,7 @@ test('a call that may not leave at the last instant was never sent: that is its 
   const lease = leased(world.journal);
   const run = await world.takeUp({ journal: lease.journal });
   await answerToTheChange(run);
-  await reaches(run, 'backupFailed');
+  await reaches(run, 'backup.failed');
   expect(sends).toBe(0);
   expect(await world.bodies('intent.outcome')).toMatchObject([
     { sent: 'absent', failure: { code: 'journal.lost-hold' } },

@@ -6,7 +6,7 @@ describe('the journal of a run that was left', () => {
   test('says what ended it, and of several reasons the first', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
-    await reaches(run, 'offeringOldProof');
+    await reaches(run, 'oldBackup.asking');
     await Promise.all([run.detach('the terminal was lost'), run.detach('something else')]);
     expect(await world.bodies('run.detached')).toEqual([{ why: 'the terminal was lost' }]);
   });
@@ -14,7 +14,7 @@ describe('the journal of a run that was left', () => {
   test('says that the operator left where nothing else is known', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
-    await reaches(run, 'offeringOldProof');
+    await reaches(run, 'oldBackup.asking');
     await run.detach();
     expect(await world.bodies('run.detached')).toEqual([{ why: 'the operator left' }]);
   });

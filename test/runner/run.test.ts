@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { statePath } from '../../machines/parts/states.ts';
 import { LifeboatError } from '../../src/errors.ts';
 import { listRuns } from '../../src/runner/runs.ts';
 import { Secret } from '../../src/secret.ts';
@@ -114,13 +115,13 @@ describe('an intent that was armed', () => {
     const world = await makeWorld(activities);
     const first = await world.takeUp();
     await answerToTheChange(first);
-    await reaches(first, 'creatingBackup');
+    await reaches(first, 'backup.sending');
     await until(() => sends === 1);
     await first.detach();
     const second = await world.takeUp();
     expect(await second.ended).toMatchObject({ exitCode: 0 });
     expect(sends).toBe(1);
-    expect(second.state().snapshot.context.backup).toMatchObject({ adopted: true });
+    expect(second.state().snapshot.context.backup.landed).toMatchObject({ adopted: true });
   });
 
   test('is sent anew, under a new intent, only when the service shows that it never arrived', async () => {
@@ -164,9 +165,9 @@ describe('an intent that was armed', () => {
     );
     const run = await world.takeUp();
     await answerToTheChange(run);
-    await reaches(run, 'backupInDoubt');
+    await reaches(run, 'backup.inDoubt');
     await run.answer({ event: 'operator.lookAgain' });
-    await reaches(run, 'backupInDoubt');
+    await reaches(run, 'backup.inDoubt');
     await run.answer({ event: 'operator.adopt:8' });
     expect(await run.ended).toMatchObject({ exitCode: 0 });
     expect(sends).toBe(1);
@@ -185,7 +186,7 @@ describe('an intent that was armed', () => {
     );
     const run = await world.takeUp();
     await answerToTheChange(run);
-    await reaches(run, 'backupInDoubt');
+    await reaches(run, 'backup.inDoubt');
     expect(run.state().snapshot.context.failure).toMatchObject({ code: 'doubt.unreadable' });
     await run.detach();
   });
@@ -207,11 +208,11 @@ describe('refused credentials', () => {
     );
     const run = await world.takeUp();
     expect(await run.ended).toEqual({ how: 'paused', exitCode: 4 });
-    expect(run.state().snapshot.value).toBe('checking');
+    expect(statePath(run.state().snapshot)).toBe('preflight.looking');
     const where = async () => (await listRuns(world.journal)).map((one) => one.where);
     expect(await where()).toEqual(['waits for credentials']);
     const again = await world.takeUp({ activities: obedient() });
-    await reaches(again, 'offeringOldProof');
+    await reaches(again, 'oldBackup.asking');
     expect(asked).toBe(1);
     expect(await where()).not.toEqual(['waits for credentials']);
     await again.detach();
@@ -243,11 +244,11 @@ describe('an answer', () => {
   test('with a wrong name changes nothing', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
-    await reaches(run, 'offeringOldProof');
+    await reaches(run, 'oldBackup.asking');
     await run.answer({ event: 'operator.prove' });
-    await reaches(run, 'choosingKey');
+    await reaches(run, 'key.choosing');
     await run.answer({ event: 'operator.generate' });
-    await reaches(run, 'confirming');
+    await reaches(run, 'confirm.asking');
     const before = await world.types();
     await expect(run.answer({ event: 'operator.confirm', typed: 'order' })).rejects.toMatchObject({
       code: 'confirm.mismatch',
@@ -263,25 +264,23 @@ describe('an answer', () => {
   test('that needs a reason is refused without one', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
-    await reaches(run, 'offeringOldProof');
+    await reaches(run, 'oldBackup.asking');
     await expect(run.answer({ event: 'operator.skip', text: '  ' })).rejects.toMatchObject({
       code: 'answer.misfit',
     });
     await run.answer({ event: 'operator.skip', text: 'proven yesterday' });
-    expect(run.state().snapshot.context.skipped).toEqual([
-      { step: 'old-backup', reason: 'proven yesterday' },
-    ]);
+    expect(run.state().snapshot.context.skipped).toEqual([{ step: 'oldBackup', reason: 'proven yesterday' }]);
     await run.detach();
   });
 
   test('with a key leaves nothing of the key in the journal', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
-    await reaches(run, 'offeringOldProof');
+    await reaches(run, 'oldBackup.asking');
     await run.answer({ event: 'operator.prove' });
-    await reaches(run, 'choosingKey');
+    await reaches(run, 'key.choosing');
     await run.answer({ event: 'operator.enterKey' });
-    await reaches(run, 'enteringKey');
+    await reaches(run, 'key.entering');
     const short = run.answer({ event: 'operator.provideKey', secret: new Secret('canary') });
     await expect(short).rejects.toMatchObject({ code: 'key.too-short' });
     const spaced = run.answer({
@@ -290,7 +289,7 @@ describe('an answer', () => {
     });
     await expect(spaced).rejects.toMatchObject({ code: 'key.characters' });
     await run.answer({ event: 'operator.provideKey', secret: new Secret('canary-canary-canary') });
-    await reaches(run, 'confirming');
+    await reaches(run, 'confirm.asking');
     expect(JSON.stringify(await world.journal.read(`run/${world.runId}`))).not.toContain('canary');
     await run.detach();
   });

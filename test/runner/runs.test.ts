@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import { fold } from '../../src/runner/fold.ts';
 import { abandonRun, findRun, listRuns, startRun } from '../../src/runner/runs.ts';
 import { answerToTheChange, makeWorld, obedient, reaches } from './world.ts';
@@ -91,14 +92,16 @@ test('every beginning of a journal folds to a state that the run really was in',
   for (let length = 0; length <= entries.length; length += 1) {
     const beginning = entries.slice(0, length);
     const last = beginning.findLast(({ type }) => type === 'event')?.body as { to?: string } | undefined;
-    expect(fold(runbook, { instance: 'orders' }, beginning).snapshot.value).toBe(last?.to ?? 'checking');
+    expect(statePath(fold(runbook, { instance: 'orders' }, beginning).snapshot)).toBe(
+      last?.to ?? 'preflight.looking',
+    );
   }
 });
 
 test('a journal that leads elsewhere than it says is refused', async () => {
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
-  await reaches(run, 'offeringOldProof');
+  await reaches(run, 'oldBackup.asking');
   await run.detach();
   const runbook = runbooks['rotate-key'];
   if (runbook === undefined) throw new Error('the runbook is gone');

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import type { AnyActivity } from '../../src/activities/activity.ts';
 import type { Run, RunDeps } from '../../src/runner/run.ts';
 import { startRun } from '../../src/runner/runs.ts';
@@ -25,10 +27,12 @@ export interface World {
   bodies(type: string): Promise<Json[]>;
 }
 
-const rotateKey = runbooks['rotate-key'];
+const rotateKey = runbooks['rotate-key'] as Runbook;
 
-export async function makeWorld(activities: Readonly<Record<string, AnyActivity>>): Promise<World> {
-  if (rotateKey === undefined) throw new Error('the runbook is gone');
+export async function makeWorld(
+  activities: Readonly<Record<string, AnyActivity>>,
+  runbook: Runbook = rotateKey,
+): Promise<World> {
   const home = await mkdtemp(join(tmpdir(), 'lifeboat-runner-'));
   const journal = await openSqliteStore({
     home,
@@ -41,7 +45,7 @@ export async function makeWorld(activities: Readonly<Record<string, AnyActivity>
     await rm(home, { recursive: true, force: true });
   });
   const runId = await startRun(journal, {
-    runbook: rotateKey,
+    runbook,
     instance: 'orders',
     input: { instance: 'orders' },
     mode: 'REHEARSAL',
@@ -56,7 +60,7 @@ export async function makeWorld(activities: Readonly<Record<string, AnyActivity>
     takeUp: (overrides) =>
       takeUp({
         journal,
-        runbook: rotateKey,
+        runbook,
         runId,
         instance: 'orders',
         activities,
@@ -123,12 +127,12 @@ function firstOutput(verb: string): unknown {
 export function reaches(run: Run, state: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const look = () => {
-      if (run.state().snapshot.value === state) resolve();
+      if (statePath(run.state().snapshot) === state) resolve();
     };
     run.subscribe(look);
     look();
     run.ended.then(
-      () => reject(new Error(`the run ended before ${state}, at ${run.state().snapshot.value}`)),
+      () => reject(new Error(`the run ended before ${state}, at ${statePath(run.state().snapshot)}`)),
       reject,
     );
   });
@@ -136,10 +140,10 @@ export function reaches(run: Run, state: string): Promise<void> {
 
 /** Answers from the start up to the typed name and beyond, as an operator who takes every recommendation. */
 export async function answerToTheChange(run: Run): Promise<void> {
-  await reaches(run, 'offeringOldProof');
+  await reaches(run, 'oldBackup.asking');
   await run.answer({ event: 'operator.prove' });
-  await reaches(run, 'choosingKey');
+  await reaches(run, 'key.choosing');
   await run.answer({ event: 'operator.generate' });
-  await reaches(run, 'confirming');
+  await reaches(run, 'confirm.asking');
   await run.answer({ event: 'operator.confirm', typed: 'orders' });
 }

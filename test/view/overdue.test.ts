@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
+import { statePath } from '../../machines/parts/states.ts';
 import type { ActivityContext, AnyActivity } from '../../src/activities/activity.ts';
 import { portOf } from '../../src/commands/run-port.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
@@ -21,7 +22,7 @@ async function waiting() {
   const world = await makeWorld(obedient({ waitForBackup }));
   const run = await world.takeUp();
   await answerToTheChange(run);
-  await reaches(run, 'waitingForBackup');
+  await reaches(run, 'backup.waiting');
   const { report } = await told.promise;
   const late = (status: string, limitSeconds = 540) =>
     report({
@@ -54,7 +55,7 @@ test('a wait over its limit says since when, what is usual, what is safe, and wh
   const view = portOn({ world, run }).view();
   expect(view.banner).toMatchObject({
     tone: 'warn',
-    text: `waiting for the backup for more than 9 min: ${DETAIL}`,
+    text: `waiting for the backup of the instance for more than 9 min: ${DETAIL}`,
     hints: [expect.stringContaining('waiting on is safe'), expect.stringContaining('dashboard')],
   });
   expect(view.question).toMatchObject({ kind: 'choice', beside: true });
@@ -62,7 +63,7 @@ test('a wait over its limit says since when, what is usual, what is safe, and wh
   expect(view.activity).toMatchObject({ overdue: true, progress: { kind: 'task', status: 'running' } });
   late('queued', 1_080);
   expect(portOn({ world, run }).view().banner?.text).toContain(
-    'waiting for the backup, queued for more than 18 min',
+    'waiting for the backup of the instance, queued for more than 18 min',
   );
   await run.detach();
 });
@@ -77,9 +78,9 @@ test('without a person, the line is printed once, no answer is asked for, and th
   late('running');
   await expect.poll(() => printed).toContain('waiting on is safe');
   await expect.poll(() => printed).toContain('wait for backup has taken 10 min');
-  expect(printed.split('waiting for the backup for more than 9 min')).toHaveLength(2);
+  expect(printed.split('waiting for the backup of the instance for more than 9 min')).toHaveLength(2);
   expect(printed).not.toContain('question:');
-  expect(run.state().snapshot.value).toBe('waitingForBackup');
+  expect(statePath(run.state().snapshot)).toBe('backup.waiting');
   await run.detach();
   await shown;
 });

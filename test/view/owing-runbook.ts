@@ -12,13 +12,11 @@ export interface OwingContext {
 type Meta = StateMeta<OwingContext, never>;
 
 const asking: Meta = {
-  step: 'ask',
   title: 'what now',
   slice: 'rebind',
   question: ({ question }) => question as Question<never>,
 };
 const restoring: Meta = {
-  step: 'restore',
   title: 'restore it',
   slice: 'execute',
   calls: [
@@ -35,18 +33,16 @@ const restoring: Meta = {
   wayBack: 'restore the backup that was taken before',
 };
 const rebinding: Meta = {
-  step: 'rebind',
   title: 'bind the applications again',
   slice: 'rebind',
   does: ['platform: unbind, bind and restage'],
   wayBack: 'bind them to the old one',
 };
 const looking: Meta = {
-  step: 'look',
   title: 'look at it',
   calls: [{ method: 'GET', path: '', what: 'its state' }],
 };
-const weighing: Meta = { step: 'look', title: 'weigh it' };
+const weighing: Meta = { title: 'weigh it' };
 
 /** A small recovery: it asks what its input says, and owes what its input says. */
 const machine = createMachine({
@@ -61,7 +57,7 @@ const machine = createMachine({
     owing: { meta: asking, on: { 'operator.go': 'restoring', 'operator.end': 'done' } },
     restoring: { meta: restoring, tags: ['destructive'], entry: assign({}) },
     rebinding: { meta: rebinding },
-    done: { type: 'final', meta: { step: 'rebind', title: 'done' } },
+    done: { type: 'final', meta: { title: 'done' } },
   },
 });
 
@@ -71,13 +67,6 @@ const owing: Runbook<OwingContext, unknown> = {
   version: '1',
   machine,
   input: z.unknown(),
-  steps: [
-    { id: 'look', title: 'look' },
-    { id: 'ask', title: 'ask' },
-    { id: 'restore', title: 'restore' },
-    { id: 'rebind', title: 'rebind' },
-  ],
-  mainPath: ['looking', 'weighing', 'owing', 'restoring', 'rebinding', 'done'],
   facts: () => [{ label: 'backup', value: 7 }],
   failure: () => undefined,
   skipped: () => [],

@@ -8,7 +8,7 @@ test('a plan names each call with the instance it goes to, what it needs, what s
   expect(steps.map(({ state }) => state)).toEqual(['looking', 'owing', 'restoring', 'rebinding']);
   expect(steps[2]).toEqual({
     state: 'restoring',
-    step: 'restore',
+    step: 'restoring',
     title: 'restore it',
     calls: [
       {

@@ -62,17 +62,17 @@ describe("a team's own text", () => {
   it('is read from the folder of the config, for the runbook whose name the file has', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lifeboat-prose-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    writeFileSync(join(folder, 'rotate-key.md'), '## Ours\n<!-- state: confirming -->\n\nCall Ana first.\n');
+    writeFileSync(join(folder, 'rotate-key.md'), '## Ours\n<!-- state: confirm -->\n\nCall Ana first.\n');
     const runbook = runbookNamed('rotate-key');
     const own = await proseOf(runbook);
     const laid = await proseOf(runbook, folder);
-    expect(laid.get('confirming')?.markdown).toBe(
-      `**Ours**\n\nCall Ana first.\n\n${own.get('confirming')?.markdown}`,
+    expect(laid.get('confirm.asking')?.markdown).toBe(
+      `**Ours**\n\nCall Ana first.\n\n${own.get('confirm.asking')?.markdown}`,
     );
     expect(laid.get('done')).toEqual(own.get('done'));
-    expect((await proseOf(runbookNamed('restore-backup'), folder)).get('confirming')?.markdown).not.toContain(
-      'Ana',
-    );
+    expect(
+      (await proseOf(runbookNamed('restore-backup'), folder)).get('confirm.asking')?.markdown,
+    ).not.toContain('Ana');
   });
 
   it('may be missing as a folder: a recovery goes on with what comes along', async () => {

@@ -27,14 +27,14 @@ function withEntries(run: Run, ...more: readonly (readonly [string, Entry['body'
 test('the rail shows what is done, where the run stands and what lies ahead', async () => {
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
-  await reaches(run, 'offeringOldProof');
+  await reaches(run, 'oldBackup.asking');
   await run.answer({ event: 'operator.skip', text: 'proven yesterday' });
   const { rail } = viewOf(run);
   expect(rail.slice(0, 4)).toEqual([
     { id: 'preflight', title: 'look at the instance', state: 'done' },
-    { id: 'old-backup', title: 'prove the old backup', state: 'skipped', note: 'proven yesterday' },
-    { id: 'key', title: 'choose the new key', state: 'current' },
-    { id: 'store', title: 'store it, read it back', state: 'ahead' },
+    { id: 'oldBackup', title: 'prove the old backup', state: 'skipped', note: 'proven yesterday' },
+    { id: 'key', title: 'choose and store the new key', state: 'current' },
+    { id: 'confirm', title: 'confirm by name', state: 'ahead' },
   ]);
   await run.detach();
 });
@@ -95,7 +95,7 @@ test('the outcome names who approved, and nobody whose approval expired or was t
 test('a run that was stopped shows the step it was stopped at, and is not green', async () => {
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
-  await reaches(run, 'offeringOldProof');
+  await reaches(run, 'oldBackup.asking');
   await run.answer({ event: 'operator.stop' });
   expect(await run.ended).toMatchObject({ exitCode: 1 });
   const view = viewOf(run);
@@ -115,7 +115,7 @@ test('a failure is a banner with its hints, and the step is marked', async () =>
     }),
   );
   const run = await world.takeUp();
-  await reaches(run, 'checkFailed');
+  await reaches(run, 'preflight.lookingFailed');
   const view = viewOf(run);
   expect(view.banner).toEqual({ tone: 'bad', text: 'no way there', hints: ['is the VPN up?'] });
   expect(view.rail[0]?.state).toBe('failed');
@@ -136,7 +136,7 @@ test('no text of the service can act on a terminal', async () => {
     }),
   );
   const run = await world.takeUp();
-  await reaches(run, 'checkFailed');
+  await reaches(run, 'preflight.lookingFailed');
   expect(
     Object.values(viewOf(run))
       .map((part) => JSON.stringify(part))

@@ -1,7 +1,7 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { metaAt } from '../../../machines/parts/states.ts';
 import type { Risk } from '../../approvals/policy.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { metaAt } from '../../view/build-run-view.ts';
 import { needsApproval, riskOf } from './required.ts';
 
 /** A confirmation that a second person has to approve. */
@@ -25,10 +25,10 @@ export function approvalsOnPath(
     if (risk === undefined) return [];
     const change = path
       .slice(at + 1)
-      .flatMap((name) => metaAt(runbook, name)?.calls ?? [])
+      .flatMap((name) => metaAt(runbook.machine, name)?.calls ?? [])
       .find(({ method }) => method !== 'GET');
     const on = change?.on === 'target' ? (target ?? instance) : instance;
     if (!needsApproval(config, on, risk)) return [];
-    return [{ state, title: metaAt(runbook, state)?.title ?? state, on, risk }];
+    return [{ state, title: metaAt(runbook.machine, state)?.title ?? state, on, risk }];
   });
 }

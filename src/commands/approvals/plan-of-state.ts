@@ -1,11 +1,12 @@
+import { mainPathOf } from '../../../machines/parts/phases.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { statePath } from '../../../machines/parts/states.ts';
 import { begunOf } from '../../approvals/begun.ts';
 import type { Plan } from '../../approvals/plan.ts';
 import { asksFor } from '../../approvals/policy.ts';
 import { isAskedOnRecord } from '../../approvals/standing.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { questionOf } from '../../runner/answer.ts';
-import { statePath } from '../../runner/fold.ts';
 import type { RunState } from '../../runner/run.ts';
 import { viewFact } from '../../view/build-run-view.ts';
 import { plannedSteps } from '../../view/plan-view.ts';
@@ -47,7 +48,7 @@ function planned(
   if (question?.kind !== 'typed-name') return {};
   const state = statePath(snapshot);
   const context = snapshot.context as never;
-  const path = runbook.pathOf?.(context) ?? runbook.mainPath;
+  const path = mainPathOf(runbook.machine, context);
   const risk = riskOf(runbook, path, state);
   if (risk === undefined) return {};
   const { mode = 'LIVE' } = (entries[0]?.body ?? {}) as { readonly mode?: string };

@@ -1,9 +1,9 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { metaAt, nodesAt } from '../../../machines/parts/states.ts';
 import { asksFor, type Risk } from '../../approvals/policy.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import type { ApprovalLevel } from '../../store/run-entries.ts';
-import { metaAt } from '../../view/build-run-view.ts';
 
 const CONFIRM = 'operator.confirm';
 /** Calls that replace data (service-api.md section 4.1). */
@@ -29,7 +29,9 @@ export function riskOf(runbook: Runbook, path: readonly string[], state: string)
   if (!isConfirmation(runbook, state)) return undefined;
   const at = path.indexOf(state);
   if (at < 0) return 'overwrites';
-  const calls = untilNext(runbook, path.slice(at + 1)).flatMap((name) => metaAt(runbook, name)?.calls ?? []);
+  const calls = untilNext(runbook, path.slice(at + 1)).flatMap(
+    (name) => metaAt(runbook.machine, name)?.calls ?? [],
+  );
   const changes = calls.filter(({ method }) => method !== 'GET');
   const isHarmless = changes.length > 0 && !changes.some((call) => OVERWRITES.test(call.path));
   return isHarmless ? 'destructive' : 'overwrites';
@@ -51,7 +53,7 @@ export function refuseNobody(config: LoadedConfig): void {
 
 /** An override is none: it sends nothing, and the confirmation after it says what was passed over. */
 function isConfirmation(runbook: Runbook, state: string): boolean {
-  return runbook.machine.states[state]?.ownEvents.includes(CONFIRM) ?? false;
+  return nodesAt(runbook.machine, state).at(-1)?.ownEvents.includes(CONFIRM) ?? false;
 }
 
 function untilNext(runbook: Runbook, path: readonly string[]): readonly string[] {

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
-import { runbooks } from '../../../machines/index.ts';
+import { runbookOf } from '../../../machines/index.ts';
 import type { BundleFiles } from '../../audit/bundle/tar.ts';
 import type { RunSummary } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
 import { printableJson } from '../../text.ts';
-import { drawMachine, machineTable } from '../../view/machine-drawing.ts';
+import { drawingsOf, machineTable } from '../../view/machine-drawing.ts';
 import { plannedSteps } from '../../view/plan-view.ts';
 import type { CommandContext } from '../context.ts';
 import { packageRoot } from '../package-root.ts';
@@ -31,13 +31,13 @@ export async function bundlePapers(
   return new Map([...papers].map(([name, text]) => [name, Buffer.from(text)]));
 }
 
-/** A runbook of another version than the run's is not told: its plan is not the one that was followed. */
+/** A version that is not kept is not told: the plan of another one is not the one that was followed. */
 function machineFiles(
   { runbook: id, version, instance, target }: RunSummary,
   entries: readonly Entry[],
 ): [string, string][] {
-  const runbook = Object.hasOwn(runbooks, id) ? runbooks[id] : undefined;
-  if (runbook === undefined || runbook.version !== version) {
+  const runbook = runbookOf(id, version);
+  if (runbook === undefined) {
     const why = `the runbook ${id} in version ${version} is not known to this version of lifeboat\n`;
     return [
       ['plan.txt', why],
@@ -60,7 +60,7 @@ function machineFiles(
       'machine.json',
       `${printableJson({ ...description, sha256: hash('sha256', printableJson(states), 'hex') })}\n`,
     ],
-    ['machine.mmd', `${drawMachine(runbook.machine).mermaid}\n`],
+    ['machine.mmd', `${drawingsOf(runbook.machine).join('\n')}\n`],
   ];
 }
 

@@ -1,4 +1,4 @@
-import { expectedOrigin } from '../../../machines/recovery/expected-origin.ts';
+import { expectedOrigin } from '../../../machines/phases/expected-origin.ts';
 import { EXIT, LifeboatError } from '../../errors.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import { show } from '../../text.ts';

@@ -1,5 +1,5 @@
 import type { RecoveryCard } from '../../../machines/parts/recovery-verbs.ts';
-import { expectedTarget } from '../../../machines/recovery/expected-origin.ts';
+import { expectedTarget } from '../../../machines/phases/expected-origin.ts';
 import { errorFrom } from '../../errors.ts';
 import { placeOf } from '../../service/address.ts';
 import { readLedger, readLedgers } from '../../store/projections/ledgers.ts';

@@ -2,7 +2,7 @@ import type { Failure } from '../../../machines/parts/failure.ts';
 import { groundDifferences, targetDifferences } from '../../../machines/parts/ground.ts';
 import type { TargetIdentity } from '../../../machines/parts/recovery-verbs.ts';
 import type { Ground } from '../../../machines/parts/verbs.ts';
-import { isNeverPassed } from '../../../machines/recovery/weigh.ts';
+import { isNeverPassed } from '../../../machines/told/evaluate.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../errors.ts';
 import type { ChangeFlags, Scene } from './planned-change.ts';
 

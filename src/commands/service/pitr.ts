@@ -1,5 +1,5 @@
 import type { ReachableRange } from '../../../machines/parts/recovery-verbs.ts';
-import { isReachable } from '../../../machines/recovery/weigh.ts';
+import { isReachable } from '../../../machines/told/evaluate.ts';
 import { instantOf } from '../../activities/clocks.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../errors.ts';
 import { formatSpan } from '../../format.ts';
@@ -115,7 +115,7 @@ async function reachable({ instance, signal }: Scene, typed: string, time: strin
   const read = await pitrRange(instance).run({}, context);
   if (!read.ok) throw errorFrom(read.failure);
   const range = read.output;
-  if (isReachable({ range }, time)) return range;
+  if (isReachable(range, time)) return range;
   throw new LifeboatError('usage.time', `${show(typed, 60)} is outside of what can be restored to`, {
     hints: [`oldest: ${range.earliest}`, `newest: ${range.latest}`, 'nothing was sent'],
     exitCode: EXIT.usage,

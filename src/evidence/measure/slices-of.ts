@@ -1,4 +1,7 @@
 import type { Runbook, StateMeta, TimeSlice } from '../../../machines/parts/runbook.ts';
+import { leavesOf, nodesAt } from '../../../machines/parts/states.ts';
+
+type Meta = Partial<StateMeta<unknown, never>> | undefined;
 
 /**
  * In which slice of a recovery's time a state passes, by what the machine says of it: a question is human time, whatever else it says.
@@ -7,8 +10,9 @@ import type { Runbook, StateMeta, TimeSlice } from '../../../machines/parts/runb
 export function slicesOf(
   runbook: Pick<Runbook, 'machine'>,
 ): ((state: string) => TimeSlice | undefined) | undefined {
-  const states = Object.entries(runbook.machine.states).map(([state, { meta }]) => {
-    const { question, slice } = (meta ?? {}) as Partial<StateMeta<unknown, never>>;
+  const states = leavesOf(runbook.machine).map((state) => {
+    const [phase, ...inner] = nodesAt(runbook.machine, state).map(({ meta }) => meta as Meta);
+    const { question, slice = phase?.slice } = inner.at(-1) ?? phase ?? {};
     return [state, question === undefined ? slice : 'human'] as const;
   });
   const slices = new Map(states);

@@ -1,4 +1,6 @@
+import { paperOf as stepsOnPaper } from '../../../machines/parts/phases.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { metaAt } from '../../../machines/parts/states.ts';
 import { viewFact } from '../build-run-view.ts';
 import { viewSettled } from '../view-obligations.ts';
 import { renderPaper } from './render-paper.ts';
@@ -22,15 +24,14 @@ export interface PaperWish {
 
 /**
  * The paper lifeboat of a run at one moment: a script of `curl`, `openssl` and `cf` that does the rest of it, printable as it is.
- * Pure; a runbook that has no paper gives one that says so.
+ * Pure.
  */
 export function paperOf({ runbook, state, context, runId, path, sites, now, rehearsal }: PaperWish): string {
-  const steps = runbook.paper?.(context as never, state) ?? NO_PAPER;
-  const meta = runbook.machine.states[state]?.meta as { readonly title?: string } | undefined;
+  const steps = stepsOnPaper(runbook.machine, context, state);
   const head = {
     runId,
     title: runbook.title,
-    at: meta?.title ?? state,
+    at: metaAt(runbook.machine, state)?.title ?? state,
     writtenAt: now,
     path,
     known: knownBy(runbook, context),
@@ -50,18 +51,3 @@ function knownBy(runbook: Runbook, context: unknown): string[] {
     ),
   ];
 }
-
-/** Better than a paper that claims that nothing is left. */
-const NO_PAPER = [
-  {
-    state: '',
-    title: 'go on by hand',
-    notes: [],
-    actions: [
-      {
-        do: 'by-hand' as const,
-        what: 'This runbook has no paper: read its text, and go on in the dashboard.',
-      },
-    ],
-  },
-];

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { RunInput } from './inputs.ts';
+import { Failure } from './parts/failure.ts';
+import { AvailableSlice } from './phases/available.ts';
+import { BeforeSlice } from './phases/before.ts';
+import { CardSlice } from './phases/card.ts';
+import { ChooseSlice } from './phases/choose-backup.ts';
+import { ConfirmSlice } from './phases/confirm.ts';
+import { CountSlice } from './phases/count.ts';
+import { FollowUpsSlice } from './phases/follow-ups.ts';
+import { KeySlice } from './phases/key.ts';
+import { OldBackupSlice } from './phases/old-backup.ts';
+import { OnceSlice } from './phases/once-slice.ts';
+import { PreflightSlice } from './phases/preflight.ts';
+import { ProofSlice } from './phases/prove.ts';
+import { RecordSlice } from './phases/record.ts';
+import { SourceSlice } from './phases/source.ts';
+import { TargetSlice } from './phases/target.ts';
+import { UpdatesSlice } from './phases/updates.ts';
+
+/** What the run was begun with. */
+const Run = z.object({
+  instance: z.string(),
+  /** The instance that a restore of this run changes. */
+  target: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('in-place') }),
+    z.object({ kind: z.literal('other'), name: z.string() }),
+  ]),
+  reason: z.string().optional(),
+  incidentAt: z.string().optional(),
+  /** Names of the applications that were asked for; all without it. */
+  onlyApps: z.array(z.string()).optional(),
+  /** Which half of a disaster recovery is walked. */
+  mode: z.enum(['prepare', 'perform', 'both']).optional(),
+  action: z.enum(['restart', 'recreate', 'update']).optional(),
+  rehearsal: z.boolean().optional(),
+  /** A backup's id or `backup_id`, a point in time. It is still checked against what there is. */
+  asked: z.object({
+    backup: z.number().optional(),
+    guid: z.string().optional(),
+    time: z.string().optional(),
+  }),
+});
+
+/** What a run knows: what it was begun with, what went wrong, and a slice for each phase. */
+export const RunContext = z.object({
+  run: Run,
+  failure: Failure.optional(),
+  /** What was left out, and why; `step` is the phase, or the obligation. */
+  skipped: z.array(z.object({ step: z.string(), reason: z.string() })),
+  preflight: PreflightSlice,
+  card: CardSlice,
+  choose: ChooseSlice,
+  source: SourceSlice,
+  target: TargetSlice,
+  before: BeforeSlice,
+  oldBackup: OldBackupSlice,
+  key: KeySlice,
+  updates: UpdatesSlice,
+  confirm: ConfirmSlice,
+  /**
+   * The tasks of a run: a backup before the change, one to prove, the restore, a backup after it, an action.
+   */
+  safeguard: OnceSlice,
+  backup: OnceSlice,
+  restore: OnceSlice,
+  fresh: OnceSlice,
+  act: OnceSlice,
+  proof: ProofSlice,
+  available: AvailableSlice,
+  count: CountSlice,
+  followUps: FollowUpsSlice,
+  record: RecordSlice,
+});
+export type RunContext = z.infer<typeof RunContext>;
+
+/** A run before its first event. */
+export function begun({ input }: { readonly input: RunInput }): RunContext {
+  const { instance, target, reason, incidentAt, apps, mode, action, rehearsal, backup, time } = input;
+  const task = { intents: 1, absences: 0 };
+  return {
+    run: {
+      instance,
+      target: target === undefined ? { kind: 'in-place' } : { kind: 'other', name: target },
+      ...(reason === undefined ? {} : { reason }),
+      ...(incidentAt === undefined ? {} : { incidentAt }),
+      ...(apps === undefined ? {} : { onlyApps: [...apps] }),
+      ...(mode === undefined ? {} : { mode }),
+      ...(action === undefined ? {} : { action }),
+      ...(rehearsal === undefined ? {} : { rehearsal }),
+      asked: {
+        ...(typeof backup === 'number' ? { backup } : {}),
+        ...(typeof backup === 'string' ? { guid: backup } : {}),
+        ...(time === undefined ? {} : { time }),
+      },
+    },
+    skipped: [],
+    preflight: {},
+    card: {},
+    choose: {},
+    source: {},
+    target: { overridden: [] },
+    before: {},
+    oldBackup: {},
+    key: { isWanted: false },
+    updates: { isStopping: false },
+    confirm: { drift: [] },
+    safeguard: { ...task },
+    backup: { ...task },
+    restore: { ...task },
+    fresh: { ...task },
+    act: { ...task },
+    proof: {},
+    available: {},
+    count: {},
+    followUps: { isOpened: false, obligations: [], proofs: [], payingAll: false, stuck: [] },
+    record: { isProven: false },
+  };
+}

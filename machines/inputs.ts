@@ -1,0 +1,74 @@
+import { z } from 'zod';
+
+/** What every runbook is begun with. */
+const Plain = z.strictObject({
+  /** The instance's name in the config: what the operator types to confirm. */
+  instance: z.string(),
+  /** Why it is run, for the record; free text. */
+  reason: z.string().optional(),
+});
+
+/** What every recovery is begun with. Times are RFC 3339 with a zone. */
+const Common = Plain.extend({
+  /**
+   * When the incident began, as somebody says; without it the recovery time counts from the start of the run.
+   */
+  incidentAt: z.string().optional(),
+  /** Only these applications are bound again; all that are found without it. */
+  apps: z.array(z.string()).optional(),
+});
+
+export const RotateKeyInput = z.object(Plain.shape);
+export type RotateKeyInput = z.infer<typeof RotateKeyInput>;
+
+export const DisasterRecoveryInput = Common.extend({
+  /** `both`: the card is made and used in one run. */
+  mode: z.enum(['prepare', 'perform', 'both']),
+  /** The instance that takes over; needed unless `mode` is `prepare`. */
+  target: z.string().optional(),
+  /** A `backup_id`, for another backup than the newest (domain 1.6). */
+  backup: z.string().optional(),
+  /** The target is a lab or scratch instance that has to be removed afterwards. */
+  rehearsal: z.boolean().optional(),
+})
+  .refine(({ mode, target }) => mode === 'prepare' || target !== undefined, {
+    message: 'a recovery needs a target',
+    path: ['target'],
+  })
+  .refine(({ instance, target }) => instance !== target, {
+    message: 'the target must be another instance',
+    path: ['target'],
+  });
+export type DisasterRecoveryInput = z.infer<typeof DisasterRecoveryInput>;
+
+export const RestorePointInTimeInput = Common.extend({
+  /** The point in time, when it is known at the start; it is still checked against the range. */
+  time: z.string().optional(),
+});
+export type RestorePointInTimeInput = z.infer<typeof RestorePointInTimeInput>;
+
+export const RestoreBackupInput = Common.extend({
+  /** The backup's id within the instance, when it is known at the start. */
+  backup: z.number().optional(),
+});
+export type RestoreBackupInput = z.infer<typeof RestoreBackupInput>;
+
+export const BackUpAndVerifyInput = Plain;
+export type BackUpAndVerifyInput = z.infer<typeof BackUpAndVerifyInput>;
+
+export const ChangeInstanceInput = Common.extend({ action: z.enum(['restart', 'recreate', 'update']) });
+export type ChangeInstanceInput = z.infer<typeof ChangeInstanceInput>;
+
+/** What any runbook is begun with, as their common set-up sees it. */
+export interface RunInput {
+  readonly instance: string;
+  readonly target?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly incidentAt?: string | undefined;
+  readonly apps?: readonly string[] | undefined;
+  readonly mode?: 'prepare' | 'perform' | 'both' | undefined;
+  readonly action?: 'restart' | 'recreate' | 'update' | undefined;
+  readonly rehearsal?: boolean | undefined;
+  readonly backup?: string | number | undefined;
+  readonly time?: string | undefined;
+}

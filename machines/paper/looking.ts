@@ -1,0 +1,22 @@
+import type { PaperPart } from './part.ts';
+
+/** A look at the instance before anything is changed. */
+export const lookPaper: PaperPart = ({ run: { instance } }, at) => [
+  {
+    state: at ?? 'preflight',
+    title: `look at ${instance}`,
+    notes: ['It has to be available, and no backup or restore may be queued or running.'],
+    actions: [
+      { do: 'call', on: 'instance', method: 'GET', path: '' },
+      { do: 'call', on: 'instance', method: 'GET', path: '/backups-config' },
+      { do: 'call', on: 'instance', method: 'GET', path: '/backups' },
+    ],
+  },
+];
+
+/** What a person writes down, because nobody else does. */
+export function recordPaper(what: string): PaperPart {
+  return (_context, at) => [
+    { state: at ?? 'record', title: 'write it down', notes: [], actions: [{ do: 'by-hand', what }] },
+  ];
+}

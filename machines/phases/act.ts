@@ -1,0 +1,84 @@
+import { actPaper } from '../paper/change-instance.ts';
+import { changed, keep } from '../setup.ts';
+import { once, sending } from './once.ts';
+import { type Phase, phase } from './phase.ts';
+
+type Action = 'restart' | 'recreate' | 'update';
+
+interface Act {
+  /** Where facts are read anew before the name is asked for again. */
+  readonly again: string;
+  readonly stop: string;
+  readonly onDone: string;
+}
+
+/** The one send of an action. It leaves no task, so a lost answer is nearly always a question. */
+export function act({ again, stop, onDone }: Act): Phase {
+  const task = 'act' as const;
+  const head = { title: 'restart, recreate or update', slice: 'execute' as const, paper: actPaper, onDone };
+  return phase(head, (key) =>
+    once(
+      { restarting: acting('restart'), recreating: acting('recreate'), updating: acting('update') },
+      {
+        key,
+        task,
+        what: 'an action',
+        again: `#${again}`,
+        landed: 'over',
+        stop,
+        doubt: {
+          title: 'has it begun?',
+          otherwise: ({ run: { action } }) => `the answer to the ${action} was lost`,
+          list: 'the state of the instance',
+          again: ({ run: { action } }) =>
+            `asks for the name again: a second ${action ?? 'action'} takes the instance away once more`,
+          begun: {
+            event: { type: 'operator.hasBegun' },
+            label: 'it has begun',
+            hint: 'goes on by waiting for the instance',
+            needs: { what: 'evidence', prompt: 'how do you know?' },
+          },
+        },
+        failed: {
+          title: 'it was not done',
+          ways: {
+            retry: 'looks at the instance, asks for the name and sends it again',
+            skip: { disabled: 'without it there is nothing to go on with; stop instead' },
+            markDone: 'how was it done, and when?',
+          },
+          on: {
+            'operator.retry': 'sendingAgain',
+            'operator.markDone': {
+              target: 'over',
+              actions: keep<{ text: string }>(({ context, event }) =>
+                changed(context, task, { outside: event.text }),
+              ),
+            },
+          },
+        },
+      },
+    ),
+  );
+}
+
+const PATHS = { restart: '/restart', recreate: '/recreate', update: '/updates' } as const;
+
+function acting(verb: Action) {
+  return sending('act', verb, {
+    verb,
+    title: `asking for the ${verb}`,
+    destroys: true,
+    when: ({ run: { action } }) => action === undefined || action === verb,
+    input: () => ({}),
+    calls: [
+      {
+        method: 'PATCH',
+        path: PATHS[verb],
+        what: `one ${verb} of the instance`,
+        needs: `the run is begun for it (${verb}), the name was typed, and nothing has changed since`,
+        forever: 'connections are lost while the instance is away',
+      },
+    ],
+    wayBack: verb === 'update' ? 'none: the version of before does not come back' : 'none is needed',
+  });
+}

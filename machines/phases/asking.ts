@@ -1,0 +1,56 @@
+import type { RunContext } from '../context.ts';
+import type { RunEvent } from '../events.ts';
+import type { FailureWays } from '../parts/failure-question.ts';
+import { failureQuestion } from '../parts/failure-question.ts';
+import { formatBytes } from '../parts/quantity.ts';
+import type { Question, QuestionOption } from '../parts/question.ts';
+
+/** An answer without the words that the operator adds to it. */
+type Bare<Event> = Event extends unknown ? Omit<Event, 'text' | 'typed'> : never;
+
+export type RunQuestion = Question<RunEvent>;
+export type OptionEvent = Bare<RunEvent>;
+export type Option = QuestionOption<OptionEvent>;
+
+export const stop: Option = {
+  event: { type: 'operator.stop' },
+  label: 'stop the run',
+  hint: 'nothing more is sent; the run is closed as stopped',
+};
+
+/** Why a run is not stopped once the service was changed. */
+export const OWING = 'something is owed now: skip it with a reason, or leave the screen and go on later';
+
+export const noStop: Option = { event: { type: 'operator.stop' }, label: 'stop the run', disabled: OWING };
+
+/**
+ * A choice among answers. Their types are checked where they are written; what is missing in them the
+ * operator adds.
+ */
+export function choice(prompt: string, options: readonly (Option | undefined)[]): RunQuestion {
+  return {
+    kind: 'choice',
+    prompt,
+    options: options.filter((option) => option !== undefined),
+  } as RunQuestion;
+}
+
+/** The name is typed before anything is destroyed. */
+export function typedName(
+  prompt: string,
+  expected: string,
+  event: RunEvent['type'],
+  options: readonly Option[],
+): RunQuestion {
+  return { kind: 'typed-name', prompt, expected, event, options } as RunQuestion;
+}
+
+/** The question of a failure state. */
+export function askAboutFailure(ways: FailureWays) {
+  return ({ failure }: RunContext): RunQuestion => failureQuestion(failure, ways) as RunQuestion;
+}
+
+/** A size that the service may not have told. */
+export function sizeOf(bytes: number | undefined): string {
+  return bytes === undefined ? 'size not told' : formatBytes(bytes);
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { waitingPaper } from '../paper/restoring.ts';
+import { InstanceReady } from '../parts/verbs.ts';
+import { changed, keep } from '../setup.ts';
+import { choice, noStop, type RunQuestion } from './asking.ts';
+import { failure } from './failing.ts';
+import { waiting } from './once.ts';
+import { type Phase, phase, state } from './phase.ts';
+
+export const AvailableSlice = z.object({ ready: InstanceReady.optional() });
+
+interface Available {
+  readonly on?: 'target';
+  /** What was changed: a restore, or the run's action. */
+  readonly by: 'restore' | 'action';
+  /** Whether the interface may have no call that says how the instance is: then a person is asked. */
+  readonly mayBeUnsaid?: boolean;
+  readonly stop?: string;
+  readonly when?: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/**
+ * The instance after the change: only the service can say that it is available. Where no call of its
+ * interface says it (service-api.md section 4.4), a person may have seen it; whatever they say, `ready` stays
+ * empty, so that the run closes without proof.
+ */
+export function available({ on, by, mayBeUnsaid = false, stop, when, onDone }: Available): Phase {
+  const side = on === undefined ? {} : { on };
+  const isRestored = by === 'restore';
+  const head = {
+    title: 'wait until it is available',
+    like: 'available',
+    slice: 'execute' as const,
+    tags: isRestored ? (['sent'] as const) : [],
+    ...(when === undefined ? {} : { when }),
+    paper: waitingPaper(on ?? 'instance'),
+    onDone,
+  };
+  return phase(head, (key) => ({
+    ...(mayBeUnsaid ? unsaid(key) : {}),
+    ...waiting({
+      key,
+      verb: 'waitForInstance',
+      what: 'the instance',
+      title: 'waiting until the instance is available',
+      input: ({ run: { action }, preflight: { facts } }) =>
+        isRestored ? side : { action, updatedAt: facts?.ground.updatedAt, updates: facts?.ground.updates },
+      calls: [
+        {
+          method: 'GET',
+          path: '',
+          what: 'its state, until it is available',
+          ...(isRestored ? { optional: mayBeUnsaid } : {}),
+          ...side,
+        },
+      ],
+      onDone: {
+        target: 'over',
+        actions: keep<{ output: InstanceReady }>(({ context, event }) =>
+          changed(context, 'available', { ready: event.output }),
+        ),
+      },
+      failed: failure({
+        step: key,
+        title: 'the instance is not known to be available',
+        retry: 'waiting',
+        next: 'over',
+        ...(stop === undefined ? {} : { stop }),
+        ways: {
+          retry: 'waits for it again; nothing is sent',
+          skip: isRestored
+            ? 'what is owed is seen to; the run does not count as proven'
+            : 'the run does not count as proven',
+          markDone: 'how do you know that it is available?',
+          ...(isRestored
+            ? {
+                stop: {
+                  disabled:
+                    'the data was replaced: skip this with a reason, or leave the screen and go on later',
+                },
+              }
+            : {}),
+        },
+      }),
+    }),
+  }));
+}
+
+function unsaid(step: string) {
+  return {
+    evaluating: state({
+      meta: { title: 'whether the service can say that the instance is available' },
+      always: [
+        { guard: ({ context }) => context.preflight.facts?.unsaid !== undefined, target: 'asking' },
+        { target: 'waiting' },
+      ],
+    }),
+    asking: state({
+      tags: ['question', 'aside'],
+      meta: { title: 'is the instance available? the service does not say', question: askWhetherAvailable },
+      on: {
+        'operator.markDone': {
+          target: 'over',
+          actions: {
+            type: 'noteSkip',
+            params: ({ event }) => ({ step, reason: `available, on the operator's word: ${event.text}` }),
+          },
+        },
+        'operator.goOn': {
+          target: 'over',
+          actions: {
+            type: 'noteSkip',
+            params: ({ context }) => ({ step, reason: `${unsaidWords(context)}, and nobody looked` }),
+          },
+        },
+      },
+    }),
+  };
+}
+
+function unsaidWords({ preflight: { facts }, run: { instance } }: RunContext): string {
+  return `${facts?.unsaid?.by ?? 'the service'} does not say whether ${instance} is available`;
+}
+
+function askWhetherAvailable(context: RunContext): RunQuestion {
+  return choice(`the restore is done, but ${unsaidWords(context)}: is it?`, [
+    {
+      event: { type: 'operator.markDone' },
+      label: 'it is available',
+      hint: 'on your word: the record says so, and the run closes without proof',
+      needs: { what: 'evidence', prompt: 'how do you know that it is available?' },
+    },
+    {
+      event: { type: 'operator.goOn' },
+      label: 'go on without knowing',
+      hint: 'nothing is sent by this; the record says that nobody looked, and the run closes without proof',
+      recommended: true,
+    },
+    noStop,
+  ]);
+}

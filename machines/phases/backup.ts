@@ -1,0 +1,151 @@
+import type { RunContext } from '../context.ts';
+import type { FailureWays } from '../parts/failure-question.ts';
+import type { PaperStep } from '../parts/paper-step.ts';
+import type { TimeSlice } from '../parts/runbook.ts';
+import type { BackupFacts } from '../parts/verbs.ts';
+import { changed, keep } from '../setup.ts';
+import { OWING } from './asking.ts';
+import { failure } from './failing.ts';
+import { settled } from './obligations.ts';
+import { once, sending, waiting } from './once.ts';
+import type { TaskName } from './once-slice.ts';
+import { type Phase, type PhaseConfig, phase } from './phase.ts';
+
+export interface Backup {
+  readonly title: string;
+  /** The slice of the context that keeps it. */
+  readonly task: Exclude<TaskName, 'restore' | 'act'>;
+  /** What is backed up, for the titles: `the present state`. */
+  readonly what: string;
+  readonly on?: 'target' | undefined;
+  readonly slice?: TimeSlice;
+  /** The question that stands before it, where it is offered; it leads to `sending`. */
+  readonly offer?: (key: string) => Readonly<Record<string, PhaseConfig>>;
+  /**
+   * Where the run goes on without the backup, and what that costs; nowhere where it is the point of the run.
+   */
+  readonly without?: { readonly target?: string; readonly hint: string };
+  /** The obligation that the backup settles. */
+  readonly settles?: string;
+  readonly needs?: string;
+  readonly when?: (context: RunContext) => boolean;
+  readonly paper?: (context: RunContext, at: string | undefined, state: string) => readonly PaperStep[];
+  readonly onDone: string;
+}
+
+/**
+ * A backup that the run asks for: sent at most once for each intent, looked for when the answer is lost, sent
+ * again by itself only when it is proven that nothing arrived, waited for.
+ */
+export function backup(given: Backup): Phase {
+  const { title, task, what, without, settles, slice, onDone, when, paper, offer } = given;
+  const on = given.on === undefined ? {} : { on: given.on };
+  const isOwed = settles !== undefined;
+  const stop = isOwed ? undefined : '#stopped';
+  const closed = isOwed ? { stop: { disabled: OWING } } : {};
+  const next = without === undefined ? undefined : (without.target ?? 'over');
+  const passing = settles === undefined ? undefined : settling(settles, next);
+  const failed: FailureWays = {
+    retry: 'asks for another backup',
+    skip: without?.hint ?? { disabled: 'without a backup nothing is shown; stop instead' },
+    markDone:
+      without === undefined
+        ? { disabled: 'create it with the service and begin this again' }
+        : 'which backup is it, and how do you know?',
+    ...closed,
+  };
+  const head = {
+    title,
+    like: 'backup',
+    onDone,
+    ...(slice === undefined ? {} : { slice }),
+    ...(when === undefined ? {} : { when }),
+    ...(paper === undefined ? {} : { paper }),
+  };
+  return phase(head, (key) => ({
+    ...offer?.(key),
+    ...once(
+      {
+        sending: sending(task, `createBackup-${key}`, {
+          verb: 'createBackup',
+          title: `asking for a backup of ${what}`,
+          input: () => on,
+          calls: [
+            { method: 'GET', path: '/backups', what: 'what is there before', ...on },
+            {
+              method: 'POST',
+              path: '/backups',
+              what: `one backup of ${what}`,
+              ...on,
+              ...(given.needs === undefined ? {} : { needs: given.needs }),
+            },
+          ],
+          wayBack: 'a backup too many is deleted by retention; nothing else changes',
+        }),
+      },
+      {
+        key,
+        task,
+        what: 'a backup',
+        landed: 'waiting',
+        stop,
+        without: next,
+        doubt: {
+          title: 'was the backup created?',
+          otherwise: () => 'the answer to the backup request was lost',
+          list: 'its list of backups',
+          again: () => 'creates one more backup; harmless, but it counts against retention',
+        },
+        failed: {
+          title: `there is no backup of ${what}`,
+          ways: failed,
+          ...(passing === undefined ? {} : { on: passing }),
+        },
+      },
+    ),
+    ...waiting({
+      key,
+      verb: 'waitForBackup',
+      what: `the backup of ${what}`,
+      title: `waiting for the backup of ${what}`,
+      input: (context) => ({ id: context[task].landed?.id ?? 0, ...on }),
+      calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done', ...on }],
+      onDone: {
+        target: 'over',
+        actions: keep<{ output: BackupFacts }>(({ context, event }) => ({
+          ...changed(context, task, { backup: event.output }),
+          ...(settles === undefined
+            ? {}
+            : settled(context, settles, {
+                how: 'run',
+                text: `backup ${event.output.id} is done`,
+                at: event.output.finishedAt,
+              })),
+        })),
+      },
+      onOver: 'failed',
+      failed: failure({
+        step: key,
+        title: 'the backup is not known to be done',
+        retry: 'waiting',
+        next,
+        ways: {
+          retry: 'looks at the same backup again; no other one is asked for',
+          skip: failed.skip,
+          markDone: { disabled: 'only the service can say that its backup is done' },
+          ...closed,
+        },
+        ...(passing === undefined ? {} : { on: { 'operator.skip': passing['operator.skip'] } }),
+      }),
+    }),
+  }));
+}
+
+/** What is skipped or done by hand settles what was owed. */
+export function settling(id: string, target: string | undefined) {
+  const as = (how: 'hand' | 'skipped') => ({
+    target,
+    actions: keep<{ text: string }>(({ context, event }) => settled(context, id, { how, text: event.text })),
+  });
+  return { 'operator.skip': as('skipped'), 'operator.markDone': as('hand') };
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { keepBindingsPaper } from '../paper/before.ts';
+import { Reconciliation } from '../parts/recovery-verbs.ts';
+import { changed } from '../setup.ts';
+import { type Phase, phase, type States } from './phase.ts';
+import { task } from './task.ts';
+
+export const BeforeSlice = z.object({ counted: Reconciliation.optional() });
+
+/**
+ * What the ledger has on record: the recovery card, proven backups, keys. Nothing of the service is called.
+ */
+export function readRecord(step: string, next: string): States {
+  return task('readingRecord', {
+    verb: 'readCard',
+    id: `readCard-${step}`,
+    title: 'reading the recovery card and the proven backups on record',
+    slice: 'decide',
+    input: () => ({}),
+    keep: (context, onRecord) => changed(context, 'card', { onRecord }),
+    next,
+    failed: {
+      step,
+      title: 'the record could not be read',
+      next,
+      ways: {
+        retry: 'reads the ledger and the key store again',
+        skip: 'the run goes on as if nothing were on record',
+        markDone: { disabled: 'the record is read here or nowhere' },
+      },
+    },
+  });
+}
+
+interface Before {
+  readonly withRecord?: boolean;
+  readonly when?: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/**
+ * What is lost by a restore is noted before it: what the data says of itself, and how the applications are
+ * bound.
+ */
+export function keepBefore({ withRecord = false, when, onDone }: Before): Phase {
+  const head = {
+    title: 'keep what is lost by it',
+    like: 'before',
+    slice: 'decide' as const,
+    ...(when === undefined ? {} : { when }),
+    paper: keepBindingsPaper,
+    onDone,
+  };
+  return phase(head, (step) => ({
+    ...(withRecord ? readRecord(step, 'counting') : {}),
+    ...task('counting', {
+      verb: 'reconcile',
+      id: 'countBefore',
+      title: 'asking the data for its newest record',
+      does: ['the reconciliation command of the config, when there is one'],
+      input: () => ({ when: 'before' as const }),
+      keep: (context, counted) => changed(context, 'before', { counted }),
+      next: 'keepingBindings',
+      failed: {
+        step,
+        title: 'the data could not be asked',
+        next: 'keepingBindings',
+        ways: {
+          retry: 'runs the reconciliation command again',
+          skip: 'what is lost is then measured by the time of the backup only',
+          markDone: { disabled: 'its output is needed, and only the command gives it' },
+        },
+      },
+    }),
+    ...task('keepingBindings', {
+      verb: 'findDuties',
+      id: 'saveBindings',
+      title: 'keeping names and parameters of the bindings',
+      does: [
+        'platform: find the service instance, its bindings and keys',
+        'platform: read the parameters of the bindings into private files',
+      ],
+      input: ({ run: { target, onlyApps } }) => ({
+        restored: target.kind === 'other' ? ('target' as const) : ('instance' as const),
+        ...(onlyApps === undefined ? {} : { only: onlyApps }),
+      }),
+      keep: (context, duties) => changed(context, 'followUps', { duties }),
+      next: 'over',
+      failed: {
+        step,
+        title: 'it is not known what is bound',
+        next: 'over',
+        ways: {
+          retry: 'asks the platform again',
+          skip: 'after the restore it is asked again; parameters of bindings may be lost by then',
+          markDone: 'where are the names and parameters of the bindings kept?',
+        },
+      },
+    }),
+  }));
+}

@@ -1,0 +1,143 @@
+import { assign } from 'xstate';
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { partOfOwedPaper } from '../paper/owed.ts';
+import type { PaperPart } from '../paper/part.ts';
+import { CardDraft, CardOnRecord } from '../parts/recovery-verbs.ts';
+import { changed } from '../setup.ts';
+import { isGuidOf } from '../told/evaluate.ts';
+import { OWING } from './asking.ts';
+import { settling } from './backup.ts';
+import { preparedCard, renewedCard } from './card-draft.ts';
+import { NO_GUID } from './guid.ts';
+import { settled } from './obligations.ts';
+import { type Phase, phase, state, type Way } from './phase.ts';
+import { task } from './task.ts';
+
+export const CardSlice = z.object({
+  /** What the ledger has: the card, proven backups, keys. */
+  onRecord: CardOnRecord.optional(),
+  card: CardDraft.optional(),
+  /** The guid that the service gave, and whether the ids of the backups begin with it. */
+  guid: z.string().optional(),
+  crossCheck: z.enum(['agrees', 'unknown', 'overridden']).optional(),
+});
+
+interface MakeCard {
+  readonly when: (context: RunContext) => boolean;
+  readonly paper: PaperPart;
+  readonly onDone: Way;
+}
+
+/** The recovery card, with the newest backup that is proven. */
+export function makeCard({ when, paper, onDone }: MakeCard): Phase {
+  return phase({ title: 'make the recovery card', when, paper, onDone }, (step) =>
+    task('recording', {
+      verb: 'recordCard',
+      title: 'writing the recovery card',
+      input: (context) => ({ card: preparedCard(context) }),
+      keep: (context) => changed(context, 'card', { card: preparedCard(context) }),
+      next: 'over',
+      failed: {
+        step,
+        title: 'the card is not written',
+        ways: {
+          retry: 'writes the card again',
+          skip: { disabled: 'a card that is not on record helps nobody' },
+          markDone: { disabled: 'the record is written here or nowhere' },
+        },
+      },
+    }),
+  );
+}
+
+interface RenewCard {
+  readonly on?: 'target';
+  readonly when?: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/** The recovery card of the restored instance, made anew. */
+export function renewCard({ on, when, onDone }: RenewCard): Phase {
+  const side = on === undefined ? {} : { on };
+  const settles = 'renew-card';
+  const head = {
+    title: 'renew the recovery card',
+    like: 'renew-card',
+    slice: 'rebind' as const,
+    ...(when === undefined ? {} : { when }),
+    paper: partOfOwedPaper,
+    onDone,
+  };
+  return phase(head, (step) => ({
+    ...task('asking', {
+      verb: 'prepareRecovery',
+      id: 'renewCard',
+      title: 'asking for the guid of its backups',
+      calls: [
+        {
+          method: 'POST',
+          path: '/disaster-recovery/prepare',
+          what: 'the guid, without a key',
+          ...(on === undefined ? { optional: true } : {}),
+          ...side,
+          needs: 'no key is in the body, so none is changed',
+        },
+      ],
+      wayBack: 'nothing is changed by it',
+      input: () => side,
+      keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
+      next: 'evaluating',
+      failed: {
+        step,
+        title: 'the recovery card is not renewed',
+        next: 'over',
+        ways: {
+          retry: 'asks for the guid again; nothing is changed by it',
+          skip: 'the card on record is that of before the restore',
+          markDone: 'which card was made, and where is it kept?',
+          stop: { disabled: OWING },
+        },
+        on: settling(settles, 'over'),
+      },
+    }),
+    evaluating: state({
+      meta: { title: 'evaluating the guid' },
+      always: [
+        {
+          guard: ({ context }) => context.card.guid === undefined,
+          target: 'askingFailed',
+          actions: assign({ failure: NO_GUID }),
+        },
+        {
+          guard: ({ context: { card, fresh } }) => isGuidOf(card.guid, fresh.backup?.backupId) === false,
+          target: 'askingFailed',
+          actions: assign({
+            failure: ({ context: { card, fresh } }) => ({
+              code: 'recovery.guid-mismatch',
+              shortMessage: `the guid ${card.guid} is not that of backup ${fresh.backup?.id}`,
+              hints: ['a card with a wrong guid would recover other data: nothing is recorded'],
+              evidence: { guid: card.guid ?? null, backupId: fresh.backup?.backupId ?? null },
+            }),
+          }),
+        },
+        { target: 'recording' },
+      ],
+    }),
+    ...task('recording', {
+      verb: 'recordCard',
+      id: 'recordNewCard',
+      title: 'writing the recovery card',
+      input: (context) => ({ card: renewedCard(context), ...side }),
+      keep: (context) => ({
+        ...changed(context, 'card', { card: renewedCard(context) }),
+        ...settled(context, settles, {
+          how: 'run',
+          text: `the card of guid ${context.card.guid} is on record`,
+        }),
+      }),
+      next: 'over',
+      failed: 'askingFailed',
+    }),
+  }));
+}

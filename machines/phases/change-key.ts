@@ -1,0 +1,178 @@
+import { assign } from 'xstate';
+import type { RunContext } from '../context.ts';
+import { setKeyPaper } from '../paper/keys.ts';
+import { changed, keep } from '../setup.ts';
+import { choice, type RunQuestion, stop } from './asking.ts';
+import { heldKey } from './key.ts';
+import { nextIntent } from './once.ts';
+import { type Phase, phase, state } from './phase.ts';
+import { task } from './task.ts';
+
+interface Change {
+  /** Where the name is typed, where another backup is asked for. */
+  readonly confirm: string;
+  readonly backup: string;
+  readonly onDone: string;
+}
+
+/** The new key is sent. A lost answer keeps both keys, and the same key may be sent twice. */
+export function changeKey({ confirm, backup, onDone }: Change): Phase {
+  const head = { title: 'change the key', paper: setKeyPaper, onDone };
+  return phase(head, (step) => ({
+    ...task('sending', {
+      verb: 'setKey',
+      title: 'setting the new key',
+      tags: ['destructive'],
+      calls: [{ method: 'PATCH', path: '/backups-config', what: 'encryption_key = the new key' }],
+      wayBack: 'set the old key again the same way; backups made meanwhile keep the key they were made with',
+      input: (context) => ({
+        fingerprint: heldKey(context).fingerprint,
+        previous: context.preflight.facts?.currentKey,
+      }),
+      keep: (context, setting) => changed(context, 'key', { setting }),
+      next: 'evaluating',
+      failed: {
+        step,
+        title: 'the key was not set',
+        retry: `#${confirm}.lookingAgain`,
+        next: 'over',
+        ways: {
+          retry: 'checks the instance and sends the same key again',
+          skip: 'no key is set by this run; the next backup shows which key is in force',
+          markDone: 'how was the new key set, and when?',
+        },
+        on: {
+          'operator.markDone': {
+            target: 'over',
+            actions: keep<{ text: string }>(({ context, event }) =>
+              changed(context, 'key', { setting: { answer: 'unknown', outside: event.text } }),
+            ),
+          },
+        },
+      },
+    }),
+    evaluating: state({
+      meta: { title: 'evaluating the answer' },
+      always: [{ guard: answerWasLost, target: 'inDoubt' }, { target: 'over' }],
+    }),
+    inDoubt: uncertain({ confirm, goOn: 'over', judge: JUDGE }),
+    notInForce: notInForce({ confirm, backup }),
+  }));
+}
+
+const JUDGE = {
+  label: 'let a new backup judge',
+  hint: 'a backup is made now; whichever key opens it is in force',
+};
+
+export function answerWasLost({ context }: { readonly context: RunContext }): boolean {
+  return context.key.setting?.answer === 'unknown';
+}
+
+interface Uncertain {
+  readonly confirm: string;
+  readonly goOn: string;
+  readonly judge: { readonly label: string; readonly hint: string };
+}
+
+/** The answer to the change was lost: the same key again, or a backup judges. */
+export function uncertain({ confirm, goOn, judge }: Uncertain) {
+  const question = ({ key: { stored } }: RunContext): RunQuestion =>
+    choice('KEY UNCERTAIN: the answer to the change was lost; the old and the new key are both kept', [
+      { event: { type: 'operator.goOn' }, ...judge, recommended: true },
+      {
+        event: { type: 'operator.setAgain' },
+        label: 'send the same key again',
+        hint: `setting key ${stored?.fingerprint} twice changes nothing more`,
+      },
+      stop,
+    ]);
+  return state({
+    tags: ['question', 'in-doubt'],
+    meta: { title: 'KEY UNCERTAIN', question },
+    on: {
+      'operator.goOn': goOn,
+      'operator.setAgain': `#${confirm}.lookingAgain`,
+      'operator.stop': '#stopped',
+    },
+  });
+}
+
+interface NotInForce {
+  readonly confirm: string;
+  readonly backup: string;
+  /** Where the run goes on with the key that opens the backup. */
+  readonly without?: string;
+}
+
+/** The backup opens with another key than the new one. */
+export function notInForce({ confirm, backup, without }: NotInForce) {
+  const afresh = keep(({ context }) => changed(context, 'proof', FORGOTTEN));
+  return state({
+    tags: ['question', 'failed'],
+    meta: { title: 'the new key is not in force', question: askAboutKeyNotInForce(without !== undefined) },
+    on: {
+      // One that was adopted after a lost answer can be older than the new key: it proves nothing against it.
+      'operator.retry': { target: `#${backup}.sendingAgain`, actions: afresh },
+      'operator.setAgain': {
+        target: `#${confirm}`,
+        actions: [
+          afresh,
+          nextIntent('backup'),
+          assign(({ context }) => changed(context, 'key', { setting: undefined })),
+        ],
+      },
+      ...(without === undefined
+        ? {}
+        : {
+            'operator.goOnWithout': {
+              target: without,
+              actions: [
+                keep(({ context }) => changed(context, 'key', { stored: undefined })),
+                {
+                  type: 'noteSkip' as const,
+                  params: ({ event }: { event: { text: string } }) => ({ step: 'key', reason: event.text }),
+                },
+              ],
+            },
+          }),
+      'operator.stop': '#stopped',
+    },
+  });
+}
+
+const FORGOTTEN = { verification: undefined, file: undefined };
+
+function askAboutKeyNotInForce(mayGoWithout: boolean) {
+  return ({ backup, proof: { verification } }: RunContext): RunQuestion => {
+    const { id, adopted } = backup.landed ?? {};
+    const finding = `backup ${id} opens with key ${verification?.opens}, not with the new one`;
+    const prompt = adopted
+      ? `${finding}; it was found in the list after a lost answer, and may be from before the change`
+      : `${finding}: the change did not take`;
+    return choice(prompt, [
+      // Only a backup of which it is not known whether it was made after the change leaves anything to another one.
+      adopted === true
+        ? {
+            event: { type: 'operator.retry' },
+            label: 'let another backup judge',
+            hint: 'asks for one more backup: only one that was made after the change tells whether it took',
+          }
+        : undefined,
+      {
+        event: { type: 'operator.setAgain' },
+        label: 'set the new key again',
+        hint: 'asks for the typed name once more',
+      },
+      mayGoWithout
+        ? {
+            event: { type: 'operator.goOnWithout' },
+            label: 'make the card with the key that opens it',
+            hint: 'the new key stays in the key store, unused',
+            needs: { what: 'reason', prompt: 'why is the key not set again?' },
+          }
+        : undefined,
+      stop,
+    ]);
+  };
+}

@@ -1,0 +1,140 @@
+import { assign } from 'xstate';
+import type { RunContext } from '../context.ts';
+import { chooseTimePaper } from '../paper/restore-point-in-time.ts';
+import { changed } from '../setup.ts';
+import { isReachable } from '../told/evaluate.ts';
+import { type RunQuestion, stop } from './asking.ts';
+import { type Phase, phase, type States, state, type Way } from './phase.ts';
+import { task } from './task.ts';
+
+/** What the service says can be reached. */
+const RANGE_CALLS = [
+  { method: 'GET', path: '/pitr', what: 'from when to when the instance can be brought back' },
+] as const;
+
+const RANGE_FAILED = {
+  title: 'no point in time can be reached',
+  ways: {
+    retry: 'asks the service again; nothing has been changed',
+    skip: { disabled: 'without a range there is no time to choose; a backup may be restored instead' },
+    markDone: { disabled: 'only the service knows what it can reach' },
+  },
+} as const;
+
+/**
+ * Which moment the data is brought back to: the one that was named at the start, or one that is chosen within
+ * the range.
+ */
+export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
+  const head = { title: 'choose the moment', slice: 'decide' as const, paper: chooseTimePaper, onDone };
+  return phase(head, (step) => ({
+    ...task('readingRange', {
+      verb: 'pitrRange',
+      id: 'readRange',
+      title: 'reading what can be reached',
+      calls: RANGE_CALLS,
+      input: () => ({}),
+      keep: (context, range) => changed(context, 'choose', { range }),
+      next: 'evaluating',
+      failed: { step, ...RANGE_FAILED },
+    }),
+    evaluating: state({
+      meta: { title: 'whether a time was named at the start' },
+      always: [
+        {
+          guard: ({ context }) => isReachable(context.choose.range, context.run.asked.time),
+          target: 'over',
+          actions: assign(({ context }) => changed(context, 'choose', { time: context.run.asked.time })),
+        },
+        { target: 'asking' },
+      ],
+    }),
+    asking: state({
+      tags: ['question'],
+      meta: { title: 'the moment that the data is brought back to', question: askForTime },
+      on: {
+        'operator.chooseTime': {
+          guard: ({ context, event }) => isReachable(context.choose.range, event.time),
+          target: 'over',
+          // The time of the start is given up with it: a range that grows must not bring it back unasked.
+          actions: assign(({ context, event }) => ({
+            ...changed(context, 'choose', { time: event.time }),
+            ...changed(context, 'run', { asked: { ...context.run.asked, time: undefined } }),
+            ...changed(context, 'confirm', { drift: [] }),
+          })),
+        },
+        'operator.lookAgain': 'readingRange',
+        'operator.stop': '#stopped',
+      },
+    }),
+  }));
+}
+
+/**
+ * The range once more, after the name was typed: it moves while people think. `choose` is where another time
+ * is chosen.
+ */
+export function rereadRange(choose: string) {
+  return (step: string): States => ({
+    ...task('readingRange', {
+      verb: 'pitrRange',
+      id: 'rereadRange',
+      title: 'looking whether the time can still be reached',
+      calls: RANGE_CALLS,
+      input: () => ({}),
+      keep: (context, range) => changed(context, 'choose', { range }),
+      next: 'comparingTime',
+      failed: { step, ...RANGE_FAILED, retry: `#${choose}` },
+    }),
+    comparingTime: state({
+      meta: { title: 'comparing the time with the range' },
+      always: [
+        {
+          guard: ({
+            context: {
+              choose: { range, time },
+            },
+          }) => isReachable(range, time),
+          target: 'over',
+        },
+        {
+          target: `#${choose}.asking`,
+          actions: assign(({ context }) => {
+            const { time, range } = context.choose;
+            const gone = `${time} can no longer be reached: the range is now ${range?.earliest} to ${range?.latest}`;
+            return {
+              ...changed(context, 'confirm', { drift: [gone] }),
+              ...changed(context, 'run', { asked: { ...context.run.asked, time: undefined } }),
+            };
+          }),
+        },
+      ],
+    }),
+  });
+}
+
+function askForTime({ choose, confirm: { drift }, run }: RunContext): RunQuestion {
+  const { range, time } = choose;
+  const { asked, instance, incidentAt } = run;
+  const suggested = time ?? asked.time;
+  const unreachable =
+    asked.time === undefined || time !== undefined ? '' : `${asked.time} cannot be reached: `;
+  const before = drift.length === 0 ? unreachable : `${drift.join('; ')}: `;
+  return {
+    kind: 'time',
+    prompt: `${before}which moment shall the data of ${instance} be brought back to? everything after it is lost`,
+    event: 'operator.chooseTime',
+    earliest: range?.earliest ?? '',
+    latest: range?.latest ?? '',
+    ...(suggested === undefined ? {} : { suggested }),
+    ...(incidentAt === undefined ? {} : { wentWrongAt: incidentAt }),
+    options: [
+      {
+        event: { type: 'operator.lookAgain' },
+        label: 'read the range again',
+        hint: 'it grows with time, and its beginning moves with retention',
+      },
+      stop,
+    ],
+  } as RunQuestion;
+}

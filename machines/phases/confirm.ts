@@ -1,0 +1,181 @@
+import { assign } from 'xstate';
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import type { Failure } from '../parts/failure.ts';
+import { GROUND_CALLS, groundDifferences, newRestores } from '../parts/ground.ts';
+import type { Ground } from '../parts/verbs.ts';
+import { changed } from '../setup.ts';
+import { type RunQuestion, stop as stopOption, typedName } from './asking.ts';
+import { failTo, failure } from './failing.ts';
+import { type Phase, phase, type States, state } from './phase.ts';
+import { task } from './task.ts';
+
+export const ConfirmSlice = z.object({
+  /** What changed between the facts and the confirmation, as sentences. */
+  drift: z.array(z.string()),
+});
+
+interface Confirmation {
+  /** What is confirmed, as an order: `restore backup 3 into orders`. */
+  readonly order: (context: RunContext) => string;
+  /** Where stopping leads. */
+  readonly stop?: string;
+  /** What is looked at once nothing has changed, and where else it leads. */
+  readonly last?: (key: string) => States;
+  readonly when?: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/**
+ * The last look: facts, the typed name, and the facts once more. Whatever has changed meanwhile is confirmed
+ * again.
+ */
+export function confirm({ order, stop = '#stopped', last, when, onDone }: Confirmation): Phase {
+  const head = {
+    title: 'confirm by name',
+    like: 'confirm',
+    slice: 'decide' as const,
+    ...(when === undefined ? {} : { when }),
+    onDone,
+  };
+  return phase(head, (step) => {
+    const lastly = last?.(step) ?? {};
+    return {
+      looking: state({
+        meta: { title: 'looking at the instance again', calls: GROUND_CALLS },
+        invoke: {
+          id: 'refresh',
+          src: 'recheck',
+          input: ({ context }) => ({ instance: context.run.instance }),
+          onDone: [
+            {
+              guard: ({ context, event }) =>
+                newRestores(context.preflight.facts?.ground, event.output).length > 0,
+              target: 'restoreMeanwhile',
+              actions: assign({ failure: ({ context, event }) => restoreRuns(context, event.output) }),
+            },
+            {
+              target: 'asking',
+              actions: assign(({ context, event }) => withGround(context, event.output, [])),
+            },
+          ],
+          onError: failTo('lookFailed'),
+        },
+      }),
+      ...askAndCompare({
+        title: 'the last look before the change',
+        question: askForConfirmation(order),
+        stop,
+        failed: 'lookFailed',
+        next: Object.keys(lastly)[0] ?? 'over',
+      }),
+      ...lastly,
+      lookFailed: failure({
+        step,
+        title: 'the instance could not be read again',
+        retry: 'looking',
+        stop,
+        ways: {
+          retry: 'asks the service again, then for the name; nothing has been sent',
+          skip: { disabled: 'the confirmation rests on these facts' },
+          markDone: { disabled: 'only the service can give these facts' },
+        },
+      }),
+      restoreMeanwhile: failure({
+        step,
+        title: 'a restore has begun meanwhile',
+        retry: 'looking',
+        next: 'asking',
+        stop,
+        ways: {
+          retry: 'looks again, then asks for the name; nothing has been sent',
+          skip: 'asks for the name although it is under way: one of the two would undo the other',
+          markDone: { disabled: 'wait until it is over, then look again' },
+        },
+      }),
+    };
+  });
+}
+
+interface Asking {
+  readonly title: string;
+  readonly question: (context: RunContext) => RunQuestion;
+  readonly stop: string;
+  /** Where the failure of the look leads. */
+  readonly failed: string;
+  readonly next: string;
+}
+
+/** The typed name, another look, and the name again where anything has changed. */
+function askAndCompare({ title, question, stop, failed, next }: Asking): States {
+  return {
+    asking: state({
+      tags: ['question'],
+      meta: { title, question },
+      on: {
+        'operator.confirm': {
+          guard: ({ context, event }) => event.typed === context.run.instance,
+          target: 'lookingAgain',
+        },
+        'operator.stop': stop,
+      },
+    }),
+    ...task('lookingAgain', {
+      verb: 'recheck',
+      title: 'looking whether anything has changed meanwhile',
+      calls: GROUND_CALLS,
+      input: ({ run: { instance } }) => ({ instance }),
+      keep: (context, ground) => {
+        const { facts } = context.preflight;
+        return withGround(
+          context,
+          ground,
+          facts === undefined ? [] : groundDifferences(facts.ground, ground),
+        );
+      },
+      next: 'comparing',
+      failed,
+    }),
+    comparing: state({
+      meta: { title: 'comparing with what was confirmed' },
+      always: [
+        { guard: ({ context }) => context.confirm.drift.length > 0, target: 'asking' },
+        { target: next },
+      ],
+    }),
+  };
+}
+
+function withGround(context: RunContext, ground: Ground, drift: string[]): Partial<RunContext> {
+  const { facts } = context.preflight;
+  return {
+    ...changed(context, 'preflight', { facts: facts && { ...facts, ground } }),
+    ...changed(context, 'confirm', { drift }),
+  };
+}
+
+/** The ground stays what it was: the restore counts as new until somebody has seen it. */
+function restoreRuns({ preflight: { facts }, run: { instance } }: RunContext, ground: Ground): Failure {
+  const ids = newRestores(facts?.ground, ground);
+  return {
+    code: 'service.restore-running',
+    shortMessage: `restore ${ids.join(', ')} of ${instance} is under way`,
+    hints: [`to wait for it: lifeboat restores get ${ids[0]} --wait --instance ${instance}`],
+    evidence: { restores: [...ids] },
+  };
+}
+
+/**
+ * The name of the instance is typed to give an order; what has changed since the facts were shown stands
+ * before it.
+ */
+function askForConfirmation(order: (context: RunContext) => string) {
+  return (context: RunContext): RunQuestion => {
+    const { drift } = context.confirm;
+    const prompt =
+      drift.length === 0
+        ? `type the instance's name to ${order(context)}`
+        : `it has changed (${drift.join('; ')}): type its name to ${order(context)} all the same`;
+    return typedName(prompt, context.run.instance, 'operator.confirm', [stopOption]);
+  };
+}

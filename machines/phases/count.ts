@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { Reconciliation } from '../parts/recovery-verbs.ts';
+import { changed } from '../setup.ts';
+import { type Phase, phase } from './phase.ts';
+import { task } from './task.ts';
+
+export const CountSlice = z.object({ counted: Reconciliation.optional() });
+
+/** Why a run is not stopped once the data was replaced. */
+export const NO_STOP = {
+  disabled: 'the data was replaced: skip this with a reason, or leave the screen and go on later',
+};
+
+interface Count {
+  readonly on?: 'target';
+  readonly when?: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/** What the data says of itself after the restore. */
+export function countAfter({ on, when, onDone }: Count): Phase {
+  const head = {
+    title: 'count the restored data',
+    like: 'count',
+    slice: 'rebind' as const,
+    tags: ['sent'] as const,
+    ...(when === undefined ? {} : { when }),
+    onDone,
+  };
+  return phase(head, (step) =>
+    task('counting', {
+      verb: 'reconcile',
+      id: 'countAfter',
+      title: 'asking the restored data for its newest record',
+      does: ['the reconciliation command of the config, when there is one'],
+      input: () => ({ when: 'after' as const, ...(on === undefined ? {} : { on }) }),
+      keep: (context, counted) => changed(context, 'count', { counted }),
+      next: 'over',
+      failed: {
+        step,
+        title: 'the restored data could not be asked',
+        next: 'over',
+        ways: {
+          retry: 'runs the reconciliation command again',
+          skip: 'what was lost is then measured by the time of the backup only',
+          markDone: 'what did you find in the data?',
+          stop: NO_STOP,
+        },
+      },
+    }),
+  );
+}

@@ -1,0 +1,46 @@
+import type { CardOnRecord, ExpectedOrigin, RecoveryCard } from '../parts/recovery-verbs.ts';
+
+/**
+ * When the backup was made that a restore by this guid has to show, as far as the record of its instance
+ * tells: a certain one by its `backup_id`, or by the guid of the card the newest then or a newer one.
+ * Undefined where the record knows nothing of it: one recovery then looks like the other.
+ */
+export function expectedOrigin(
+  guid: string | undefined,
+  record: Pick<CardOnRecord, 'card' | 'proven'> | undefined,
+): ExpectedOrigin | undefined {
+  const proven = record?.proven.find(({ backupId }) => backupId === guid && guid !== undefined);
+  if (proven?.triggeredAt !== undefined) return { triggeredAt: proven.triggeredAt };
+  const { backupGuid, newest } = record?.card ?? {};
+  if (newest === undefined || guid === undefined) return undefined;
+  const isCertain = newest.backupId === guid;
+  if (!isCertain && backupGuid !== guid) return undefined;
+  const { triggeredAt, startedAt, finishedAt } = newest;
+  return {
+    ...(triggeredAt && { triggeredAt }),
+    ...(startedAt && { startedAt }),
+    ...(finishedAt && { finishedAt }),
+    ...(isCertain ? {} : { orNewer: true }),
+  };
+}
+
+/**
+ * What a target is compared with: the lost instance as far as its card knows it, and the size of what is
+ * recovered.
+ */
+export function expectedTarget<Name extends string | undefined>(
+  instance: Name,
+  card: Omit<RecoveryCard, 'preparedAt' | 'proven'> | undefined,
+  guid: string | undefined,
+) {
+  return {
+    source: {
+      instance,
+      instanceId: card?.instanceId,
+      serviceId: card?.serviceId,
+      planId: card?.planId,
+      backupGuid: guid ?? card?.backupGuid,
+    },
+    needBytes: card?.newest?.size,
+  };
+}

@@ -1,0 +1,27 @@
+import type { RunContext } from '../context.ts';
+import { partOfOwedPaper } from '../paper/owed.ts';
+import { backup } from './backup.ts';
+import type { Phase } from './phase.ts';
+
+interface Fresh {
+  readonly on?: 'target';
+  readonly when?: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/** A backup of the restored data: what was there before belongs to another past. */
+export function freshBackup({ on, when, onDone }: Fresh): Phase {
+  return backup({
+    title: 'back up the restored data',
+    task: 'fresh',
+    what: 'the restored data',
+    on,
+    slice: 'rebind',
+    settles: 'fresh-backup',
+    without: { hint: 'until the next scheduled backup the restored data cannot be brought back' },
+    needs: 'the restore is done and the instance is available',
+    ...(when === undefined ? {} : { when }),
+    paper: partOfOwedPaper,
+    onDone,
+  });
+}

@@ -1,0 +1,191 @@
+import { assign } from 'xstate';
+import type { RunContext } from '../context.ts';
+import { guidPaper } from '../paper/preparing.ts';
+import type { RecoveryPreparation } from '../parts/verbs.ts';
+import { changed, keep } from '../setup.ts';
+import { agreesWithIds } from '../told/evaluate.ts';
+import { choice, type RunQuestion, stop } from './asking.ts';
+import { answerWasLost, notInForce, uncertain } from './change-key.ts';
+import { type Phase, phase, state } from './phase.ts';
+import { task } from './task.ts';
+
+interface Guid {
+  /** Where the name is typed for a new key, where another backup is asked for, where the proof is written. */
+  readonly confirm: string;
+  readonly backup: string;
+  readonly without: string;
+  readonly when: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/**
+ * The guid by which the backups are recovered elsewhere, with a new key where one is wanted, and whether it
+ * can be right.
+ */
+export function learnGuid({ confirm, backup, without, when, onDone }: Guid): Phase {
+  return phase({ title: 'learn the guid', when, paper: guidPaper, onDone }, (step) => ({
+    evaluating: state({
+      meta: { title: 'whether a new key is set with it' },
+      always: [{ guard: ({ context }) => context.key.isWanted, target: 'sending' }, { target: 'asking' }],
+    }),
+    ...task('sending', {
+      verb: 'prepareRecovery',
+      id: 'prepareWithKey',
+      title: 'asking for the guid and setting the new key',
+      tags: ['destructive'],
+      when: ({ key }) => key.isWanted,
+      calls: [
+        {
+          method: 'POST',
+          path: '/disaster-recovery/prepare',
+          what: 'the guid, and encryption_key = the new key',
+          needs: 'the name was typed, and nothing has changed since',
+          forever: 'backups made before can no longer be downloaded',
+        },
+      ],
+      wayBack: 'set the old key again; backups made meanwhile keep the key they were made with',
+      input: ({ key: { stored }, preflight: { facts } }) => ({
+        fingerprint: stored?.fingerprint,
+        previous: facts?.currentKey,
+      }),
+      keep: (context, output) => ({
+        ...changed(context, 'key', { setting: settingOf(output) }),
+        ...changed(context, 'card', { guid: output.backupGuid }),
+      }),
+      next: 'evaluatingAnswer',
+      failed: {
+        step,
+        title: 'the key was not set',
+        retry: `#${confirm}`,
+        next: 'asking',
+        ways: {
+          retry: 'asks for the name and sends the same key again',
+          skip: 'the card is made without a new key; the next backup shows which key is in force',
+          markDone: 'how was the new key set, and when?',
+        },
+      },
+    }),
+    evaluatingAnswer: state({
+      meta: { title: 'evaluating the answer' },
+      always: [{ guard: answerWasLost, target: 'inDoubt' }, { target: 'comparing' }],
+    }),
+    inDoubt: uncertain({
+      confirm,
+      goOn: 'asking',
+      judge: {
+        label: 'ask for the guid alone, and let a new backup judge the key',
+        hint: 'nothing is changed by it; whichever key opens the next backup is in force',
+      },
+    }),
+    notInForce: notInForce({ confirm, backup, without: `#${without}.recording` }),
+    ...task('asking', {
+      verb: 'prepareRecovery',
+      id: 'prepare',
+      title: 'asking for the guid of the backups',
+      when: ({ key }) => !key.isWanted,
+      calls: [
+        {
+          method: 'POST',
+          path: '/disaster-recovery/prepare',
+          what: 'the guid, without a key',
+          needs: 'no key is in the body, so none is changed',
+        },
+      ],
+      wayBack: 'nothing is changed by it',
+      input: () => ({}),
+      keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
+      next: 'comparing',
+      failed: {
+        step,
+        title: 'there is no guid',
+        ways: {
+          retry: 'asks for the guid again; nothing is changed by it',
+          skip: { disabled: 'a card without a guid recovers nothing' },
+          markDone: 'the guid of the backups, from the dashboard or an older card',
+        },
+        on: {
+          'operator.markDone': {
+            target: 'comparing',
+            actions: [
+              keep<{ text: string }>(({ context, event }) => changed(context, 'card', { guid: event.text })),
+              {
+                type: 'noteSkip',
+                params: ({ event }: { event: { text: string } }) => ({
+                  step,
+                  reason: `done outside: the guid ${event.text}`,
+                }),
+              },
+            ],
+          },
+        },
+      },
+    }),
+    comparing: state({
+      meta: { title: 'comparing the guid with the ids of the backups' },
+      always: [
+        {
+          guard: ({ context }) => context.card.guid === undefined,
+          target: 'askingFailed',
+          actions: assign({ failure: NO_GUID }),
+        },
+        {
+          guard: ({ context }) => agreesWithIds(context) !== false,
+          target: 'over',
+          actions: assign(({ context }) =>
+            changed(context, 'card', { crossCheck: agreesWithIds(context) ? 'agrees' : 'unknown' }),
+          ),
+        },
+        { target: 'mismatch' },
+      ],
+    }),
+    mismatch: state({
+      tags: ['question', 'aside'],
+      meta: { title: 'the guid is not that of the newest backup', question: askAboutMismatch },
+      on: {
+        'operator.lookAgain': 'asking',
+        'operator.takeGuid': {
+          target: 'over',
+          actions: [
+            assign(({ context }) => changed(context, 'card', { crossCheck: 'overridden' })),
+            {
+              type: 'noteSkip',
+              params: ({ event }) => ({ step, reason: `guid taken all the same: ${event.text}` }),
+            },
+          ],
+        },
+        'operator.stop': '#stopped',
+      },
+    }),
+  }));
+}
+
+export const NO_GUID = {
+  code: 'recovery.no-guid',
+  shortMessage: 'the service gave no guid for the backups',
+  hints: ['ask again, or look for it in the dashboard'],
+  evidence: {},
+};
+
+function settingOf({ answer, status, failure }: RecoveryPreparation) {
+  return {
+    answer,
+    ...(status === undefined ? {} : { status }),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+function askAboutMismatch({ card: { guid }, preflight: { facts } }: RunContext): RunQuestion {
+  return choice(
+    `the guid ${guid} is not what the id of backup ${facts?.newest?.id} begins with (${facts?.newest?.backupId})`,
+    [
+      { event: { type: 'operator.lookAgain' }, label: 'ask for it again', hint: 'nothing is changed by it' },
+      {
+        event: { type: 'operator.takeGuid' },
+        label: 'take it all the same',
+        hint: 'a card with a wrong guid recovers other data, or none',
+        needs: { what: 'reason', prompt: 'why is it the right guid?' },
+      },
+      stop,
+    ],
+  );
+}

@@ -1,0 +1,159 @@
+import { assign } from 'xstate';
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { chooseKeyPaper } from '../paper/keys.ts';
+import { GENERATED_KEY_LENGTH, KeySetting, StoredKey } from '../parts/verbs.ts';
+import { changed } from '../setup.ts';
+import { choice, type RunQuestion, stop } from './asking.ts';
+import { type Phase, phase, state, type Way } from './phase.ts';
+import { task } from './task.ts';
+
+export const KeySlice = z.object({
+  /** Whether a new key is wanted in a run that can go without. */
+  isWanted: z.boolean(),
+  origin: z.enum(['generated', 'given']).optional(),
+  given: z.object({ fingerprint: z.string(), length: z.number() }).optional(),
+  stored: StoredKey.optional(),
+  setting: KeySetting.extend({ outside: z.string().optional() }).optional(),
+});
+
+interface Key {
+  /** Asks first whether a key is wanted at all. */
+  readonly offered?: boolean;
+  readonly when?: (context: RunContext) => boolean;
+  readonly onDone: Way;
+}
+
+/** The new key: chosen, stored, read back. Nothing is sent before it is safe. */
+export function newKey({ offered = false, when, onDone }: Key): Phase {
+  const head = {
+    title: offered ? 'a new key, if one is wanted' : 'choose and store the new key',
+    like: 'key',
+    ...(when === undefined ? {} : { when }),
+    ...(offered ? {} : { paper: chooseKeyPaper }),
+    onDone,
+  };
+  const failed = {
+    title: 'the new key is not safely stored',
+    retry: 'choosing',
+    ways: {
+      retry: 'chooses and stores a key again; nothing has been sent to the service',
+      skip: { disabled: 'a key that is not stored is never sent' },
+      markDone: { disabled: 'the key must be readable from here' },
+    },
+  };
+  const aside = offered ? (['aside'] as const) : [];
+  return phase(head, (step) => ({
+    ...(offered ? { offering } : {}),
+    choosing: state({
+      tags: ['question', ...aside],
+      meta: { title: 'the new key', question: askForOrigin },
+      on: {
+        'operator.generate': {
+          target: 'storing',
+          actions: assign(({ context }) =>
+            changed(context, 'key', { origin: 'generated', given: undefined }),
+          ),
+        },
+        'operator.enterKey': 'entering',
+        'operator.stop': '#stopped',
+      },
+    }),
+    entering: state({
+      tags: ['question', 'aside'],
+      meta: { title: 'entering the new key', question: askForKey },
+      on: {
+        'operator.provideKey': {
+          target: 'storing',
+          actions: assign(({ context, event: { fingerprint, length } }) =>
+            changed(context, 'key', { origin: 'given', given: { fingerprint, length } }),
+          ),
+        },
+        'operator.back': 'choosing',
+      },
+    }),
+    ...task('storing', {
+      verb: 'storeKey',
+      title: 'storing the new key',
+      input: ({ key, preflight: { facts } }) => ({
+        origin: key.origin ?? 'generated',
+        given: key.given,
+        minLength: facts?.ground.minKeyLength ?? 0,
+      }),
+      keep: (context, stored) => changed(context, 'key', { stored }),
+      next: 'readingBack',
+      failed: { step, ...failed },
+    }),
+    ...task('readingBack', {
+      verb: 'readBackKey',
+      title: 'reading the new key back',
+      input: (context) => ({ key: heldKey(context) }),
+      next: 'over',
+      failed: 'storingFailed',
+    }),
+  }));
+}
+
+/** The stored key; states after it was stored cannot be reached without one. */
+export function heldKey({ key: { stored } }: RunContext): StoredKey {
+  if (stored === undefined) throw new Error('no key is stored at this point');
+  return stored;
+}
+
+const offering = state({
+  tags: ['question'],
+  meta: { title: 'how the recovery is prepared', question: askForPreparation },
+  on: {
+    'operator.goOn': 'over',
+    'operator.rotate': {
+      target: 'choosing',
+      actions: assign(({ context }) => changed(context, 'key', { isWanted: true })),
+    },
+    'operator.stop': '#stopped',
+  },
+});
+
+function askForPreparation({ run: { instance } }: RunContext): RunQuestion {
+  return choice(`how is the recovery of ${instance} prepared?`, [
+    {
+      event: { type: 'operator.goOn' },
+      label: 'without a key: the key in force stays',
+      hint: 'asks for the guid of the backups and changes nothing',
+      recommended: true,
+    },
+    {
+      event: { type: 'operator.rotate' },
+      label: 'with a new key, which is a rotation',
+      hint: 'older backups can no longer be downloaded; the name is asked for first',
+    },
+    stop,
+  ]);
+}
+
+function askForOrigin({ preflight: { facts } }: RunContext): RunQuestion {
+  const least = facts?.ground.minKeyLength ?? 0;
+  return choice('where does the new key come from?', [
+    {
+      event: { type: 'operator.generate' },
+      label: 'generate it here',
+      hint: `32 random bytes, base64url, ${GENERATED_KEY_LENGTH} characters`,
+      recommended: true,
+      ...(least > GENERATED_KEY_LENGTH
+        ? { disabled: `the service asks for ${least} characters, more than a generated key has` }
+        : {}),
+    },
+    { event: { type: 'operator.enterKey' }, label: 'enter one', hint: 'typed or pasted twice, never shown' },
+    stop,
+  ]);
+}
+
+function askForKey({ preflight: { facts } }: RunContext): RunQuestion {
+  return {
+    kind: 'secret',
+    prompt: 'the new key',
+    event: 'operator.provideKey',
+    twice: true,
+    minLength: facts?.ground.minKeyLength ?? 8,
+    options: [{ event: { type: 'operator.back' }, label: 'back', hint: 'choose another origin' }],
+  };
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { oldBackupPaper } from '../paper/keys.ts';
+import { counted } from '../parts/quantity.ts';
+import { DownloadedFile, Verification } from '../parts/verbs.ts';
+import { changed, keep } from '../setup.ts';
+import { choice, type RunQuestion, stop } from './asking.ts';
+import { type Phase, phase, state } from './phase.ts';
+import { task } from './task.ts';
+
+/** What became of the newest backup under the old key before the rotation. */
+export const OldBackupSlice = z.object({
+  purpose: z.enum(['prove', 'archive']).optional(),
+  file: DownloadedFile.optional(),
+  verification: Verification.optional(),
+});
+
+/** A last proof of the newest backup under the old key: afterwards it cannot be downloaded any more. */
+export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
+  return phase({ title: 'prove the old backup', paper: oldBackupPaper, onDone }, (step) => {
+    const begin = (purpose: 'prove' | 'archive') => ({
+      target: 'downloading',
+      actions: keep(({ context }) => changed(context, 'oldBackup', { purpose })),
+    });
+    return {
+      evaluating: state({
+        meta: { title: 'whether there is a backup to prove' },
+        always: [{ guard: hasNothingToProve, target: 'over' }, { target: 'asking' }],
+      }),
+      asking: state({
+        tags: ['question'],
+        meta: { title: 'the newest backup under the old key', question: askForOldProof },
+        on: {
+          'operator.prove': begin('prove'),
+          'operator.archive': begin('archive'),
+          'operator.goOn': {
+            target: 'over',
+            actions: {
+              type: 'noteSkip',
+              params: { step, reason: 'no key of this instance was held that could open it' },
+            },
+          },
+          'operator.skip': {
+            target: 'over',
+            actions: { type: 'noteSkip', params: ({ event }) => ({ step, reason: event.text }) },
+          },
+          'operator.stop': '#stopped',
+        },
+      }),
+      ...task('downloading', {
+        verb: 'downloadBackup',
+        id: 'downloadOld',
+        title: 'downloading the old backup',
+        calls: [
+          { method: 'GET', path: '/backups/:id/download', what: 'the newest backup under the old key' },
+        ],
+        input: ({ preflight: { facts }, oldBackup: { purpose } }) => ({
+          id: facts?.newest?.id ?? 0,
+          size: facts?.newest?.size,
+          purpose: purpose ?? 'prove',
+        }),
+        keep: (context, file) => changed(context, 'oldBackup', { file }),
+        next: 'verifying',
+        failed: {
+          step,
+          title: 'the old backup is not proven',
+          next: 'over',
+          ways: {
+            retry: 'downloads and reads the old backup again',
+            skip: 'the old backup stays unproven',
+            markDone: 'where and how was the old backup proven?',
+          },
+        },
+      }),
+      ...task('verifying', {
+        verb: 'verifyBackup',
+        id: 'verifyOld',
+        title: 'reading the old backup to its last byte',
+        input: ({ preflight: { facts }, oldBackup: { file, purpose } }) => ({
+          path: file?.path ?? '',
+          backup: facts?.newest?.id ?? 0,
+          discard: purpose === 'prove',
+        }),
+        keep: (context, verification) => changed(context, 'oldBackup', { verification }),
+        next: 'over',
+        failed: 'downloadingFailed',
+      }),
+    };
+  });
+}
+
+/**
+ * A service that does not say whether a backup can be downloaded is taken at its best: trying does no harm.
+ */
+function hasNothingToProve({ context: { preflight } }: { readonly context: RunContext }): boolean {
+  const newest = preflight.facts?.newest;
+  return newest === undefined || newest.downloadable === false;
+}
+
+function askForOldProof({ preflight: { facts } }: RunContext): RunQuestion {
+  const id = facts?.newest?.id;
+  const noKey = facts?.keysHeld.length === 0 ? 'no key of this instance is held here' : undefined;
+  const closed = noKey === undefined ? {} : { disabled: noKey };
+  return choice(
+    `after the rotation ${counted(facts?.backups.downloadable ?? 0, 'backup')} can no longer be downloaded: prove the newest first?`,
+    [
+      {
+        event: { type: 'operator.prove' },
+        label: `prove backup ${id} under the old key`,
+        hint: 'downloads it, opens it with the key held here and reads it to its last byte',
+        recommended: noKey === undefined,
+        ...closed,
+      },
+      {
+        event: { type: 'operator.archive' },
+        label: `archive backup ${id} and prove it`,
+        hint: 'the same, and the encrypted file stays on this machine',
+        ...closed,
+      },
+      noKey === undefined
+        ? undefined
+        : {
+            event: { type: 'operator.goOn' },
+            label: 'go on: no key is held that could prove it',
+            hint: 'the record says so; to prove it first, stop and add the key with `lifeboat keys add`',
+            recommended: true,
+          },
+      {
+        event: { type: 'operator.skip' },
+        label: 'go on without',
+        hint: 'older backups become unreadable for a download, unproven',
+        needs: { what: 'reason', prompt: 'why is the old backup not proven?' },
+      },
+      stop,
+    ],
+  );
+}

@@ -1,0 +1,59 @@
+import type { RunContext } from '../context.ts';
+import { stepOf } from '../parts/phases.ts';
+import type { StateMeta, StateTag } from '../parts/runbook.ts';
+import { runbook } from '../setup.ts';
+
+export type PhaseConfig = Parameters<typeof runbook.createStateConfig>[0];
+/** The states of a phase, by their names within it. */
+export type States = Readonly<Record<string, PhaseConfig>>;
+/** A phase before it knows its name: the key that the machine's page gives it. */
+export type Phase = (key: string) => PhaseConfig;
+/** Where a phase leads when it is over: another one, or one of several. */
+export type Way =
+  | string
+  | readonly { readonly guard?: (_: { context: RunContext }) => boolean; readonly target: string }[];
+
+interface Head extends Pick<StateMeta<RunContext, never>, 'title' | 'like' | 'slice' | 'when' | 'paper'> {
+  readonly onDone: Way;
+  readonly tags?: readonly StateTag[];
+}
+
+/**
+ * A phase of a runbook: a step of the rail, a section of the prose, a part of the plan and of the fallback
+ * script. It begins with its first state, and is over with the state `over`, which leads out along its one
+ * `onDone`.
+ */
+export function phase({ onDone, tags = [], ...meta }: Head, statesOf: (key: string) => States): Phase {
+  return (key) => {
+    const states = statesOf(key);
+    return runbook.createStateConfig({
+      id: key,
+      tags: [...tags],
+      meta,
+      initial: Object.keys(states)[0] ?? '',
+      states: { ...states, over: { type: 'final', meta: { title: `${meta.title}: over` } } },
+      onDone: onDone as string,
+    });
+  };
+}
+
+/** How a run ends. */
+export function ending(title: string): Phase {
+  return (id) => runbook.createStateConfig({ id, type: 'final', tags: ['done'], meta: { title } });
+}
+
+/** The states of a machine: its phases by name, in order, and how it ends. */
+export function phases(all: Readonly<Record<string, Phase>>): Record<string, PhaseConfig> {
+  return Object.fromEntries(Object.entries(all).map(([key, one]) => [key, one(key)]));
+}
+
+/**
+ * The states of a phase that asks a verb, and what to do where that fails; the types are checked where they
+ * are written.
+ */
+export const state = runbook.createStateConfig;
+
+/** The name of a state within its phase. */
+export function innerOf(path: string): string {
+  return path.slice(stepOf(path).length + 1);
+}

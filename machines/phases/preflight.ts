@@ -1,0 +1,105 @@
+import { assign } from 'xstate';
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { lookPaper } from '../paper/looking.ts';
+import { RESTORES_CALL } from '../parts/ground.ts';
+import { PreflightFacts } from '../parts/verbs.ts';
+import { changed } from '../setup.ts';
+import { readRecord } from './before.ts';
+import { failure } from './failing.ts';
+import { type Phase, phase, state } from './phase.ts';
+import { task } from './task.ts';
+
+export const PreflightSlice = z.object({
+  /** The instance as it was found; its ground as it was last looked at. */
+  facts: PreflightFacts.optional(),
+});
+
+/**
+ * What is read before anything is decided. V0 has the lists alone; what it leaves unsaid stands in the facts.
+ */
+const GETS = [
+  { method: 'GET', path: '', what: 'the instance and its state', optional: true },
+  { method: 'GET', path: '/backups-config', what: 'retention, least key length', optional: true },
+  { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way' },
+] as const;
+
+interface Preflight {
+  /** An instance that has failed is no reason to go no further: a restore is what it may need. */
+  readonly tolerant: boolean;
+  /**
+   * A restore that is under way is such a reason: it would replace what the change brings, or be disturbed by
+   * it.
+   */
+  readonly restores?: boolean;
+  /** The run can do nothing without the calls that V0 does not have. */
+  readonly needsAll?: boolean;
+  /** Whether the recovery card on record is read as well. */
+  readonly withRecord?: boolean;
+  readonly when?: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/** Looks at the instance; what stands in the way is passed by a person, with a reason. */
+export function preflight(given: Preflight): Phase {
+  const { tolerant, restores = false, needsAll = false, withRecord = false, when, onDone } = given;
+  const next = withRecord ? 'readingRecord' : 'over';
+  const calls = needsAll ? GETS.map(({ method, path, what }) => ({ method, path, what })) : GETS;
+  const head = {
+    title: 'look at the instance',
+    like: 'preflight',
+    ...(needsAll ? {} : { slice: 'decide' as const }),
+    paper: lookPaper,
+    ...(when === undefined ? {} : { when }),
+    onDone,
+  };
+  return phase(head, (step) => ({
+    ...task('looking', {
+      verb: 'preflight',
+      title: 'looking at the instance',
+      calls: [...calls, ...(restores ? [RESTORES_CALL] : [])],
+      input: ({ run: { instance } }) => ({
+        instance,
+        ...(tolerant ? { tolerant: true as const } : {}),
+        ...(restores ? { restores: true as const } : {}),
+      }),
+      keep: (context, facts) => ({
+        ...changed(context, 'preflight', { facts }),
+        ...changed(context, 'confirm', { drift: [] }),
+      }),
+      next: 'evaluating',
+      failed: {
+        step,
+        title: 'the instance could not be read',
+        ways: {
+          retry: 'asks the service again; nothing has been changed',
+          skip: { disabled: 'without these facts there is nothing to confirm' },
+          markDone: { disabled: 'only the service can give these facts' },
+        },
+      },
+    }),
+    evaluating: state({
+      meta: { title: 'evaluating what was found' },
+      always: [
+        {
+          guard: ({ context }) => (context.preflight.facts?.blockers.length ?? 0) > 0,
+          target: 'blocked',
+          actions: assign({ failure: ({ context }) => context.preflight.facts?.blockers[0] }),
+        },
+        { target: next },
+      ],
+    }),
+    blocked: failure({
+      step,
+      title: 'something stands in the way',
+      retry: 'looking',
+      next,
+      ways: {
+        retry: 'asks the service again; nothing has been changed',
+        skip: 'the run goes on although this was found',
+        markDone: 'how was it settled?',
+      },
+    }),
+    ...(withRecord ? readRecord(step, 'over') : {}),
+  }));
+}

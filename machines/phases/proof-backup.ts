@@ -1,0 +1,96 @@
+import type { RunContext } from '../context.ts';
+import { proofBackupPaper } from '../paper/preparing.ts';
+import { provenOnRecord } from '../told/evaluate.ts';
+import { choice, type RunQuestion, stop } from './asking.ts';
+import { backup } from './backup.ts';
+import { type Phase, state } from './phase.ts';
+
+const UNPROVEN = 'the card is made, and no backup of it is proven';
+
+interface ProofBackup {
+  /** Where the card is made without another proof. */
+  readonly card: string;
+  readonly when: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/**
+ * What a card is worth: the backup that it names as proven. The newest one may be proven already, or can be.
+ */
+export function proofBackup({ card, when, onDone }: ProofBackup): Phase {
+  return backup({
+    title: 'have a backup for the card',
+    task: 'backup',
+    what: 'the instance',
+    without: { target: `#${card}`, hint: UNPROVEN },
+    when,
+    paper: proofBackupPaper,
+    onDone,
+    offer: (step) => ({
+      evaluatingRecord: state({
+        meta: { title: 'whether the newest backup is proven already' },
+        always: [{ guard: isProvenOnRecord, target: `#${card}` }, { target: 'offering' }],
+      }),
+      offering: state({
+        tags: ['question'],
+        meta: { title: 'a proven backup for the card', question: askForProof },
+        on: {
+          'operator.prove': 'over',
+          'operator.backUp': 'sending',
+          'operator.goOnWithout': {
+            target: `#${card}`,
+            actions: { type: 'noteSkip', params: ({ event }) => ({ step, reason: event.text }) },
+          },
+          'operator.stop': '#stopped',
+        },
+      }),
+    }),
+  });
+}
+
+function isProvenOnRecord({ context }: { readonly context: RunContext }): boolean {
+  return context.key.stored === undefined && provenOnRecord(context) !== undefined;
+}
+
+function askForProof({ preflight: { facts }, key: { stored } }: RunContext): RunQuestion {
+  const { newest, keysHeld = [] } = facts ?? {};
+  const why = whyNotProvable(
+    newest === undefined,
+    newest?.downloadable,
+    keysHeld.length,
+    stored !== undefined,
+  );
+  return choice('a card is worth what its backup is: prove one?', [
+    {
+      event: { type: 'operator.prove' },
+      label: newest === undefined ? 'prove the newest backup' : `prove backup ${newest.id}, the newest`,
+      hint: 'downloads it, opens it with a key held here and reads it to its last byte',
+      ...(why === undefined ? { recommended: true } : { disabled: why }),
+    },
+    {
+      event: { type: 'operator.backUp' },
+      label: 'take a new backup and prove it',
+      hint: 'takes longer, and shows what is in force now',
+      recommended: why !== undefined && (keysHeld.length > 0 || stored !== undefined),
+    },
+    {
+      event: { type: 'operator.goOnWithout' },
+      label: 'go on without',
+      hint: UNPROVEN,
+      needs: { what: 'reason', prompt: 'why is no backup proven?' },
+    },
+    stop,
+  ]);
+}
+
+function whyNotProvable(
+  isNone: boolean,
+  downloadable: boolean | undefined,
+  keys: number,
+  isRotated: boolean,
+): string | undefined {
+  if (isNone) return 'there is no backup that is done';
+  if (isRotated) return 'it was made before the key was set';
+  if (downloadable === false) return 'the service does not give it out for a download';
+  return keys === 0 ? 'no key of this instance is held here' : undefined;
+}

@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { provePaper } from '../paper/backing-up.ts';
+import { DownloadedFile, NegativeTest, Verification } from '../parts/verbs.ts';
+import { changed, keep } from '../setup.ts';
+import { provenBackup } from './card-draft.ts';
+import { type Phase, phase, state } from './phase.ts';
+import { task } from './task.ts';
+
+export const ProofSlice = z.object({
+  file: DownloadedFile.optional(),
+  verification: Verification.optional(),
+  negative: NegativeTest.optional(),
+});
+
+interface Proof {
+  readonly title?: string;
+  /** Which key should open it; the held one unless said otherwise. */
+  readonly expects?: 'new-key' | 'held-key';
+  /** The file stays for other keys to be tried on. */
+  readonly keepsFile?: boolean;
+  /** A person may have downloaded it, and tells where. */
+  readonly mayBeGiven?: boolean;
+  /** Where the run goes on without the proof, and what that costs. */
+  readonly without: { readonly target: string; readonly hint: string };
+  /** Where it leads when another key than the new one opens it. */
+  readonly notInForce?: string;
+  /** Writes the proof into the ledger at once, because the run goes on to something else. */
+  readonly recorded?: boolean;
+  readonly when?: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/** A backup is proven: downloaded, opened with a key that is held, and read to its last byte. */
+export function prove(given: Proof): Phase {
+  const { keepsFile = false, mayBeGiven = false, notInForce, recorded = false, when, onDone } = given;
+  const without = { target: `#${given.without.target}`, hint: given.without.hint };
+  const title = given.title ?? 'read it to its last byte';
+  const head = {
+    title,
+    like: 'prove',
+    paper: provePaper(given.expects ?? 'held-key'),
+    ...(when === undefined ? {} : { when }),
+    onDone,
+  };
+  const next = recorded ? 'recording' : 'over';
+  return phase(head, (step) => ({
+    ...task('downloading', {
+      verb: 'downloadBackup',
+      id: 'download',
+      title: 'downloading the backup',
+      calls: [{ method: 'GET', path: '/backups/:id/download', what: 'the backup, encrypted' }],
+      input: (context) => ({
+        id: provenBackup(context)?.id ?? 0,
+        size: provenBackup(context)?.size,
+        purpose: keepsFile ? ('archive' as const) : ('prove' as const),
+      }),
+      keep: (context, file) => changed(context, 'proof', { file }),
+      next: 'verifying',
+      failed: {
+        step,
+        title: 'the download failed',
+        next: without.target,
+        ways: {
+          retry: 'downloads it again',
+          skip: without.hint,
+          markDone: mayBeGiven
+            ? 'path of the file that you downloaded'
+            : 'where and how was the backup proven?',
+        },
+        ...(mayBeGiven ? { on: { 'operator.markDone': given_ } } : {}),
+      },
+    }),
+    ...task('verifying', {
+      verb: 'verifyBackup',
+      id: 'verify',
+      title: 'reading the backup to its last byte',
+      input: ({ key: { stored }, preflight: { facts }, proof: { file }, ...context }) => ({
+        path: file?.path ?? '',
+        backup: provenBackup({ preflight: { facts }, backup: context.backup })?.id ?? 0,
+        expected: stored?.fingerprint ?? facts?.currentKey,
+      }),
+      keep: (context, verification) => changed(context, 'proof', { verification }),
+      next: notInForce === undefined ? next : 'evaluating',
+      failed: {
+        step,
+        title: 'the backup is not proven',
+        retry: 'downloading',
+        next: without.target,
+        ways: {
+          retry: 'downloads the backup again and reads it to its end',
+          skip: without.hint,
+          markDone: 'how was it verified, with which result?',
+        },
+      },
+    }),
+    ...(notInForce === undefined
+      ? {}
+      : {
+          evaluating: state({
+            meta: { title: 'which key opened it' },
+            always: [{ guard: isInForce, target: next }, { target: `#${notInForce}.notInForce` }],
+          }),
+        }),
+    ...(recorded
+      ? task('recording', {
+          verb: 'recordProof',
+          title: 'writing the proof',
+          input: proofOf,
+          next: 'over',
+          failed: {
+            step,
+            title: 'the proof is not written',
+            next: 'over',
+            ways: {
+              retry: 'writes the proof again',
+              skip: 'the card names the backup, and the ledger does not know it as proven',
+              markDone: { disabled: 'the record is written here or nowhere' },
+            },
+          },
+        })
+      : {}),
+  }));
+}
+
+/** A file that a person has downloaded. */
+const given_ = {
+  target: 'verifying',
+  actions: keep<{ text: string }>(({ context, event }) =>
+    changed(context, 'proof', { file: { path: event.text, bytes: 0, sha256: '', seconds: 0 } }),
+  ),
+};
+
+function isInForce({ context: { key, proof } }: { readonly context: RunContext }): boolean {
+  return key.stored === undefined || proof.verification?.opens === key.stored.fingerprint;
+}
+
+/** What the ledger keeps of a backup that was read. */
+export function proofOf(context: RunContext) {
+  const backup = provenBackup(context);
+  const { verification, negative } = context.proof;
+  if (backup === undefined || verification === undefined)
+    throw new Error('nothing is verified at this point');
+  return { backup, verification, ...(negative === undefined ? {} : { negative }) };
+}

@@ -1,0 +1,176 @@
+import { assign } from 'xstate';
+import type { RunContext } from '../context.ts';
+import { failureFrom } from '../parts/failure.ts';
+import type { PlatformProof } from '../parts/recovery-verbs.ts';
+import { changed, keep } from '../setup.ts';
+import { bindsBeside, isForAll, notBefore, platformInstance } from '../told/evaluate.ts';
+import { type PaidStep, paidApp, paidKey, settled, withOldBinding } from './obligations.ts';
+import { state } from './phase.ts';
+
+/**
+ * A step at the platform that failed leads back to what is owed, where it is shown once the others are done.
+ */
+const BACK = {
+  target: 'evaluating',
+  actions: keep<{ error: unknown }>(({ context, event }) => {
+    const { payingAll, stuck, paying } = context.followUps;
+    const failure = failureFrom(event.error);
+    return {
+      ...changed(context, 'followUps', {
+        // A platform that asks to be left alone, or cannot be reached, is not asked for the next one either.
+        payingAll: payingAll && !isForAll(failure),
+        stuck: [...stuck, ...(paying === undefined ? [] : [paying])],
+        paying: undefined,
+      }),
+      failure,
+    };
+  }),
+};
+
+/** One step further with the same application. */
+function onwards(step: PaidStep, target: string) {
+  return {
+    target,
+    actions: keep<{ output: PlatformProof }>(({ context, event }) => ({
+      followUps: {
+        ...context.followUps,
+        proofs: [...context.followUps.proofs, { step, proof: event.output }],
+      },
+    })),
+  };
+}
+
+/** The last step: it is settled by what the platform has proven. */
+function settles(step: PaidStep) {
+  return {
+    target: 'evaluating',
+    actions: keep<{ output: PlatformProof }>(({ context, event }) => settledBy(context, step, event.output)),
+  };
+}
+
+function settledBy(context: RunContext, step: PaidStep, proof: PlatformProof): Partial<RunContext> {
+  const { proofs: before, duties, paying, stuck } = context.followUps;
+  const proofs = [...before, { step, proof }];
+  const { followUps } = settled(context, paying ?? '', {
+    how: step === 'prove' ? 'hand' : (duties?.way ?? 'hand'),
+    text: proofs.map((one) => one.proof.text).join('; '),
+    at: proof.at,
+    evidence: Object.fromEntries(proofs.map((one) => [one.step, one.proof.evidence])),
+  });
+  return {
+    followUps: { ...followUps, proofs: [] },
+    // What has failed in the same row is still to be looked at.
+    failure: stuck.length === 0 ? undefined : context.failure,
+  };
+}
+
+const isBeside = ({ context }: { readonly context: RunContext }) => bindsBeside(context);
+
+/**
+ * One application or key after the other, by the platform. Every step may be done again: what is done already
+ * is found to be.
+ */
+export const rebinding = {
+  unbinding: state({
+    meta: {
+      title: 'unbinding an application',
+      does: ['platform: delete the binding of each application, and wait until it is gone'],
+      wayBack: 'it is bound again with the name and parameters that were kept',
+    },
+    invoke: {
+      id: 'unbind',
+      src: 'unbindApp',
+      input: ({ context }) => ({ app: appOf(context) }),
+      onDone: [{ guard: isBeside, ...settles('unbind') }, onwards('unbind', 'binding')],
+      onError: [
+        {
+          // The broker of a lost instance cannot be reached; the application must not wait for that.
+          guard: ({ context, event }) => canBindWithout(context, event.error),
+          target: 'binding',
+          actions: assign(({ context, event }) => withOldBinding(context, failureFrom(event.error))),
+        },
+        BACK,
+      ],
+    },
+  }),
+  binding: state({
+    meta: {
+      title: 'binding it to the restored data',
+      does: ['platform: bind it with the name and parameters of before, and wait until it is there'],
+      wayBack: 'unbind it',
+    },
+    invoke: {
+      id: 'bind',
+      src: 'bindApp',
+      input: ({ context }) => ({
+        app: appOf(context),
+        to: platformInstance(context),
+        notBefore: notBefore(context),
+        beside: bindsBeside(context),
+      }),
+      onDone: onwards('bind', 'restaging'),
+      onError: BACK,
+    },
+  }),
+  restaging: state({
+    meta: {
+      title: 'restaging it, so that it takes its new credentials',
+      does: ['platform: stage it anew, roll it out and wait until every instance runs'],
+      wayBack: 'the droplet of before can be rolled out again; its credentials are gone',
+    },
+    invoke: {
+      id: 'restage',
+      src: 'restageApp',
+      input: ({ context }) => ({ app: appOf(context), notBefore: notBefore(context) }),
+      onDone: [{ guard: isBeside, ...onwards('restage', 'unbinding') }, settles('restage')],
+      onError: BACK,
+    },
+  }),
+  renewingKey: state({
+    meta: {
+      title: 'making a service key anew',
+      does: ['platform: delete each service key and make it anew under its name'],
+      wayBack: 'none: the old key has no access to the restored data',
+    },
+    invoke: {
+      id: 'renewKey',
+      src: 'renewServiceKey',
+      input: ({ context }) => ({
+        key: paidKey(context) ?? { name: '' },
+        to: platformInstance(context),
+        notBefore: notBefore(context),
+      }),
+      onDone: settles('renew'),
+      onError: BACK,
+    },
+  }),
+  proving: state({
+    meta: { title: 'looking whether it runs with new credentials' },
+    invoke: {
+      id: 'proveApp',
+      src: 'proveApp',
+      input: ({ context }) => ({
+        app: appOf(context),
+        to: platformInstance(context),
+        notBefore: notBefore(context),
+      }),
+      onDone: settles('prove'),
+      onError: BACK,
+    },
+  }),
+};
+
+/**
+ * The restored data is elsewhere, and the platform said that its broker failed: the old binding stands in
+ * nobody's way.
+ */
+function canBindWithout({ run: { target } }: RunContext, error: unknown): boolean {
+  return target.kind === 'other' && failureFrom(error).code === 'platform.failed';
+}
+
+/** Work only begins for an application that was found. */
+function appOf(context: RunContext) {
+  const app = paidApp(context);
+  if (app === undefined) throw new Error('no application is being bound at this point');
+  return app;
+}

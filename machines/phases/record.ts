@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { recordPaper } from '../paper/looking.ts';
+import type { RecoveryRecord } from '../parts/recovery-verbs.ts';
+import { changed } from '../setup.ts';
+import { heldKey } from './key.ts';
+import { type Phase, phase, type States, type Way } from './phase.ts';
+import { proofOf } from './prove.ts';
+import { task } from './task.ts';
+
+export const RecordSlice = z.object({
+  /** The ledger knows the new key as proven. */
+  isProven: z.boolean(),
+});
+
+interface Record {
+  /** What a person writes down, because nobody else does. */
+  readonly byHand: string;
+  readonly when?: (context: RunContext) => boolean;
+  readonly onDone: Way;
+}
+
+const WAYS = {
+  retry: 'writes the record again',
+  skip: { disabled: 'without a record nothing is proven' },
+  markDone: { disabled: 'the record is written here or nowhere' },
+} as const;
+
+function record({ byHand, when, onDone }: Record, statesOf: (step: string) => States): Phase {
+  const head = {
+    title: 'record it',
+    like: 'record',
+    paper: recordPaper(byHand),
+    ...(when === undefined ? {} : { when }),
+    onDone,
+  };
+  return phase(head, statesOf);
+}
+
+const FAILED = { title: 'the record is not written', retry: 'recording', ways: WAYS } as const;
+
+/** The record of a rotation: only with it the new key counts as proven. */
+export function recordRotation(given: Record): Phase {
+  return record(given, (step) =>
+    task('recording', {
+      verb: 'recordRotation',
+      title: 'writing the record',
+      input: (context) => ({ record: rotationOf(context) }),
+      keep: (context, { proven }) => changed(context, 'record', { isProven: proven }),
+      next: 'over',
+      failed: { step, ...FAILED },
+    }),
+  );
+}
+
+/** The record of a backup that was proven. */
+export function recordProof(given: Record): Phase {
+  return record(given, (step) =>
+    task('recording', {
+      verb: 'recordProof',
+      title: 'writing the proof',
+      input: proofOf,
+      next: 'over',
+      failed: { step, ...FAILED },
+    }),
+  );
+}
+
+interface Recovery extends Record {
+  readonly runbook: string;
+  /** Also in the ledger of the instance whose data it is. */
+  readonly both?: boolean;
+}
+
+/** The record in the ledgers of the instances that a recovery has changed. */
+export function recordRecovery({ runbook, both = false, ...given }: Recovery): Phase {
+  const stop = { disabled: 'all is done but the record; leave the screen and go on later' };
+  return record(given, (step) => ({
+    ...task('recording', {
+      verb: 'recordRecovery',
+      title: 'writing the record',
+      input: (context) => ({
+        record: recoveryOf(context, runbook),
+        ...(both ? { on: 'target' as const } : {}),
+      }),
+      next: both ? 'recordingSource' : 'over',
+      failed: { step, ...FAILED, ways: { ...WAYS, stop } },
+    }),
+    ...(both
+      ? task('recordingSource', {
+          verb: 'recordRecovery',
+          id: 'recordSource',
+          title: 'writing the record of the source',
+          input: (context) => ({ record: recoveryOf(context, runbook) }),
+          next: 'over',
+          failed: 'recordingFailed',
+        })
+      : {}),
+  }));
+}
+
+function rotationOf(context: RunContext) {
+  const { backup, key } = context;
+  const { verification, negative } = proofOf({ ...context, backup: { ...backup } });
+  return {
+    fingerprint: heldKey(context).fingerprint,
+    backup: backup.backup ?? { id: backup.landed?.id ?? 0, status: 'unknown' },
+    verification,
+    ...(negative === undefined ? {} : { negative }),
+    settles: key.setting?.answer !== 'accepted',
+  };
+}
+
+function recoveryOf(context: RunContext, runbook: string): RecoveryRecord {
+  const { restore, choose, fresh, run, source, card } = context;
+  const id = restore.restore?.id ?? restore.landed?.id;
+  const { restoredFrom } = restore.restore ?? {};
+  const backup =
+    choose.backup ?? card.onRecord?.proven.find(({ backupId }) => backupId === source.from?.guid);
+  return {
+    runbook,
+    ...(id === undefined ? {} : { restore: { id, ...(restoredFrom === undefined ? {} : { restoredFrom }) } }),
+    ...(backup === undefined
+      ? {}
+      : {
+          backup: {
+            id: backup.id,
+            ...(backup.backupId === undefined ? {} : { backupId: backup.backupId }),
+          },
+        }),
+    ...(run.target.kind === 'in-place' ? {} : { source: run.instance }),
+    ...(fresh.backup === undefined ? {} : { freshBackup: fresh.backup.id }),
+  };
+}

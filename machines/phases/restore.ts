@@ -1,0 +1,114 @@
+import { type RestoreOnPaper, restorePaper } from '../paper/restoring.ts';
+import type { RestoreFacts } from '../parts/verbs.ts';
+import { changed, keep } from '../setup.ts';
+import { failure } from './failing.ts';
+import { once, type Send, sending, waiting } from './once.ts';
+import { type Phase, phase } from './phase.ts';
+
+interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'> extends Send<Verb> {
+  readonly on?: 'target';
+  /** Where facts are read anew before the name is asked for again. */
+  readonly again: string;
+  readonly paper: RestoreOnPaper;
+  readonly onDone: string;
+}
+
+/** What is lost by a restore, for the plan. */
+export const RESTORE_FOREVER = 'everything that the instance holds now is replaced';
+
+/**
+ * The one send of a restore, and what becomes of it. Nothing is sent a second time but after the typed name.
+ */
+export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>(
+  given: Restore<Verb>,
+): Phase {
+  const { on, again, when, onDone } = given;
+  const side = on === undefined ? {} : { on };
+  const task = 'restore' as const;
+  const outside = {
+    target: 'over',
+    actions: keep<{ text: string }>(({ context, event }) => changed(context, task, { outside: event.text })),
+  };
+  const head = {
+    title: on === undefined ? 'restore the data' : 'recover the data',
+    like: 'restore',
+    slice: 'execute' as const,
+    ...(when === undefined ? {} : { when }),
+    paper: restorePaper(given.paper),
+    onDone,
+  };
+  return phase(head, (key) => ({
+    ...once(
+      { sending: sending(task, 'restore', { ...given, destroys: true }) },
+      {
+        key,
+        task,
+        what: 'a restore',
+        tags: ['sent'],
+        again: `#${again}`,
+        landed: 'waiting',
+        stop: '#stopped',
+        doubt: {
+          title: 'was the restore begun?',
+          otherwise: () => 'the answer to the restore was lost',
+          list: 'its list of restores',
+          again: () => 'asks for the name again: a second restore loses what was written after the first',
+        },
+        failed: {
+          title: 'there is no restore',
+          ways: {
+            retry: 'looks at the instance, asks for the name and sends it again',
+            skip: { disabled: 'without the restore there is nothing to go on with; stop instead' },
+            markDone: 'how was it restored, and when?',
+          },
+          on: { 'operator.retry': 'sendingAgain', 'operator.markDone': outside },
+        },
+      },
+    ),
+    ...waiting({
+      key,
+      verb: 'waitForRestore',
+      what: 'the restore',
+      title: 'waiting for the restore',
+      tags: ['sent'],
+      input: ({ restore: { landed } }) => ({ id: landed?.id ?? 0, ...side }),
+      calls: [{ method: 'GET', path: '/restores/:id', what: 'its status, until it is done', ...side }],
+      done: { prompt: 'how do you know that the restore is done?', way: outside },
+      onDone: {
+        target: 'over',
+        actions: keep<{ output: RestoreFacts }>(({ context, event }) =>
+          changed(context, task, { restore: event.output }),
+        ),
+      },
+      onOver: 'broken',
+      failed: failure({
+        step: key,
+        title: 'the restore is not known to be done',
+        retry: 'waiting',
+        ways: {
+          retry: 'looks at the same restore again; no other one is asked for',
+          skip: { disabled: 'whether it is done decides all that follows' },
+          markDone: 'how do you know that the restore is done?',
+          stop: { disabled: 'it goes on at the service; leave the screen and go on later' },
+        },
+        on: { 'operator.markDone': outside },
+      }),
+    }),
+    broken: {
+      ...failure({
+        step: key,
+        title: 'the restore has failed at the service',
+        retry: 'sendingAgain',
+        next: 'over',
+        ways: {
+          retry: 'looks at the instance, asks for the name and sends another restore',
+          skip: 'what the instance holds is not known; what is owed is seen to all the same',
+          markDone: 'how was it restored, and when?',
+        },
+        on: { 'operator.retry': 'sendingAgain', 'operator.markDone': outside },
+      }),
+      // A target whose restore has failed is bound to nothing, and nothing shall be bound to it.
+      tags: on === undefined ? ['question', 'failed', 'sent'] : ['question', 'failed'],
+    },
+  }));
+}

@@ -1,0 +1,219 @@
+import { assign } from 'xstate';
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { sourcePaper } from '../paper/disaster-recovery.ts';
+import { changed } from '../setup.ts';
+import { choice, type Option, type RunQuestion, stop } from './asking.ts';
+import { readRecord } from './before.ts';
+import { type Phase, phase, state } from './phase.ts';
+import { task } from './task.ts';
+
+/** The guid or `backup_id` that is sent, and the key that it takes. */
+export const SourceSlice = z.object({
+  from: z
+    .object({
+      guid: z.string(),
+      fingerprint: z.string(),
+      what: z.enum(['newest', 'backup']),
+      how: z.enum(['card', 'typed']),
+    })
+    .optional(),
+});
+type From = NonNullable<z.infer<typeof SourceSlice>['from']>;
+
+const ID = { source: '[A-Za-z0-9][A-Za-z0-9-]{7,99}', says: 'a guid has letters, digits and hyphens only' };
+
+interface Source {
+  readonly when: (context: RunContext) => boolean;
+  readonly onDone: string;
+}
+
+/** What is recovered, and with which key: from the card, or typed. Nothing of the source is called. */
+export function chooseSource({ when, onDone }: Source): Phase {
+  const head = {
+    title: 'choose what is recovered',
+    slice: 'decide' as const,
+    when,
+    paper: sourcePaper,
+    onDone,
+  };
+  const take = (context: RunContext, guid: string) =>
+    changed(context, 'source', { from: fromGuid(context, guid) });
+  return phase(head, (step) => ({
+    ...readRecord(step, 'evaluating'),
+    evaluating: state({
+      meta: { title: 'whether there is a card' },
+      always: [
+        {
+          guard: ({ context }) => context.run.asked.guid !== undefined,
+          target: 'choosingKey',
+          actions: assign(({ context }) => take(context, context.run.asked.guid ?? '')),
+        },
+        { guard: ({ context }) => context.card.onRecord?.card !== undefined, target: 'asking' },
+        { target: 'enteringGuid' },
+      ],
+    }),
+    asking: state({
+      tags: ['question'],
+      meta: { title: 'what is recovered', question: askForSource },
+      on: {
+        'operator.useNewest': {
+          target: 'choosingKey',
+          actions: assign(({ context }) => take(context, context.card.onRecord?.card?.backupGuid ?? '')),
+        },
+        'operator.useBackup': {
+          target: 'choosingKey',
+          actions: assign(({ context, event }) => take(context, event.guid)),
+        },
+        'operator.typeGuid': 'enteringGuid',
+        'operator.stop': '#stopped',
+      },
+    }),
+    enteringGuid: state({
+      tags: ['question', 'aside'],
+      meta: { title: 'entering the guid', question: askForGuid },
+      on: {
+        'operator.provideGuid': {
+          target: 'choosingKey',
+          actions: assign(({ context, event }) => take(context, event.text)),
+        },
+        'operator.stop': '#stopped',
+      },
+    }),
+    choosingKey: state({
+      tags: ['question'],
+      meta: { title: 'the key that the backup was made with', question: askForRestoreKey },
+      on: {
+        'operator.useKey': {
+          target: 'over',
+          actions: assign(({ context, event }) => withKey(context, event.fingerprint)),
+        },
+        'operator.enterKey': 'enteringKey',
+        'operator.stop': '#stopped',
+      },
+    }),
+    enteringKey: state({
+      tags: ['question', 'aside'],
+      meta: { title: 'entering the key', question: askForKey },
+      on: {
+        'operator.provideKey': {
+          target: 'storingKey',
+          actions: assign(({ context, event: { fingerprint, length } }) =>
+            changed(context, 'key', { given: { fingerprint, length } }),
+          ),
+        },
+        'operator.back': 'choosingKey',
+      },
+    }),
+    ...task('storingKey', {
+      verb: 'storeKey',
+      id: 'storeKeyForRestore',
+      title: 'storing the key under the name of the source',
+      input: ({ key: { given } }) => ({ origin: 'given' as const, given, minLength: 1 }),
+      keep: (context, { fingerprint }) => withKey(context, fingerprint),
+      next: 'over',
+      failed: {
+        step,
+        title: 'the key is not kept',
+        retry: 'enteringKey',
+        ways: {
+          retry: 'asks for the key once more; nothing has been sent to the service',
+          skip: { disabled: 'the recovery takes the key out of the key store' },
+          markDone: { disabled: 'the key must be readable from here' },
+        },
+      },
+    }),
+  }));
+}
+
+function withKey(context: RunContext, fingerprint: string): Partial<RunContext> {
+  const { from } = context.source;
+  return changed(context, 'source', { from: from && { ...from, fingerprint } });
+}
+
+/**
+ * The `backup_id` of a certain backup is the guid with the time at its end; with the guid alone the newest
+ * one is taken.
+ */
+function fromGuid({ card: { onRecord } }: RunContext, guid: string): From {
+  const { card, proven = [] } = onRecord ?? {};
+  const known = proven.find(({ backupId }) => backupId === guid);
+  return {
+    guid,
+    fingerprint: known?.fingerprint ?? card?.fingerprint ?? '',
+    what: known !== undefined || /-\d{10,}$/.test(guid) ? 'backup' : 'newest',
+    how: known !== undefined || card?.backupGuid === guid ? 'card' : 'typed',
+  };
+}
+
+function askForSource({ card: { onRecord }, run: { instance } }: RunContext): RunQuestion {
+  const { card, proven = [] } = onRecord ?? {};
+  return choice(`what of ${instance} is recovered?`, [
+    {
+      event: { type: 'operator.useNewest' },
+      label: 'its newest backup',
+      hint: `by guid ${card?.backupGuid}, from the card of ${card?.preparedAt}`,
+      recommended: true,
+    },
+    ...proven.slice(0, 10).flatMap(({ backupId, id, triggeredAt, fingerprint }): Option[] =>
+      backupId === undefined
+        ? []
+        : [
+            {
+              event: { type: 'operator.useBackup', guid: backupId },
+              label: `backup ${id} of ${triggeredAt ?? 'an unknown time'}, proven`,
+              hint: `opened to its last byte with key ${fingerprint}; everything after it is lost`,
+            },
+          ],
+    ),
+    {
+      event: { type: 'operator.typeGuid' },
+      label: 'enter a guid',
+      hint: 'the guid of the backups, or the id of a certain one',
+    },
+    stop,
+  ]);
+}
+
+function askForGuid({ card: { onRecord }, run: { instance } }: RunContext): RunQuestion {
+  const prompt =
+    onRecord?.card === undefined
+      ? `there is no card of ${instance} on record: the guid of its backups, or the id of a certain one`
+      : 'the guid of the backups, or the id of a certain one';
+  return {
+    kind: 'text',
+    prompt,
+    event: 'operator.provideGuid',
+    pattern: ID,
+    options: [stop],
+  } as RunQuestion;
+}
+
+function askForRestoreKey({ card: { onRecord }, source: { from } }: RunContext): RunQuestion {
+  const held = onRecord?.keysHeld ?? [];
+  const likely = from?.fingerprint ?? '';
+  const lacking = likely !== '' && !held.includes(likely) ? ` (key ${likely} is not held here)` : '';
+  return choice(`which key was the backup made with?${lacking}`, [
+    ...held.map(
+      (fingerprint): Option => ({
+        event: { type: 'operator.useKey', fingerprint },
+        label: `key ${fingerprint}`,
+        hint: fingerprint === likely ? 'the one on record for it' : 'held here under the name of the source',
+        recommended: fingerprint === likely,
+      }),
+    ),
+    { event: { type: 'operator.enterKey' }, label: 'enter a key', hint: 'typed or pasted, never shown' },
+    stop,
+  ]);
+}
+
+function askForKey(): RunQuestion {
+  return {
+    kind: 'secret',
+    prompt: 'the key that the backup was made with',
+    event: 'operator.provideKey',
+    twice: false,
+    minLength: 1,
+    options: [{ event: { type: 'operator.back' }, label: 'back', hint: 'choose a key that is held' }],
+  };
+}

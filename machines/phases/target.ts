@@ -1,0 +1,195 @@
+import { assign } from 'xstate';
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { targetPaper } from '../paper/disaster-recovery.ts';
+import { failureQuestion } from '../parts/failure-question.ts';
+import { targetDifferences } from '../parts/ground.ts';
+import { TargetFacts } from '../parts/recovery-verbs.ts';
+import { changed, keep } from '../setup.ts';
+import { isNeverPassed, restoredName } from '../told/evaluate.ts';
+import { type RunQuestion, stop, typedName } from './asking.ts';
+import { expectedTarget } from './expected-origin.ts';
+import { type Phase, phase, state, type Way } from './phase.ts';
+import { task } from './task.ts';
+
+export const TargetSlice = z.object({
+  facts: TargetFacts.optional(),
+  /** Codes of the target's blockers that the operator has overridden. */
+  overridden: z.array(z.string()),
+});
+
+/** What the target is known by, and whether it can take the data. */
+const TARGET_CALLS = [
+  { method: 'GET', path: '', what: 'the target, its service, plan and state', on: 'target' },
+  { method: 'GET', path: '/backups', what: 'whether it has backups of its own', on: 'target' },
+  { method: 'GET', path: '/restores', what: 'whether anything was restored into it', on: 'target' },
+  { method: 'GET', path: '/metrics', what: 'its disk, as far as it is told', on: 'target' },
+] as const;
+
+interface Target {
+  readonly when: (context: RunContext) => boolean;
+  readonly onDone: Way;
+}
+
+/**
+ * The target is looked at, and what speaks against it is overridden by its name, by a reason, or not at all.
+ */
+export function inspectTarget({ when, onDone }: Target): Phase {
+  const head = { title: 'look at the target', slice: 'decide' as const, when, paper: targetPaper, onDone };
+  return phase(head, (step) => ({
+    ...task('looking', {
+      verb: 'inspectTarget',
+      title: 'looking at the target',
+      calls: TARGET_CALLS,
+      input: inspection,
+      keep: (context, facts) => withTarget(context, facts, []),
+      next: 'evaluating',
+      failed: {
+        step,
+        title: 'the target could not be read',
+        ways: {
+          retry: 'asks the target again, then for its name; nothing has been sent',
+          skip: { disabled: 'without these facts there is nothing to confirm' },
+          markDone: { disabled: 'only the service can give these facts' },
+        },
+      },
+    }),
+    evaluating: state({
+      meta: { title: 'evaluating what was found' },
+      always: [{ ...ifBlocked, target: 'blocked' }, { target: 'over' }],
+    }),
+    blocked: state({
+      tags: ['question', 'failed'],
+      meta: { title: 'something speaks against the target', question: askAboutTarget },
+      on: {
+        'operator.retry': { target: 'looking', actions: 'clearFailure' },
+        'operator.override': {
+          guard: ({ context, event }) => event.typed === restoredName(context),
+          target: 'evaluating',
+          actions: assign(({ context }) => overriding(context, step, 'the name of the target was typed')),
+        },
+        'operator.skip': {
+          target: 'evaluating',
+          actions: assign(({ context, event }) => overriding(context, step, event.text)),
+        },
+        'operator.markDone': {
+          target: 'evaluating',
+          actions: assign(({ context, event }) => overriding(context, step, `done outside: ${event.text}`)),
+        },
+        'operator.stop': '#stopped',
+      },
+    }),
+  }));
+}
+
+interface ConfirmTarget extends Target {
+  /** Where the target is looked at. */
+  readonly target: string;
+}
+
+/**
+ * The last look at the target: its name is typed, and it is read once more. Any difference is confirmed
+ * again.
+ */
+export function confirmTarget({ target, when, onDone }: ConfirmTarget): Phase {
+  const head = { title: 'confirm by the name of the target', slice: 'decide' as const, when, onDone };
+  return phase(head, () => ({
+    asking: state({
+      tags: ['question'],
+      meta: { title: 'the last look before the recovery', question: askForConfirmation },
+      on: {
+        'operator.confirm': {
+          guard: ({ context, event }) => event.typed === restoredName(context),
+          target: 'lookingAgain',
+        },
+        'operator.stop': '#stopped',
+      },
+    }),
+    ...task('lookingAgain', {
+      verb: 'inspectTarget',
+      id: 'reinspectTarget',
+      title: 'looking whether the target has changed meanwhile',
+      calls: TARGET_CALLS,
+      input: inspection,
+      keep: (context, facts) => withTarget(context, facts, driftOf(context, facts)),
+      next: 'comparing',
+      failed: `#${target}.lookingFailed`,
+    }),
+    comparing: state({
+      meta: { title: 'comparing with what was confirmed' },
+      always: [
+        { ...ifBlocked, target: `#${target}.blocked` },
+        { guard: ({ context }) => context.confirm.drift.length > 0, target: 'asking' },
+        { target: 'over' },
+      ],
+    }),
+  }));
+}
+
+const ifBlocked = {
+  guard: ({ context }: { context: RunContext }) => openBlocker(context) !== undefined,
+  actions: keep(({ context }) => ({ failure: openBlocker(context) })),
+};
+
+/** The first of the target's blockers that nobody has overridden. */
+function openBlocker({ target: { facts, overridden } }: RunContext) {
+  return facts?.blockers.find(({ code }) => !overridden.includes(code));
+}
+
+function withTarget(context: RunContext, facts: TargetFacts, drift: string[]): Partial<RunContext> {
+  return { ...changed(context, 'target', { facts }), ...changed(context, 'confirm', { drift }) };
+}
+
+function driftOf({ target: { facts } }: RunContext, now: TargetFacts): string[] {
+  return facts === undefined ? [] : targetDifferences(facts.identity, now.identity);
+}
+
+/** What speaks against the target is overridden, and the record says by whom and why. */
+function overriding(context: RunContext, step: string, reason: string): Partial<RunContext> {
+  const { failure: found, skipped, target } = context;
+  return {
+    ...changed(context, 'target', { overridden: [...target.overridden, found?.code ?? ''] }),
+    skipped: [...skipped, { step, reason: `${found?.code}: ${reason}` }],
+  };
+}
+
+function inspection({ run: { instance, onlyApps }, card, source: { from } }: RunContext) {
+  const known = card.card ?? card.onRecord?.card;
+  return { on: 'target' as const, ...expectedTarget(instance, known, from?.guid), apps: onlyApps };
+}
+
+function askAboutTarget(context: RunContext): RunQuestion {
+  const { failure: found } = context;
+  const target = restoredName(context);
+  const retry = 'looks at the target again; nothing has been changed';
+  const isFull = found?.code === 'target.not-empty';
+  const isNever = found !== undefined && isNeverPassed(found);
+  const disabled = isFull
+    ? `type ${target} to overwrite what it holds`
+    : 'the data of the source would be lost, or could not be read in it';
+  const question = failureQuestion(found, {
+    retry,
+    skip: isFull || isNever ? { disabled } : 'the recovery goes on although this was found',
+    markDone: isFull || isNever ? { disabled } : 'how was it settled?',
+  }) as RunQuestion;
+  if (!isFull) return question;
+  const prompt = `${found?.shortMessage}: type its name to overwrite it`;
+  return {
+    ...typedName(prompt, target, 'operator.override', []),
+    options: question.options,
+  } as RunQuestion;
+}
+
+function askForConfirmation(context: RunContext): RunQuestion {
+  const { from } = context.source;
+  const { drift } = context.confirm;
+  const { instance } = context.run;
+  const target = restoredName(context);
+  const what = from?.what === 'backup' ? `backup ${from.guid}` : `the newest backup of guid ${from?.guid}`;
+  const order = `recover ${what} of ${instance} into ${target} with key ${from?.fingerprint}`;
+  const prompt =
+    drift.length === 0
+      ? `type the name of the TARGET to ${order}`
+      : `the target has changed (${drift.join('; ')}): type its name to ${order} all the same`;
+  return typedName(prompt, target, 'operator.confirm', [stop]);
+}

@@ -1,0 +1,210 @@
+import { assign } from 'xstate';
+import { z } from 'zod';
+import type { RunContext } from '../context.ts';
+import { freezePaper, releasePaper } from '../paper/change-instance.ts';
+import { failureFrom } from '../parts/failure.ts';
+import { UpdateSetting } from '../parts/verbs.ts';
+import { changed, keep } from '../setup.ts';
+import { isOwed } from '../told/evaluate.ts';
+import { choice, type RunQuestion, stop } from './asking.ts';
+import { failTo } from './failing.ts';
+import { settled, withoutReleaseOwed, withReleaseOwed } from './obligations.ts';
+import { type Phase, phase, state, type Way } from './phase.ts';
+import { task } from './task.ts';
+
+export const UpdatesSlice = z.object({
+  /** The setting to put back after the change. */
+  setting: UpdateSetting.optional(),
+  /** Whether the service offers to change it, and why not. */
+  changeable: z.object({ changeable: z.boolean(), why: z.string().optional() }).optional(),
+  /** The run is to be stopped once the setting is put back. */
+  isStopping: z.boolean(),
+});
+
+const TYPE = 'general';
+
+interface Freeze {
+  readonly stop: string;
+  readonly onDone: string;
+}
+
+/**
+ * Maintenance updates are forbidden for the time of the run, so that none begins in the middle of a restart
+ * or a recreate. No call reads the setting (service-api.md section 4.2 item 6), so it is touched only where a
+ * person says that updates are allowed now: allowing them at the end would otherwise undo what somebody has
+ * forbidden on purpose. Never in a run that is there to install them.
+ */
+export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
+  const head = {
+    title: 'hold maintenance updates back',
+    slice: 'decide' as const,
+    when: holdsBack,
+    paper: freezePaper,
+    onDone,
+  };
+  return phase(head, (step) => ({
+    evaluating: state({
+      meta: { title: 'whether updates are what the run is for' },
+      always: [
+        { guard: ({ context }) => context.run.action === 'update', target: 'over' },
+        { target: 'looking' },
+      ],
+    }),
+    ...task('looking', {
+      verb: 'updatesChangeable',
+      title: 'whether maintenance updates can be held back',
+      input: () => ({}),
+      keep: (context, { changeable, why }) =>
+        changed(context, 'updates', { changeable: { changeable, ...(why === undefined ? {} : { why }) } }),
+      next: 'evaluatingOffer',
+      failed: 'freezingFailed',
+    }),
+    evaluatingOffer: state({
+      meta: { title: 'whether the service offers it' },
+      always: [
+        { guard: ({ context }) => context.updates.changeable?.changeable === true, target: 'asking' },
+        {
+          target: 'over',
+          actions: {
+            type: 'noteSkip',
+            params: ({ context }) => ({
+              step,
+              reason: context.updates.changeable?.why ?? 'the service does not offer it',
+            }),
+          },
+        },
+      ],
+    }),
+    asking: state({
+      tags: ['question'],
+      meta: { title: 'holding maintenance updates back', question: askWhetherToFreeze },
+      on: {
+        'operator.goOn': {
+          target: 'over',
+          actions: { type: 'noteSkip', params: { step, reason: 'the setting was left as it is' } },
+        },
+        'operator.holdBack': {
+          target: 'freezing',
+          actions: assign(({ context }) => withReleaseOwed(context)),
+        },
+        'operator.stop': leads,
+      },
+    }),
+    ...task('freezing', {
+      verb: 'changeUpdateSetting',
+      id: 'freezeUpdates',
+      title: 'forbidding maintenance updates for the time of the run',
+      calls: [
+        {
+          method: 'PATCH',
+          path: '/broker/edit',
+          what: 'maintenance updates forbidden',
+          needs: 'revision 61, its operator offers it, and a person says that updates are allowed now',
+          optional: true,
+        },
+      ],
+      wayBack: 'they are allowed again at the end of the run',
+      input: () => ({ setting: { type: TYPE, allowed: false } }),
+      keep: (context, setting) => changed(context, 'updates', { setting }),
+      next: 'over',
+      // A setting that was not taken is none to put back.
+      onError: [
+        { guard: ({ event }) => mayBeInForce(event.error), ...failTo('freezingFailed') },
+        {
+          target: 'freezingFailed',
+          actions: [keep(({ context }) => withoutReleaseOwed(context)), failTo('freezingFailed').actions],
+        },
+      ],
+      failed: {
+        step,
+        title: 'maintenance updates are not held back',
+        retry: 'looking',
+        next: 'over',
+        stop: leads,
+        ways: {
+          retry: 'asks again; the same setting twice changes nothing more',
+          skip: 'an update may begin while the instance is being changed',
+          markDone: 'how were they forbidden? who forbade them has to allow them again',
+        },
+      },
+    }),
+  }));
+}
+
+function mayBeInForce(error: unknown): boolean {
+  return failureFrom(error).evidence['mayBeInForce'] === true;
+}
+
+/** Whether the run holds updates back, or may still be asked to. */
+function holdsBack(context: RunContext): boolean {
+  const { changeable, setting } = context.updates;
+  const isOpen = context.run.action !== 'update' && changeable === undefined;
+  return isOpen || setting !== undefined || isOwed(context, 'release-updates');
+}
+
+function askWhetherToFreeze({ run: { instance } }: RunContext): RunQuestion {
+  return choice(`no call tells whether maintenance updates of ${instance} are allowed: hold them back?`, [
+    {
+      event: { type: 'operator.goOn' },
+      label: 'leave the setting as it is',
+      hint: 'nothing is sent for it; where updates are allowed, one may begin meanwhile',
+      recommended: true,
+    },
+    {
+      event: { type: 'operator.holdBack' },
+      label: 'they are allowed now: forbid them until the end of the run',
+      hint: 'the run allows them again at its end, also when it is stopped',
+      needs: { what: 'evidence', prompt: 'how do you know that they are allowed now?' },
+    },
+    stop,
+  ]);
+}
+
+/** Updates are allowed again, also when the run is to be stopped. What cannot be put back is owed. */
+export function releaseUpdates({ onDone }: { readonly onDone: Way }): Phase {
+  const head = {
+    title: 'allow updates again',
+    slice: 'rebind' as const,
+    when: holdsBack,
+    paper: releasePaper,
+    onDone,
+  };
+  return phase(head, () => ({
+    evaluating: state({
+      meta: { title: 'whether there is something to put back' },
+      always: [
+        { guard: ({ context }) => isOwed(context, 'release-updates'), target: 'releasing' },
+        { target: 'over' },
+      ],
+    }),
+    ...task('releasing', {
+      verb: 'changeUpdateSetting',
+      id: 'releaseUpdates',
+      title: 'allowing maintenance updates again',
+      calls: [{ method: 'PATCH', path: '/broker/edit', what: 'maintenance updates allowed', optional: true }],
+      wayBack: 'forbid them again',
+      input: ({ updates: { setting } }) => ({ setting: { type: setting?.type ?? TYPE, allowed: true } }),
+      keep: (context) => ({
+        ...changed(context, 'updates', { setting: undefined }),
+        ...settled(context, 'release-updates', {
+          how: 'run',
+          text: 'maintenance updates are allowed again',
+        }),
+      }),
+      next: 'over',
+      onError: {
+        target: 'over',
+        actions: [keep(({ context }) => withReleaseOwed(context)), failTo('over').actions],
+      },
+      failed: 'over',
+    }),
+    /** The run is stopped once nothing is owed any more. */
+    stopping: state({
+      meta: { title: 'what has to be put back before the run is stopped' },
+      always: {
+        target: 'evaluating',
+        actions: assign(({ context }) => changed(context, 'updates', { isStopping: true })),
+      },
+    }),
+  }));
+}

@@ -1,0 +1,63 @@
+import { assign, setup } from 'xstate';
+import { actors } from './actors.ts';
+import type { RunContext } from './context.ts';
+import type { RunEvent } from './events.ts';
+import type { RunInput } from './inputs.ts';
+import { givenUp } from './parts/beside-waiting.ts';
+import { failureFrom } from './parts/failure.ts';
+import type { StateMeta, StateTag } from './parts/runbook.ts';
+
+export type Verbs = typeof actors;
+
+/**
+ * What every runbook is made with. Guards and actions stand with the phase that uses them, but for what all
+ * share.
+ */
+export const runbook = setup({
+  types: {
+    context: {} as RunContext,
+    events: {} as RunEvent,
+    input: {} as RunInput,
+    tags: {} as StateTag,
+    meta: {} as StateMeta<RunContext, RunEvent>,
+  },
+  actors,
+  guards: {
+    isDoubt: (_, params: { error: unknown }) => failureFrom(params.error).code.startsWith('doubt.'),
+    /**
+     * The service says that the task failed or is gone; anything else only means that it cannot be seen now.
+     */
+    isOver: (_, params: { error: unknown }) =>
+      ['backup.failed', 'backup.deleted', 'restore.failed', 'restore.deleted'].includes(
+        failureFrom(params.error).code,
+      ),
+  },
+  actions: {
+    keepFailure: assign({ failure: (_, params: { error: unknown }) => failureFrom(params.error) }),
+    keepGivenUp: assign({ failure: (_, { what }: { what: string }) => givenUp(what) }),
+    clearFailure: assign({ failure: undefined }),
+    noteSkip: assign({
+      failure: undefined,
+      skipped: ({ context }, params: { step: string; reason: string }) => [...context.skipped, { ...params }],
+    }),
+  },
+});
+
+/**
+ * What the run knows after an event. For transitions that are made outside of their state: only there nothing
+ * tells XState which event it is, so that the type of the event is said by hand.
+ */
+export function keep<Event>(
+  change: (given: { readonly context: RunContext; readonly event: Event }) => Partial<RunContext>,
+): never {
+  return assign(change as never) as never;
+}
+
+/** A slice with some of its fields changed, as a part of the context. Nothing failed in what changed it. */
+export function changed<Slice extends Exclude<keyof RunContext, 'failure' | 'skipped'>>(
+  context: RunContext,
+  slice: Slice,
+  fields: { readonly [Field in keyof RunContext[Slice]]?: RunContext[Slice][Field] | undefined },
+): Partial<RunContext> {
+  return { failure: undefined, [slice]: { ...context[slice], ...fields } };
+}

@@ -1,0 +1,56 @@
+import { begun } from '../../machines/context.ts';
+import { of } from '../../machines/index.ts';
+import { RotateKeyInput } from '../../machines/inputs.ts';
+import { backupPaper } from '../../machines/paper/backing-up.ts';
+import { backup } from '../../machines/phases/backup.ts';
+import { changeKey } from '../../machines/phases/change-key.ts';
+import { confirm } from '../../machines/phases/confirm.ts';
+import { newKey } from '../../machines/phases/key.ts';
+import { ending, phases } from '../../machines/phases/phase.ts';
+import { preflight } from '../../machines/phases/preflight.ts';
+import { prove } from '../../machines/phases/prove.ts';
+import { recordRotation } from '../../machines/phases/record.ts';
+import { runbook } from '../../machines/setup.ts';
+import { closingOfRotation, rotationFacts } from '../../machines/told/rotation.ts';
+
+/** A rotation as an older version might have had it: nothing is proven before it, and no old key is tried after it. */
+export const rotateKey1 = of(
+  runbook.createMachine({
+    id: 'rotate-key',
+    version: '1',
+    context: begun,
+    initial: 'preflight',
+    states: phases({
+      preflight: preflight({ tolerant: false, restores: true, onDone: 'key' }),
+      key: newKey({ onDone: 'confirm' }),
+      confirm: confirm({
+        order: ({ key, run }) => `set key ${key.stored?.fingerprint} on ${run.instance}`,
+        onDone: 'change',
+      }),
+      change: changeKey({ confirm: 'confirm', backup: 'backup', onDone: 'backup' }),
+      backup: backup({
+        title: 'create a backup',
+        task: 'backup',
+        what: 'the instance',
+        paper: backupPaper(() => 'ask for a backup under the new key'),
+        onDone: 'prove',
+      }),
+      prove: prove({
+        expects: 'new-key',
+        without: { target: 'unproven', hint: 'the new key stays unproven' },
+        notInForce: 'change',
+        onDone: 'record',
+      }),
+      record: recordRotation({ byHand: 'Write down which backup the new key opened.', onDone: 'done' }),
+      done: ending('rotated and proven'),
+      unproven: ending('closed without proof'),
+      stopped: ending('stopped'),
+    }),
+  }),
+  {
+    title: 'rotate the encryption key and verify a backup',
+    input: RotateKeyInput,
+    facts: rotationFacts,
+    closing: closingOfRotation,
+  },
+);

@@ -1,0 +1,101 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import type { RunContext } from '../../machines/context.ts';
+import { stillOwed } from '../../machines/parts/obligation.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { statePath } from '../../machines/parts/states.ts';
+import { hasActed, isReachable, isRestored } from '../../machines/told/evaluate.ts';
+import { explore, type Situation } from './explore.ts';
+import { outcomesOf } from './recovery-outcomes.ts';
+
+/** Every situation that a run with this input can be in. */
+export function situationsOf(runbook: Runbook, input: object): Situation[] {
+  return explore({ runbook, input, outcomesOf, identity, ground, isUsed });
+}
+
+/** Where it matters which obligation is worked on. */
+const PAYING = ['unbinding', 'binding', 'restaging', 'renewingKey', 'proving'].map(
+  (state) => `followUps.${state}`,
+);
+
+function ground(snapshot: AnyMachineSnapshot): unknown {
+  const { preflight, choose, source, target, key, restore, act } = snapshot.context as RunContext;
+  const intents = [restore.intents, act.intents];
+  return [
+    preflight.facts?.ground,
+    choose.backup?.id,
+    choose.time,
+    source.from,
+    target.facts?.identity,
+    key.stored?.fingerprint,
+    intents,
+  ];
+}
+
+function isUsed({ context }: AnyMachineSnapshot): boolean {
+  const { restore, act } = context as RunContext;
+  return [restore, act].some(({ landed, outside }) => landed !== undefined || outside !== undefined);
+}
+
+/** What later guards look at. Once what was confirmed is under way, what led to it is looked at no more. */
+function identity(snapshot: AnyMachineSnapshot): unknown {
+  const context = snapshot.context as RunContext;
+  const { restore, fresh, followUps } = context;
+  const { duties, obligations } = followUps;
+  if (!isUsed(snapshot)) {
+    const { confirm, safeguard, backup, choose } = context;
+    const isTasked = /^(?:safeguard|backup)\./.test(statePath(snapshot));
+    const tasks = isTasked
+      ? [safeguard, backup].map(({ landed, absences }) => [landed !== undefined, absences])
+      : [backup.landed !== undefined];
+    return [
+      context.preflight.facts?.unsaid !== undefined,
+      confirm.drift.length > 0,
+      tasks,
+      isReachable(choose.range, choose.time),
+      choose.time,
+      choose.backup?.id,
+      restore.absences > 0,
+      ...peace(context, statePath(snapshot)),
+    ];
+  }
+  const isTaking = statePath(snapshot).startsWith('fresh.');
+  return [
+    context.preflight.facts?.unsaid !== undefined,
+    isTaking ? [fresh.landed !== undefined, fresh.absences] : [],
+    [isRestored(context), hasActed(context)],
+    stillOwed(obligations)
+      .map(({ id }) => id)
+      .sort(),
+    followUps.isOpened,
+    PAYING.includes(statePath(snapshot)) ? [followUps.paying, followUps.payingAll] : [],
+    duties?.way,
+    context.card.onRecord?.card !== undefined && obligations.length === 0,
+    context.updates.setting !== undefined,
+    context.updates.isStopping,
+  ];
+}
+
+/** What runs before the call, or without one, look at. */
+function peace(context: RunContext, state: string): unknown[] {
+  const { card, key, source, target, proof, before, updates, preflight, followUps, record } = context;
+  const asks = state === 'oldBackup.asking' ? preflight.facts?.keysHeld.length : undefined;
+  return [
+    asks,
+    card.onRecord?.card !== undefined,
+    key.stored?.fingerprint,
+    key.setting?.answer,
+    card.guid,
+    source.from?.fingerprint,
+    target.overridden,
+    target.facts?.blockers.length,
+    target.facts?.identity.backups,
+    preflight.facts?.newest?.backupId,
+    proof.verification?.opens,
+    before.counted !== undefined,
+    followUps.duties?.way,
+    updates.setting !== undefined,
+    stillOwed(followUps.obligations).map(({ id }) => id),
+    updates.isStopping,
+    record.isProven,
+  ];
+}
