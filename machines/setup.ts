@@ -7,8 +7,6 @@ import { givenUp } from './parts/beside-waiting.ts';
 import { failureFrom } from './parts/failure.ts';
 import type { StateMeta, StateTag } from './parts/runbook.ts';
 
-export type Verbs = typeof actors;
-
 /**
  * What every runbook is made with. Guards and actions stand with the phase that uses them, but for what all
  * share.

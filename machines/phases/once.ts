@@ -1,11 +1,11 @@
-import type { PromiseActorLogic } from 'xstate';
 import type { RunContext } from '../context.ts';
 import { besideWaiting } from '../parts/beside-waiting.ts';
 import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
 import type { FailureWays } from '../parts/failure-question.ts';
 import type { PlannedCall, TimeSlice } from '../parts/runbook.ts';
 import type { Started, Triggered } from '../parts/verbs.ts';
-import { changed, keep, type Verbs } from '../setup.ts';
+import { changed, keep } from '../setup.ts';
+import type { Verb as AnyVerb, InputOf } from '../verbs.ts';
 import { choice, noStop, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
 import { failOrDoubt, failOrOver, failTo, failure } from './failing.ts';
 import { neverDone } from './never-done.ts';
@@ -13,11 +13,7 @@ import type { OnceSlice, TaskName } from './once-slice.ts';
 import type { PhaseConfig, States } from './phase.ts';
 
 /** What each verb takes. */
-export type Inputs = {
-  readonly [Verb in keyof Verbs]: Verbs[Verb] extends PromiseActorLogic<infer _Output, infer Input>
-    ? Input
-    : never;
-};
+export type Inputs = { readonly [One in AnyVerb]: InputOf<One> };
 
 type OnceVerb = 'createBackup' | 'restoreBackup' | 'restoreToTime' | 'performRecovery' | ActionVerb;
 type ActionVerb = 'restart' | 'recreate' | 'update';

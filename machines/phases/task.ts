@@ -1,20 +1,16 @@
-import type { PromiseActorLogic } from 'xstate';
 import type { RunContext } from '../context.ts';
 import type { FailureWays } from '../parts/failure-question.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
-import { keep as assignOf, type Verbs } from '../setup.ts';
+import { keep as assignOf } from '../setup.ts';
+import type { Verb as AnyVerb, OutputOf } from '../verbs.ts';
 import { failTo, failure } from './failing.ts';
 import type { Inputs } from './once.ts';
 import type { PhaseConfig, States } from './phase.ts';
 
 /** What each verb gives. */
-type Outputs = {
-  readonly [Verb in keyof Verbs]: Verbs[Verb] extends PromiseActorLogic<infer Output, infer _Input>
-    ? Output
-    : never;
-};
+type Outputs = { readonly [One in AnyVerb]: OutputOf<One> };
 
-interface Task<Verb extends keyof Verbs>
+interface Task<Verb extends AnyVerb>
   extends Pick<StateMeta<RunContext, never>, 'title' | 'calls' | 'does' | 'wayBack' | 'slice' | 'when'> {
   readonly verb: Verb;
   /** The name of the invocation, where it is not the verb's. */
@@ -48,7 +44,7 @@ interface Failed {
 }
 
 /** Asks a verb that may be asked again, under a name of the phase; `NAMEFailed` is the failure of its own. */
-export function task<Verb extends keyof Verbs>(name: string, given: Task<Verb>): States {
+export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): States {
   const { verb, id = verb, tags = [], input, keep, next, failed, onError, ...meta } = given;
   const fails = typeof failed === 'string' ? failed : `${name}Failed`;
   return {

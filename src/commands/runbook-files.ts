@@ -25,10 +25,10 @@ export async function proseOf(
   runbook: Runbook,
   overlay?: string,
 ): Promise<ReadonlyMap<string, ProseSection>> {
-  const { layOver, proseOfStates } = await import('../view/prose.ts');
   const file = `${runbook.id}.md`;
   const ours = join(packageRoot(), 'runbooks');
   const shared = await proseIn(join(ours, SHARED));
+  const { layOver, proseOfStates } = await import('../view/prose.ts');
   const own = proseOfStates(runbook.machine, await proseIn(join(ours, file)), shared);
   if (overlay === undefined) return own;
   const team = await proseIn(join(overlay, file));

@@ -23,29 +23,6 @@ export function proseByState(markdown: string): ReadonlyMap<string, ProseSection
   return sections;
 }
 
-/**
- * What is told in each state of a machine: the section of the state, what is said once for all runbooks that share its phase (`backup.waiting`),
- * the section of its phase, or what is said once of that (`backup`). A team's section for every state stays as it is. Pure.
- */
-export function proseOfStates(
-  machine: AnyStateMachine,
-  own: ReadonlyMap<string, ProseSection>,
-  shared: ReadonlyMap<string, ProseSection> = new Map(),
-): ReadonlyMap<string, ProseSection> {
-  const told = leavesOf(machine).flatMap((state): [string, ProseSection][] => {
-    const phase = stepOf(state);
-    const like = metaAt(machine, phase)?.like ?? phase;
-    const found =
-      own.get(state) ??
-      shared.get(`${like}${state.slice(phase.length)}`) ??
-      own.get(phase) ??
-      shared.get(like);
-    return found === undefined ? [] : [[state, found]];
-  });
-  const everywhere = own.get(EVERY_STATE);
-  return new Map(everywhere === undefined ? told : [...told, [EVERY_STATE, everywhere]]);
-}
-
 interface Section {
   readonly title: string;
   readonly blocks: Token[];
@@ -69,6 +46,29 @@ function statesIn({ type, raw }: Token): string[] {
 /** A comment inside of code is code. */
 function withoutComments({ type, raw }: Token): string {
   return type === 'code' ? raw : raw.replace(/<!--[\s\S]*?-->/gu, '');
+}
+
+/**
+ * What is told in each state of a machine: the section of the state, what is said once for all runbooks that share its phase (`backup.waiting`),
+ * the section of its phase, or what is said once of that (`backup`). A team's section for every state stays as it is. Pure.
+ */
+export function proseOfStates(
+  machine: AnyStateMachine,
+  own: ReadonlyMap<string, ProseSection>,
+  shared: ReadonlyMap<string, ProseSection> = new Map(),
+): ReadonlyMap<string, ProseSection> {
+  const told = leavesOf(machine).flatMap((state): [string, ProseSection][] => {
+    const phase = stepOf(state);
+    const like = metaAt(machine, phase)?.like ?? phase;
+    const found =
+      own.get(state) ??
+      shared.get(`${like}${state.slice(phase.length)}`) ??
+      own.get(phase) ??
+      shared.get(like);
+    return found === undefined ? [] : [[state, found]];
+  });
+  const everywhere = own.get(EVERY_STATE);
+  return new Map(everywhere === undefined ? told : [...told, [EVERY_STATE, everywhere]]);
 }
 
 /** A second section for the same state stands below the first, so that neither is lost. */
