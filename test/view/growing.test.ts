@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runbooks } from '../../machines/index.ts';
+import { older, runbookOf } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { isAskedOnRecord, momentSinceAsked, standingOf } from '../../src/approvals/standing.ts';
 import { fold } from '../../src/runner/fold.ts';
@@ -7,14 +7,17 @@ import { growing } from '../../src/store/growing.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 import { foldIntents } from '../../src/store/projections/intents.ts';
 import { buildRunView, type RunFacts } from '../../src/view/build-run-view.ts';
+import { rotateKey1 } from '../machines/rotate-key-1.ts';
 import { recorded } from '../store/projections/stories.ts';
+
+older.push(rotateKey1);
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 
 /** What a screen has of a run in some state, with whatever entries. */
 function factsOf(history: readonly Entry[]): Omit<RunFacts, 'entries'> {
-  const started = history[0]?.body as { runbook: string; instance: string; input: Json };
-  const runbook = runbooks[started.runbook] as Runbook;
+  const started = history[0]?.body as { runbook: string; version: string; instance: string; input: Json };
+  const runbook = runbookOf(started.runbook, started.version) as Runbook;
   const { snapshot } = fold(runbook, started.input, history);
   const idle = { activity: undefined, paused: undefined, prose: new Map() };
   return { runbook, runId: 'R', instance: started.instance, snapshot, ...idle, now: NOW };
