@@ -62,6 +62,7 @@ export function proseOfStates(
     const like = metaAt(machine, phase)?.like ?? phase;
     const found =
       own.get(state) ??
+      shared.get(state) ??
       shared.get(`${like}${state.slice(phase.length)}`) ??
       own.get(phase) ??
       shared.get(like);

@@ -126,7 +126,7 @@ describe('what runbooks share', () => {
       leavesOf(machine).flatMap((path) => {
         const [phase = '', ...inner] = path.split('.');
         const like = metaAt(machine, phase)?.like;
-        return like === undefined ? [] : [[like, ...inner].join('.')];
+        return like === undefined ? [] : [path, [like, ...inner].join('.')];
       }),
     );
     expect([...shared.keys()].filter((name) => ![...likes, ...known].includes(name))).toEqual([]);
