@@ -39,7 +39,7 @@ export const rotateKeyMachine = runbook.createMachine({
       onDone: 'prove',
     }),
     prove: prove({
-      title: 'verify it with the new key',
+      title: 'verify with the new key',
       expects: 'new-key',
       keepsFile: true,
       mayBeGiven: true,

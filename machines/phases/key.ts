@@ -27,7 +27,7 @@ interface Key {
 /** The new key: chosen, stored, read back. Nothing is sent before it is safe. */
 export function newKey({ offered = false, when, onDone }: Key): Phase {
   const head = {
-    title: offered ? 'a new key, if one is wanted' : 'choose and store the new key',
+    title: offered ? 'a new key, if one is wanted' : 'choose the new key',
     like: 'key',
     ...(when === undefined ? {} : { when }),
     ...(offered ? {} : { paper: chooseKeyPaper }),

@@ -33,7 +33,7 @@ test('the rail shows what is done, where the run stands and what lies ahead', as
   expect(rail.slice(0, 4)).toEqual([
     { id: 'preflight', title: 'look at the instance', state: 'done' },
     { id: 'oldBackup', title: 'prove the old backup', state: 'skipped', note: 'proven yesterday' },
-    { id: 'key', title: 'choose and store the new key', state: 'current' },
+    { id: 'key', title: 'choose the new key', state: 'current' },
     { id: 'confirm', title: 'confirm by name', state: 'ahead' },
   ]);
   await run.detach();
