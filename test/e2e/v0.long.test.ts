@@ -36,7 +36,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     const { code, stdout, stderr } = await run(...RESTORE, ...ANSWERED);
     expect(code, stderr).toBe(1);
     expect(stdout).toContain('closed without proof: orders is not shown to be available');
-    expect(stdout).toContain(`deviation at restore: ${UNSHOWN}, and nobody looked`);
+    expect(stdout).toContain(`deviation at available: ${UNSHOWN}, and nobody looked`);
     expect(stdout).toContain('state: V0 does not say');
     expect(stdout).toContain('restored from: V0 does not say');
     expect(stdout).toContain('nothing owed');
