@@ -1,11 +1,21 @@
-import { assign, setup } from 'xstate';
-import { actors } from './actors.ts';
+import { assign, fromPromise, type PromiseActorLogic, setup } from 'xstate';
 import type { RunContext } from './context.ts';
 import type { RunEvent } from './events.ts';
 import type { RunInput } from './inputs.ts';
 import { givenUp } from './parts/beside-waiting.ts';
 import { failureFrom } from './parts/failure.ts';
 import type { StateMeta, StateTag } from './parts/runbook.ts';
+import { type InputOf, type OutputOf, VERBS, type Verb } from './verbs.ts';
+
+/** The verbs as actors. The runner performs them: a machine that is run by anything else fails loudly. */
+const actors = Object.fromEntries(
+  Object.keys(VERBS).map((verb) => [
+    verb,
+    fromPromise(() => {
+      throw new Error(`the runner performs ${verb}`);
+    }),
+  ]),
+) as unknown as { readonly [V in Verb]: PromiseActorLogic<OutputOf<V>, InputOf<V>> };
 
 /**
  * What every runbook is made with. Guards and actions stand with the phase that uses them, but for what all

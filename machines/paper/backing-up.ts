@@ -1,7 +1,7 @@
 import type { RunContext } from '../context.ts';
 import type { PaperAction, PaperSide, PaperStep, PaperValue } from '../parts/paper-step.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { fingerprinted, landedAt } from './known.ts';
-import type { PaperPart } from './part.ts';
 
 /** A backup that a run asks for, waits for and, where it is the point, opens. */
 export interface BackupOnPaper {
@@ -80,12 +80,12 @@ export function mainBackup(context: RunContext, state: string, title: string): B
 }
 
 /** A backup that the run asks for, wholly. */
-export function backupPaper(titleOf: (context: RunContext) => string): PaperPart {
+export function backupPaper(titleOf: (context: RunContext) => string): PaperPart<RunContext> {
   return (context, at, state) => backupSteps(mainBackup(context, state, titleOf(context)), at ?? 'backup');
 }
 
 /** Opens the backup with the new key, or with the one that is held. */
-export function provePaper(expects: 'new-key' | 'held-key'): PaperPart {
+export function provePaper(expects: 'new-key' | 'held-key'): PaperPart<RunContext> {
   return (context, at, state) => {
     const { run, key, preflight, proof } = context;
     const held = `the key of ${run.instance}${fingerprinted(key.stored?.fingerprint ?? preflight.facts?.currentKey)}`;

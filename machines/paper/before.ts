@@ -1,10 +1,11 @@
+import type { RunContext } from '../context.ts';
 import type { PaperAction } from '../parts/paper-step.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { backupSteps } from './backing-up.ts';
 import { landedAt } from './known.ts';
-import type { PaperPart } from './part.ts';
 
 /** What is kept of the applications before anything is unbound, because it cannot be had afterwards. */
-export const keepBindingsPaper: PaperPart = (context, at) => {
+export const keepBindingsPaper: PaperPart<RunContext> = (context, at) => {
   const { duties } = context.followUps;
   const name = duties?.from?.name ?? context.run.instance;
   const files = (duties?.apps ?? []).flatMap(({ key, binding }) =>
@@ -35,7 +36,7 @@ export const keepBindingsPaper: PaperPart = (context, at) => {
 };
 
 /** A backup of the present state, before it is overwritten. */
-export const safetyPaper: PaperPart = (context, at, state) => {
+export const safetyPaper: PaperPart<RunContext> = (context, at, state) => {
   const { safeguard, run, preflight } = context;
   if (safeguard.backup?.status === 'done') return [];
   return backupSteps(

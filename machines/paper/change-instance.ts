@@ -1,12 +1,12 @@
 import type { RunContext } from '../context.ts';
 import type { PaperAction, PaperField } from '../parts/paper-step.ts';
 import { stepOf } from '../parts/phases.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { isOwed } from '../told/evaluate.ts';
 import { knownOr } from './known.ts';
-import type { PaperPart } from './part.ts';
 
 /** Updates are forbidden by hand. */
-export const freezePaper: PaperPart = (context, at) =>
+export const freezePaper: PaperPart<RunContext> = (context, at) =>
   mayNotHold(context)
     ? []
     : [
@@ -22,7 +22,7 @@ export const freezePaper: PaperPart = (context, at) =>
       ];
 
 /** And allowed again. */
-export const releasePaper: PaperPart = (context, at) =>
+export const releasePaper: PaperPart<RunContext> = (context, at) =>
   mayNotHold(context)
     ? []
     : [
@@ -35,11 +35,11 @@ export const releasePaper: PaperPart = (context, at) =>
       ];
 
 /** What is owed of it stands in the phase before, unless that lies behind. */
-export const releaseOwedPaper: PaperPart = (context, at, state) =>
+export const releaseOwedPaper: PaperPart<RunContext> = (context, at, state) =>
   at === undefined ? [] : releasePaper(context, at, state);
 
 /** The action itself, where the run is about to ask for it, or may have done so. */
-export const actPaper: PaperPart = (context, at) => {
+export const actPaper: PaperPart<RunContext> = (context, at) => {
   const { run, preflight } = context;
   const { instance, action = 'restart' } = run;
   const { facts } = preflight;

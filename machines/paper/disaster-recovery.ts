@@ -1,8 +1,8 @@
 import type { RunContext } from '../context.ts';
 import type { PaperAction, PaperField } from '../parts/paper-step.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { restoredName } from '../told/evaluate.ts';
 import { fingerprinted } from './known.ts';
-import type { PaperPart } from './part.ts';
 import type { RestoreOnPaper } from './restoring.ts';
 
 const KEY = 'SOURCE_KEY';
@@ -10,7 +10,7 @@ const GUID = 'BACKUP_GUID';
 const GUID_WORDS = 'the backup_guid of the instance that is lost, or the backup_id of one backup of it';
 
 /** What has to be at hand. Nothing of the source is called, because it may be gone. */
-export const sourcePaper: PaperPart = (context, at) => [
+export const sourcePaper: PaperPart<RunContext> = (context, at) => [
   {
     state: at ?? 'source',
     title: 'have the guid and its key at hand',
@@ -40,7 +40,7 @@ export const recoveryOnPaper: RestoreOnPaper = {
 };
 
 /** What has to hold of the target. */
-export const targetPaper: PaperPart = (context, at) => {
+export const targetPaper: PaperPart<RunContext> = (context, at) => {
   const { identity } = context.target.facts ?? {};
   const { card, onRecord } = context.card;
   const service = card?.serviceId ?? onRecord?.card?.serviceId ?? identity?.serviceId;

@@ -1,10 +1,11 @@
+import type { RunContext } from '../context.ts';
 import { stepOf } from '../parts/phases.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { NEW_KEY, newKeyWords, openStep } from './backing-up.ts';
 import { fingerprinted } from './known.ts';
-import type { PaperPart } from './part.ts';
 
 /** A last proof under the old key. */
-export const oldBackupPaper: PaperPart = (context, at) => {
+export const oldBackupPaper: PaperPart<RunContext> = (context, at) => {
   const { facts } = context.preflight;
   const { instance } = context.run;
   const newest = facts?.newest;
@@ -28,7 +29,7 @@ export const oldBackupPaper: PaperPart = (context, at) => {
 };
 
 /** A new key, safe before it is sent. */
-export const chooseKeyPaper: PaperPart = (context, at) => {
+export const chooseKeyPaper: PaperPart<RunContext> = (context, at) => {
   const { instance } = context.run;
   const least = context.preflight.facts?.ground.minKeyLength;
   return [
@@ -48,7 +49,7 @@ export const chooseKeyPaper: PaperPart = (context, at) => {
 };
 
 /** The key is set; once more where it may have been. */
-export const setKeyPaper: PaperPart = (context, at) => {
+export const setKeyPaper: PaperPart<RunContext> = (context, at) => {
   const { instance } = context.run;
   const maySet = at !== undefined && stepOf(at) === 'change';
   return [

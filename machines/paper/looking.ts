@@ -1,7 +1,8 @@
-import type { PaperPart } from './part.ts';
+import type { RunContext } from '../context.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 
 /** A look at the instance before anything is changed. */
-export const lookPaper: PaperPart = ({ run: { instance } }, at) => [
+export const lookPaper: PaperPart<RunContext> = ({ run: { instance } }, at) => [
   {
     state: at ?? 'preflight',
     title: `look at ${instance}`,
@@ -15,7 +16,7 @@ export const lookPaper: PaperPart = ({ run: { instance } }, at) => [
 ];
 
 /** What a person writes down, because nobody else does. */
-export function recordPaper(what: string): PaperPart {
+export function recordPaper(what: string): PaperPart<RunContext> {
   return (_context, at) => [
     { state: at ?? 'record', title: 'write it down', notes: [], actions: [{ do: 'by-hand', what }] },
   ];

@@ -2,14 +2,14 @@ import type { RunContext } from '../context.ts';
 import type { Obligation } from '../parts/obligation.ts';
 import type { PaperAction, PaperSide, PaperStep } from '../parts/paper-step.ts';
 import type { BoundApp, ServiceKey } from '../parts/recovery-verbs.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { rebindId, restoredName, serviceKeyId } from '../told/evaluate.ts';
 import { backupSteps } from './backing-up.ts';
 import { targeting } from './before.ts';
 import { landedAt } from './known.ts';
-import type { PaperPart } from './part.ts';
 
 /** What is owed after a restore and not settled yet: applications first, because people wait for them. */
-export const owedPaper: PaperPart = (context, at, state) => {
+export const owedPaper: PaperPart<RunContext> = (context, at, state) => {
   const where = at ?? 'followUps';
   const { duties } = context.followUps;
   const open = openOf(context);
@@ -36,7 +36,7 @@ export const owedPaper: PaperPart = (context, at, state) => {
 };
 
 /** The same, where the run is at one of its parts; else it stands in the phase before. */
-export const partOfOwedPaper: PaperPart = (context, at, state) =>
+export const partOfOwedPaper: PaperPart<RunContext> = (context, at, state) =>
   at === undefined ? [] : owedPaper(context, at, state);
 
 /** Undefined before anything was found to be owed. */

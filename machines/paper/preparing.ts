@@ -1,13 +1,13 @@
 import type { RunContext } from '../context.ts';
 import type { PaperAction } from '../parts/paper-step.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { innerOf } from '../phases/phase.ts';
 import { backupSteps, mainBackup, NEW_KEY } from './backing-up.ts';
 import { fingerprinted } from './known.ts';
 import { recordPaper } from './looking.ts';
-import type { PaperPart } from './part.ts';
 
 /** The guid by which the backups are recovered elsewhere, with a new key where one was wanted. */
-export const guidPaper: PaperPart = (context, at) => {
+export const guidPaper: PaperPart<RunContext> = (context, at) => {
   const inner = innerOf(at ?? '');
   if (inner === 'comparing' || inner === 'mismatch') return [compare(context, at ?? '')];
   const { instance } = context.run;
@@ -57,7 +57,7 @@ function compare({ card: { guid } }: RunContext, state: string) {
 }
 
 /** A backup for the card, unless one is there that is good enough. */
-export const proofBackupPaper: PaperPart = (context, at, state) => {
+export const proofBackupPaper: PaperPart<RunContext> = (context, at, state) => {
   const newest = context.card.card?.newest ?? context.preflight.facts?.newest;
   const asked = mainBackup(context, state, `back up ${context.run.instance}, to prove it`);
   const notes =

@@ -1,6 +1,6 @@
 import type { RunContext } from '../context.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { knownOr } from './known.ts';
-import type { PaperPart } from './part.ts';
 import type { RestoreOnPaper } from './restoring.ts';
 
 /** How it is restored by hand. */
@@ -15,7 +15,7 @@ export const backupOnPaper: RestoreOnPaper = {
 };
 
 /** What is restored, chosen by hand. */
-export const chooseBackupPaper: PaperPart = (context, at, state) => {
+export const chooseBackupPaper: PaperPart<RunContext> = (context, at, state) => {
   const id = chosen(context, state);
   return [
     {

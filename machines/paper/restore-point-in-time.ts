@@ -1,7 +1,7 @@
 import type { RunContext } from '../context.ts';
 import type { PaperAction } from '../parts/paper-step.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { knownOr } from './known.ts';
-import type { PaperPart } from './part.ts';
 import type { RestoreOnPaper } from './restoring.ts';
 
 const READ_RANGE: PaperAction = { do: 'call', on: 'instance', method: 'GET', path: '/pitr' };
@@ -25,7 +25,7 @@ export const timeOnPaper: RestoreOnPaper = {
 };
 
 /** What is restored, chosen by hand. */
-export const chooseTimePaper: PaperPart = (context, at, state) => {
+export const chooseTimePaper: PaperPart<RunContext> = (context, at, state) => {
   const known = chosen(context, state);
   return [
     {

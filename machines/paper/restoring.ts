@@ -1,10 +1,10 @@
 import type { RunContext } from '../context.ts';
 import type { PaperAction, PaperCall, PaperSide, PaperStep } from '../parts/paper-step.ts';
 import { stepOf } from '../parts/phases.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { innerOf } from '../phases/phase.ts';
 import { restoredName } from '../told/evaluate.ts';
 import { isUnderWay, knownOr, landedAt } from './known.ts';
-import type { PaperPart } from './part.ts';
 
 /** How a runbook restores. */
 export interface RestoreOnPaper {
@@ -23,7 +23,7 @@ export interface RestoreOnPaper {
 const RESTORE_ID = 'RESTORE_ID';
 
 /** The confirmation, the one call, and the wait for what it has begun. */
-export function restorePaper(given: RestoreOnPaper): PaperPart {
+export function restorePaper(given: RestoreOnPaper): PaperPart<RunContext> {
   return (context, at, state) => {
     const isSent = at !== undefined && isUnderWay(at);
     return [
@@ -37,7 +37,7 @@ export function restorePaper(given: RestoreOnPaper): PaperPart {
  * The instance after the change. After a restore it stands in the step before, unless the run is there; after
  * an action it is waited for until the instance was changed again as well.
  */
-export function waitingPaper(on: PaperSide): PaperPart {
+export function waitingPaper(on: PaperSide): PaperPart<RunContext> {
   return (context, at) => {
     const { preflight, run } = context;
     if (run.action === undefined && at === undefined) return [];

@@ -41,6 +41,17 @@ export interface PlannedCall {
 export type TimeSlice = 'decide' | 'queue' | 'execute' | 'human' | 'rebind';
 
 /**
+ * What is left of a phase for a person without lifeboat. `at` is the run's state when it is in this phase or in
+ * one before it that has no part in the script, and undefined when the phase lies ahead; `state` is the run's
+ * state in any case.
+ */
+export type PaperPart<Context> = (
+  context: Context,
+  at: string | undefined,
+  state: string,
+) => readonly PaperStep[];
+
+/**
  * What every state says about itself, and every phase, which is a state that holds others. `Context` is the
  * machine's own.
  */
@@ -49,13 +60,9 @@ export interface StateMeta<Context, Event extends OperatorEvent> {
   /** For a phase that several runbooks share: under which name it is told and drawn once. */
   readonly like?: string;
   /** Whether a run passes the phase or the state, as far as it is known; always where nothing is said. */
-  readonly when?: (context: Context) => boolean;
-  /**
-   * For a phase: what is left of it for a person without lifeboat. `at` is the run's state when it is in this
-   * phase or in one before it that has no part in the script, and undefined when the phase lies ahead;
-   * `state` is the run's state in any case.
-   */
-  readonly paper?: (context: Context, at: string | undefined, state: string) => readonly PaperStep[];
+  readonly when?: ((context: Context) => boolean) | undefined;
+  /** For a phase: what is left of it for a person without lifeboat. */
+  readonly paper?: PaperPart<Context>;
   readonly question?: (context: Context) => Question<Event>;
   /**
    * What may be done while the state's verb is under way, which asks and changes nothing. The machine takes

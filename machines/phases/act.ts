@@ -29,14 +29,16 @@ export function act({ again, stop, onDone }: Act): Phase {
         doubt: {
           title: 'has it begun?',
           otherwise: ({ run: { action } }) => `the answer to the ${action} was lost`,
-          list: 'the state of the instance',
           again: ({ run: { action } }) =>
             `asks for the name again: a second ${action ?? 'action'} takes the instance away once more`,
-          begun: {
-            event: { type: 'operator.hasBegun' },
-            label: 'it has begun',
-            hint: 'goes on by waiting for the instance',
-            needs: { what: 'evidence', prompt: 'how do you know?' },
+          shown: {
+            looksAt: 'the state of the instance',
+            begun: {
+              event: { type: 'operator.hasBegun' },
+              label: 'it has begun',
+              hint: 'goes on by waiting for the instance',
+              needs: { what: 'evidence', prompt: 'how do you know?' },
+            },
           },
         },
         failed: {

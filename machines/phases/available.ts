@@ -34,7 +34,7 @@ export function available({ on, by, mayBeUnsaid = false, stop, when, onDone }: A
     like: 'available',
     slice: 'execute' as const,
     tags: isRestored ? (['sent'] as const) : [],
-    ...(when === undefined ? {} : { when }),
+    when,
     paper: waitingPaper(on ?? 'instance'),
     onDone,
   };

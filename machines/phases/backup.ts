@@ -28,7 +28,7 @@ export interface Backup {
   /** The obligation that the backup settles. */
   readonly settles?: string;
   readonly needs?: string;
-  readonly when?: (context: RunContext) => boolean;
+  readonly when?: ((context: RunContext) => boolean) | undefined;
   readonly paper?: (context: RunContext, at: string | undefined, state: string) => readonly PaperStep[];
   readonly onDone: string;
 }
@@ -59,7 +59,7 @@ export function backup(given: Backup): Phase {
     like: 'backup',
     onDone,
     ...(slice === undefined ? {} : { slice }),
-    ...(when === undefined ? {} : { when }),
+    when,
     ...(paper === undefined ? {} : { paper }),
   };
   return phase(head, (key) => ({
@@ -93,7 +93,7 @@ export function backup(given: Backup): Phase {
         doubt: {
           title: 'was the backup created?',
           otherwise: () => 'the answer to the backup request was lost',
-          list: 'its list of backups',
+          shown: { task: 'backup' },
           again: () => 'creates one more backup; harmless, but it counts against retention',
         },
         failed: {

@@ -48,7 +48,7 @@ export function keepBefore({ withRecord = false, when, onDone }: Before): Phase 
     title: 'keep what is lost by it',
     like: 'before',
     slice: 'decide' as const,
-    ...(when === undefined ? {} : { when }),
+    when,
     paper: keepBindingsPaper,
     onDone,
   };

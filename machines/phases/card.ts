@@ -2,8 +2,8 @@ import { assign } from 'xstate';
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
 import { partOfOwedPaper } from '../paper/owed.ts';
-import type { PaperPart } from '../paper/part.ts';
 import { CardDraft, CardOnRecord } from '../parts/recovery-verbs.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { changed } from '../setup.ts';
 import { isGuidOf } from '../told/evaluate.ts';
 import { OWING } from './asking.ts';
@@ -25,7 +25,7 @@ export const CardSlice = z.object({
 
 interface MakeCard {
   readonly when: (context: RunContext) => boolean;
-  readonly paper: PaperPart;
+  readonly paper: PaperPart<RunContext>;
   readonly onDone: Way;
 }
 
@@ -65,7 +65,7 @@ export function renewCard({ on, when, onDone }: RenewCard): Phase {
     title: 'renew the recovery card',
     like: 'renew-card',
     slice: 'rebind' as const,
-    ...(when === undefined ? {} : { when }),
+    when,
     paper: partOfOwedPaper,
     onDone,
   };

@@ -35,7 +35,7 @@ export function confirm({ order, stop = '#stopped', last, when, onDone }: Confir
     title: 'confirm by name',
     like: 'confirm',
     slice: 'decide' as const,
-    ...(when === undefined ? {} : { when }),
+    when,
     onDone,
   };
   return phase(head, (step) => {

@@ -25,7 +25,7 @@ export function countAfter({ on, when, onDone }: Count): Phase {
     like: 'count',
     slice: 'rebind' as const,
     tags: ['sent'] as const,
-    ...(when === undefined ? {} : { when }),
+    when,
     onDone,
   };
   return phase(head, (step) =>

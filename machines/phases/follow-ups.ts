@@ -1,9 +1,9 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import type { PaperPart } from '../paper/part.ts';
 import { Obligation, stillOwed } from '../parts/obligation.ts';
 import { Duties, PlatformProof } from '../parts/recovery-verbs.ts';
+import type { PaperPart } from '../parts/runbook.ts';
 import { changed, keep } from '../setup.ts';
 import { bindsBeside, isOwed, nextPayable, payableByPlatform } from '../told/evaluate.ts';
 import type { Option, RunQuestion } from './asking.ts';
@@ -38,7 +38,7 @@ interface FollowUps {
   /** The phases that see to what the run itself can do, by the obligation. */
   readonly ways: Readonly<Record<string, string>>;
   readonly when?: (context: RunContext) => boolean;
-  readonly paper: PaperPart;
+  readonly paper: PaperPart<RunContext>;
   readonly onDone: Way;
 }
 
@@ -51,7 +51,7 @@ export function followUps({ title, restored = false, ways, when, paper, onDone }
     title,
     like: restored ? 'follow-ups' : 'owed',
     slice: 'rebind' as const,
-    ...(when === undefined ? {} : { when }),
+    when,
     paper,
     onDone,
   };

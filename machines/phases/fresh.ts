@@ -20,7 +20,7 @@ export function freshBackup({ on, when, onDone }: Fresh): Phase {
     settles: 'fresh-backup',
     without: { hint: 'until the next scheduled backup the restored data cannot be brought back' },
     needs: 'the restore is done and the instance is available',
-    ...(when === undefined ? {} : { when }),
+    when,
     paper: partOfOwedPaper,
     onDone,
   });

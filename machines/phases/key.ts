@@ -29,7 +29,7 @@ export function newKey({ offered = false, when, onDone }: Key): Phase {
   const head = {
     title: offered ? 'a new key, if one is wanted' : 'choose the new key',
     like: 'key',
-    ...(when === undefined ? {} : { when }),
+    when,
     ...(offered ? {} : { paper: chooseKeyPaper }),
     onDone,
   };

@@ -5,15 +5,12 @@ import type { FailureWays } from '../parts/failure-question.ts';
 import type { PlannedCall, TimeSlice } from '../parts/runbook.ts';
 import type { Started, Triggered } from '../parts/verbs.ts';
 import { changed, keep } from '../setup.ts';
-import type { Verb as AnyVerb, InputOf } from '../verbs.ts';
+import type { InputOf } from '../verbs.ts';
 import { choice, noStop, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
 import { failOrDoubt, failOrOver, failTo, failure } from './failing.ts';
 import { neverDone } from './never-done.ts';
 import type { OnceSlice, TaskName } from './once-slice.ts';
 import type { PhaseConfig, States } from './phase.ts';
-
-/** What each verb takes. */
-export type Inputs = { readonly [One in AnyVerb]: InputOf<One> };
 
 type OnceVerb = 'createBackup' | 'restoreBackup' | 'restoreToTime' | 'performRecovery' | ActionVerb;
 type ActionVerb = 'restart' | 'recreate' | 'update';
@@ -22,7 +19,7 @@ type ActionVerb = 'restart' | 'recreate' | 'update';
 export interface Send<Verb extends OnceVerb> {
   readonly verb: Verb;
   readonly title: string;
-  readonly input: (context: RunContext) => Omit<Inputs[Verb], 'intent'>;
+  readonly input: (context: RunContext) => Omit<InputOf<Verb>, 'intent'>;
   readonly calls: readonly PlannedCall[];
   readonly wayBack: string;
   /** Whether the operator's typed name stands before it. */
@@ -41,11 +38,15 @@ interface Once {
   readonly doubt: {
     readonly title: string;
     readonly otherwise: (context: RunContext) => string;
-    /** What the service is asked for, and what another send does. */
-    readonly list: string;
+    /**
+     * What the service shows of it: a list of tasks, of which one can be adopted, or only how the instance
+     * is, from which a person tells that it has begun.
+     */
+    readonly shown:
+      | { readonly task: 'backup' | 'restore' }
+      | { readonly begun: Option; readonly looksAt: string };
+    /** What another send does. */
     readonly again: (context: RunContext) => string;
-    /** Where the service shows no task that could be adopted. */
-    readonly begun?: Option;
   };
   /**
    * Where another send begins; where nothing is said it is sent by itself as long as the service shows that
@@ -103,7 +104,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
       tags: ['question', 'in-doubt', ...tags],
       meta: { title: given.doubt.title, question: askAboutDoubt(given) },
       on: {
-        ...(given.doubt.begun === undefined
+        ...('task' in given.doubt.shown
           ? {
               'operator.adopt': {
                 target: landed,
@@ -153,7 +154,7 @@ export function sending<Verb extends OnceVerb>(task: TaskName, id: string, send:
       calls,
       wayBack,
       ...(slice === undefined ? {} : { slice }),
-      ...(when === undefined ? {} : { when }),
+      when,
     },
     invoke: {
       id,
@@ -203,19 +204,14 @@ function forgetAbsences(task: TaskName) {
 function askAboutDoubt({ doubt, stop: leads }: Once) {
   return (context: RunContext): RunQuestion =>
     choice(context.failure?.shortMessage ?? doubt.otherwise(context), [
-      ...(doubt.begun === undefined
-        ? adoptions<OptionEvent>(context.failure, WORDS[doubt.list] ?? 'task')
-        : [doubt.begun]),
-      lookAgain(doubt.list),
+      ...('task' in doubt.shown
+        ? adoptions<OptionEvent>(context.failure, doubt.shown.task)
+        : [doubt.shown.begun]),
+      lookAgain('task' in doubt.shown ? `its list of ${doubt.shown.task}s` : doubt.shown.looksAt),
       sendAgain(doubt.again(context)),
       leads === undefined ? noStop : stop,
     ]);
 }
-
-const WORDS: Readonly<Record<string, string>> = {
-  'its list of backups': 'backup',
-  'its list of restores': 'restore',
-};
 
 interface Waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInstance'> {
   readonly key: string;
@@ -223,7 +219,7 @@ interface Waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInst
   /** What is waited for, with its article: `the backup of the present state`. */
   readonly what: string;
   readonly title: string;
-  readonly input: (context: RunContext) => Inputs[Verb];
+  readonly input: (context: RunContext) => InputOf<Verb>;
   readonly calls: readonly PlannedCall[];
   readonly onDone: Record<string, unknown>;
   /** Where the service's word that it has ended badly leads. */

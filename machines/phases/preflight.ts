@@ -50,7 +50,7 @@ export function preflight(given: Preflight): Phase {
     like: 'preflight',
     ...(needsAll ? {} : { slice: 'decide' as const }),
     paper: lookPaper,
-    ...(when === undefined ? {} : { when }),
+    when,
     onDone,
   };
   return phase(head, (step) => ({

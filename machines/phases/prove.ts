@@ -40,7 +40,7 @@ export function prove(given: Proof): Phase {
     title,
     like: 'prove',
     paper: provePaper(given.expects ?? 'held-key'),
-    ...(when === undefined ? {} : { when }),
+    when,
     onDone,
   };
   const next = recorded ? 'recording' : 'over';

@@ -31,7 +31,7 @@ function record({ byHand, when, onDone }: Record, statesOf: (step: string) => St
     title: 'record it',
     like: 'record',
     paper: recordPaper(byHand),
-    ...(when === undefined ? {} : { when }),
+    when,
     onDone,
   };
   return phase(head, statesOf);

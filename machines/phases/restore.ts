@@ -33,7 +33,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
     title: on === undefined ? 'restore the data' : 'recover the data',
     like: 'restore',
     slice: 'execute' as const,
-    ...(when === undefined ? {} : { when }),
+    when,
     paper: restorePaper(given.paper),
     onDone,
   };
@@ -51,7 +51,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         doubt: {
           title: 'was the restore begun?',
           otherwise: () => 'the answer to the restore was lost',
-          list: 'its list of restores',
+          shown: { task: 'restore' },
           again: () => 'asks for the name again: a second restore loses what was written after the first',
         },
         failed: {

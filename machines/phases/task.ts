@@ -2,13 +2,9 @@ import type { RunContext } from '../context.ts';
 import type { FailureWays } from '../parts/failure-question.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
 import { keep as assignOf } from '../setup.ts';
-import type { Verb as AnyVerb, OutputOf } from '../verbs.ts';
+import type { Verb as AnyVerb, InputOf, OutputOf } from '../verbs.ts';
 import { failTo, failure } from './failing.ts';
-import type { Inputs } from './once.ts';
 import type { PhaseConfig, States } from './phase.ts';
-
-/** What each verb gives. */
-type Outputs = { readonly [One in AnyVerb]: OutputOf<One> };
 
 interface Task<Verb extends AnyVerb>
   extends Pick<StateMeta<RunContext, never>, 'title' | 'calls' | 'does' | 'wayBack' | 'slice' | 'when'> {
@@ -16,9 +12,9 @@ interface Task<Verb extends AnyVerb>
   /** The name of the invocation, where it is not the verb's. */
   readonly id?: string;
   readonly tags?: readonly StateTag[];
-  readonly input: (context: RunContext) => Inputs[Verb];
+  readonly input: (context: RunContext) => InputOf<Verb>;
   /** What the run knows afterwards. */
-  readonly keep?: (context: RunContext, output: Outputs[Verb]) => Partial<RunContext>;
+  readonly keep?: (context: RunContext, output: OutputOf<Verb>) => Partial<RunContext>;
   readonly next: string;
   /** What else happens where it fails. */
   readonly onError?: ErrorWay | readonly ErrorWay[];
@@ -57,7 +53,7 @@ export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): Sta
         input: ({ context }: { context: RunContext }) => input(context),
         onDone: {
           target: next,
-          actions: assignOf<{ output: Outputs[Verb] }>(({ context, event }) =>
+          actions: assignOf<{ output: OutputOf<Verb> }>(({ context, event }) =>
             keep === undefined ? { failure: undefined } : keep(context, event.output),
           ),
         },
