@@ -164,7 +164,7 @@ function isWhole(strange: StrangeHouse, words: string, again: readonly string[] 
 
 /** What the look at the platform after the restore had to remark. */
 async function notes({ entries }: StrangeHouse): Promise<string> {
-  const { notes: all } = outputOf(await entries(), 'listDuties') as { notes: string[] };
+  const { notes: all } = outputOf(await entries(), 'findDuties') as { notes: string[] };
   return all.join('\n');
 }
 
