@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { Failure } from '../src/base/failure.ts';
 import type { RunInput } from './inputs.ts';
-import { Failure } from './parts/failure.ts';
 import { AvailableSlice } from './phases/available.ts';
 import { BeforeSlice } from './phases/before.ts';
 import { CardSlice } from './phases/card.ts';

@@ -1,9 +1,9 @@
 import { assign, fromPromise, type PromiseActorLogic, setup } from 'xstate';
+import { failureFrom } from '../src/base/failure.ts';
 import type { RunContext } from './context.ts';
 import type { RunEvent } from './events.ts';
 import type { RunInput } from './inputs.ts';
 import { givenUp } from './parts/beside-waiting.ts';
-import { failureFrom } from './parts/failure.ts';
 import type { StateMeta, StateTag } from './parts/runbook.ts';
 import { type InputOf, type OutputOf, VERBS, type Verb } from './verbs.ts';
 

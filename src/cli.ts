@@ -15,7 +15,7 @@ if (major < 24) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const { enableCompileCache } = await import('node:module');
   enableCompileCache();
-  const { leave, main } = await import('./commands/main.ts');
+  const { leave, main } = await import('./cli/main.ts');
   const exitCode = await main(process.argv.slice(2));
   // What was printed goes out first; after that nothing may keep the process, neither a keychain nor a folder that never answers.
   process.stdout.write('', () => process.stderr.write('', () => leave(exitCode)));

@@ -1,4 +1,4 @@
-import { instantOf } from './instant.ts';
+import { instantOf } from '../../src/base/instant.ts';
 import type { Obligation } from './obligation.ts';
 
 /** What a run was begun with that sets limits. Times are RFC 3339, durations seconds. */

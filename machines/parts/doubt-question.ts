@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Failure } from './failure.ts';
+import type { Failure } from '../../src/base/failure.ts';
 import type { OperatorEvent, QuestionOption } from './question.ts';
 
 /*

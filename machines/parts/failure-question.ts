@@ -1,4 +1,4 @@
-import type { Failure } from './failure.ts';
+import type { Failure } from '../../src/base/failure.ts';
 import type { Question, QuestionOption } from './question.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { counted } from './quantity.ts';
+import { counted } from '../../src/base/quantity.ts';
 
 /**
  * How an obligation was met, or why it is not. `text` is the operator's words or the platform's proof in one

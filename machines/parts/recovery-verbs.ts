@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Failure } from './failure.ts';
+import { Failure } from '../../src/base/failure.ts';
 import { BackupFacts, Fingerprint } from './verbs.ts';
 
 /*

@@ -1,6 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
 import type { z } from 'zod';
-import type { Failure } from './failure.ts';
+import type { Failure } from '../../src/base/failure.ts';
 import type { Obligation } from './obligation.ts';
 import type { PaperStep } from './paper-step.ts';
 import type { OperatorEvent, Question, QuestionOption } from './question.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Failure } from './failure.ts';
+import { Failure } from '../../src/base/failure.ts';
 
 /*
  * The data that the verbs in `machines/verbs.ts` take and give. All of it is JSON, because all of it is journalled: keys appear as

@@ -1,8 +1,8 @@
+import { formatBytes } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import type { RunEvent } from '../events.ts';
 import type { FailureWays } from '../parts/failure-question.ts';
 import { failureQuestion } from '../parts/failure-question.ts';
-import { formatBytes } from '../parts/quantity.ts';
 import type { Question, QuestionOption } from '../parts/question.ts';
 
 /** An answer without the words that the operator adds to it. */

@@ -1,7 +1,7 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
+import type { Failure } from '../../src/base/failure.ts';
 import type { RunContext } from '../context.ts';
-import type { Failure } from '../parts/failure.ts';
 import { GROUND_CALLS, groundDifferences, newRestores } from '../parts/ground.ts';
 import type { Ground } from '../parts/verbs.ts';
 import { changed } from '../setup.ts';

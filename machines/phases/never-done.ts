@@ -1,5 +1,5 @@
-import type { Failure } from '../parts/failure.ts';
-import { counted } from '../parts/quantity.ts';
+import type { Failure } from '../../src/base/failure.ts';
+import { counted } from '../../src/base/quantity.ts';
 import type { OnceSlice } from './once-slice.ts';
 
 /**

@@ -1,5 +1,6 @@
+import type { Failure } from '../../src/base/failure.ts';
+import { shellQuoted } from '../../src/base/shell-quote.ts';
 import type { RunContext } from '../context.ts';
-import type { Failure } from '../parts/failure.ts';
 import { type Obligation, type Settlement, stillOwed } from '../parts/obligation.ts';
 import type { BoundApp, Duties, PlatformInstance, ServiceKey } from '../parts/recovery-verbs.ts';
 import { rebindId, restoredName, serviceKeyId } from '../told/evaluate.ts';
@@ -288,7 +289,5 @@ function targetLine(org: string | undefined, space: string): string {
  */
 function word(text: string): string {
   const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '');
-  return /^[\w./@%+:,-]+$/.test(clean) && !clean.startsWith('-')
-    ? clean
-    : `'${clean.replaceAll("'", "'\\''")}'`;
+  return shellQuoted(clean);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import { oldBackupPaper } from '../paper/keys.ts';
-import { counted } from '../parts/quantity.ts';
 import { DownloadedFile, Verification } from '../parts/verbs.ts';
 import { changed, keep } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';

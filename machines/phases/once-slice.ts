@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Failure } from '../parts/failure.ts';
+import { Failure } from '../../src/base/failure.ts';
 import { BackupFacts, RestoreFacts } from '../parts/verbs.ts';
 
 /** A task that a run asks for: how often (the number names the current intent), and what became of it. */

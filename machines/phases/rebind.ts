@@ -1,6 +1,6 @@
 import { assign } from 'xstate';
+import { failureFrom } from '../../src/base/failure.ts';
 import type { RunContext } from '../context.ts';
-import { failureFrom } from '../parts/failure.ts';
 import type { PlatformProof } from '../parts/recovery-verbs.ts';
 import { changed, keep } from '../setup.ts';
 import { bindsBeside, isForAll, notBefore, platformInstance } from '../told/evaluate.ts';

@@ -1,8 +1,8 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
+import { failureFrom } from '../../src/base/failure.ts';
 import type { RunContext } from '../context.ts';
 import { freezePaper, releasePaper } from '../paper/change-instance.ts';
-import { failureFrom } from '../parts/failure.ts';
 import { UpdateSetting } from '../parts/verbs.ts';
 import { changed, keep } from '../setup.ts';
 import { isOwed } from '../told/evaluate.ts';

@@ -1,6 +1,6 @@
+import type { Failure } from '../../src/base/failure.ts';
+import { instantOf } from '../../src/base/instant.ts';
 import type { RunContext } from '../context.ts';
-import type { Failure } from '../parts/failure.ts';
-import { instantOf } from '../parts/instant.ts';
 import { leftUnbound, type Obligation, stillOwed } from '../parts/obligation.ts';
 import type { ProvenBackup, ReachableRange } from '../parts/recovery-verbs.ts';
 

@@ -1,7 +1,7 @@
+import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import { downloadFacts } from '../parts/download-facts.ts';
 import { stillOwed } from '../parts/obligation.ts';
-import { counted } from '../parts/quantity.ts';
 import type { Reconciliation } from '../parts/recovery-verbs.ts';
 import type { Fact } from '../parts/runbook.ts';
 import { sizeOf } from '../phases/asking.ts';

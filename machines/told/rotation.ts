@@ -1,6 +1,6 @@
+import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import { downloadFacts } from '../parts/download-facts.ts';
-import { counted } from '../parts/quantity.ts';
 import type { Closing, Fact } from '../parts/runbook.ts';
 
 /** The facts beside the prose, most important first. */

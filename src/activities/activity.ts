@@ -1,5 +1,5 @@
-import type { Failure } from '../../machines/parts/failure.ts';
 import type { InputOf, Kind, OutputOf, Verb, Verbs } from '../../machines/verbs.ts';
+import type { Failure } from '../base/failure.ts';
 import type { Json } from '../store/journal.ts';
 
 /** How far an activity is; for the screen only. Of it, only that it is overdue is journalled. */

@@ -1,4 +1,4 @@
-import { show } from '../text.ts';
+import { show } from '../base/text.ts';
 import type { ActivityOf } from './activity.ts';
 import { readParameters } from './binding-parameters.ts';
 import type { ActivityDeps } from './deps.ts';

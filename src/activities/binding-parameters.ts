@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { makeFolderInside } from '../base/trusted-path.ts';
 import { readPrivateFile, replacePrivateFile } from '../keys/private-file.ts';
 import type { BindingParameters } from '../platform/platform.ts';
-import { makeFolderInside } from '../trusted-path.ts';
 
 /** Where the parameters of a binding are kept, and how they are known again. */
 export interface KeptParameters {

@@ -1,5 +1,5 @@
-import { failureOf } from '../errors.ts';
-import { show } from '../text.ts';
+import { failureOf } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { ActivityDeps } from './deps.ts';
 
 export interface Bound {

@@ -1,4 +1,4 @@
-import type { Failure } from '../../machines/parts/failure.ts';
+import type { Failure } from '../base/failure.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, no, ok } from './results.ts';

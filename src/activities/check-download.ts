@@ -1,7 +1,7 @@
 import { type Beginning, beginningOf } from '../backup/beginning.ts';
 import { BLOCK_BYTES, PROBE_BYTES } from '../backup/probe.ts';
-import { LifeboatError } from '../errors.ts';
-import { formatBytes } from '../format.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { formatBytes } from '../base/format.ts';
 
 /** What is known of a download when its last byte has come. Sizes in bytes. */
 export interface Arrived {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatSeconds } from '../format.ts';
+import { formatSeconds } from '../base/format.ts';
 
 /** How far the service's clock is ahead of this machine's, and how wrong that may be. Milliseconds. */
 export const Skew = z.object({ skewMs: z.number(), uncertaintyMs: z.number() });
@@ -29,19 +29,6 @@ const CLOCK_MARGIN_MS = 5_000;
 const FIRST_LOOK_MS = 500;
 const LATER_LOOK_MS = 5_000;
 const EAGER_MS = 10_000;
-
-/** A time of the service in milliseconds since 1970; undefined for what is no full date and time. Without a zone it is UTC (service-api.md section 2). */
-export function instantOf(text: string | undefined): number | undefined {
-  const parts =
-    /^(?<date>\d{4}-\d{2}-\d{2})[T ](?<time>\d{2}:\d{2}:\d{2}(?:\.\d+)?) ?(?<zone>Z|UTC|[+-]\d{2}:?\d{2})?$/iu;
-  const found = parts.exec(text?.trim() ?? '')?.groups;
-  if (found === undefined) return undefined;
-  const zone = (found['zone'] ?? 'Z').toUpperCase().replace('UTC', 'Z');
-  const ms = Date.parse(
-    `${found['date']}T${found['time']}${zone.replace(/^(?<hours>[+-]\d{2})(?=\d)/u, '$<hours>:')}`,
-  );
-  return Number.isNaN(ms) ? undefined : ms;
-}
 
 /** Whether two times of the service can be the same one, told with and without fractions of a second. */
 export function isSameInstant(oneMs: number, otherMs: number): boolean {

@@ -1,6 +1,6 @@
+import type { Secret } from '../base/secret.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { NoPlatform, Platform } from '../platform/platform.ts';
-import type { Secret } from '../secret.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Ledger } from '../store/projections/ledgers.ts';
 

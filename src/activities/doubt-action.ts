@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Started } from '../../machines/parts/verbs.ts';
 import type { InputOf } from '../../machines/verbs.ts';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { instantOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
 import type { InstanceOverview } from '../service/schemas.ts';
-import { show } from '../text.ts';
 import type { InDoubt, Judgement } from './activity.ts';
-import { type Clocks, clockSentence, instantOf, nextLook, Skew, side } from './clocks.ts';
+import { type Clocks, clockSentence, nextLook, Skew, side } from './clocks.ts';
 import { LostBaseline } from './weigh-tasks.ts';
 
 export type Action = NonNullable<InputOf<'waitForInstance'>['action']>;

@@ -1,10 +1,11 @@
 import type { Triggered } from '../../machines/parts/verbs.ts';
-import { LifeboatError } from '../errors.ts';
-import { counted } from '../format.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { counted } from '../base/format.ts';
+import { instantOf } from '../base/instant.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { Judgement } from './activity.ts';
 import { isRefusal, wasAccepted } from './answered.ts';
-import { type Clocks, clockSentence, elapsedMs, instantOf, nextLook, side } from './clocks.ts';
+import { type Clocks, clockSentence, elapsedMs, nextLook, side } from './clocks.ts';
 import {
   afterRefusalMs,
   type Certainty,

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { makeFolderInside } from '../trusted-path.ts';
+import { makeFolderInside } from '../base/trusted-path.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, ok } from './results.ts';

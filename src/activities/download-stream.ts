@@ -1,5 +1,5 @@
 import { finished, PassThrough, type Readable } from 'node:stream';
-import { failureOf, LifeboatError } from '../errors.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { Download } from '../service/client.ts';
 import type { Part } from './download-part.ts';
 

@@ -1,8 +1,8 @@
 import type { BoundApp, Duties, ServiceKey } from '../../machines/parts/recovery-verbs.ts';
 import type { InputOf } from '../../machines/verbs.ts';
-import { failureOf, LifeboatError } from '../errors.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { FoundBindings, Platform } from '../platform/platform.ts';
-import { show } from '../text.ts';
 import type { ActivityContext, ActivityOf } from './activity.ts';
 import { keepParameters } from './binding-parameters.ts';
 import type { ActivityDeps } from './deps.ts';

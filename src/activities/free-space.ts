@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
-import { LifeboatError } from '../errors.ts';
-import { formatBytes } from '../format.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { formatBytes } from '../base/format.ts';
+import { show } from '../base/text.ts';
 
 /** What a download leaves free: a journal that finds its disk full cannot say what a run has done. Bytes. */
 export const KEPT_FREE = 64 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import type { BackupFacts, Ground, RestoreFacts } from '../../machines/parts/verbs.ts';
-import { failureOf } from '../errors.ts';
+import { failureOf } from '../base/errors.ts';
+import { instantOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
-import { show } from '../text.ts';
-import { instantOf } from './clocks.ts';
 import { updateLines } from './doubt-action.ts';
 
 /** Sent by the service when the operator of the platform has not raised it (service-api.md 2.3 gives no default; 8 is the documented one). */

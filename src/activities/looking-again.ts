@@ -1,4 +1,4 @@
-import { failureOf } from '../errors.ts';
+import { failureOf } from '../base/errors.ts';
 import type { OnceActivity } from './activity.ts';
 import { PASSING, PATIENCE_MS } from './passing.ts';
 

@@ -1,6 +1,6 @@
 import type { BoundApp, Duties, ServiceKey } from '../../machines/parts/recovery-verbs.ts';
+import { show } from '../base/text.ts';
 import type { FoundBindings } from '../platform/platform.ts';
-import { show } from '../text.ts';
 import type { ActivityDeps } from './deps.ts';
 
 export type FoundApp = FoundBindings['apps'][number];

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Triggered } from '../../machines/parts/verbs.ts';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { instantOf } from '../base/instant.ts';
 import type { Answer, SendOutcome } from '../service/client.ts';
 import type { Json } from '../store/journal.ts';
 import type { ActivityContext, ActivityResult, InDoubt, Sent } from './activity.ts';
-import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { isUnderWay } from './ground.ts';
 import { because, ok } from './results.ts';

@@ -1,5 +1,5 @@
 import type { InputOf } from '../../machines/verbs.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { ActivityOf, ActivityResult } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeTask } from './doubt.ts';

@@ -1,7 +1,7 @@
-import { LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { instantOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
 import type { ActivityOf } from './activity.ts';
-import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 

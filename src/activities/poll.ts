@@ -1,6 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { failureOf } from '../errors.ts';
-import { show } from '../text.ts';
+import { failureOf } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { ActivityContext, ActivityResult, Overdue } from './activity.ts';
 import { PASSING, PATIENCE_MS } from './passing.ts';
 import { because } from './results.ts';

@@ -1,9 +1,9 @@
-import type { Failure } from '../../machines/parts/failure.ts';
 import type { Ground } from '../../machines/parts/verbs.ts';
 import type { InputOf } from '../../machines/verbs.ts';
+import type { Failure } from '../base/failure.ts';
+import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Restore } from '../service/schemas.ts';
-import { show } from '../text.ts';
 import type { ActivityOf } from './activity.ts';
 import { secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';

@@ -1,7 +1,7 @@
 import type { RecoveryPreparation } from '../../machines/parts/verbs.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
+import type { Untrusted } from '../base/text.ts';
 import type { SendOutcome } from '../service/client.ts';
-import type { Untrusted } from '../text.ts';
 import type { ActivityOf, ActivityResult } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, ok } from './results.ts';

@@ -1,5 +1,5 @@
-import { errorFrom } from '../errors.ts';
-import { show } from '../text.ts';
+import { errorFrom } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { atPlatform } from './use-platform.ts';

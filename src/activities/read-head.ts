@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { PROBE_BYTES } from '../backup/probe.ts';
-import { LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 
 /** The first bytes of a backup file, enough to try keys on. A file that is not there is a clear error. */
 export async function readHead(path: string): Promise<Uint8Array> {

@@ -1,9 +1,9 @@
-import type { Failure } from '../../machines/parts/failure.ts';
 import type { Reconciliation } from '../../machines/parts/recovery-verbs.ts';
-import { LifeboatError } from '../errors.ts';
-import { redact } from '../redact.ts';
-import { type Ended, runShell } from '../run-shell.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
+import { redact } from '../base/redact.ts';
+import { type Ended, runShell } from '../base/run-shell.ts';
+import { show } from '../base/text.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readMeasure } from './read-measure.ts';

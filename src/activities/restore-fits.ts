@@ -1,9 +1,10 @@
 import type { ExpectedOrigin } from '../../machines/parts/recovery-verbs.ts';
+import { instantOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
-import { show } from '../text.ts';
 import type { InDoubt } from './activity.ts';
 import { wasPlainlyAccepted } from './answered.ts';
-import { instantOf, isSameInstant } from './clocks.ts';
+import { isSameInstant } from './clocks.ts';
 import type { Fit, Telling } from './weigh-tasks.ts';
 
 /** Times are told with and without fractions of a second. */

@@ -1,7 +1,7 @@
+import { instantOf } from '../base/instant.ts';
 import type { Restore } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
 import { wasPlainlyAccepted } from './answered.ts';
-import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeTask } from './doubt.ts';
 import { baselineOf, lookAt, sentTask } from './once-task.ts';

@@ -1,5 +1,5 @@
-import type { Failure } from '../../machines/parts/failure.ts';
-import { failureOf, LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
+import { failureOf, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
 import type { Json } from '../store/journal.ts';
 import type { ActivityResult, LedgerFact } from './activity.ts';
 

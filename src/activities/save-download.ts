@@ -2,9 +2,9 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode, FILE_TROUBLE, failureOf, LifeboatError } from '../errors.ts';
+import { errorCode, FILE_TROUBLE, failureOf, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { Download } from '../service/client.ts';
-import { show } from '../text.ts';
 import { type Checked, checkDownload, mostBytes, tooLong } from './check-download.ts';
 import {
   forgetPart,

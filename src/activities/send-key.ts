@@ -1,9 +1,9 @@
-import type { Failure } from '../../machines/parts/failure.ts';
 import type { KeySetting } from '../../machines/parts/verbs.ts';
-import { failureOf, LifeboatError } from '../errors.ts';
-import { formatTime } from '../format.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
+import { formatTime } from '../base/format.ts';
+import type { Secret } from '../base/secret.ts';
 import { lateKeyUntil } from '../keys/late-key.ts';
-import type { Secret } from '../secret.ts';
 import type { SendOutcome } from '../service/client.ts';
 import type { ActivityResult, ChangeContext, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';

@@ -1,5 +1,5 @@
-import type { Failure } from '../../machines/parts/failure.ts';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
 import type { SeenTarget } from './target-seen.ts';
 
 /**

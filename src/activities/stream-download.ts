@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PROBE_BYTES } from '../backup/probe.ts';
-import { failureOf, LifeboatError } from '../errors.ts';
-import { formatBytes } from '../format.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
+import { formatBytes } from '../base/format.ts';
 import type { Download } from '../service/client.ts';
 import { checkDownload, mostBytes, tooLong } from './check-download.ts';
 import { FIRST_PAUSE_MS, FRUITLESS, holdOn, isPassing, requireSame, short } from './download-stream.ts';

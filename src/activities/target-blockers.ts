@@ -1,7 +1,7 @@
-import type { Failure } from '../../machines/parts/failure.ts';
-import { LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
-import { counted, formatBytes } from '../format.ts';
-import { show } from '../text.ts';
+import { LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
+import { counted, formatBytes } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import { isUnderWay, newestOf } from './ground.ts';
 import { sourceOrTarget } from './source-or-target.ts';
 import type { SeenTarget } from './target-seen.ts';

@@ -1,5 +1,5 @@
 import type { TargetFacts } from '../../machines/parts/recovery-verbs.ts';
-import { failureOf } from '../errors.ts';
+import { failureOf } from '../base/errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { MetricPoint } from '../service/metrics.ts';
 import { type ParachuteDisk, parachuteDisks } from '../service/parachute.ts';

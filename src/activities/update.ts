@@ -1,4 +1,4 @@
-import { failureOf, LifeboatError } from '../errors.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { SendOutcome } from '../service/client.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';

@@ -1,4 +1,4 @@
-import { failureOf } from '../errors.ts';
+import { failureOf } from '../base/errors.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { ok } from './results.ts';

@@ -1,6 +1,6 @@
 import type { PlatformProof } from '../../machines/parts/recovery-verbs.ts';
+import { show } from '../base/text.ts';
 import type { Platform, RebindOptions } from '../platform/platform.ts';
-import { show } from '../text.ts';
 import type { ActivityContext, ActivityResult, SendContext } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';

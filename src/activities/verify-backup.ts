@@ -3,7 +3,7 @@ import type { InputOf } from '../../machines/verbs.ts';
 import type { VerifyReport } from '../backup/backup-file.ts';
 import { type Candidate, probeKeys } from '../backup/probe-keys.ts';
 import { verifyFile } from '../backup/verify-file.ts';
-import { counted } from '../format.ts';
+import { counted } from '../base/format.ts';
 import { heldKeys } from '../keys/held-keys.ts';
 import type { ActivityContext, ActivityOf, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';

@@ -1,10 +1,10 @@
 import type { InstanceReady } from '../../machines/parts/verbs.ts';
 import type { InputOf } from '../../machines/verbs.ts';
-import { formatSeconds } from '../format.ts';
+import { formatSeconds } from '../base/format.ts';
+import { instantOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
 import type { InstanceOverview } from '../service/schemas.ts';
-import { show } from '../text.ts';
 import type { ActivityOf } from './activity.ts';
-import { instantOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { areUpdatesGone, updateLines } from './doubt-action.ts';
 import { poll, type Seen } from './poll.ts';

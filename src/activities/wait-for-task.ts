@@ -1,5 +1,6 @@
+import { instantOf } from '../base/instant.ts';
 import type { ActivityContext, ActivityResult } from './activity.ts';
-import { instantOf, type Skew } from './clocks.ts';
+import type { Skew } from './clocks.ts';
 import { poll } from './poll.ts';
 import { no, ok } from './results.ts';
 import { type Timed, watchdog } from './watchdog.ts';

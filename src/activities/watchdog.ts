@@ -1,6 +1,6 @@
-import { formatSeconds } from '../format.ts';
+import { formatSeconds } from '../base/format.ts';
+import { instantOf } from '../base/instant.ts';
 import type { ActivityContext, Overdue, Progress } from './activity.ts';
-import { instantOf } from './clocks.ts';
 
 /** What a finished task tells of how long one takes. Times as the service tells them; none of them has to be there. */
 export interface Timed {

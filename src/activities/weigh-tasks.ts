@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { formatSeconds } from '../format.ts';
+import { formatSeconds } from '../base/format.ts';
+import { instantOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { Json } from '../store/journal.ts';
-import { show } from '../text.ts';
 import type { InDoubt } from './activity.ts';
-import { type Clocks, instantOf, isSameInstant, Skew, side, sinceArming } from './clocks.ts';
+import { type Clocks, isSameInstant, Skew, side, sinceArming } from './clocks.ts';
 
 /** What stands for the baseline of a call whose record is lost: nothing is known of what was there before it. */
 export const LostBaseline = z.strictObject({ lost: z.literal(true) });

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import { dropLink, readPlainFile, whyUnread } from '../bounded-file.ts';
-import { LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
-import { makeFolderInside } from '../trusted-path.ts';
+import { dropLink, readPlainFile, whyUnread } from '../base/bounded-file.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import { makeFolderInside } from '../base/trusted-path.ts';
 import { MAX_CHALLENGE_BYTES } from './challenge.ts';
 
 /** Where the papers of one challenge are. The journal has the truth about the challenge; these are what people carry around. */

@@ -1,9 +1,9 @@
 import canonicalize from 'canonicalize';
-import { EXIT, LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { Admitted } from '../runner/run.ts';
 import type { Entry, Json } from '../store/journal.ts';
 import { type ApprovalPolicy, type RunEntryBody, readRunEntry, type Who } from '../store/run-entries.ts';
-import { show } from '../text.ts';
 import { type Weakening, weakenings } from './policy.ts';
 
 /** Who drives a run at this moment, and what config and files ask of a second person now. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 
 /** What a second person is asked to agree to. Every text is printable ASCII on one line; `challengeText` makes it so. */
 export interface Challenge {

@@ -1,4 +1,4 @@
-import { failureOf } from '../errors.ts';
+import { failureOf } from '../base/errors.ts';
 import type { RunEntryBody } from '../store/run-entries.ts';
 import { type Challenge, challengeId, challengeText, parseChallenge } from './challenge.ts';
 

@@ -1,4 +1,4 @@
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
 import type { Answer } from '../runner/answer.ts';
 import type { Gate, RunState } from '../runner/run.ts';
 import type { Json } from '../store/journal.ts';

@@ -1,4 +1,4 @@
-import { counted, formatSeconds } from '../format.ts';
+import { counted, formatSeconds } from '../base/format.ts';
 import type { ApprovalLevel, ApprovalPolicy } from '../store/run-entries.ts';
 
 /** What a confirmation leads to: data that is replaced, or another change that cannot be taken back. */

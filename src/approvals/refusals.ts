@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { formatTime } from '../format.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { formatTime } from '../base/format.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { NAMESPACE } from './ssh-signature.ts';
 
 /** What people need to have a challenge approved. */
@@ -14,7 +15,7 @@ export interface Request {
 
 /** The command for the second person, on whatever machine the file was carried to. */
 export function signCommand(file: string): string {
-  return `ssh-keygen -Y sign -n ${NAMESPACE} -f ~/.ssh/id_ed25519 ${quoted(file)}`;
+  return `ssh-keygen -Y sign -n ${NAMESPACE} -f ~/.ssh/id_ed25519 ${shellQuoted(file)}`;
 }
 
 export function needed(request: Request): LifeboatError {
@@ -94,15 +95,10 @@ function refusal(
       ...hints,
       `give them the file ${file}`,
       `they sign it: ${signCommand(file)}`,
-      `or: lifeboat approve ${quoted(basename(file))}`,
-      `bring the signature back: lifeboat approvals accept ${run} ${quoted(`${basename(file)}.sig`)}`,
+      `or: lifeboat approve ${shellQuoted(basename(file))}`,
+      `bring the signature back: lifeboat approvals accept ${run} ${shellQuoted(`${basename(file)}.sig`)}`,
       'nothing was sent',
     ],
     exitCode: EXIT.waiting,
   });
-}
-
-/** A path as a word of a shell. */
-function quoted(path: string): string {
-  return /^[A-Za-z0-9_./~+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 
 const TIMEOUT_MS = 20_000;
 const OUTPUT_LIMIT = 64 * 1024;

@@ -1,7 +1,7 @@
 // By hand to sign: the key is in the key store, and ssh-keygen, which verifies, takes one from a file only.
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
-import { LifeboatError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
+import { LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 
 /*
  * Signatures in the format of OpenSSH (PROTOCOL.sshsig): `ssh-keygen -Y verify` takes them, whoever made them. Strings are a length of

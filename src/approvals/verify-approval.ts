@@ -1,5 +1,5 @@
+import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
-import { show } from '../text.ts';
 import { approvalPaths, readPaper } from './approval-files.ts';
 import { begunOf } from './begun.ts';
 import { namesake, samePerson } from './refusals.ts';

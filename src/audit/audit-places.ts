@@ -1,4 +1,4 @@
-import { counted, formatTime } from '../format.ts';
+import { counted, formatTime } from '../base/format.ts';
 import { type Entry, type Json, LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
 import type { ArmedCall } from '../store/log/checkpoint.ts';
 import { excusesOf, lossesIn, lossInWords } from '../store/log/losses.ts';

@@ -1,6 +1,6 @@
+import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
 import { sentenceOf } from '../store/sentence.ts';
-import { show } from '../text.ts';
 
 /** One entry for a reader: every text is printable. */
 export interface AuditLine {

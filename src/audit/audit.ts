@@ -1,8 +1,8 @@
-import { counted } from '../format.ts';
+import { counted } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import type { Log, LoggedEntry } from '../store/journal.ts';
 import { type Anchor, anchorOf } from '../store/log/anchor.ts';
 import { claimOf } from '../store/log/places/place.ts';
-import { show } from '../text.ts';
 import { type AuditedPlace, auditSignatures, readPlaces, sizesIn } from './audit-places.ts';
 import { type TranscriptOf, transcriptWatch } from './audit-transcript.ts';
 import type { GivenKeys } from './believed-keys.ts';

@@ -1,4 +1,4 @@
-import { formatSeconds } from '../format.ts';
+import { formatSeconds } from '../base/format.ts';
 import type { LoggedEntry } from '../store/journal.ts';
 import { clockMoved } from '../store/log/clock-note.ts';
 import type { Findings } from './verdict.ts';

@@ -1,5 +1,5 @@
-import { counted, formatTime } from '../format.ts';
-import { show } from '../text.ts';
+import { counted, formatTime } from '../base/format.ts';
+import { show } from '../base/text.ts';
 
 /*
  * What an audit found and what it comes to. The verifier of a store and that of a bundle speak the same

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
+import { show } from '../base/text.ts';
 import { isCanonical } from '../store/canonical.ts';
 import { LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
 import { leafText } from '../store/leaf.ts';
 import { EMPTY_ROOT } from '../store/log/merkle.ts';
 import { isStreamName } from '../store/new-entry.ts';
 import { isEnd, mayFollowEnd } from '../store/run-end.ts';
-import { show } from '../text.ts';
 import { clockWatch } from './clock-watch.ts';
 import { type Demands, demandWatch } from './demands.ts';
 import type { Findings } from './verdict.ts';

@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 
 /**
  * How the key is derived from the passphrase (`openssl enc` names): `md5` and `sha256` are EVP_BytesToKey with one

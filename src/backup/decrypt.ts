@@ -1,5 +1,5 @@
 import { createDecipheriv, type Decipheriv } from 'node:crypto';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { KeyProfile } from './backup-file.ts';
 import { SALTED } from './beginning.ts';
 import { ByteReader } from './byte-reader.ts';

@@ -1,6 +1,6 @@
 import { createHash, pbkdf2Sync } from 'node:crypto';
-import { LifeboatError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
+import { LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import type { KeyProfile } from './backup-file.ts';
 
 /** Every profile, in the order they are tried: what the service writes first, the slow one last. */

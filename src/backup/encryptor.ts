@@ -1,6 +1,6 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { Transform } from 'node:stream';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { KeyProfile } from './backup-file.ts';
 import { SALTED } from './beginning.ts';
 import { deriveKey } from './derive-key.ts';

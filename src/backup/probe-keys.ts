@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { KeyProfile } from './backup-file.ts';
 import { PROFILES } from './derive-key.ts';
 import { probe } from './probe.ts';

@@ -1,6 +1,6 @@
 import { createDecipheriv } from 'node:crypto';
-import { LifeboatError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
+import { LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import type { KeyProfile, ProbeResult } from './backup-file.ts';
 import { beginningOf, SALTED } from './beginning.ts';
 import { deriveKey, PROFILES } from './derive-key.ts';

@@ -1,4 +1,4 @@
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
 import type { VerifyProblem } from './backup-file.ts';
 
 /**

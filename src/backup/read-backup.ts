@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
-import { LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 
 /** Enough for a probe, so that a wrong key costs one small read. */
 const FIRST_READ = 64 * 1024;

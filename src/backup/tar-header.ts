@@ -1,5 +1,5 @@
 // By hand, because it gives verdicts: libraries read something out of a damaged size as well.
-import { type Untrusted, untrust } from '../text.ts';
+import { type Untrusted, untrust } from '../base/text.ts';
 import { backupProblem } from './problem.ts';
 
 /** Headers and padding come in blocks of this size (POSIX ustar). */

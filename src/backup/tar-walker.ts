@@ -1,6 +1,6 @@
 // By hand, because it gives verdicts: libraries skip or guess what is damaged, and do not say at which byte.
-import type { LifeboatError } from '../errors.ts';
-import { type Untrusted, untrust } from '../text.ts';
+import type { LifeboatError } from '../base/errors.ts';
+import { type Untrusted, untrust } from '../base/text.ts';
 import { backupProblem } from './problem.ts';
 import { isBlank, readTarHeader, TAR_BLOCK, type TarHeader } from './tar-header.ts';
 import { readPax } from './tar-pax.ts';

@@ -1,21 +1,21 @@
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { formatTime } from '../base/format.ts';
+import type { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { askHidden } from '../cli/hidden-prompt.ts';
+import { printJson } from '../cli/print-json.ts';
+import { printTable } from '../cli/print-table.ts';
+import { readSecretFile } from '../cli/read-secret-file.ts';
+import { adoptKey } from '../compose/adopt-key.ts';
+import { openJournalIfAny } from '../compose/reading.ts';
+import { tokenAccount } from '../compose/service-of.ts';
+import { openKeys, openWorkspace } from '../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { formatTime } from '../format.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import { appendHolding } from '../runner/holds.ts';
-import type { Secret } from '../secret.ts';
 import { Fingerprint } from '../store/projections/key-facts.ts';
 import { readLedger } from '../store/projections/ledgers.ts';
-import { show } from '../text.ts';
-import { adoptKey } from './adopt-key.ts';
-import type { CommandContext } from './context.ts';
-import { askHidden } from './hidden-prompt.ts';
-import { printJson } from './print-json.ts';
-import { printTable } from './print-table.ts';
-import { readSecretFile } from './read-secret-file.ts';
-import { openJournalIfAny } from './reading.ts';
-import { tokenAccount } from './service-of.ts';
-import { openKeys, openWorkspace } from './workspace.ts';
 
 /** `lifeboat keys list [INSTANCE]`: keys by fingerprint, held or only known to the ledger. */
 export async function keysList(

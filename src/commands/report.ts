@@ -1,14 +1,14 @@
-import { EXIT, LifeboatError } from '../errors.ts';
-import { compareReports } from '../evidence/comparison.ts';
-import { type ReportFormat, renderComparison, renderReport } from '../evidence/render-report.ts';
-import type { Report } from '../evidence/report/model.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { notWritten, writeNewFile } from '../cli/write-new-file.ts';
+import { openReaderOf } from '../compose/store-of.ts';
+import { compareReports } from '../report/comparison.ts';
+import type { Report } from '../report/model/model.ts';
+import { type ReportFormat, renderComparison, renderReport } from '../report/render-report.ts';
 import { findRun } from '../runner/runs.ts';
-import { show } from '../text.ts';
-import type { CommandContext } from './context.ts';
 import { whereRunIs } from './drill/drill-homes.ts';
-import { reportOf } from './run-report.ts';
-import { openReaderOf } from './store-of.ts';
-import { notWritten, writeNewFile } from './write-new-file.ts';
+import { reportOf } from './run/run-report.ts';
 
 interface ReportFlags {
   readonly format: ReportFormat;

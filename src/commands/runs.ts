@@ -1,16 +1,16 @@
 import { basename } from 'node:path';
 import { stillOwed } from '../../machines/parts/obligation.ts';
-import { EXIT } from '../errors.ts';
-import { formatTime } from '../format.ts';
+import { EXIT } from '../base/errors.ts';
+import { formatTime } from '../base/format.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { wholeNumber } from '../cli/numbers.ts';
+import { printJson } from '../cli/print-json.ts';
+import { printTable } from '../cli/print-table.ts';
+import { owedBy } from '../compose/open-follow-ups.ts';
+import { openJournalIfAny } from '../compose/reading.ts';
 import { listRuns, openRuns, type RunSummary } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
-import type { CommandContext } from './context.ts';
 import { drillHomes, inDrill } from './drill/drill-homes.ts';
-import { wholeNumber } from './numbers.ts';
-import { owedBy } from './open-obligations.ts';
-import { printJson } from './print-json.ts';
-import { printTable } from './print-table.ts';
-import { openJournalIfAny } from './reading.ts';
 
 interface Listed extends RunSummary {
   readonly owes: number;

@@ -3,14 +3,14 @@ import { access } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { VerifyOptions, VerifyReport } from '../backup/backup-file.ts';
 import type { Candidate } from '../backup/probe-keys.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { counted, formatBytes, formatSeconds } from '../base/format.ts';
+import { printableJson, show } from '../base/text.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { readSecretFile } from '../cli/read-secret-file.ts';
+import { openKeys } from '../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { counted, formatBytes, formatSeconds } from '../format.ts';
 import { heldKeys } from '../keys/held-keys.ts';
-import { printableJson, show } from '../text.ts';
-import type { CommandContext } from './context.ts';
-import { readSecretFile } from './read-secret-file.ts';
-import { openKeys } from './workspace.ts';
 
 /** `lifeboat verify FILE`: finds the key that opens a downloaded backup and reads it to its last byte. Exit 0 only for a good one. */
 export async function verify(

@@ -3,10 +3,10 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { readBounded, whyUnread } from '../bounded-file.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
-import { refuseDistrusted, refuseForeignHome } from '../trusted-path.ts';
+import { readBounded, whyUnread } from '../base/bounded-file.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import { refuseDistrusted, refuseForeignHome } from '../base/trusted-path.ts';
 import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
 import { chosenStore, SQLITE } from './store-address.ts';
 

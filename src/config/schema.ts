@@ -1,23 +1,6 @@
 import { z } from 'zod';
+import { Duration } from '../base/duration.ts';
 import { problemOfStore } from './store-address.ts';
-
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** `90s`, `15m`, `1h30m`, `2d`: gives milliseconds. */
-export const Duration = z
-  .string('a duration has a unit: write for instance 30s, 15m or 1h30m')
-  .transform((text, context) => {
-    const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)/g)];
-    const whole = parts.map(([part]) => part).join('');
-    if (parts.length === 0 || whole !== text.replace(/\s/g, '')) {
-      context.addIssue({
-        code: 'custom',
-        message: `"${text}" is not a duration: write for instance 30s, 15m or 1h30m`,
-      });
-      return z.NEVER;
-    }
-    return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0);
-  });
 
 /** An address that can be shown wherever it is used; one that cannot is in no message. */
 const Address = z

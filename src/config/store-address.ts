@@ -1,5 +1,5 @@
-import { EXIT, LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 
 /** The store of the home itself. */
 export const SQLITE = 'sqlite';

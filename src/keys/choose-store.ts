@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { EXIT, LifeboatError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
-import { show } from '../text.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 import type { KeyStore } from './key-store.ts';
 import { openOsStore } from './os-store.ts';
 import { readPassphraseFile } from './passphrase-file.ts';

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 
 /**
  * A new encryption key: 32 random bytes as base64url, 43 ASCII characters. No quote, space or line end is in it, so that it survives

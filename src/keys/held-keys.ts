@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { Keyring } from './key-store.ts';
 
 /** A key in hand, with the only form in which it may be named. */

@@ -1,6 +1,6 @@
-import { LifeboatError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 import { RESERVED_ACCOUNT_PREFIX } from './key-store.ts';
 
 const MAX_ACCOUNT = 200;

@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 
 /**
  * Where secrets rest: the OS keychain or the vault file. One item per key version; nothing is overwritten but by `exchange`.

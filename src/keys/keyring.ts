@@ -1,8 +1,8 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
-import { LifeboatError } from '../errors.ts';
-import { Secret } from '../secret.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 import { Fingerprint } from '../store/projections/key-facts.ts';
-import { show } from '../text.ts';
 import { generateKey } from './generate-key.ts';
 import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from './key-store.ts';
 

@@ -1,18 +1,15 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LifeboatError, troubleWith } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError, troubleWith } from '../base/errors.ts';
+import { type FileLock, NotALock, tryLock } from '../base/file-lock.ts';
+import { show } from '../base/text.ts';
 
 const PATIENCE_MS = 30_000;
 const LOOK_AGAIN_MS = 20;
-const SQLITE_BUSY = 5;
-const SQLITE_NOTADB = 26;
 
 /**
- * Runs `work` while no other process, and no other call in this one, holds the lock at `path`. The lock is an exclusive
- * SQLite transaction on an empty file, so the kernel frees it when the process dies and nothing stale is left behind.
+ * Runs `work` while no other process, and no other call in this one, holds the lock at `path` (`tryLock`).
  * Waits up to `patienceMs` (default 30 s), then rejects with `keys.busy`; a lock that cannot be made rejects with `keys.io`,
  * and something else in its place with `keys.lock`.
  */
@@ -25,17 +22,16 @@ export async function withLock<T>(
   try {
     return await work();
   } finally {
-    lock.close();
+    lock.release();
   }
 }
 
-async function take(path: string, patienceMs: number): Promise<DatabaseSync> {
+async function take(path: string, patienceMs: number): Promise<FileLock> {
   const giveUpAt = performance.now() + patienceMs;
-  const database = await openLockFile(path);
   for (;;) {
-    if (tryBegin(database, path)) return database;
+    const lock = await attempt(path);
+    if (lock !== undefined) return lock;
     if (performance.now() > giveUpAt) {
-      database.close();
       throw new LifeboatError(
         'keys.busy',
         `another lifeboat process is writing keys: ${show(path)} is locked`,
@@ -48,37 +44,17 @@ async function take(path: string, patienceMs: number): Promise<DatabaseSync> {
   }
 }
 
-async function openLockFile(path: string): Promise<DatabaseSync> {
+async function attempt(path: string): Promise<FileLock | undefined> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isFile() === false) throw notALock(path);
-    // SQLite's own busy handler would sleep in the only thread, so it is off and the wait is ours.
-    return new DatabaseSync(path, { timeout: 0 });
+    return tryLock(path);
   } catch (cause) {
-    if (cause instanceof LifeboatError) throw cause;
-    throw lockError(path, cause);
+    if (!(cause instanceof NotALock)) throw lockError(path, cause);
+    throw new LifeboatError('keys.lock', `${show(path)} is not a lock file`, {
+      hints: ['nothing was written', 'with no lifeboat running, move it away: it is made anew'],
+      cause,
+    });
   }
-}
-
-function tryBegin(database: DatabaseSync, path: string): boolean {
-  try {
-    database.exec('BEGIN EXCLUSIVE');
-    return true;
-  } catch (cause) {
-    if (cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_BUSY) return false;
-    database.close();
-    if (cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_NOTADB)
-      throw notALock(path, cause);
-    throw lockError(path, cause);
-  }
-}
-
-function notALock(path: string, cause?: unknown): LifeboatError {
-  return new LifeboatError('keys.lock', `${show(path)} is not a lock file`, {
-    hints: ['nothing was written', 'with no lifeboat running, move it away: it is made anew'],
-    cause,
-  });
 }
 
 function lockError(path: string, cause: unknown): LifeboatError {

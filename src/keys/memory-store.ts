@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import { checkItem, isStored, listed } from './items.ts';
 import type { KeyStore } from './key-store.ts';
 

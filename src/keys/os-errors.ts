@@ -1,5 +1,5 @@
-import { LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 
 interface Trouble {
   readonly code: string;

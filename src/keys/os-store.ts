@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type * as KeytarModule from 'keytar';
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 import { checkItem, isStored, listed, PROBE_PREFIX } from './items.ts';
 import type { KeyStore } from './key-store.ts';
 import { withLock } from './lock.ts';

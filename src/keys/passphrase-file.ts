@@ -1,6 +1,6 @@
-import { LifeboatError } from '../errors.ts';
-import { Secret } from '../secret.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 import { readPrivateFile } from './private-file.ts';
 
 const PASSPHRASE_FILE = { name: 'passphrase file', mayBeLinkOrPipe: true };

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes, type ScryptOptions, scrypt } from 'node:crypto';
 import { type Identity, type Recipient, Stanza } from 'age-encryption';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 
 /*
  * The scrypt recipient of age (age-encryption.org/v1, section "The scrypt recipient type") on Node's own scrypt: half

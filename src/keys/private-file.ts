@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { readHandle, UnusableFile } from '../bounded-file.ts';
-import { EXIT, LifeboatError, troubleWith } from '../errors.ts';
-import { show } from '../text.ts';
-import { refuseDistrusted } from '../trusted-path.ts';
+import { readHandle, UnusableFile } from '../base/bounded-file.ts';
+import { EXIT, LifeboatError, troubleWith } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import { refuseDistrusted } from '../base/trusted-path.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const POSIX = process.platform !== 'win32';

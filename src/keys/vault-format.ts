@@ -1,8 +1,8 @@
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
-import { LifeboatError } from '../errors.ts';
-import { Secret } from '../secret.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 
 /**
  * scrypt with N = 2^17, r = 8: about 0.3 s and 128 MiB for each open and each write on a laptop core. The age tool's own

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { LifeboatError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 import { checkItem, isStored, listed } from './items.ts';
 import type { KeyStore } from './key-store.ts';
 import { withLock } from './lock.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 
 /** A mutating call that the service carried out, whatever became of its answer. */
 export interface Call {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { Effect } from './faults/effect.ts';
 import { Fault, type FullFault } from './faults/fault.ts';
 import { hasWords } from './faults/spoil.ts';

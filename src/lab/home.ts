@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
 import type { EngineUser } from './engine/launcher.ts';
 
 /** What the name of every lab's home begins with. */

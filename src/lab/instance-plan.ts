@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { LabClock } from './clock.ts';
 import { createInstanceData, type InstanceData } from './data/instance-data.ts';
 import type { Engine } from './engine/engine.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import { InstanceBindings } from './bindings.ts';
 import type { LabClock } from './clock.ts';
 import type { BaseBackupFacts, InstanceData } from './data/instance-data.ts';

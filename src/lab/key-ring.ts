@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 
 /** What the operator of the lab asks of a user's key. */
 export const MIN_KEY_LENGTH = 16;

@@ -1,3 +1,4 @@
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { Revision } from './http/endpoint.ts';
 
 /** A lifeboat.yaml for the instances of a lab, ready to be used. */
@@ -58,8 +59,4 @@ function appLines(
 
 function queryLine(command: string | undefined): readonly string[] {
   return command === undefined ? [] : [`    reconcile: { command: ${JSON.stringify(command)} }\n`];
-}
-
-function shellQuoted(path: string): string {
-  return /^[\w./-]+$/u.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import { createLabClock } from './clock.ts';
 import type { InstanceData } from './data/instance-data.ts';
 import { engineUser, makeLauncher } from './engine/launcher.ts';

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { z } from 'zod';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 
 const FILE = 'sockets.json';
 /** Instance names, and the folders that the sockets of their servers are in. */

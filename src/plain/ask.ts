@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { formatSpan } from '../format.ts';
-import { Secret } from '../secret.ts';
-import { show } from '../text.ts';
+import { formatSpan } from '../base/format.ts';
+import { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 import { BREAK_GLASS } from '../view/break-glass.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
 import { waysOf } from '../view/owed.ts';

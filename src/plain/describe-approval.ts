@@ -1,4 +1,4 @@
-import { show } from '../text.ts';
+import { show } from '../base/text.ts';
 import type { ApprovalView, QuestionView, Tone } from '../view/run-view.ts';
 
 /** How the approval of a second person stands, in one line that fits beside a name to type. */

@@ -1,4 +1,4 @@
-import { show } from '../text.ts';
+import { show } from '../base/text.ts';
 import { ageWords, dueWords } from '../view/owed.ts';
 import type { ObligationView, QuestionOption } from '../view/run-view.ts';
 

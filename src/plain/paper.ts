@@ -1,4 +1,4 @@
-import { show } from '../text.ts';
+import { show } from '../base/text.ts';
 
 /** Longest row of a script that is printed whole. */
 const LIMIT = 4000;

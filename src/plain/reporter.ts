@@ -1,5 +1,5 @@
-import { formatBytes, formatSpan } from '../format.ts';
-import { show } from '../text.ts';
+import { formatBytes, formatSpan } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import { stillOpen } from '../view/owed.ts';
 import type { LogLine, ObligationView, RunView, Tone } from '../view/run-view.ts';
 import { newsOfApproval } from './describe-approval.ts';

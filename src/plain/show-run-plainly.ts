@@ -1,6 +1,6 @@
 import process from 'node:process';
-import { failureOf } from '../errors.ts';
-import { show } from '../text.ts';
+import { failureOf } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import { LEFT, leftBySignal } from '../view/leaving.ts';
 import { type MomentReader, momentReader, nowOf } from '../view/moment-reader.ts';
 import { waysOf } from '../view/owed.ts';

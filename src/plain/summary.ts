@@ -1,5 +1,5 @@
-import { formatSeconds } from '../format.ts';
-import { show } from '../text.ts';
+import { formatSeconds } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import { afterLeaving } from '../view/leaving.ts';
 import { stillOpen } from '../view/owed.ts';
 import type { RunEnd } from '../view/run-port.ts';

@@ -1,4 +1,4 @@
-import { show } from '../text.ts';
+import { show } from '../base/text.ts';
 import { cells, cutStart, cutText } from './width.ts';
 
 export interface Column {

@@ -1,10 +1,10 @@
-import type { Failure } from '../../machines/parts/failure.ts';
 import type {
   BoundApp,
   PlatformInstance,
   PlatformProof,
   ServiceKey,
 } from '../../machines/parts/recovery-verbs.ts';
+import type { Failure } from '../base/failure.ts';
 import type { Leave } from '../service/call.ts';
 
 /** Binding parameters: they may hold secrets, so they never leave memory but into a private file. */

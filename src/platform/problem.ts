@@ -1,7 +1,7 @@
-import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
-import { redact } from '../redact.ts';
-import type { Secret } from '../secret.ts';
-import { show } from '../text.ts';
+import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
+import { redact } from '../base/redact.ts';
+import type { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 
 /** One of the `errors` of Cloud Foundry's v3 API: a number, a word and a sentence. */
 export interface PlatformWords {

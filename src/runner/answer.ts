@@ -2,8 +2,8 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { optionKey, type Question, type QuestionOption } from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
 import { metaAt, statePath } from '../../machines/parts/states.ts';
-import { LifeboatError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
+import { LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import type { MachineEvent } from './fold.ts';
 
 /** An operator's answer to the current question. */

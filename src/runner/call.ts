@@ -1,5 +1,5 @@
-import type { Failure } from '../../machines/parts/failure.ts';
 import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
+import type { Failure } from '../base/failure.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { readLedgerTail } from '../store/projections/pending-calls.ts';
 import { appendHolding, Holds, lostHold } from './holds.ts';

@@ -1,7 +1,7 @@
-import type { Failure } from '../../machines/parts/failure.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import type { LedgerFact, Progress, SendContext } from '../activities/activity.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
 import type { Entry, Json } from '../store/journal.ts';
 import { type Answer, decide, metaOf } from './answer.ts';
 import { endOf, type Folded, fold, type Invocation, type MachineEvent, step } from './fold.ts';

@@ -1,7 +1,7 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
 import type { Entry } from '../store/journal.ts';
 import type { Performed } from './performed.ts';
 

@@ -1,4 +1,4 @@
-import { EXIT, LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Entry, Hold, Journal, StreamName } from '../store/journal.ts';
 import { foldIntents, isUnsettled } from './intents.ts';
 import { aborted } from './leaving.ts';

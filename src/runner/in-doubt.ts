@@ -1,5 +1,5 @@
-import type { Failure } from '../../machines/parts/failure.ts';
 import { effectOf } from '../../machines/verbs.ts';
+import type { Failure } from '../base/failure.ts';
 import type { Entry, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { type Doubt, doubtsOfStream, handedName, type OpenCall } from '../store/projections/pending-calls.ts';
 

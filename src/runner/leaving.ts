@@ -1,4 +1,4 @@
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
 
 const LEFT = 'run.left';
 

@@ -1,5 +1,5 @@
 import { ulid } from 'ulid';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
 
 /** An id that sorts by the time at which it was made. Throws `clock.unusable` while this machine's clock stands before 1970, where such ids have no beginning. */
 export function newId(now: number = Date.now()): string {

@@ -1,6 +1,6 @@
-import type { Failure } from '../../machines/parts/failure.ts';
 import type { InDoubt, OnceActivity, SendContext, Sent } from '../activities/activity.ts';
-import { failureOf } from '../errors.ts';
+import { failureOf } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
 import type { Json } from '../store/journal.ts';
 import type { Invocation } from './fold.ts';
 import { foldIntents, type IntentMemory, type RefusedCall, refusedBefore } from './intents.ts';

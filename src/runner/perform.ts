@@ -1,5 +1,5 @@
 import type { AnyActivity, LedgerFact, SendContext } from '../activities/activity.ts';
-import { failureOf } from '../errors.ts';
+import { failureOf } from '../base/errors.ts';
 import type { Json } from '../store/journal.ts';
 import type { Invocation } from './fold.ts';
 import { type Once, performOnce } from './perform-once.ts';

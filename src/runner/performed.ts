@@ -1,5 +1,5 @@
-import type { Failure } from '../../machines/parts/failure.ts';
 import type { LedgerFact } from '../activities/activity.ts';
+import type { Failure } from '../base/failure.ts';
 import type { Entry, NewEntry } from '../store/journal.ts';
 
 /**

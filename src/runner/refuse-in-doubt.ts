@@ -1,5 +1,5 @@
 import type { Verb } from '../../machines/verbs.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
 import { type Doubt, isGrave } from './in-doubt.ts';

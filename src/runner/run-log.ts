@@ -1,5 +1,5 @@
 import type { LedgerFact } from '../activities/activity.ts';
-import type { LifeboatError } from '../errors.ts';
+import type { LifeboatError } from '../base/errors.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { clockNotes } from './clock-notes.ts';
 import { type Holds, lostHold } from './holds.ts';

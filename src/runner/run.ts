@@ -1,8 +1,8 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import type { Failure } from '../../machines/parts/failure.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { AnyActivity, Progress } from '../activities/activity.ts';
-import type { ExitCode, LifeboatError } from '../errors.ts';
+import type { ExitCode, LifeboatError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
 import type { Entry, Journal, Json } from '../store/journal.ts';
 import type { Answer, TakeSecret } from './answer.ts';
 import type { Note } from './performed.ts';

@@ -1,6 +1,6 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
 import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
 import { isEnd } from '../store/run-end.ts';

@@ -1,6 +1,6 @@
-import { EXIT, LifeboatError } from '../errors.ts';
-import { plainAddress, redact } from '../redact.ts';
-import { show } from '../text.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { plainAddress, redact } from '../base/redact.ts';
+import { show } from '../base/text.ts';
 import type { Revision, Route } from './revisions.ts';
 
 /** Where one instance answers. Both bases have no trailing slash and share one origin. */

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { Route } from './revisions.ts';
 
 /** What the interceptors know about a request besides its bytes. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { Failure } from '../../machines/parts/failure.ts';
-import type { Secret } from '../secret.ts';
-import type { Untrusted } from '../text.ts';
+import type { Failure } from '../base/failure.ts';
+import type { Secret } from '../base/secret.ts';
+import type { Untrusted } from '../base/text.ts';
 import type { Leave } from './call.ts';
 import type { Skew } from './clock-skew.ts';
 import type { MetricPoint } from './metrics.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
 import { type InstanceAddress, urlOf } from './address.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { operationsOf } from './operations.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { BEGINNING_BYTES, beginningOf } from '../backup/beginning.ts';
-import { LifeboatError } from '../errors.ts';
-import { show, untrust } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { show, untrust } from '../base/text.ts';
 import { type InstanceAddress, urlOf } from './address.ts';
 import type { Download, DownloadOptions } from './client.ts';
 import { badAnswerError } from './failures.ts';

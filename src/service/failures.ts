@@ -1,8 +1,8 @@
-import { EXIT, LifeboatError } from '../errors.ts';
-import { formatBytes } from '../format.ts';
-import { redact } from '../redact.ts';
-import type { Secret } from '../secret.ts';
-import { show } from '../text.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { formatBytes } from '../base/format.ts';
+import { redact } from '../base/redact.ts';
+import type { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 import { askedForUncheckedTls, UNCHECKED_TLS } from './tls.ts';
 
 const STILL_THE_SAME = 'nothing was changed: it is safe to try again';

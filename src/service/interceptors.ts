@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, interceptors } from 'undici';
-import { LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { CallOptions, Exchange } from './call.ts';
 import { errorCode } from './failures.ts';
 import type { Limits } from './limits.ts';

@@ -1,4 +1,4 @@
-import { type Untrusted, untrust } from '../text.ts';
+import { type Untrusted, untrust } from '../base/text.ts';
 
 /** One data point (service-api.md section 2.8). */
 export interface MetricPoint {

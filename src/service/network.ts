@@ -1,5 +1,5 @@
 import { Agent, buildConnector, Client, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-import { EXIT, LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
 import { isLoopback } from './address.ts';
 import { endEndlessHeads } from './endless-heads.ts';
 import type { Limits } from './limits.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { EXIT, failureOf, LifeboatError } from '../errors.ts';
+import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import { type InstanceAddress, urlOf } from './address.ts';
 import type { Leave, SendBody, SendCall } from './call.ts';
 import type { Answer, SendOutcome } from './client.ts';

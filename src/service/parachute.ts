@@ -1,4 +1,4 @@
-import type { Untrusted } from '../text.ts';
+import type { Untrusted } from '../base/text.ts';
 import { describePath, type MetricPoint } from './metrics.ts';
 
 /**

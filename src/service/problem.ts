@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
-import { redact, redactJson } from '../redact.ts';
-import type { Secret } from '../secret.ts';
-import { show, type Untrusted, untrust } from '../text.ts';
+import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
+import { redact, redactJson } from '../base/redact.ts';
+import type { Secret } from '../base/secret.ts';
+import { show, type Untrusted, untrust } from '../base/text.ts';
 
 const TEXT_LIMIT = 2000;
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { beginningOf } from '../backup/beginning.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { CallOptions } from './call.ts';
 import type { Answer } from './client.ts';
 import { skewMs } from './clock-skew.ts';

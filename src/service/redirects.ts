@@ -1,4 +1,4 @@
-import { show } from '../text.ts';
+import { show } from '../base/text.ts';
 import { redirectError } from './failures.ts';
 
 /** RFC 9110 section 15.4 names no number; five is enough for a login round trip. */

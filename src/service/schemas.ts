@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { untrust } from '../text.ts';
+import { untrust } from '../base/text.ts';
 
 /*
  * The wire format of service-api.md section 2. Unknown fields are kept, unknown enum values are plain text, and what

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Untrusted, untrust } from '../text.ts';
+import { type Untrusted, untrust } from '../base/text.ts';
 import type { UpdateSetting } from './client.ts';
 
 /*

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { LifeboatError, type LifeboatErrorOptions } from '../errors.ts';
-import { redact } from '../redact.ts';
-import type { Secret } from '../secret.ts';
+import { LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
+import { redact } from '../base/redact.ts';
+import type { Secret } from '../base/secret.ts';
 import type { SendCall } from './call.ts';
 import type { SendOutcome } from './client.ts';
 import { badAnswerError, transportError } from './failures.ts';

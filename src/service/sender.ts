@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 import type { CallOptions, Exchange, SendBody, SendCall } from './call.ts';
 import type { SendOutcome } from './client.ts';
 import type { CookieJar } from './cookies.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { Dispatcher } from 'undici';
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 import type { CallOptions } from './call.ts';
 import { errorCode } from './failures.ts';
 

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { getCACertificates } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { readPlainFile, UnusableFile } from '../bounded-file.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
-import { refuseDistrusted } from '../trusted-path.ts';
+import { readPlainFile, UnusableFile } from '../base/bounded-file.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import { refuseDistrusted } from '../base/trusted-path.ts';
 import type { Limits } from './limits.ts';
 
 /** The variable by which Node is told, with `0`, to take every certificate for good. */

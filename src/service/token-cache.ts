@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { TokenReader } from './token-source.ts';
 
 /** A token as it was read once; the object's identity tells readings apart. */

@@ -1,9 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { redact } from '../redact.ts';
-import { Secret } from '../secret.ts';
-import { show } from '../text.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { redact } from '../base/redact.ts';
+import { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 
 /** A header line of more than this is refused by every router there is. */
 export const TOKEN_LIMIT_BYTES = 64 * 1024;

@@ -1,8 +1,8 @@
-import { readBounded, UnusableFile } from '../bounded-file.ts';
-import { EXIT, LifeboatError } from '../errors.ts';
-import { Secret } from '../secret.ts';
-import { show } from '../text.ts';
-import { refuseDistrusted } from '../trusted-path.ts';
+import { readBounded, UnusableFile } from '../base/bounded-file.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
+import { refuseDistrusted } from '../base/trusted-path.ts';
 import { runTokenCommand, TOKEN_LIMIT_BYTES } from './token-command.ts';
 
 /** Where the token comes from. `scheme` is put before a token without scheme word; `none` sends it bare. */

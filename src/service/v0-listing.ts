@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Untrusted, untrust } from '../text.ts';
+import { type Untrusted, untrust } from '../base/text.ts';
 import { type Backup, id, maybe, type Restore, state, text } from './schemas.ts';
 
 /** Section 2.9. `task_id` names the backup or restore again and is left out. */

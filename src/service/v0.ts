@@ -1,4 +1,4 @@
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
 import type { Answer, SendOutcome } from './client.ts';
 import { type Operations, unsent } from './operations.ts';
 import { readCreated, readId } from './send-answers.ts';

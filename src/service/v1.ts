@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EXIT, LifeboatError } from '../errors.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { ServiceClient } from './client.ts';
 import { readMetrics } from './metrics.ts';
 import type { Operations } from './operations.ts';

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
-import { LifeboatError } from '../errors.ts';
-import { formatBytes } from '../format.ts';
-import { Secret } from '../secret.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { formatBytes } from '../base/format.ts';
+import { Secret } from '../base/secret.ts';
 import type { Json } from './journal.ts';
 import { ascii } from './leaf.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { counted } from '../format.ts';
+import { counted } from '../base/format.ts';
 import type { Sentence } from './said.ts';
 
 /**

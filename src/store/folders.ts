@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
 
 /** Creates a folder, and those above it, for its owner only. A folder that exists keeps its mode. */
 export function makePrivateFolder(path: string): void {

@@ -1,5 +1,5 @@
-import { EXIT, LifeboatError } from '../errors.ts';
-import { show } from '../text.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import { canonicalBody } from './canonical.ts';
 import { type Entry, type Json, LOG_STREAM, type StoredEntry } from './journal.ts';
 import { hashOf, leafText } from './leaf.ts';

@@ -1,4 +1,4 @@
-import { LifeboatError } from '../errors.ts';
+import { LifeboatError } from '../base/errors.ts';
 import { canonicalBody, refuseDepth } from './canonical.ts';
 import type { Entry, NewEntry, StoredEntry, StreamName } from './journal.ts';
 import { hashOf } from './leaf.ts';

@@ -1,6 +1,6 @@
-import { LifeboatError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
-import { printableJson } from '../text.ts';
+import { LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
+import { printableJson } from '../base/text.ts';
 import { ascii } from './leaf.ts';
 
 /** Shorter secrets would be found in ordinary words, so they only count as a whole JSON string. */

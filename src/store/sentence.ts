@@ -1,4 +1,4 @@
-import { counted, formatSeconds, readable } from '../format.ts';
+import { counted, formatSeconds, readable } from '../base/format.ts';
 import type { Entry } from './journal.ts';
 import { recoverySentence } from './recovery-sentence.ts';
 import { type RunEntry, readRunEntry } from './run-entries.ts';

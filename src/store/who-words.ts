@@ -1,4 +1,4 @@
-import { counted, formatSeconds } from '../format.ts';
+import { counted, formatSeconds } from '../base/format.ts';
 import { type ApprovalPolicy, type RunEntryBody, Who } from './run-entries.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 import { BREAK_GLASS } from '../view/break-glass.ts';
 import type { RunAnswer } from '../view/run-port.ts';
 import type { QuestionOption, QuestionView } from '../view/run-view.ts';

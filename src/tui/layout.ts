@@ -1,4 +1,4 @@
-import { counted } from '../format.ts';
+import { counted } from '../base/format.ts';
 import { cells, cutText } from '../plain/width.ts';
 import { nowOf } from '../view/moment-reader.ts';
 import { cutWords } from './cut-words.ts';

@@ -1,4 +1,4 @@
-import { show } from '../text.ts';
+import { show } from '../base/text.ts';
 import type { Glyphs } from './glyphs.ts';
 import type { Token } from './theme.ts';
 

@@ -1,4 +1,4 @@
-import { failureOf } from '../errors.ts';
+import { failureOf } from '../base/errors.ts';
 import { type MomentReader, nowOf } from '../view/moment-reader.ts';
 import { questionKey } from '../view/question-key.ts';
 import type { RunPort } from '../view/run-port.ts';

@@ -1,14 +1,14 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
-import type { Failure } from '../../machines/parts/failure.ts';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import { stepOf, stepsOf } from '../../machines/parts/phases.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { isFinalAt, metaAt, statePath } from '../../machines/parts/states.ts';
-import { timelineOf } from '../evidence/measure/timeline.ts';
-import { formatTime, formatValue, readable } from '../format.ts';
+import type { Failure } from '../base/failure.ts';
+import { formatTime, formatValue, readable } from '../base/format.ts';
+import { show } from '../base/text.ts';
+import { timelineOf } from '../report/measure/timeline.ts';
 import type { Entry } from '../store/journal.ts';
-import { show } from '../text.ts';
 import type { ProseSection } from './prose.ts';
 import { LOG_LINES, type RunRecord, recordOf } from './run-record.ts';
 import type { ActivityView, FactLine, OutcomeView, QuestionView, RailStep, RunView } from './run-view.ts';

@@ -1,4 +1,4 @@
-import { show } from '../text.ts';
+import { show } from '../base/text.ts';
 import type { RunView } from './run-view.ts';
 
 /** Why a run was left, in the words of its journal. The first reason stands. */

@@ -1,4 +1,4 @@
-import { failureOf } from '../errors.ts';
+import { failureOf } from '../base/errors.ts';
 import type { QuestionView, RunView } from './run-view.ts';
 
 export type TimeQuestion = QuestionView & { readonly kind: 'time' };

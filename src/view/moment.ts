@@ -1,6 +1,6 @@
 import { type ParsedComponents, parse } from 'chrono-node';
-import { formatSpan } from '../format.ts';
-import { show } from '../text.ts';
+import { formatSpan } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import {
   formatIn,
   formatOffset,
@@ -54,7 +54,7 @@ const MAX_LENGTH = 80;
  */
 export function readMoment(text: string, options: MomentOptions): Moment | { readonly problem: string } {
   const zone = options.zone ?? localZone();
-  const read = instantOf(text, options.now, zone);
+  const read = readInstant(text, options.now, zone);
   if (typeof read !== 'number') return read;
   const { earliest, latest } = edges(options);
   if (!(earliest <= latest)) return { problem: 'there is no range to choose a time from' };
@@ -81,7 +81,7 @@ export function stepMoment(time: Date, unit: MomentUnit, n: number, bounds: Mome
 
 type Read = number | { readonly problem: string };
 
-function instantOf(text: string, now: Date, zone: string): Read {
+function readInstant(text: string, now: Date, zone: string): Read {
   const clean = text.trim().replace(/\s+/gu, ' ');
   if (clean === '') return { problem: `nothing was entered: ${FORMS}` };
   if (clean.length > MAX_LENGTH) return { problem: `that is too long for a time: ${FORMS}` };

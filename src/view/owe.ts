@@ -1,5 +1,5 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
-import { show } from '../text.ts';
+import { show } from '../base/text.ts';
 import { ageWords, dueWords, payCommand, settleCommand, waysInWords } from './owed.ts';
 import type { ObligationView } from './run-view.ts';
 import { viewObligation } from './view-obligations.ts';

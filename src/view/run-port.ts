@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { RunView } from './run-view.ts';
 
 /** An operator's answer to the current question. */

@@ -1,4 +1,4 @@
-import { formatTime } from '../format.ts';
+import { formatTime } from '../base/format.ts';
 import { growing } from '../store/growing.ts';
 import type { Entry } from '../store/journal.ts';
 import { promisedBy } from '../store/promised.ts';

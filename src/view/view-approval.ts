@@ -1,6 +1,6 @@
-import { readable } from '../format.ts';
+import { readable } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
-import { show } from '../text.ts';
 import { BREAK_GLASS } from './break-glass.ts';
 import type { ApprovalView, RunView } from './run-view.ts';
 

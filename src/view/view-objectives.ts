@@ -1,10 +1,10 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { type Measures, measure } from '../evidence/measure/measure.ts';
-import type { RecoveryPoint } from '../evidence/measure/recovery-point.ts';
-import { SLICES } from '../evidence/measure/slices.ts';
-import { slicesOf } from '../evidence/measure/slices-of.ts';
-import { counted, formatSeconds, formatTime } from '../format.ts';
+import { counted, formatSeconds, formatTime } from '../base/format.ts';
+import { type Measures, measure } from '../report/measure/measure.ts';
+import type { RecoveryPoint } from '../report/measure/recovery-point.ts';
+import { SLICES } from '../report/measure/slices.ts';
+import { slicesOf } from '../report/measure/slices-of.ts';
 import type { Entry } from '../store/journal.ts';
 import type { ObjectiveView, Tone } from './run-view.ts';
 

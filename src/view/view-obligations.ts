@@ -1,6 +1,6 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
-import { formatTime, readable } from '../format.ts';
-import { show } from '../text.ts';
+import { formatTime, readable } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import type { FactLine, ObligationView, Tone } from './run-view.ts';
 
 /** Long enough for any command with its names and files, so that what is copied is whole. */

@@ -1,5 +1,5 @@
 import type { QuestionOption as MachineOption } from '../../machines/parts/question.ts';
-import { formatSeconds, readable } from '../format.ts';
+import { formatSeconds, readable } from '../base/format.ts';
 import type { QuestionView, RunView } from './run-view.ts';
 import { viewOption } from './view-question.ts';
 

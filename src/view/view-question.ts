@@ -5,8 +5,8 @@ import {
   optionKey,
   type Question,
 } from '../../machines/parts/question.ts';
-import { readable } from '../format.ts';
-import { show } from '../text.ts';
+import { readable } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import type { QuestionOption, QuestionView } from './run-view.ts';
 import { viewObligation } from './view-obligations.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Clocks, elapsedMs, instantOf, nextLook, side } from '../../src/activities/clocks.ts';
+import { type Clocks, elapsedMs, nextLook, side } from '../../src/activities/clocks.ts';
+import { instantOf } from '../../src/base/instant.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
 const SETTLE = 60_000;

@@ -1,6 +1,6 @@
 import type { ActivityDeps } from '../../src/activities/deps.ts';
-import { LifeboatError } from '../../src/errors.ts';
-import { Secret } from '../../src/secret.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { Answer, SendOutcome, ServiceClient } from '../../src/service/client.ts';
 import { readMetrics } from '../../src/service/metrics.ts';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../../src/service/schemas.ts';

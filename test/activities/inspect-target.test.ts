@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { inspectTarget } from '../../src/activities/inspect-target.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
 import { backup, codes, FRESH, GIB, GUID, inspect, OTHER, platformWith, SOURCE } from './target.ts';

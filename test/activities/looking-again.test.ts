@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { InDoubt, Judgement, OnceActivity } from '../../src/activities/activity.ts';
 import { lookingAgain } from '../../src/activities/looking-again.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { contextOf } from './world.ts';
 
 const LANDED: Judgement<string> = { verdict: 'landed', output: 'it', evidence: null };

@@ -9,8 +9,8 @@ import type { ActivityContext } from '../../src/activities/activity.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 import { negativeTest } from '../../src/activities/negative-test.ts';
 import { encryptor } from '../../src/backup/encryptor.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { Keyring } from '../../src/keys/key-store.ts';
-import { Secret } from '../../src/secret.ts';
 
 const NEW = { fingerprint: 'cccccccccccc', key: new Secret('the-new-key-of-this-test') };
 const OLD = { fingerprint: 'aaaaaaaaaaaa', key: new Secret('an-old-key-of-this-test') };

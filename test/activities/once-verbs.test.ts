@@ -8,7 +8,7 @@ import { restart } from '../../src/activities/restart.ts';
 import { restoreBackup } from '../../src/activities/restore-backup.ts';
 import { restoreToTime } from '../../src/activities/restore-to-time.ts';
 import { update } from '../../src/activities/update.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { perform } from '../../src/runner/perform.ts';
 import type { Note, Performed } from '../../src/runner/performed.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';

@@ -4,7 +4,7 @@ import { pitrRange } from '../../src/activities/pitr-range.ts';
 import { preflight } from '../../src/activities/preflight.ts';
 import { recheck } from '../../src/activities/recheck.ts';
 import { updatesChangeable } from '../../src/activities/updates-changeable.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 import { fakeService } from './fake-service.ts';
 import { contextOf } from './world.ts';

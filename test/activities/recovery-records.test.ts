@@ -7,7 +7,7 @@ import { recordCard } from '../../src/activities/record-card.ts';
 import { recordProof } from '../../src/activities/record-proof.ts';
 import { recordRecovery } from '../../src/activities/record-recovery.ts';
 import { recordRotation } from '../../src/activities/record-rotation.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { afterOf } from '../../src/store/projections/follow-ups.ts';
 import { readKeyFact } from '../../src/store/projections/key-facts.ts';
 import { type FakeService, fakeService, STORED_KEY } from './fake-service.ts';

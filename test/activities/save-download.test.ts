@@ -7,10 +7,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { mostBytes } from '../../src/activities/check-download.ts';
 import { KEPT_FREE } from '../../src/activities/free-space.ts';
 import { saveDownload } from '../../src/activities/save-download.ts';
-import { LifeboatError } from '../../src/errors.ts';
-import { formatBytes } from '../../src/format.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
+import { formatBytes } from '../../src/base/format.ts';
+import { untrust } from '../../src/base/text.ts';
 import type { Download } from '../../src/service/client.ts';
-import { untrust } from '../../src/text.ts';
 
 /** Shaped like a backup: a header, a salt, and whole blocks. */
 const BYTES = Buffer.concat([Buffer.from('Salted__'), randomBytes(299_992)]);

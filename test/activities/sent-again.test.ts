@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sentAgain, sentWhenLetIn } from '../../src/activities/sent-again.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import type { SendOutcome } from '../../src/service/client.ts';
 
 const DONE: SendOutcome<string> = {

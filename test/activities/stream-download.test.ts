@@ -3,9 +3,9 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { streamDownload } from '../../src/activities/stream-download.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
+import { untrust } from '../../src/base/text.ts';
 import type { Download } from '../../src/service/client.ts';
-import { untrust } from '../../src/text.ts';
 
 const BYTES = Buffer.concat([Buffer.from('Salted__'), randomBytes(99_992)]);
 const SHA256 = createHash('sha256').update(BYTES).digest('hex');

@@ -4,7 +4,7 @@ import { updateLines } from '../../src/activities/doubt-action.ts';
 import { waitForBackup } from '../../src/activities/wait-for-backup.ts';
 import { waitForInstance } from '../../src/activities/wait-for-instance.ts';
 import { waitForRestore } from '../../src/activities/wait-for-restore.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { Backup, InstanceOverview, Restore } from '../../src/service/schemas.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
 import { contextOf } from './world.ts';

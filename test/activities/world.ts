@@ -1,6 +1,6 @@
 import type { ChangeContext, InDoubt, Judgement, OnceActivity } from '../../src/activities/activity.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { Answer, ServiceClient } from '../../src/service/client.ts';
 import { skewMs } from '../../src/service/clock-skew.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';

@@ -4,7 +4,7 @@ import { chmodSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import { NAMESPACE, publicKeyOf, signerOf, signText } from '../../src/approvals/ssh-signature.ts';
 import { verifySignature } from '../../src/approvals/verify-signature.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { signWith, somePeople } from './people.ts';
 
 const TEXT = 'restore backup 3 into orders\n';

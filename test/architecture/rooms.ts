@@ -11,18 +11,15 @@ export interface Room {
   readonly why: string;
 }
 
-const BOUNDED = 'src/bounded-file.ts';
-const ERRORS = 'src/errors.ts';
-const FORMAT = 'src/format.ts';
-/** Words for how many and how much: of the machines, because those use nothing else. */
-const QUANTITY = 'machines/parts/quantity.ts';
-const PATIENCE = 'src/patience.ts';
-const REDACT = 'src/redact.ts';
-const RUN_SHELL = 'src/run-shell.ts';
-const SECRET = 'src/secret.ts';
-const TEXT = 'src/text.ts';
-const TRUSTED = 'src/trusted-path.ts';
+const BASE = 'src/base';
+const ERRORS = `${BASE}/errors.ts`;
+const FORMAT = `${BASE}/format.ts`;
+const SECRET = `${BASE}/secret.ts`;
+const TEXT = `${BASE}/text.ts`;
 const VERBS = 'machines/verbs.ts';
+
+/** Of the base, what needs no system beneath it: machines may use it, too. */
+const PURE = ['failure', 'instant', 'quantity'].map((name) => `${BASE}/${name}.ts`);
 
 /** What every renderer says and asks alike; it needs no snapshot and no parser until a time is typed. */
 const VIEW_WORDS = ['break-glass', 'leaving', 'moment-reader', 'owed', 'question-key', 'zone'].map(
@@ -35,7 +32,7 @@ export const ROOMS: readonly Room[] = [
     files: 'machines/**',
     packages: ['xstate', 'zod'],
     node: [],
-    rooms: ['machines/parts', VERBS],
+    rooms: ['machines/parts', VERBS, ...PURE, `${BASE}/shell-quote.ts`],
     why: 'a machine is pure: it decides, the runner acts and knows the time',
   },
   {
@@ -49,56 +46,63 @@ export const ROOMS: readonly Room[] = [
     files: 'machines/parts/**',
     packages: ['type xstate', 'zod'],
     node: [],
-    rooms: [],
+    rooms: PURE,
     why: 'the parts of machines are words that every room may use, so they lean on nothing',
   },
   {
-    files: 'src/*.ts',
-    packages: [],
-    node: ['util'],
-    rooms: ['type machines/parts/failure.ts', QUANTITY],
+    files: `${BASE}/**`,
+    packages: ['zod'],
+    node: ['child_process', 'fs', 'module', 'path', 'sqlite', 'timers', 'util'],
+    rooms: [],
     why: 'what all rooms share leans on none of them',
-  },
-  {
-    files: 'src/{bounded-file,trusted-path}.ts',
-    packages: [],
-    node: ['fs', 'path', 'timers'],
-    rooms: [ERRORS, FORMAT, TEXT],
-    why: 'what a person names as a file is read by one hand, which knows whose it is and nothing of what is in it',
-  },
-  {
-    files: 'src/leave.ts',
-    packages: [],
-    node: ['fs', 'module'],
-    rooms: [],
-    why: 'the end of the process is of no room',
-  },
-  {
-    files: 'src/run-shell.ts',
-    packages: [],
-    node: ['child_process'],
-    rooms: [],
-    why: 'a command that a person names is run by one hand, which knows nothing of what it is for',
   },
   {
     files: 'src/cli.ts',
     packages: [],
     node: ['module'],
-    rooms: ['src/commands/main.ts'],
-    why: 'the way in loads only the commands, so that an old Node can still say what it needs',
+    rooms: ['src/cli/main.ts'],
+    why: 'the way in loads only the command line, so that an old Node can still say what it needs',
+  },
+  {
+    files: 'src/cli/**',
+    packages: [],
+    node: [],
+    rooms: ['*'],
+    why: 'the command line reads arguments and prints; it names every command, and loads the one that is meant',
+  },
+  {
+    files: 'src/compose/**',
+    packages: ['zod'],
+    node: ['fs', 'os', 'path', 'url'],
+    rooms: [
+      'machines',
+      'type src/activities/deps.ts',
+      'src/audit/transcript',
+      'src/cli',
+      'src/config',
+      'src/keys',
+      'src/plain/ask.ts',
+      'src/platform',
+      'src/runner',
+      'src/service',
+      'src/store',
+      'src/view',
+      BASE,
+    ],
+    why: 'the parts are put together here, for every command alike',
   },
   {
     files: 'src/commands/**',
     packages: [],
     node: [],
     rooms: ['*'],
-    why: 'the commands put the rooms together',
+    why: 'a command puts the rooms to use; only the command line knows the commands',
   },
   {
     files: 'src/config/**',
     packages: ['yaml', 'zod'],
     node: ['crypto', 'os', 'path'],
-    rooms: [BOUNDED, ERRORS, TEXT, TRUSTED],
+    rooms: [BASE],
     why: 'the config says what there is; it opens nothing and calls nobody',
   },
   {
@@ -114,38 +118,28 @@ export const ROOMS: readonly Room[] = [
       'type stream',
       'tls',
     ],
-    rooms: [
-      'type machines/parts/failure.ts',
-      'src/backup/beginning.ts',
-      BOUNDED,
-      ERRORS,
-      FORMAT,
-      REDACT,
-      SECRET,
-      TEXT,
-      TRUSTED,
-    ],
+    rooms: ['type src/base/failure.ts', 'src/backup/beginning.ts', BASE],
     why: 'the client knows the API and nothing of runs; undici is its only way to the network',
   },
   {
     files: 'src/backup/**',
     packages: [],
     node: ['crypto', 'events', 'fs', 'stream', 'zlib'],
-    rooms: ['type src/secret.ts', ERRORS, TEXT],
+    rooms: ['type src/base/secret.ts', BASE],
     why: 'a backup file is read from bytes and a key alone, wherever they come from',
   },
   {
     files: 'src/keys/**',
     packages: ['age-encryption', 'canonicalize', 'keytar', 'zod'],
-    node: ['crypto', 'fs', 'path', 'sqlite', 'timers'],
-    rooms: ['type src/store', 'src/store/projections/key-facts.ts', BOUNDED, ERRORS, SECRET, TEXT, TRUSTED],
+    node: ['crypto', 'fs', 'path', 'timers'],
+    rooms: ['type src/store', 'src/store/projections/key-facts.ts', BASE],
     why: 'keys are kept apart from whoever sends them: the key room never reaches the network',
   },
   {
     files: 'src/platform/**',
     packages: ['type undici', 'zod'],
     node: ['child_process', 'fs', 'os', 'path', 'timers'],
-    rooms: ['src/service', 'type machines/parts', ERRORS, REDACT, SECRET, TEXT],
+    rooms: ['src/service', 'type machines/parts', BASE],
     why: 'the platform is the world around the service: it knows applications and nothing of runs',
   },
   {
@@ -162,13 +156,8 @@ export const ROOMS: readonly Room[] = [
       `type ${VERBS}`,
       'type src/store/journal.ts',
       'src/store/projections',
-      'type src/secret.ts',
-      ERRORS,
-      FORMAT,
-      REDACT,
-      RUN_SHELL,
-      TEXT,
-      TRUSTED,
+      'type src/base/secret.ts',
+      BASE,
     ],
     why: 'an activity is one verb on the world; it neither decides the flow nor writes the journal',
   },
@@ -184,8 +173,8 @@ export const ROOMS: readonly Room[] = [
       'src/store/projections',
       'src/store/run-end.ts',
       'type src/activities/activity.ts',
-      'type src/secret.ts',
-      ERRORS,
+      'type src/base/secret.ts',
+      BASE,
     ],
     why: 'the runner is handed its journal and its activities, so it hosts every runbook on every store',
   },
@@ -205,16 +194,10 @@ export const ROOMS: readonly Room[] = [
       'worker_threads',
     ],
     rooms: [
-      'type machines/parts/failure.ts',
+      'type src/base/failure.ts',
       'machines/parts/obligation.ts',
       'machines/parts/recovery-verbs.ts',
-      ERRORS,
-      FORMAT,
-      PATIENCE,
-      RUN_SHELL,
-      SECRET,
-      TEXT,
-      TRUSTED,
+      BASE,
     ],
     why: 'the journal outlives every machine: it knows entries, not what they mean to a flow',
   },
@@ -227,38 +210,31 @@ export const ROOMS: readonly Room[] = [
       'src/store/run-entries.ts',
       'type src/store',
       'type src/runner',
-      'type src/secret.ts',
-      BOUNDED,
-      ERRORS,
-      FORMAT,
-      TEXT,
-      TRUSTED,
+      'type src/base/secret.ts',
+      BASE,
     ],
     why: 'an approval is a text and a signature: it knows neither the service nor the screen',
   },
   {
-    files: 'src/evidence/**',
+    files: 'src/report/**',
     packages: ['hono', 'zod'],
-    node: ['crypto', 'fs', 'path'],
+    node: [],
     rooms: [
       'src/store',
       'type machines/parts',
       'machines/parts/obligation.ts',
       VERBS,
       'machines/parts/states.ts',
-      'type src/secret.ts',
-      BOUNDED,
-      ERRORS,
-      FORMAT,
-      TEXT,
+
+      BASE,
     ],
-    why: 'evidence is computed from the journal alone, so that an auditor can do it again',
+    why: 'a report is computed from the journal alone, so that an auditor can do it again',
   },
   {
     files: 'src/audit/**',
     packages: ['zod'],
-    node: ['crypto'],
-    rooms: ['src/store', ERRORS, FORMAT, TEXT],
+    node: ['crypto', 'fs', 'path'],
+    rooms: ['src/store', BASE],
     why: 'an audit believes nothing that it was not handed: it recomputes what the store says of itself',
   },
   {
@@ -272,13 +248,15 @@ export const ROOMS: readonly Room[] = [
       'machines/parts/phases.ts',
       'machines/parts/question.ts',
       'machines/parts/states.ts',
-      'src/evidence/measure',
+      'src/report/measure',
       ERRORS,
       'type src/store',
       'src/store/growing.ts',
       'src/store/promised.ts',
       'src/store/sentence.ts',
-      'type src/secret.ts',
+      `type ${SECRET}`,
+      `type ${BASE}/failure.ts`,
+      `${BASE}/shell-quote.ts`,
       FORMAT,
       TEXT,
     ],
@@ -327,7 +305,7 @@ export const ROOMS: readonly Room[] = [
       'timers',
       'zlib',
     ],
-    rooms: ['src/backup/encryptor.ts', ERRORS, SECRET, TEXT],
+    rooms: ['src/backup/encryptor.ts', `${BASE}/duration.ts`, ERRORS, SECRET, `${BASE}/shell-quote.ts`, TEXT],
     why: 'the lab stands in for the service; sharing code with its client would hide the same mistake twice',
   },
 ];

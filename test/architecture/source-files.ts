@@ -6,7 +6,7 @@ import { allowancesOf, ROOMS, type Room } from './rooms.ts';
 export const ROOT = join(import.meta.dirname, '..', '..');
 
 export interface Import {
-  /** `src/errors.ts`, `node:fs/promises`, `zod`; `computed` when it is not written as a text. */
+  /** `src/base/errors.ts`, `node:fs/promises`, `zod`; `computed` when it is not written as a text. */
   readonly target: string;
   /** Erased when the program is built. `import { type A }` is not: the module is still loaded. */
   readonly typeOnly: boolean;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { auditShow } from '../../src/audit/audit-show.ts';
 import { sentenceOf } from '../../src/store/sentence.ts';
-import { rotation } from '../evidence/rotation.ts';
+import { rotation } from '../report/rotation.ts';
 
 test('every entry of a run is one sentence that a person understands', () => {
   expect(auditShow(rotation).map(({ text }) => text)).toEqual([

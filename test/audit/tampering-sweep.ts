@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { AuditReport } from '../../src/audit/audit.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { checkLog } from '../../src/store/log/check-log.ts';
 import { folderPlace, homePlace } from '../../src/store/log/places/folder-place.ts';
 import { compareProjections } from '../../src/store/projected.ts';

@@ -1,10 +1,10 @@
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { HttpCall } from '../../src/evidence/transcript/call.ts';
-import { transcriptPath } from '../../src/evidence/transcript/path.ts';
-import { openTranscript } from '../../src/evidence/transcript/transcript.ts';
-import { Secret } from '../../src/secret.ts';
+import type { HttpCall } from '../../src/audit/transcript/call.ts';
+import { transcriptPath } from '../../src/audit/transcript/path.ts';
+import { openTranscript } from '../../src/audit/transcript/transcript.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 
 const KEY = 'kq7Zp2+w/"x9 Lm4';

@@ -1,4 +1,4 @@
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 
 /**
  * The passphrase of all test backups: spaces, quotes and letters beyond ASCII must survive the way to

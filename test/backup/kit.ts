@@ -12,7 +12,7 @@ import { afterAll } from 'vitest';
 import type { KeyProfile } from '../../src/backup/backup-file.ts';
 import { deriveKey } from '../../src/backup/derive-key.ts';
 import { encryptor } from '../../src/backup/encryptor.ts';
-import type { Secret } from '../../src/secret.ts';
+import type { Secret } from '../../src/base/secret.ts';
 import { KEY } from './bytes.ts';
 
 export { KEY, noise } from './bytes.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { openContent } from '../../src/backup/open-content.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { backupOf, KEY, makeFolder, noise } from './kit.ts';
 
 const folder = makeFolder();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { probe } from '../../src/backup/probe.ts';
 import { probeKeys } from '../../src/backup/probe-keys.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { backupOf, KEY, makeFolder, openssl, PROFILES, run, seal } from './kit.ts';
 
 const OTHER = new Secret('another key');

@@ -7,7 +7,7 @@ import type { VerifyOptions } from '../../src/backup/backup-file.ts';
 import { ContentInspector } from '../../src/backup/content-inspector.ts';
 import { verifyFile } from '../../src/backup/verify-file.ts';
 import { verifyStream } from '../../src/backup/verify-stream.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { backupOf, KEY, makeFolder, noise, seal, tarOf } from './kit.ts';
 
 const verify = (file: Uint8Array, options: Partial<VerifyOptions> = {}) =>

@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EXIT } from '../../src/errors.ts';
+import { EXIT } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { chooseStore } from '../../src/keys/choose-store.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
-import { Secret } from '../../src/secret.ts';
 import type { Json, NewEntry } from '../../src/store/journal.ts';
 import { createSigner } from '../../src/store/log/signer.ts';
 import { prepareEntry } from '../../src/store/new-entry.ts';

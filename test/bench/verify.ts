@@ -8,7 +8,7 @@ import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { encryptor } from '../../src/backup/encryptor.ts';
 import { verifyFile } from '../../src/backup/verify-file.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { timed } from './timed.ts';
 
 export interface BenchVerifyOptions {

@@ -1,13 +1,13 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
-import { adoptKey } from '../../src/commands/adopt-key.ts';
-import { askForKeys } from '../../src/commands/ask-for-keys.ts';
-import type { CommandContext } from '../../src/commands/context.ts';
+import { Secret } from '../../src/base/secret.ts';
+import type { CommandContext } from '../../src/cli/context.ts';
+import { adoptKey } from '../../src/compose/adopt-key.ts';
+import { askForKeys } from '../../src/compose/ask-for-keys.ts';
 import { checkOfGenerated, generateKey } from '../../src/keys/generate-key.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { memoryStore } from '../../src/keys/memory-store.ts';
-import { Secret } from '../../src/secret.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { answerToTheChange, LOST, makeWorld, obedient, reaches, sending } from '../runner/world.ts';
 

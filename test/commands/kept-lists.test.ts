@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import type { CommandContext } from '../../src/commands/context.ts';
+import type { CommandContext } from '../../src/cli/context.ts';
 import { keptLists } from '../../src/commands/doctor/kept-lists.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { memoryStore } from '../../src/keys/memory-store.ts';

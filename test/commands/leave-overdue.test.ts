@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { PATIENCE_MS, patienceFrom, watchOverdue } from '../../src/commands/leave-overdue.ts';
+import { PATIENCE_MS, patienceFrom, watchOverdue } from '../../src/commands/run/leave-overdue.ts';
 
 const MINUTE = 60_000;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { gatherObligations, owedBy } from '../../src/commands/open-obligations.ts';
+import { gatherObligations, owedBy } from '../../src/compose/open-follow-ups.ts';
 import { appendHolding } from '../../src/runner/holds.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
 import type { Journal } from '../../src/store/journal.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
-import type { CommandContext } from '../../src/commands/context.ts';
-import { readSecretFile } from '../../src/commands/read-secret-file.ts';
+import type { CommandContext } from '../../src/cli/context.ts';
+import { readSecretFile } from '../../src/cli/read-secret-file.ts';
 
 const KEY = 'a key of several words';
 

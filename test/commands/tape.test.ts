@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { openTape } from '../../src/commands/tape.ts';
-import { transcriptPath } from '../../src/evidence/transcript/path.ts';
+import { transcriptPath } from '../../src/audit/transcript/path.ts';
+import { openTape } from '../../src/compose/request-recorder.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 
 const RUN = '01K0000000000000000000000A';

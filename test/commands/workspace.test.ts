@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openWorkspace } from '../../src/commands/workspace.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { openWorkspace } from '../../src/compose/workspace.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
-import { Secret } from '../../src/secret.ts';
 import { createSigner } from '../../src/store/log/signer.ts';
 import { auditHome, codesOf, openSealed } from '../audit/sealed-journal.ts';
 import { temporaryHome } from '../store/temporary-home.ts';

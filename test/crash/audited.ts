@@ -1,6 +1,6 @@
 import type { AuditReport } from '../../src/audit/audit.ts';
 import { auditStore } from '../../src/commands/audit/audit-store.ts';
-import { openReaderOf } from '../../src/commands/store-of.ts';
+import { openReaderOf } from '../../src/compose/store-of.ts';
 import { LOG_STREAM } from '../../src/store/journal.ts';
 import { LogBegun } from '../../src/store/log/log-entries.ts';
 

@@ -1,6 +1,6 @@
 import type { Obligation } from '../../machines/parts/obligation.ts';
-import { gatherObligations } from '../../src/commands/open-obligations.ts';
-import { openReaderOf } from '../../src/commands/store-of.ts';
+import { gatherObligations } from '../../src/compose/open-follow-ups.ts';
+import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import type { Call } from '../e2e/foreign/call.ts';
 import type { Wish } from '../e2e/foreign/capi.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
-import { parse } from '../../src/commands/program.ts';
+import { parse } from '../../src/cli/program.ts';
 import { commandsIn } from './commands-in.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
-import { EXIT, EXIT_CODES } from '../../src/errors.ts';
+import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
 import { fillBlocks } from './blocks.ts';
 import { diagramOf, sharedDiagrams } from './diagram.ts';
 import { stepTableOf } from './step-table.ts';

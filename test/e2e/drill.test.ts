@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { Report } from '../../src/evidence/report/model.ts';
+import { Report } from '../../src/report/model/model.ts';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
 import { isRunning, type SeenProcess, watchTree } from './process-tree.ts';
 import { copyProduct, drillBelow, type Ended, type Product, runProduct } from './product.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { EXIT, EXIT_CODES } from '../../src/errors.ts';
+import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
 import type { Call, Trouble } from './foreign/call.ts';
 import { type House, type HouseOptions, ROTATE } from './house.ts';
 import type { Ended } from './product.ts';

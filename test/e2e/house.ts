@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openReaderOf } from '../../src/commands/store-of.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { openReaderOf } from '../../src/compose/store-of.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
-import { Secret } from '../../src/secret.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { createSigner, type Signer } from '../../src/store/log/signer.ts';
 import type { ForeignOptions } from './foreign/options.ts';

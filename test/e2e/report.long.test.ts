@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Comparison } from '../../src/evidence/comparison.ts';
-import { Report } from '../../src/evidence/report/model.ts';
-import { readHtml } from '../evidence/html-words.ts';
+import { Comparison } from '../../src/report/comparison.ts';
+import { Report } from '../../src/report/model/model.ts';
+import { readHtml } from '../report/html-words.ts';
 import { copyProduct, drillBelow, type Ended, type Product, runProduct } from './product.ts';
 
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { openReaderOf } from '../../src/commands/store-of.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { openReaderOf } from '../../src/compose/store-of.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
-import { Secret } from '../../src/secret.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { CANARIES } from '../e2e/house.ts';
 import { type Ended, type Product, runProduct } from '../e2e/product.ts';

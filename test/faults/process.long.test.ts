@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EXIT } from '../../src/errors.ts';
+import { EXIT } from '../../src/base/errors.ts';
 import { copyProduct, type Product } from '../e2e/product.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 import type { Plan } from './director.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LifeboatError } from '../../src/errors.ts';
+import type { LifeboatError } from '../../src/base/errors.ts';
 import { json } from '../service/fault-server.ts';
 import { rejection, serve } from '../service/serve.ts';
 

@@ -1,4 +1,4 @@
-import { EXIT } from '../../src/errors.ts';
+import { EXIT } from '../../src/base/errors.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import type { Plan } from './director.ts';
 import type { Verdict } from './table.ts';

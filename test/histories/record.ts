@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
-import { openReaderOf } from '../../src/commands/store-of.ts';
+import { openReaderOf } from '../../src/compose/store-of.ts';
 import { leafText } from '../../src/store/leaf.ts';
 import { CASES, type Flow, V0_CASES, walk } from '../e2e/flows.ts';
 import type { Call, Trouble } from '../e2e/foreign/call.ts';

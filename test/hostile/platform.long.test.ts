@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { show } from '../../src/text.ts';
+import { show } from '../../src/base/text.ts';
 import { isTypeable } from '../../src/view/paper/shell-text.ts';
 import { CANARIES } from '../e2e/house.ts';
 import { type StrangeHouse, type StrangeOptions, useStrangers } from '../e2e/stranger.ts';

@@ -103,7 +103,7 @@ describe.skipIf(!hasProc)('a process that holds keys', () => {
   );
 
   test('prints an error that nothing caught as it prints every other', async () => {
-    const file = join(import.meta.dirname, '../../src/commands/keep-private.ts');
+    const file = join(import.meta.dirname, '../../src/cli/keep-private.ts');
     const script = `(await import(${JSON.stringify(file)})).keepPrivate(); setTimeout(() => { throw new Error('\\u001b]0;HURT\\u0007') })`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
     let said = '';

@@ -1,7 +1,7 @@
 import type { Entry, Json } from '../../src/store/journal.ts';
 import { type RunEntryType, readRunEntry, runEntry } from '../../src/store/run-entries.ts';
-import { recovery } from '../evidence/recovery.ts';
-import { rotation } from '../evidence/rotation.ts';
+import { recovery } from '../report/recovery.ts';
+import { rotation } from '../report/rotation.ts';
 
 /*
  * Records of runs in which every text says something hostile: as a service, a platform or whoever could write into the database

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
-import type { Failure } from '../../machines/parts/failure.ts';
-import { printError } from '../../src/commands/print-error.ts';
-import { printJson } from '../../src/commands/print-json.ts';
+import { errorFrom } from '../../src/base/errors.ts';
+import type { Failure } from '../../src/base/failure.ts';
+import { printError } from '../../src/cli/print-error.ts';
+import { printJson } from '../../src/cli/print-json.ts';
 import { printFacts } from '../../src/commands/service/print-facts.ts';
-import { errorFrom } from '../../src/errors.ts';
 import { describeOwed } from '../../src/plain/describe-owed.ts';
 import { describeQuestion } from '../../src/plain/describe-question.ts';
 import { paperLines } from '../../src/plain/paper.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
 import { verifyStream } from '../../src/backup/verify-stream.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { extractBaseBackup } from '../../src/lab/engine/extract.ts';
 import { backupOf, KEY, tarOf } from '../backup/kit.ts';
 import { actingIn } from './acting.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { openVault } from '../../src/keys/vault.ts';
-import { Secret } from '../../src/secret.ts';
 import { describeWith } from './programs.ts';
 import { withFolder } from './session-bus.ts';
 

@@ -3,9 +3,9 @@ import { chmod, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { chooseStore } from '../../src/keys/choose-store.ts';
 import { readPassphraseFile } from '../../src/keys/passphrase-file.ts';
-import { Secret } from '../../src/secret.ts';
 
 let folder: string;
 let file: string;

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { errorFrom } from '../../src/errors.ts';
+import { errorFrom } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { KeyStore } from '../../src/keys/key-store.ts';
-import { Secret } from '../../src/secret.ts';
 
 export interface Request {
   readonly verb: keyof Omit<KeyStore, 'kind' | 'description'> | 'fingerprint' | 'signingKey';

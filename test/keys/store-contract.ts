@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import type { KeyStore } from '../../src/keys/key-store.ts';
-import { Secret } from '../../src/secret.ts';
 
 /** What every key store promises. `open` gives a store of its own, empty, for each test. */
 export function promisesOfAStore(open: () => Promise<KeyStore>): void {

@@ -3,12 +3,12 @@
  * Arguments: `os <home>`, or `vault <path> <passphrase> <workFactor>`.
  */
 import { createInterface } from 'node:readline';
-import { failureOf } from '../../src/errors.ts';
+import { failureOf } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { KeyStore } from '../../src/keys/key-store.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openOsStore } from '../../src/keys/os-store.ts';
 import { openVault } from '../../src/keys/vault.ts';
-import { Secret } from '../../src/secret.ts';
 import type { Request } from './remote-store.ts';
 
 const [kind, place = '', passphrase = '', workFactor = ''] = process.argv.slice(2);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { openVault } from '../../src/keys/vault.ts';
-import { Secret } from '../../src/secret.ts';
 import { startRemoteStore } from './remote-store.ts';
 
 const PASSPHRASE = 'correct horse battery';

@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import type { KeyStore } from '../../src/keys/key-store.ts';
 import { openVault } from '../../src/keys/vault.ts';
 import { openItems, sealItems } from '../../src/keys/vault-format.ts';
-import { Secret } from '../../src/secret.ts';
 import { startRemoteStore } from './remote-store.ts';
 import { promisesOfAStore } from './store-contract.ts';
 

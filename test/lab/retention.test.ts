@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { createLabClock } from '../../src/lab/clock.ts';
 import { InstanceBackups } from '../../src/lab/manager/instance-backups.ts';
 import { expiredBackups } from '../../src/lab/manager/retention.ts';
 import { BackupStore } from '../../src/lab/manager/store.ts';
 import { isOpen, TaskQueue, type TaskStatus } from '../../src/lab/manager/task-queue.ts';
-import { Secret } from '../../src/secret.ts';
 import { until } from './helpers.ts';
 
 const HOUR = 3_600_000;

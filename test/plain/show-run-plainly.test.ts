@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
 import { QUIET_MS } from '../../src/view/question-key.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatBytes, formatElapsed, formatSpan } from '../../src/format.ts';
+import { formatBytes, formatElapsed, formatSpan } from '../../src/base/format.ts';
 import { formatTable } from '../../src/plain/table.ts';
 import { canDraw, speaksUnicode } from '../../src/plain/terminal.ts';
 import { cells, cutText } from '../../src/plain/width.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { failureOf } from '../../src/errors.ts';
+import { failureOf } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { openPlatform } from '../../src/platform/open.ts';
-import { Secret } from '../../src/secret.ts';
 import { rejection } from '../service/serve.ts';
 import { problem } from './capi-changes.ts';
 import { startCapi, TOKEN } from './capi-server.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { failureOf } from '../../src/errors.ts';
+import { failureOf } from '../../src/base/errors.ts';
 import { rejection } from '../service/serve.ts';
 import { problem } from './capi-changes.ts';
 import { type ModelBinding, stamp } from './capi-model.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { failureOf } from '../../src/errors.ts';
+import { failureOf } from '../../src/base/errors.ts';
 import { rejection } from '../service/serve.ts';
 import { stamp } from './capi-model.ts';
 import { scene } from './world.ts';

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { failureOf } from '../../src/errors.ts';
+import { failureOf } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { openPlatform } from '../../src/platform/open.ts';
 import type { Pace } from '../../src/platform/wait.ts';
-import { Secret } from '../../src/secret.ts';
 import { type ForeignCapiOptions, startForeignCapi } from '../e2e/foreign/capi.ts';
 import { rejection } from '../service/serve.ts';
 import { PACE, RUN } from './world.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { DEFAULT_PACE, waitFor } from '../../src/platform/wait.ts';
 import { PACE } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { BoundApp } from '../../machines/parts/recovery-verbs.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { openPlatform } from '../../src/platform/open.ts';
 import type { Platform, RebindOptions } from '../../src/platform/platform.ts';
-import { Secret } from '../../src/secret.ts';
 import type { ModelApp, ModelBinding } from './capi-model.ts';
 import { type CapiServer, startCapi, TOKEN } from './capi-server.ts';
 

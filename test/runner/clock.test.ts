@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clockMark, watchClock } from '../../src/commands/watch-clock.ts';
+import { clockMark, watchClock } from '../../src/commands/run/watch-clock.ts';
 import { movedMeanwhile } from '../../src/runner/clock-notes.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 

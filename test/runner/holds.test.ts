@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { AnyActivity, SendContext } from '../../src/activities/activity.ts';
-import { failureOf } from '../../src/errors.ts';
+import { failureOf } from '../../src/base/errors.ts';
 import { takeLedger } from '../../src/runner/call.ts';
 import { Holds } from '../../src/runner/holds.ts';
 import type { Journal } from '../../src/store/journal.ts';

@@ -1,4 +1,4 @@
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import type { Hold, Journal } from '../../src/store/journal.ts';
 
 /** A journal whose holds last as the test says, as leases of a database elsewhere do. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { autopilot } from '../../src/commands/autopilot.ts';
+import { autopilot } from '../../src/commands/run/autopilot.ts';
 import { makeWorld, obedient, reaches } from './world.ts';
 
 describe('the journal of a run that was left', () => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { older, runbookOf, runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { owedBy } from '../../src/commands/open-obligations.ts';
-import { reportOf } from '../../src/commands/run-report.ts';
+import { reportOf } from '../../src/commands/run/run-report.ts';
+import { owedBy } from '../../src/compose/open-follow-ups.ts';
 import { findRun } from '../../src/runner/runs.ts';
 import { rotateKey1 } from '../machines/rotate-key-1.ts';
 import { makeWorld, obedient, reaches } from './world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { statePath } from '../../machines/parts/states.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { listRuns } from '../../src/runner/runs.ts';
-import { Secret } from '../../src/secret.ts';
 import { answerToTheChange, LOST, landed, makeWorld, obedient, reaches, sending } from './world.ts';
 
 const refused = {

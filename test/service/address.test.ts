@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LifeboatError } from '../../src/errors.ts';
+import type { LifeboatError } from '../../src/base/errors.ts';
 import { addressFrom, placeOf } from '../../src/service/address.ts';
 import { skewMs } from '../../src/service/clock-skew.ts';
 

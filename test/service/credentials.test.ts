@@ -1,7 +1,7 @@
 import { Agent } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import type { LifeboatError } from '../../src/errors.ts';
-import { Secret } from '../../src/secret.ts';
+import type { LifeboatError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { CallOptions } from '../../src/service/call.ts';
 import { authorise } from '../../src/service/interceptors.ts';
 import { answer, type FaultServer, json, type Respond, startFaultServer } from './fault-server.ts';

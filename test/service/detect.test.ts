@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { addressFrom } from '../../src/service/address.ts';
 import { detectRevision } from '../../src/service/detect.ts';
 import { answer, json, type Respond, startFaultServer } from './fault-server.ts';

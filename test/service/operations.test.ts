@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { Leave } from '../../src/service/call.ts';
 import type { SendOutcome, ServiceClient } from '../../src/service/client.ts';
 import type { Operation, Revision } from '../../src/service/revisions.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import type { LifeboatError } from '../../src/errors.ts';
+import type { LifeboatError } from '../../src/base/errors.ts';
 import type { Exchange } from '../../src/service/call.ts';
 import { answer, json, startFaultServer } from './fault-server.ts';
 import { clientAt, rejection, serve, TOKEN_WORD } from './serve.ts';

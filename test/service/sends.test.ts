@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { Exchange } from '../../src/service/call.ts';
 import type { SendOutcome } from '../../src/service/client.ts';
 import { answer, json, startFaultServer } from './fault-server.ts';

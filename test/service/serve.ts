@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { addressFrom } from '../../src/service/address.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import { openService, type ServiceOptions } from '../../src/service/open.ts';

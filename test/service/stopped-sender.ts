@@ -1,5 +1,5 @@
-import { LifeboatError } from '../../src/errors.ts';
-import { Secret } from '../../src/secret.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { addressFrom } from '../../src/service/address.ts';
 import { openService } from '../../src/service/open.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { holdToken } from '../../src/service/token-cache.ts';
 
 test('a token that was read for the next call is that of the next call, and of no other', async () => {

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { failureOf } from '../../src/errors.ts';
+import { failureOf } from '../../src/base/errors.ts';
 import type { StreamName } from '../../src/store/journal.ts';
 import { PROJECTIONS } from '../../src/store/projections/all.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Report } from '../../src/evidence/report/model.ts';
+import { Report } from '../../src/report/model/model.ts';
 import type { Trouble } from '../e2e/foreign/call.ts';
 import { ANSWERED, type House, openHouse, ROTATE } from '../e2e/house.ts';
 import { copyProduct, type Product, type Running } from '../e2e/product.ts';

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { createSigner, type Signer } from '../../src/store/log/signer.ts';
 
 /** A signer with a fresh key: an installation of its own. */

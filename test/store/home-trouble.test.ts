@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { failureOf } from '../../src/errors.ts';
+import { failureOf } from '../../src/base/errors.ts';
 import { openIn, readIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 

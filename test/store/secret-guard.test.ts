@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { canonicalBody } from '../../src/store/canonical.ts';
 import type { Json } from '../../src/store/journal.ts';
 import { createSecretGuard } from '../../src/store/secret-guard.ts';

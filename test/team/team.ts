@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openReaderOf } from '../../src/commands/store-of.ts';
+import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { openWire, type Wire } from '../crash/wire.ts';
 import { CANARIES, type House, type HouseOptions, openHouse } from '../e2e/house.ts';

@@ -1,4 +1,4 @@
-import type { LifeboatError } from '../../src/errors.ts';
+import type { LifeboatError } from '../../src/base/errors.ts';
 import type { RunAnswer, RunEnd, RunPort } from '../../src/view/run-port.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { firstFrame } from '../../src/tui/first-frame.ts';
 import { showRun } from '../../src/tui/show-run.tsx';
 import type { RunEnd } from '../../src/view/run-port.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { seconds } from '../../src/evidence/render/words.ts';
 import { formatSummary } from '../../src/plain/summary.ts';
+import { seconds } from '../../src/report/render/words.ts';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { objectiveLine } from '../../src/tui/parts/objectives.ts';
 import type { ObjectiveView } from '../../src/view/run-view.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import type { ActivityContext, AnyActivity } from '../../src/activities/activity.ts';
-import { portOf } from '../../src/commands/run-port.ts';
+import { portOf } from '../../src/commands/run/run-port.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
 import { answerToTheChange, makeWorld, obedient, reaches } from '../runner/world.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Obligation } from '../../machines/parts/obligation.ts';
 import { oweLines, oweRow } from '../../src/view/owe.ts';
-import { at, obligations } from '../evidence/recovery.ts';
+import { at, obligations } from '../report/recovery.ts';
 
 const now = new Date(at(1125));
 const run = { instance: 'orders', now, runId: '01R', runbook: 'restore-backup', operator: 'Ada' };

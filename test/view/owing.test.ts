@@ -5,7 +5,7 @@ import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
-import { at, journalOf, obligations, recovery, started, story } from '../evidence/recovery.ts';
+import { at, journalOf, obligations, recovery, started, story } from '../report/recovery.ts';
 import { owingRunbook } from './owing-runbook.ts';
 
 const choice: Question = { kind: 'choice', prompt: 'go on?', options: [] };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PaperAction, PaperStep } from '../../machines/parts/paper-step.ts';
-import { show } from '../../src/text.ts';
+import { show } from '../../src/base/text.ts';
 import { renderPaper } from '../../src/view/paper/render-paper.ts';
 import { isTypeable } from '../../src/view/paper/shell-text.ts';
 import type { PaperSites } from '../../src/view/paper/site.ts';

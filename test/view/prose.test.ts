@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { proseOf, runbookNamed } from '../../src/commands/runbook-files.ts';
+import { proseOf, runbookNamed } from '../../src/compose/runbook-files.ts';
 import { layOver, proseByState } from '../../src/view/prose.ts';
 
 const RUNBOOK = proseByState(`# A runbook

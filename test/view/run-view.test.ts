@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
-import { LifeboatError } from '../../src/errors.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import type { Run } from '../../src/runner/run.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';

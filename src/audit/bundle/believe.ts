@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { counted } from '../../format.ts';
+import { counted } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
 import { type Entry, LOG_STREAM } from '../../store/journal.ts';
 import type { Anchor } from '../../store/log/anchor.ts';
 import { type Checkpoint, readCheckpoint } from '../../store/log/checkpoint.ts';
@@ -7,7 +8,6 @@ import { LOG_BEGUN, LogBegun } from '../../store/log/log-entries.ts';
 import { parsePublicKeys } from '../../store/log/named-keys.ts';
 import { claimOf } from '../../store/log/places/place.ts';
 import type { ShownTree } from '../../store/log/tree-proof.ts';
-import { show } from '../../text.ts';
 import type { Findings } from '../verdict.ts';
 
 /** What an auditor has got from elsewhere. */

@@ -1,4 +1,4 @@
-import { printableJson } from '../../text.ts';
+import { printableJson } from '../../base/text.ts';
 import { linesOf } from './read-log.ts';
 import type { BundleFiles } from './tar.ts';
 

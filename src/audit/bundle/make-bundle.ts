@@ -1,4 +1,4 @@
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import { type JournalReader, LOG_STREAM, type StreamName } from '../../store/journal.ts';
 import { type Anchor, anchorOf } from '../../store/log/anchor.ts';
 import { claimOf } from '../../store/log/places/place.ts';

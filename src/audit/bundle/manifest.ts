@@ -1,8 +1,8 @@
 import { hash, type KeyObject } from 'node:crypto';
+import { show } from '../../base/text.ts';
 import { MAX_NOTE_BYTES, openNote, textOf } from '../../store/log/signed-note.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import { isStreamName } from '../../store/new-entry.ts';
-import { show } from '../../text.ts';
 import type { Findings } from '../verdict.ts';
 import type { BundleFiles } from './tar.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { show } from '../../base/text.ts';
 import { isCanonical, refuseDepth } from '../../store/canonical.ts';
 import type { StoredEntry } from '../../store/journal.ts';
 import { leafText } from '../../store/leaf.ts';
@@ -6,7 +7,6 @@ import { leafHash } from '../../store/log/merkle.ts';
 import { openTree, type ShownTree } from '../../store/log/tree-proof.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { isEnd, mayFollowEnd } from '../../store/run-end.ts';
-import { show } from '../../text.ts';
 import type { Findings } from '../verdict.ts';
 import { proofText } from './show-log.ts';
 

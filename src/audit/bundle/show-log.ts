@@ -1,4 +1,4 @@
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import { canonicalBody } from '../../store/canonical.ts';
 import type { Entry, JournalReader, StreamName } from '../../store/journal.ts';
 import { hashOf, leafText } from '../../store/leaf.ts';

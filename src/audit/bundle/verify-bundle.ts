@@ -1,11 +1,11 @@
-import { counted, formatTime } from '../../format.ts';
+import { counted, formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
 import type { StoredEntry } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
 import { lossesIn, lossInWords } from '../../store/log/losses.ts';
 import { believedKeys, namedKey, parsePublicKeys } from '../../store/log/named-keys.ts';
 import { claimOf } from '../../store/log/places/place.ts';
 import { entryOf } from '../../store/new-entry.ts';
-import { show } from '../../text.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
 import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
 import { approvalFiles } from './approvals.ts';

@@ -3,8 +3,8 @@ import type { ApprovalGate } from '../../approvals/gate.ts';
 import { signCommand } from '../../approvals/refusals.ts';
 import { isExpired, momentSinceAsked, standingOf } from '../../approvals/standing.ts';
 import type { Signers } from '../../approvals/verify-signature.ts';
-import { failureOf } from '../../errors.ts';
-import { formatTime } from '../../format.ts';
+import { failureOf } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
 import type { RunState } from '../../runner/run.ts';
 import type { ApprovalView } from '../../view/run-view.ts';
 

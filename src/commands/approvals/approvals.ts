@@ -9,19 +9,19 @@ import {
   approvalOnDisk,
   verifyApproval,
 } from '../../approvals/verify-approval.ts';
-import { readBounded, whyUnread } from '../../bounded-file.ts';
+import { readBounded, whyUnread } from '../../base/bounded-file.ts';
+import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { printJson } from '../../cli/print-json.ts';
+import { printTable } from '../../cli/print-table.ts';
+import { openJournalIfAny } from '../../compose/reading.ts';
+import { loginName, openKeys, openWorkspace, type Workspace } from '../../compose/workspace.ts';
 import { homeFolder, loadConfig } from '../../config/load.ts';
-import { EXIT, failureOf, LifeboatError } from '../../errors.ts';
-import { formatTime } from '../../format.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import { findRun, openRuns } from '../../runner/runs.ts';
 import type { Json } from '../../store/journal.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { printJson } from '../print-json.ts';
-import { printTable } from '../print-table.ts';
-import { openJournalIfAny } from '../reading.ts';
-import { loginName, openKeys, openWorkspace, type Workspace } from '../workspace.ts';
 import { rulesOf } from './gate-of-run.ts';
 
 /** `lifeboat approvals [RUN]`: what has to be approved now, in open runs, and how far it is. Exit 3 while something waits. */

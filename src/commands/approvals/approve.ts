@@ -8,14 +8,14 @@ import {
 } from '../../approvals/challenge.ts';
 import { sshKeygen } from '../../approvals/ssh-keygen.ts';
 import { NAMESPACE, publicKeyOf, signerOf, signText } from '../../approvals/ssh-signature.ts';
-import { dropLink, readBounded, whyUnread } from '../../bounded-file.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
+import { dropLink, readBounded, whyUnread } from '../../base/bounded-file.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { openKeys } from '../../compose/workspace.ts';
 import { openAsking } from '../../plain/ask.ts';
 import { createSigner } from '../../store/log/signer.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { stopSignal } from '../lab.ts';
-import { openKeys } from '../workspace.ts';
+import { stopSignal } from '../lab/lab.ts';
 
 interface ApproveFlags {
   readonly key?: string;

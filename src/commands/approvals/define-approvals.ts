@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Define, json } from '../define.ts';
+import { type Define, json } from '../../cli/define.ts';
 import { APPROVE_HELP } from './help-text.ts';
 
 /** The commands of the second person, and of whoever waits for one. */

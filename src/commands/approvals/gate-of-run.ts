@@ -4,11 +4,11 @@ import { nobodyNamed } from '../../approvals/refusals.ts';
 import type { Operator } from '../../approvals/same-person.ts';
 import { publicKeyOf } from '../../approvals/ssh-signature.ts';
 import type { ApprovalRules } from '../../approvals/verify-approval.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { DrivenRun } from '../../compose/instances.ts';
+import { loginName, type Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import type { DrivenRun } from '../sites.ts';
-import { loginName, type Workspace } from '../workspace.ts';
 import { planOfState } from './plan-of-state.ts';
 import { refuseNobody } from './required.ts';
 

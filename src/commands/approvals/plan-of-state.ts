@@ -5,12 +5,12 @@ import { begunOf } from '../../approvals/begun.ts';
 import type { Plan } from '../../approvals/plan.ts';
 import { asksFor } from '../../approvals/policy.ts';
 import { isAskedOnRecord } from '../../approvals/standing.ts';
+import type { DrivenRun } from '../../compose/instances.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { questionOf } from '../../runner/answer.ts';
 import type { RunState } from '../../runner/run.ts';
 import { viewFact } from '../../view/build-run-view.ts';
 import { plannedSteps } from '../../view/plan-view.ts';
-import type { DrivenRun } from '../sites.ts';
 import { needsApproval, riskOf } from './required.ts';
 
 /**

@@ -1,15 +1,15 @@
 import { hostname, userInfo } from 'node:os';
 import { admitted, type Present } from '../../approvals/begun.ts';
 import { keptRevoked, keptSigners } from '../../approvals/kept-files.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { DrivenRun } from '../../compose/instances.ts';
+import { loginName, type Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
 import type { Admitted } from '../../runner/run.ts';
 import type { Entry } from '../../store/journal.ts';
 import type { Who } from '../../store/run-entries.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import type { DrivenRun } from '../sites.ts';
-import { loginName, type Workspace } from '../workspace.ts';
 import { levelOf } from './required.ts';
 
 /** Who this process is, for the record: the config's word for it, and the system's. */

@@ -1,6 +1,10 @@
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { counted } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { openStoreOf } from '../../compose/store-of.ts';
+import { type OpenedStore, openChecked, workspaceOf } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { counted } from '../../format.ts';
 import { isGrave } from '../../runner/in-doubt.ts';
 import { lostCallEntries } from '../../runner/lost-calls.ts';
 import { type Hold, type Journal, type Json, LOG_STREAM, type NewEntry } from '../../store/journal.ts';
@@ -11,12 +15,8 @@ import { markOf } from '../../store/log/losses.ts';
 import { folderOf } from '../../store/log/places/place.ts';
 import type { LostCall, SeenCheckpoint, Trouble } from '../../store/log/rollback.ts';
 import { isStreamName } from '../../store/new-entry.ts';
-import { show } from '../../text.ts';
 import { whoIs } from '../approvals/present.ts';
-import type { CommandContext } from '../context.ts';
 import { confirmTyped } from '../store/confirm.ts';
-import { openStoreOf } from '../store-of.ts';
-import { type OpenedStore, openChecked, workspaceOf } from '../workspace.ts';
 
 /** Checkpoints of one place that are held against the store; a place is read for some seconds only. */
 const MOST_CHECKPOINTS = 4_096;

@@ -1,8 +1,8 @@
-import { EXIT, LifeboatError } from '../../errors.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { openReaderOf } from '../../compose/store-of.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
-import type { CommandContext } from '../context.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
-import { openReaderOf } from '../store-of.ts';
 
 /**
  * `lifeboat audit anchor [RUN]`: the head of the store in one line for the ticket; it pins every run and

@@ -1,15 +1,15 @@
 import { type AuditOptions, type AuditReport, auditVerify } from '../../audit/audit.ts';
+import { transcriptOf } from '../../audit/transcript/path.ts';
 import type { Finding } from '../../audit/verdict.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import { placesHere } from '../../compose/checkpoint-places.ts';
+import { openUnchecked, type StoreContext } from '../../compose/store-of.ts';
 import { homeFolder, storeNamed } from '../../config/load.ts';
 import { isPostgres } from '../../config/store-address.ts';
-import { LifeboatError } from '../../errors.ts';
-import { transcriptOf } from '../../evidence/transcript/path.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { JournalReader, StreamName } from '../../store/journal.ts';
 import { isStreamName } from '../../store/new-entry.ts';
-import { show } from '../../text.ts';
-import { placesHere } from '../checkpoint-places.ts';
-import { openUnchecked, type StoreContext } from '../store-of.ts';
 import { storedKey } from './stored-key.ts';
 
 /**

@@ -4,14 +4,14 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { runbookOf } from '../../../machines/index.ts';
 import type { BundleFiles } from '../../audit/bundle/tar.ts';
+import { printableJson } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { packageRoot } from '../../compose/package-root.ts';
 import type { RunSummary } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
-import { printableJson } from '../../text.ts';
 import { drawingsOf, machineTable } from '../../view/machine-drawing.ts';
 import { plannedSteps } from '../../view/plan-view.ts';
-import type { CommandContext } from '../context.ts';
-import { packageRoot } from '../package-root.ts';
-import { pathOf } from '../refuse-unsupported.ts';
+import { pathOf } from '../run/refuse-unsupported.ts';
 import { planText } from './plan-text.ts';
 import { reportFiles } from './report-files.ts';
 

@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import type { BundleSource } from '../../audit/bundle/make-bundle.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { isTaken, notWritten, writeNewFile } from '../../cli/write-new-file.ts';
+import { openReaderOf } from '../../compose/store-of.ts';
+import { openKeys } from '../../compose/workspace.ts';
 import { homeFolder, loadConfig, tokenVariables } from '../../config/load.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { findRun, type RunSummary } from '../../runner/runs.ts';
-import { Secret } from '../../secret.ts';
 import { type Entry, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
 import { installationOf } from '../../store/log/checkpoint.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
-import { openReaderOf } from '../store-of.ts';
-import { openKeys } from '../workspace.ts';
-import { isTaken, notWritten, writeNewFile } from '../write-new-file.ts';
 
 interface ExportFlags {
   readonly out?: string;
@@ -124,7 +124,7 @@ async function sourceOf(
   guard: SecretGuard,
 ): Promise<BundleSource> {
   const { notesOfRun } = await import('../../audit/bundle/notes-of-run.ts');
-  const { placesHere } = await import('../checkpoint-places.ts');
+  const { placesHere } = await import('../../compose/checkpoint-places.ts');
   const notes = await notesOfRun(journal, await placesHere(context), `run/${runId}`);
   const madeBy = `lifeboat ${context.version}`;
   return { journal, runId, signer, notes, anchors, madeAt: new Date(), madeBy, guard };
@@ -132,7 +132,7 @@ async function sourceOf(
 
 async function bundleOf(context: CommandContext, summary: RunSummary, source: BundleSource): Promise<Buffer> {
   const { makeBundle } = await import('../../audit/bundle/make-bundle.ts');
-  const { transcriptOf } = await import('../../evidence/transcript/path.ts');
+  const { transcriptOf } = await import('../../audit/transcript/path.ts');
   const { bundlePapers } = await import('./bundle-papers.ts');
   const { journal } = source;
   const home = homeFolder(context.env);

@@ -1,4 +1,4 @@
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import type { PlanNames, PlannedStep } from '../../view/plan-view.ts';
 
 /** The plan of a run as lines for people: what it asks, calls and changes, in order. Nothing is looked up. */

@@ -6,10 +6,10 @@ import {
   verdictOf,
   verdictWords,
 } from '../../audit/verdict.ts';
-import { counted, formatTime } from '../../format.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { printJson } from '../print-json.ts';
+import { counted, formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { printJson } from '../../cli/print-json.ts';
 
 /** What was found, in a store or in a bundle. */
 export interface Verified {

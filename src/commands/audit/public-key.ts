@@ -1,7 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
-import { EXIT } from '../../errors.ts';
-import type { CommandContext } from '../context.ts';
-import { openKeys } from '../workspace.ts';
+import { EXIT } from '../../base/errors.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { openKeys } from '../../compose/workspace.ts';
 
 /**
  * `lifeboat audit key`: the public half of the key that signs this installation's records, for whoever is to

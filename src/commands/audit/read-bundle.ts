@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BundleFiles, unpackFiles } from '../../audit/bundle/tar.ts';
-import { readPlainFile } from '../../bounded-file.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { readPlainFile } from '../../base/bounded-file.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 
 export interface ReadBundle {
   readonly files: BundleFiles;

@@ -1,12 +1,12 @@
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { formatTime } from '../../format.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { printJson } from '../../cli/print-json.ts';
+import { openReaderOf } from '../../compose/store-of.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
-import { printJson } from '../print-json.ts';
-import { openReaderOf } from '../store-of.ts';
 
 /** `lifeboat audit show [RUN]`: one line an entry of a run or of an instance's ledger; without either, every stream. */
 export async function auditShowCommand(

@@ -1,12 +1,12 @@
+import type { CommandContext } from '../../cli/context.ts';
 import { homeFolder } from '../../config/load.ts';
-import type { CommandContext } from '../context.ts';
 
 /**
  * The public half of the signing key in the key store of this home, where that opens without asking anybody;
  * undefined otherwise. Makes nothing: an audit of a home without a key store leaves it so.
  */
 export async function storedKey({ env }: Pick<CommandContext, 'env'>): Promise<string | undefined> {
-  const { missingVault } = await import('../keys-gone.ts');
+  const { missingVault } = await import('../../compose/keys-gone.ts');
   const home = homeFolder(env);
   if (missingVault(env, home) !== undefined) return undefined;
   try {

@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Finding } from '../../audit/verdict.ts';
-import { readBounded, whyUnread } from '../../bounded-file.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
+import { readBounded, whyUnread } from '../../base/bounded-file.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 import { approvalWatch } from './check-approvals.ts';
 import { printAudit, type Verified } from './print-audit.ts';

@@ -1,9 +1,9 @@
 import { sshKeygenWorks } from '../../approvals/ssh-keygen.ts';
 import { readSigners } from '../../approvals/verify-signature.ts';
 import { weighSigners } from '../../approvals/weigh-signers.ts';
+import { counted } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { counted } from '../../format.ts';
-import { show } from '../../text.ts';
 import { refuseNobody } from '../approvals/required.ts';
 import { attempt, type Check, good } from './check.ts';
 

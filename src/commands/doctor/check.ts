@@ -1,5 +1,5 @@
-import { failureOf } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { failureOf } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 
 /** One thing that a recovery leans on, and how it was found. */
 export interface Check {

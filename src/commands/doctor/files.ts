@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import { type Distrust, distrustOf, judgeFolder } from '../../base/trusted-path.ts';
 import { homePath, type LoadedConfig } from '../../config/load.ts';
-import { errorCode } from '../../errors.ts';
-import { show } from '../../text.ts';
-import { type Distrust, distrustOf, judgeFolder } from '../../trusted-path.ts';
 import { type Check, good } from './check.ts';
 
 /** Something on disk that decides what a recovery does. */

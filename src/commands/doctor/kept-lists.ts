@@ -1,14 +1,14 @@
-import { counted } from '../../format.ts';
+import { counted } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { openJournalIfAny } from '../../compose/reading.ts';
+import { openStoreOf } from '../../compose/store-of.ts';
+import { loginName } from '../../compose/workspace.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { rootsIn } from '../../keys/keyring.ts';
 import { createSigner } from '../../store/log/signer.ts';
 import { compareProjections, type ProjectionDifference } from '../../store/projected.ts';
 import { PROJECTIONS } from '../../store/projections/all.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { openJournalIfAny } from '../reading.ts';
-import { openStoreOf } from '../store-of.ts';
-import { loginName } from '../workspace.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /** More rows are not named. */

@@ -1,8 +1,8 @@
+import type { CommandContext } from '../../cli/context.ts';
+import { openJournalIfAny } from '../../compose/reading.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { candidates } from '../../store/projections/key-epochs.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
-import type { CommandContext } from '../context.ts';
-import { openJournalIfAny } from '../reading.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /** Whether every key that may be in force is held; nothing for an instance whose ledger names none. Only looks. */

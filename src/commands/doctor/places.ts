@@ -1,6 +1,10 @@
+import { LifeboatError } from '../../base/errors.ts';
+import { counted, formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { placesOf } from '../../compose/checkpoint-places.ts';
+import { isShared, openUnchecked } from '../../compose/store-of.ts';
 import { homeFolder, type LoadedConfig } from '../../config/load.ts';
-import { LifeboatError } from '../../errors.ts';
-import { counted, formatTime } from '../../format.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { rootsIn } from '../../keys/keyring.ts';
 import type { JournalReader } from '../../store/journal.ts';
@@ -10,10 +14,6 @@ import { lossInWords } from '../../store/log/losses.ts';
 import type { Place } from '../../store/log/places/place.ts';
 import type { SeenPlace } from '../../store/log/rollback.ts';
 import { createSigner, type Signer } from '../../store/log/signer.ts';
-import { show } from '../../text.ts';
-import { placesOf } from '../checkpoint-places.ts';
-import type { CommandContext } from '../context.ts';
-import { isShared, openUnchecked } from '../store-of.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /**

@@ -2,12 +2,12 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runbooks } from '../../../machines/index.ts';
 import { reconcile } from '../../activities/reconcile.ts';
+import { counted } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { lazyPlatform } from '../../compose/platform-of.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { tokenVariables } from '../../config/load.ts';
-import { counted } from '../../format.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { lazyPlatform } from '../platform-of.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /** What a recovery leans on besides the service: the platform, the reconciliation commands, a team's own texts. Only looks. */

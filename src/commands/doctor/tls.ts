@@ -1,5 +1,5 @@
+import { show } from '../../base/text.ts';
 import { askedForUncheckedTls, UNCHECKED_TLS } from '../../service/tls.ts';
-import { show } from '../../text.ts';
 import { type Check, good } from './check.ts';
 
 const TLS = 'tls';

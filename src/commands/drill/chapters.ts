@@ -1,4 +1,4 @@
-import { EXIT, LifeboatError } from '../../errors.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Chapter } from './chapter.ts';
 import { inPlace } from './in-place.ts';
 import { mishap } from './mishap.ts';

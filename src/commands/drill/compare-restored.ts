@@ -1,11 +1,11 @@
 import type { DownloadedFile, Verification } from '../../../machines/parts/verbs.ts';
 import { openContent } from '../../backup/open-content.ts';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import type { Workspace } from '../../compose/workspace.ts';
 import type { Lab, Scratch } from '../../lab/lab.ts';
 import { shopDigest } from '../../lab/shop/digest.ts';
 import type { ComparedTable } from '../../store/compared.ts';
 import type { Entry } from '../../store/journal.ts';
-import type { Workspace } from '../workspace.ts';
 import { compareTables } from './rows.ts';
 
 /** What a drill has shown. Times in seconds. */

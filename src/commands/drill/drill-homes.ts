@@ -1,14 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { openJournalIfAny } from '../../compose/reading.ts';
 import { homeFolder, storeNamed } from '../../config/load.ts';
 import { SQLITE } from '../../config/store-address.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
 import { findRun } from '../../runner/runs.ts';
-import { show } from '../../text.ts';
 import { plain } from '../../view/paper/shell-text.ts';
-import type { CommandContext } from '../context.ts';
-import { openJournalIfAny } from '../reading.ts';
 
 /*
  * A drill has a home of its own, so that what it did to a lab never stands among what was done to a service.

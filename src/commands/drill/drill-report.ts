@@ -1,4 +1,4 @@
-import { formatSeconds } from '../../format.ts';
+import { formatSeconds } from '../../base/format.ts';
 import type { ChapterProof } from './chapter.ts';
 
 /** What the config asks for, in milliseconds, by instance. */

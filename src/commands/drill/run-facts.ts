@@ -1,5 +1,5 @@
 import type { Entry } from '../../store/journal.ts';
-import { measuresOfRun, slicesInWords } from '../measure-run.ts';
+import { measuresOfRun, slicesInWords } from '../run/measure-run.ts';
 import type { ChapterProof } from './chapter.ts';
 
 /** What the last activity of that name in a run gave. */

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { renderReport } from '../../evidence/render-report.ts';
+import { renderReport } from '../../report/render-report.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { JournalReader } from '../../store/journal.ts';
-import { reportOf } from '../run-report.ts';
+import { reportOf } from '../run/run-report.ts';
 import type { ChapterProof } from './chapter.ts';
 
 /** Writes each run of a chapter as `reports/<run>/report.html` and `report.json`, and gives them in Markdown, in their order. */

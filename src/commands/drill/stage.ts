@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { keepSignals } from '../../cli/early-signals.ts';
+import { openSites } from '../../compose/instances.ts';
+import { runbookNamed } from '../../compose/runbook-files.ts';
+import { servicesOfRun } from '../../compose/services-of-run.ts';
+import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
 import { type LoadedConfig, parseConfig } from '../../config/load.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
 import { memoryStore } from '../../keys/memory-store.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab, LabOptions } from '../../lab/lab.ts';
@@ -9,18 +16,11 @@ import { openAsking } from '../../plain/ask.ts';
 import { canDraw } from '../../plain/terminal.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import { startRun } from '../../runner/runs.ts';
-import { Secret } from '../../secret.ts';
 import { presentOf } from '../approvals/present.ts';
-import type { CommandContext } from '../context.ts';
-import { drive } from '../drive.ts';
-import { keepSignals } from '../early-signals.ts';
-import { queryCommand } from '../lab-query.ts';
-import { inSeconds } from '../run.ts';
-import { inputFrom, type RunFlags } from '../run-input.ts';
-import { runbookNamed } from '../runbook-files.ts';
-import { servicesOfRun } from '../services-of-run.ts';
-import { openSites } from '../sites.ts';
-import { openWorkspace, type Workspace } from '../workspace.ts';
+import { queryCommand } from '../lab/lab-query.ts';
+import { drive } from '../run/drive.ts';
+import { inSeconds } from '../run/run.ts';
+import { inputFrom, type RunFlags } from '../run/run-input.ts';
 import { inDrill, journalIn } from './drill-homes.ts';
 
 /** Where a drill takes place: a lab, a journal of its own, and a key store that lives as long as the drill. */

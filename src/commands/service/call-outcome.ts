@@ -1,6 +1,6 @@
-import type { Failure } from '../../../machines/parts/failure.ts';
 import { effectOf } from '../../../machines/verbs.ts';
-import { EXIT, errorFrom, LifeboatError } from '../../errors.ts';
+import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { CallEnd } from '../../runner/call.ts';
 import type { Json } from '../../store/journal.ts';
 import { candidateLines } from './candidate-lines.ts';

@@ -1,6 +1,6 @@
 import { adoptions } from '../../../machines/parts/doubt-question.ts';
-import type { Failure } from '../../../machines/parts/failure.ts';
-import { readable } from '../../format.ts';
+import type { Failure } from '../../base/failure.ts';
+import { readable } from '../../base/format.ts';
 
 /** What a call in doubt may have become: a line for each task that the service showed, the surest first, in the words of a run's question. */
 export function candidateLines(unclear: Failure | undefined, what = 'task'): readonly string[] {

@@ -1,10 +1,10 @@
 import type { BackupSettings } from '../../../machines/parts/verbs.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { counted } from '../../format.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { counted } from '../../base/format.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { wholeNumber } from '../../cli/numbers.ts';
+import { printJson } from '../../cli/print-json.ts';
 import type { BackupsConfig } from '../../service/schemas.ts';
-import type { CommandContext } from '../context.ts';
-import { wholeNumber } from '../numbers.ts';
-import { printJson } from '../print-json.ts';
 import type { Output } from './call-outcome.ts';
 import { changeInstance, noLook } from './change.ts';
 import type { Seen } from './look-first.ts';

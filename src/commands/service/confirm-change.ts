@@ -1,7 +1,7 @@
-import { EXIT, LifeboatError } from '../../errors.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
 import { openAsking } from '../../plain/ask.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
 import type { Change, ChangeFlags, Weight } from './planned-change.ts';
 
 /**

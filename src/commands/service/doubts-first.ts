@@ -1,10 +1,10 @@
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { formatTime, readable } from '../../format.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { formatTime, readable } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { Workspace } from '../../compose/workspace.ts';
 import type { Caller } from '../../runner/call.ts';
 import type { RunSummary } from '../../runner/runs.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import type { Workspace } from '../workspace.ts';
 import { adoptedLine } from './adopted.ts';
 import { outputOf, taskOf } from './call-outcome.ts';
 

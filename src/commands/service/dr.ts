@@ -1,9 +1,9 @@
 import { expectedOrigin } from '../../../machines/phases/expected-origin.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { readSecretFile } from '../../cli/read-secret-file.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { readSecretFile } from '../read-secret-file.ts';
 import { changeInstance } from './change.ts';
 import { lookAtTarget } from './look-at-target.ts';
 import { lookInPlace, type Seen } from './look-first.ts';

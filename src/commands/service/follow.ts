@@ -1,11 +1,11 @@
 import type { CallOf } from '../../../machines/verbs.ts';
 import type { Activities, ReadActivity } from '../../activities/activity.ts';
-import { EXIT, errorFrom, exitOf, LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { stopSignal } from '../lab.ts';
-import { PATIENCE_MS, patienceFrom, watchOverdue } from '../leave-overdue.ts';
-import type { OpenInstance } from '../service-of.ts';
+import { EXIT, errorFrom, exitOf, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { OpenInstance } from '../../compose/service-of.ts';
+import { stopSignal } from '../lab/lab.ts';
+import { PATIENCE_MS, patienceFrom, watchOverdue } from '../run/leave-overdue.ts';
 import type { Output } from './call-outcome.ts';
 import type { Wait, Waiting } from './planned-change.ts';
 import { type ProgressLine, progressLine } from './progress-line.ts';

@@ -1,11 +1,11 @@
 import { type Action, updateLines } from '../../activities/doubt-action.ts';
-import { EXIT } from '../../errors.ts';
-import { formatTime } from '../../format.ts';
+import { EXIT } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { printJson } from '../../cli/print-json.ts';
+import type { OpenInstance } from '../../compose/service-of.ts';
 import type { InstanceOverview } from '../../service/schemas.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { printJson } from '../print-json.ts';
-import type { OpenInstance } from '../service-of.ts';
 import { changeInstance } from './change.ts';
 import { lookInPlace } from './look-first.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';

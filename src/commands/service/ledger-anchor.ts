@@ -1,6 +1,6 @@
+import type { CommandContext } from '../../cli/context.ts';
+import type { Workspace } from '../../compose/workspace.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
-import type { CommandContext } from '../context.ts';
-import type { Workspace } from '../workspace.ts';
 
 /**
  * Says what to write into the ticket about a call that destroys something: no run closes behind it, so

@@ -1,11 +1,11 @@
 import type { RecoveryCard } from '../../../machines/parts/recovery-verbs.ts';
 import { expectedTarget } from '../../../machines/phases/expected-origin.ts';
-import { errorFrom } from '../../errors.ts';
+import { errorFrom } from '../../base/errors.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { depsFor } from '../../compose/activity-deps.ts';
+import { lazyPlatform } from '../../compose/platform-of.ts';
 import { placeOf } from '../../service/address.ts';
 import { readLedger, readLedgers } from '../../store/projections/ledgers.ts';
-import { depsFor } from '../activity-deps.ts';
-import type { CommandContext } from '../context.ts';
-import { lazyPlatform } from '../platform-of.ts';
 import type { Seen } from './look-first.ts';
 import type { Scene } from './planned-change.ts';
 

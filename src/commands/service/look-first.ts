@@ -1,9 +1,9 @@
-import type { Failure } from '../../../machines/parts/failure.ts';
 import { groundDifferences, targetDifferences } from '../../../machines/parts/ground.ts';
 import type { TargetIdentity } from '../../../machines/parts/recovery-verbs.ts';
 import type { Ground } from '../../../machines/parts/verbs.ts';
 import { isNeverPassed } from '../../../machines/told/evaluate.ts';
-import { EXIT, errorFrom, LifeboatError } from '../../errors.ts';
+import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { ChangeFlags, Scene } from './planned-change.ts';
 
 /** What was seen of an instance before a change of it, by the same look as that of the runbook for it. */

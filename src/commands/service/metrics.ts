@@ -1,12 +1,12 @@
-import { EXIT } from '../../errors.ts';
-import { formatTime } from '../../format.ts';
+import { EXIT } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { wholeNumber } from '../../cli/numbers.ts';
+import { printJson } from '../../cli/print-json.ts';
+import { printTable } from '../../cli/print-table.ts';
 import type { MetricSeries } from '../../service/metrics.ts';
 import type { ParachuteDisk } from '../../service/parachute.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { wholeNumber } from '../numbers.ts';
-import { printJson } from '../print-json.ts';
-import { printTable } from '../print-table.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 
 /** Points of a line: what a glance takes in, and what fits beside the numbers at 80 columns. */

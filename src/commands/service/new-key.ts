@@ -1,11 +1,11 @@
 import { GENERATED_KEY_LENGTH } from '../../../machines/parts/verbs.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { formatTime } from '../../format.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { askHidden } from '../../cli/hidden-prompt.ts';
+import { readSecretFile } from '../../cli/read-secret-file.ts';
 import { lateKeyUntil } from '../../keys/late-key.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
-import type { CommandContext } from '../context.ts';
-import { askHidden } from '../hidden-prompt.ts';
-import { readSecretFile } from '../read-secret-file.ts';
 import type { Output } from './call-outcome.ts';
 import { lookInPlace, type Seen } from './look-first.ts';
 import type { Perform, Scene } from './planned-change.ts';

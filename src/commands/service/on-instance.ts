@@ -1,8 +1,8 @@
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
+import { openKeys } from '../../compose/workspace.ts';
 import { instanceNamed, type LoadedConfig, loadConfig } from '../../config/load.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import type { CommandContext } from '../context.ts';
-import { type OpenInstance, openInstance } from '../service-of.ts';
-import { openKeys } from '../workspace.ts';
 
 /** Flags of every command that asks one instance something. */
 export interface InstanceFlags {

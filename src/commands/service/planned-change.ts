@@ -1,9 +1,9 @@
 import type { CallOf, Verb } from '../../../machines/verbs.ts';
+import type { Secret } from '../../base/secret.ts';
+import type { OpenInstance } from '../../compose/service-of.ts';
+import type { Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Caller } from '../../runner/call.ts';
-import type { Secret } from '../../secret.ts';
-import type { OpenInstance } from '../service-of.ts';
-import type { Workspace } from '../workspace.ts';
 import type { Output } from './call-outcome.ts';
 import type { InstanceFlags } from './on-instance.ts';
 

@@ -1,6 +1,6 @@
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
 import { cells } from '../../plain/width.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
 
 /** One line of a description; lines without a value are left out. */
 export type FactLine = readonly [label: string, value: string | number | boolean | undefined];

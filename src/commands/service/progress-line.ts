@@ -1,9 +1,9 @@
 import type { Progress } from '../../activities/activity.ts';
-import { formatBytes, formatElapsed, formatSpan } from '../../format.ts';
+import { formatBytes, formatElapsed, formatSpan } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
 import { columnsOf } from '../../plain/terminal.ts';
 import { cutText } from '../../plain/width.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
 
 /** Progress on stderr: one line that is written over in a terminal, a line for each change elsewhere. */
 export interface ProgressLine {

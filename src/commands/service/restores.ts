@@ -1,8 +1,8 @@
-import { EXIT } from '../../errors.ts';
-import type { CommandContext } from '../context.ts';
-import { idFrom } from '../numbers.ts';
-import { printJson } from '../print-json.ts';
-import { printTable } from '../print-table.ts';
+import { EXIT } from '../../base/errors.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { idFrom } from '../../cli/numbers.ts';
+import { printJson } from '../../cli/print-json.ts';
+import { printTable } from '../../cli/print-table.ts';
 import { followReading, type WaitFlags } from './follow.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import { followRestore, printRestore, timeOr } from './tasks.ts';

@@ -1,4 +1,4 @@
-import { formatBytes, formatSpan } from '../../format.ts';
+import { formatBytes, formatSpan } from '../../base/format.ts';
 
 /** A download under way. Bytes and milliseconds of this request alone, not of what an earlier one brought. */
 export interface Pace {

@@ -1,9 +1,9 @@
-import { instantOf } from '../../activities/clocks.ts';
-import { formatBytes, formatSeconds, formatTime } from '../../format.ts';
+import { formatBytes, formatSeconds, formatTime } from '../../base/format.ts';
+import { instantOf } from '../../base/instant.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { printJson } from '../../cli/print-json.ts';
+import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Backup, Restore } from '../../service/schemas.ts';
-import type { CommandContext } from '../context.ts';
-import { printJson } from '../print-json.ts';
-import type { OpenInstance } from '../service-of.ts';
 import type { Wait } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
 

@@ -1,13 +1,13 @@
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { openJournalIfAny } from '../../compose/reading.ts';
+import { openWorkspace } from '../../compose/workspace.ts';
 import { checkedStore } from '../../config/store-address.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import { hearLog, NOTHING_SAID } from '../../store/log/known-keys.ts';
 import { STORE_MOVED, StoreArrived } from '../../store/log/log-entries.ts';
 import { rootOfEntries } from '../../store/moving.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { openJournalIfAny } from '../reading.ts';
-import { openWorkspace } from '../workspace.ts';
 import { confirmTyped } from './confirm.ts';
 import { type StoreSide, sideOf } from './side.ts';
 
@@ -37,7 +37,7 @@ export async function storeCopy(
   await confirmTyped(context, { word: String(size), given: flags.confirm, what: 'the copy' });
   await leave(source, target);
   const { createSigner } = await import('../../store/log/signer.ts');
-  const { openKeys, loginName } = await import('../workspace.ts');
+  const { openKeys, loginName } = await import('../../compose/workspace.ts');
   const signer = createSigner(await (await openKeys(context)).signingKey());
   const from = await source.from();
   try {

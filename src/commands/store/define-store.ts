@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Define, group, json } from '../define.ts';
+import { type Define, group, json } from '../../cli/define.ts';
 
 /** `lifeboat store …`. */
 export function defineStore(program: Command, command: Define): void {

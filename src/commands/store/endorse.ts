@@ -1,13 +1,13 @@
 import { createHash, createPublicKey } from 'node:crypto';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { openWorkspace } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { formatTime } from '../../format.ts';
 import { LOG_STREAM } from '../../store/journal.ts';
 import { KEY_ENDORSED } from '../../store/log/log-entries.ts';
 import { endorsementOf } from '../../store/log/named-keys.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
-import { openWorkspace } from '../workspace.ts';
 import { confirmTyped } from './confirm.ts';
 import { type Installation, installationsIn } from './installations.ts';
 

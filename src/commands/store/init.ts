@@ -1,8 +1,8 @@
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
 import { storeNamed } from '../../config/load.ts';
 import { isPostgres, shownStore } from '../../config/store-address.ts';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
-import type { CommandContext } from '../context.ts';
 
 /** `lifeboat store init`: makes or migrates the schema of a team's PostgreSQL, and says who may do what in it. */
 export async function storeInit(context: CommandContext): Promise<number> {

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../context.ts';
+import type { CommandContext } from '../../cli/context.ts';
 
 /** How far a place for checkpoints reaches. */
 export interface PlaceReached {
@@ -14,7 +14,7 @@ export async function newestInPlaces(
   context: CommandContext,
   origin: string | undefined,
 ): Promise<readonly PlaceReached[]> {
-  const { placesHere } = await import('../checkpoint-places.ts');
+  const { placesHere } = await import('../../compose/checkpoint-places.ts');
   const places = await placesHere(context);
   return Promise.all(
     places.map(async (place) => {

@@ -1,8 +1,8 @@
+import type { CommandContext } from '../../cli/context.ts';
 import { homeFolder } from '../../config/load.ts';
 import { isPostgres, shownStore } from '../../config/store-address.ts';
 import type { Arrival, MovedFrom } from '../../store/moving.ts';
 import { PROJECTIONS } from '../../store/projections/all.ts';
-import type { CommandContext } from '../context.ts';
 
 /** One store as the commands of `lifeboat store` handle it, whatever its engine is. */
 export interface StoreSide {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral } from 'pg';
-import { Secret } from '../../secret.ts';
+import { Secret } from '../../base/secret.ts';
 import type { Query } from '../engine/engine.ts';
 
 /**

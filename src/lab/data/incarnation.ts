@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import type { Place, Query, Server } from '../engine/engine.ts';
 import {
   type Era,

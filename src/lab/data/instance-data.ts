@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Secret } from '../../secret.ts';
+import type { Secret } from '../../base/secret.ts';
 import type { Engine, Query, Server } from '../engine/engine.ts';
 import { databaseDown } from '../engine/server.ts';
 import { createAppUser, dropAppUser } from './app-users.ts';

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import type { Place, Server, Settings } from '../engine/engine.ts';
 import type { Route } from './history.ts';
 import { filesFor, type Incarnation } from './incarnation.ts';

@@ -2,8 +2,8 @@ import { chownSync, readdirSync } from 'node:fs';
 import { access, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import type { EngineUser } from './launcher.ts';
 import { unpackTar } from './unpack-tar.ts';
 

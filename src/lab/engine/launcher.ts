@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 
 export interface EngineUser {
   readonly uid: number;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Client, Pool } from 'pg';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import { takeBaseBackup } from './base-backup.ts';
 import { writeOpenAccess } from './config.ts';
 import type { Query, Server } from './engine.ts';

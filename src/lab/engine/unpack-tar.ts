@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ExtractEvents, extract, type Header } from 'tar-stream';
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 
 /**
  * Unpacks a tar into a new folder, folders with mode 0700 and files with 0600; gives the number of entries. Rejects for

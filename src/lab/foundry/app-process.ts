@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import type { Secret } from '../../secret.ts';
+import type { Secret } from '../../base/secret.ts';
 import type { Launcher } from '../engine/launcher.ts';
 
 /** What an application says of itself. Times are RFC 3339, of the machine's own clock. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Secret } from '../../secret.ts';
+import { Secret } from '../../base/secret.ts';
 import { tellCredentials } from '../http/bindings.ts';
 import type { LabInstance } from '../instance.ts';
 import type { AuditLog } from './audit-log.ts';

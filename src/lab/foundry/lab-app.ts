@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Secret } from '../../secret.ts';
+import type { Secret } from '../../base/secret.ts';
 import { inTurn } from '../data/in-turn.ts';
 import type { AppProcess } from './app-process.ts';
 

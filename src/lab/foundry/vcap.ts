@@ -1,4 +1,4 @@
-import { Secret } from '../../secret.ts';
+import { Secret } from '../../base/secret.ts';
 import { PLAN_ID } from '../landscape.ts';
 import type { CredentialBinding } from './credential-bindings.ts';
 import type { LabApp } from './lab-app.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Secret } from '../../secret.ts';
+import { Secret } from '../../base/secret.ts';
 import { keyMark } from '../calls.ts';
 import { MIN_KEY_LENGTH } from '../key-ring.ts';
 import { type Endpoint, jsonEndpoint } from './endpoint.ts';

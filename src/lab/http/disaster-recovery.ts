@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Secret } from '../../secret.ts';
+import { Secret } from '../../base/secret.ts';
 import { keyMark } from '../calls.ts';
 import { EncryptionKey } from './backups-config.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';

@@ -1,11 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { Duration, Offset } from '../../base/duration.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
-import { Duration, Offset } from '../scenarios/duration.ts';
 import { parseScenario } from '../scenarios/load-scenario.ts';
 import { playScenario, scenarioOf } from '../scenarios/play-scenario.ts';
 import { SCENARIOS, scenarioNamed } from '../scenarios/scenarios.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Secret } from '../../secret.ts';
+import type { Secret } from '../../base/secret.ts';
 import { expiredBackups, type RetentionRule } from './retention.ts';
 import type { BackupStore } from './store.ts';
 import { type Fate, isOpen, type Task, type TaskQueue } from './task-queue.ts';

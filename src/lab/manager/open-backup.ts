@@ -1,7 +1,7 @@
 import { createDecipheriv, createHash, type Decipheriv } from 'node:crypto';
 import { addAbortSignal, pipeline, type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { Secret } from '../../secret.ts';
+import type { Secret } from '../../base/secret.ts';
 
 /**
  * The tar inside a stored backup: what a restore of the service reads. A wrong key or a damaged file ends the stream

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { encryptor } from '../../backup/encryptor.ts';
-import type { Secret } from '../../secret.ts';
+import type { Secret } from '../../base/secret.ts';
 
 export interface Stored {
   /** Bytes of the encrypted file. */

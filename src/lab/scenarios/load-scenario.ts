@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import { Scenario } from './scenario.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LifeboatError } from '../../errors.ts';
-import { Secret } from '../../secret.ts';
-import { show } from '../../text.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
+import { show } from '../../base/text.ts';
 import type { LabClock } from '../clock.ts';
 import type { FaultTable, Named } from '../faults.ts';
 import type { Schedule } from '../schedule.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { Duration, Offset } from '../../base/duration.ts';
 import { Fault } from '../faults/fault.ts';
-import { Duration, Offset } from './duration.ts';
 
 /** How long after the scenario began, in real time. */
 const after = Duration.default(0);

@@ -1,5 +1,5 @@
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import { Scenario, type ScenarioInput } from './scenario.ts';
 
 /** The scenarios that come with the lab, by ascending trouble. */

@@ -1,4 +1,4 @@
-import type { Secret } from '../../secret.ts';
+import type { Secret } from '../../base/secret.ts';
 import { getIfThere } from '../capi/capi.ts';
 import { Job } from '../capi/schemas.ts';
 import { failedError, wordsOf } from '../problem.ts';

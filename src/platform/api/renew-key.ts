@@ -1,5 +1,5 @@
 import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-verbs.ts';
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import { auditEvents } from '../capi/audit.ts';
 import { isAfterRestore, isOf, labelsOf, newestFirst, stageOf } from '../capi/bindings.ts';
 import { listAll } from '../capi/capi.ts';

@@ -1,5 +1,5 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import { auditEvents } from '../capi/audit.ts';
 import { boundSince } from '../capi/bindings.ts';
 import { findApp } from '../capi/find-app.ts';

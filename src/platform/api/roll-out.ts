@@ -1,4 +1,4 @@
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import { isOf, isSince, labelsOf, newestFirst, RUN_LABEL } from '../capi/bindings.ts';
 import { listAll } from '../capi/capi.ts';
 import { Deployment } from '../capi/schemas.ts';

@@ -1,4 +1,4 @@
-import { Secret } from '../../secret.ts';
+import { Secret } from '../../base/secret.ts';
 import type { BindingParameters } from '../platform.ts';
 
 const LEAST = 4;

@@ -1,5 +1,5 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import { auditEvents } from '../capi/audit.ts';
 import { type BindingStage, isOf, stageOf } from '../capi/bindings.ts';
 import { getIfThere } from '../capi/capi.ts';

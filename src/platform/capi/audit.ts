@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import { type Capi, pathOf } from './capi.ts';
 import { AuditEvent } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 import type { BoundApp } from '../../../machines/parts/recovery-verbs.ts';
-import { LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import { type Capi, listAll } from './capi.ts';
 import { placesOf } from './places.ts';
 import { App } from './schemas.ts';

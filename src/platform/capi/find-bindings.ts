@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import type { FoundBinding, FoundBindings } from '../platform.ts';
 import { badAnswer } from '../problem.ts';
 import { isSince, newestFirst, RUN_LABEL, stageOf } from './bindings.ts';

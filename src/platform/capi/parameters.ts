@@ -1,4 +1,4 @@
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import type { BindingParameters } from '../platform.ts';
 import { hasCode } from '../problem.ts';
 import { type Capi, getIfTold } from './capi.ts';

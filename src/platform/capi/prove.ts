@@ -1,7 +1,7 @@
-import type { Failure } from '../../../machines/parts/failure.ts';
 import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
-import { LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import type { Failure } from '../../base/failure.ts';
+import { show } from '../../base/text.ts';
 import { auditEvents } from './audit.ts';
 import { bindingsBetween, isAfterRestore, stageOf } from './bindings.ts';
 import type { Capi } from './capi.ts';

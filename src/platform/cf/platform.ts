@@ -1,5 +1,5 @@
-import { failureOf } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { failureOf } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import { findBindings } from '../capi/find-bindings.ts';
 import { proveRebound } from '../capi/prove.ts';
 import type { Platform } from '../platform.ts';

@@ -1,7 +1,7 @@
 import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCode } from '../../errors.ts';
+import { errorCode } from '../../base/errors.ts';
 
 /** A folder for the tool `cf` that holds a copy of the user's login. */
 export interface PrivateHome {

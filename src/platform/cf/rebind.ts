@@ -1,6 +1,6 @@
 import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
-import { LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import { secretsIn } from '../api/secrets.ts';
 import { proof } from '../api/site.ts';
 import { auditEvents } from '../capi/audit.ts';

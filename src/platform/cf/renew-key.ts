@@ -1,5 +1,5 @@
 import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-verbs.ts';
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import { secretsIn } from '../api/secrets.ts';
 import { proof } from '../api/site.ts';
 import { auditEvents } from '../capi/audit.ts';

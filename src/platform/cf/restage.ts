@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import { proof } from '../api/site.ts';
 import { auditEvents } from '../capi/audit.ts';
 import { boundSince, isSince } from '../capi/bindings.ts';

@@ -1,7 +1,7 @@
 import type { BoundApp, PlatformInstance } from '../../../machines/parts/recovery-verbs.ts';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import type { Leave } from '../../service/call.ts';
-import { show } from '../../text.ts';
 import type { Capi } from '../capi/capi.ts';
 import { findApp } from '../capi/find-app.ts';
 import { type Place, placesOf } from '../capi/places.ts';

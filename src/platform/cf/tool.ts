@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { redact } from '../../redact.ts';
-import type { Secret } from '../../secret.ts';
-import { show } from '../../text.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { redact } from '../../base/redact.ts';
+import type { Secret } from '../../base/secret.ts';
+import { show } from '../../base/text.ts';
 import { failedError, stopped } from '../problem.ts';
 
 /** What the tool printed. Raw text of the platform: it is cleaned before it is shown. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import type { Log } from '../journal.ts';
 
 /** What an anchor says: the log of this origin had this many entries, and its root began so. */

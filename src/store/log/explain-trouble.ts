@@ -1,6 +1,6 @@
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { counted, formatTime } from '../../format.ts';
-import { show } from '../../text.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { counted, formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
 import type { LostCall, Trouble, TroubleKind } from './rollback.ts';
 
 /** So many lost calls are named one by one. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import { canonicalBody } from '../canonical.ts';
 import { type Entry, type Json, LOG_STREAM, type StoredEntry, type StreamName } from '../journal.ts';
 import { leafText } from '../leaf.ts';

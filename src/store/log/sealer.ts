@@ -1,5 +1,5 @@
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import type { Journal } from '../journal.ts';
 import { armedCalls } from './check-log.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts';

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { LifeboatError } from '../../errors.ts';
-import type { Secret } from '../../secret.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import type { Secret } from '../../base/secret.ts';
 import { type Checkpoint, checkpointText, installationOf } from './checkpoint.ts';
 import { rawPublicKey, signNote, textOf } from './signed-note.ts';
 

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 
 /** One server of an address: a name, an IP address, or the folder of a socket (begins with a slash). */
 export interface Server {

@@ -1,5 +1,5 @@
-import { LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import { named, parseAddress } from './address.ts';
 import { createLink, type Session } from './link.ts';
 import { GRANT_ROLE, INIT_LOCK, MAKE_ROLE, MEMBER, MIGRATIONS, SCHEMA_VERSION } from './schema.ts';

@@ -1,5 +1,5 @@
 import { Client, type ClientConfig, types } from 'pg';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import { type Address, named, type Server } from './address.ts';
 import { findPassword } from './password.ts';
 import { tlsOf } from './tls.ts';

@@ -1,4 +1,4 @@
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import type { Log, LoggedEntry, LogHead } from '../journal.ts';
 import { parseCheckpoint } from '../log/checkpoint.ts';
 import { consistencyProof, EMPTY_ROOT, inclusionProof, type NodeOf, placeOf, rootOf } from '../log/merkle.ts';

@@ -1,4 +1,4 @@
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import type { StoredEntry } from '../journal.ts';
 import { placeOf } from '../log/merkle.ts';
 import type { LogTip, StoredHead, StoredLeaf } from '../log/next-leaves.ts';

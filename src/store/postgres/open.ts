@@ -1,4 +1,4 @@
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import { type Hold, type Journal, type JournalReader, LOG_STREAM } from '../journal.ts';
 import type { Signer } from '../log/signer.ts';
 import { checkStreamName, type PreparedEntry, prepareEntry, storableName } from '../new-entry.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { Secret } from '../../secret.ts';
-import { show } from '../../text.ts';
+import { Secret } from '../../base/secret.ts';
+import { show } from '../../base/text.ts';
 import type { Address, Server } from './address.ts';
 
 /** A password from where libpq looks for one, or why there is none: the end of a hint. */

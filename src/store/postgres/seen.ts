@@ -1,4 +1,4 @@
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import type { Entry } from '../journal.ts';
 import type { Session } from './link.ts';
 import { rootAt } from './log.ts';

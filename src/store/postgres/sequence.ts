@@ -1,5 +1,5 @@
-import { LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import { LOG_STREAM } from '../journal.ts';
 import { hashOf } from '../leaf.ts';
 import { hearLog, type LogSays } from '../log/known-keys.ts';

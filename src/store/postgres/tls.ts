@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import { EXIT, LifeboatError, troubleWith } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { EXIT, LifeboatError, troubleWith } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import type { Address, Server } from './address.ts';
 
 /**

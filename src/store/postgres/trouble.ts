@@ -1,5 +1,5 @@
-import { EXIT, LifeboatError } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import { LOG_STREAM } from '../journal.ts';
 
 /** The store cannot be reached just now: to be tried again, or told. */

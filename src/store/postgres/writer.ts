@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import { LOG_STREAM } from '../journal.ts';
 import { type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
 import { ownEntries } from '../log/next-leaves.ts';

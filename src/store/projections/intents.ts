@@ -1,4 +1,4 @@
-import type { Failure } from '../../../machines/parts/failure.ts';
+import type { Failure } from '../../base/failure.ts';
 import { fieldsOf } from '../fields.ts';
 import { growing } from '../growing.ts';
 import type { Entry, Json } from '../journal.ts';

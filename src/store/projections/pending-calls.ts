@@ -1,4 +1,4 @@
-import type { Failure } from '../../../machines/parts/failure.ts';
+import type { Failure } from '../../base/failure.ts';
 import { fieldsOf } from '../fields.ts';
 import type { Entry, JournalReader, Json, ProjectedRow, StreamName } from '../journal.ts';
 import type { ArmedCall } from '../log/checkpoint.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import { SCHEMA } from './schema.ts';
 
 /** More would say the same. */

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import { makePrivateFile, makePrivateFolder, refuseNetworkFolder } from '../folders.ts';
 import { type Earlier, earlierJournal, emptied, isEmptied, NOTHING_EARLIER } from './earlier.ts';
 import { busy, diskTrouble, notOpened, SQLITE_BUSY, SQLITE_CANTOPEN, sqliteCode } from './errors.ts';

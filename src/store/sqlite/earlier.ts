@@ -1,6 +1,6 @@
 import { opendirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 
 /** What in a home can only be there after a journal was. */
 export interface Earlier {

@@ -1,5 +1,5 @@
-import { LifeboatError, troubleWith } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { LifeboatError, troubleWith } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import { holdersIn } from './holders.ts';
 
 /** The primary result code of SQLite (`SQLITE_BUSY` is 5) when this is an error of `node:sqlite`. */
@@ -9,8 +9,6 @@ export function sqliteCode(error: unknown): number | undefined {
 }
 
 export const SQLITE_BUSY = 5;
-/** The file holds something else. */
-export const SQLITE_NOTADB = 26;
 
 /**
  * What SQLite says of the disk below it and not of the file: no rights, read-only, an error, full, cannot be

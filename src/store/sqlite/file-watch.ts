@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 
 /**
  * Gives a check, for after each commit, that the database and its write-ahead log are still the files that were opened. SQLite

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 
 const Holder = z.object({
   pid: z.int(),

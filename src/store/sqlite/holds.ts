@@ -1,4 +1,4 @@
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import type { Hold, NewEntry, StreamName } from '../journal.ts';
 import { LOG_STREAM } from '../journal.ts';
 import { lockStream, type StreamLock } from './stream-lock.ts';

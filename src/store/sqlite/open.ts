@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import type { Hold, Journal, JournalReader, NewEntry } from '../journal.ts';
 import { ascii } from '../leaf.ts';
 import type { Signer } from '../log/signer.ts';

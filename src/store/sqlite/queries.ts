@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import type { Entry, Head, StoredEntry, StreamName } from '../journal.ts';
 import type { NodeOf } from '../log/merkle.ts';
 import { placeOf } from '../log/merkle.ts';

@@ -1,17 +1,13 @@
-import { chmodSync, rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { LifeboatError, troubleWith } from '../../errors.ts';
-import { show } from '../../text.ts';
+import { LifeboatError, troubleWith } from '../../base/errors.ts';
+import { type FileLock, NotALock, tryLock } from '../../base/file-lock.ts';
+import { show } from '../../base/text.ts';
 import { makePrivateFolder } from '../folders.ts';
 import type { StreamName } from '../journal.ts';
 import { checkStreamName } from '../new-entry.ts';
-import { SQLITE_BUSY, SQLITE_NOTADB, sqliteCode } from './errors.ts';
 import { identity } from './file-watch.ts';
 import { locksFolder, readHolder, writeHolder } from './holders.ts';
-
-/** A lock whose owner nobody references must not be closed by the garbage collector: that would free it. */
-const held = new Set<DatabaseSync>();
 
 /** The kernel's lock of a stream. */
 export interface StreamLock {
@@ -23,50 +19,44 @@ export interface StreamLock {
 }
 
 /**
- * Takes the exclusive right to write a stream: an EXCLUSIVE SQLite transaction on a file of its own, which the kernel
- * ends when the process dies, however it dies. Never waits. Throws `journal.held` with who holds it, since when.
+ * Takes the exclusive right to write a stream (`tryLock`). Never waits. Throws `journal.held` with who holds it, since when.
  */
 export function lockStream(home: string, stream: StreamName, since: Date): StreamLock {
   checkStreamName(stream);
   const base = join(locksFolder(home), `${stream.replace('/', '-')}.lock`);
   const lock = lockFile(`${base}.db`, stream, `${base}.json`);
-  held.add(lock);
   writeHolder(`${base}.json`, since);
   const first = identity(`${base}.db`);
+  let isHeld = true;
   return {
     isWhole: () => identity(`${base}.db`) === first,
-    isHeld: () => held.has(lock),
+    isHeld: () => isHeld,
     release() {
-      if (!held.delete(lock)) return;
+      if (!isHeld) return;
+      isHeld = false;
       try {
         // Of a file that was replaced the note is somebody else's.
         if (identity(`${base}.db`) === first) rmSync(`${base}.json`, { force: true });
       } catch {
         // A note that stays behind names a process that is gone.
       }
-      lock.close();
+      lock.release();
     },
   };
 }
 
-/*
- * The lock file is only ever opened by SQLite: on POSIX systems, closing any descriptor of a file drops all locks that
- * the process has on it. It is never deleted either: a second process could then lock a new file of the same name.
- */
-function lockFile(path: string, stream: StreamName, infoPath: string): DatabaseSync {
-  let lock: DatabaseSync | undefined;
+function lockFile(path: string, stream: StreamName, infoPath: string): FileLock {
   try {
     makePrivateFolder(dirname(path));
-    if (isOther(path)) throw notALock(path);
-    lock = new DatabaseSync(path, { timeout: 0 });
-    lock.exec('BEGIN EXCLUSIVE');
-    chmodSync(path, 0o600);
-    return lock;
+    const lock = tryLock(path);
+    if (lock !== undefined) return lock;
   } catch (error) {
-    lock?.close();
     if (error instanceof LifeboatError) throw error;
-    if (sqliteCode(error) === SQLITE_NOTADB) throw notALock(path, error);
-    if (sqliteCode(error) === SQLITE_BUSY) throw heldBy(stream, infoPath);
+    if (error instanceof NotALock)
+      throw new LifeboatError('journal.lock', `${show(path)} is not a lock file`, {
+        hints: ['nothing was written', 'with no lifeboat running, move it away: it is made anew'],
+        cause: error,
+      });
     const { why, advice } = troubleWith(path, error);
     throw new LifeboatError('journal.lost', `the lock of ${stream} cannot be taken: ${why}`, {
       hints: [`${advice}: it lies below LIFEBOAT_HOME`],
@@ -76,18 +66,7 @@ function lockFile(path: string, stream: StreamName, infoPath: string): DatabaseS
       cause: error,
     });
   }
-}
-
-/** Whether something else than a plain file is there: a pipe would keep SQLite waiting. */
-function isOther(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-}
-
-function notALock(path: string, cause?: unknown): LifeboatError {
-  return new LifeboatError('journal.lock', `${show(path)} is not a lock file`, {
-    hints: ['nothing was written', 'with no lifeboat running, move it away: it is made anew'],
-    cause,
-  });
+  throw heldBy(stream, infoPath);
 }
 
 function heldBy(stream: StreamName, infoPath: string): LifeboatError {

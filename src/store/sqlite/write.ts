@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { LifeboatError } from '../../errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import { type Entry, type Hold, LOG_STREAM, type StreamName } from '../journal.ts';
 import { hearLog, type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
 import {

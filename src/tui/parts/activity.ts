@@ -1,4 +1,4 @@
-import { formatBytes, formatElapsed, formatSpan } from '../../format.ts';
+import { formatBytes, formatElapsed, formatSpan } from '../../base/format.ts';
 import type { ActivityView } from '../../view/run-view.ts';
 import { cutLine, lineWidth, wrapLine } from '../line.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';

@@ -1,4 +1,4 @@
-import { formatElapsed } from '../../format.ts';
+import { formatElapsed } from '../../base/format.ts';
 import { owingWords } from '../../view/owed.ts';
 import type { RunView } from '../../view/run-view.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';

@@ -1,4 +1,4 @@
-import { formatSpan } from '../../format.ts';
+import { formatSpan } from '../../base/format.ts';
 import type { TimeQuestion } from '../../view/moment-reader.ts';
 import { formatIn, formatUtc, localZone } from '../../view/zone.ts';
 import { cutLine, lineWidth, wrapLine } from '../line.ts';

@@ -1,4 +1,4 @@
-import { formatElapsed, formatSeconds } from '../../format.ts';
+import { formatElapsed, formatSeconds } from '../../base/format.ts';
 import type { ObjectiveView } from '../../view/run-view.ts';
 import { cutLine, lineWidth, wrapLine } from '../line.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';

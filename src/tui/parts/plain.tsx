@@ -1,5 +1,5 @@
 import { Text } from 'ink';
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import { TEXT_LIMIT } from '../span.ts';
 import { paintOf, type Token } from '../theme.ts';
 

@@ -1,5 +1,5 @@
 import type { PaperAction, PaperSide, PaperValue } from '../../../machines/parts/paper-step.ts';
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 import { nameOf, prefixOf, renderCall, siteOf } from './render-call.ts';
 import { isTypeable, pathPart, plain, quoted, remark, variable, word } from './shell-text.ts';
 import { DOWNLOAD_WAYS, type PaperSites } from './site.ts';

@@ -1,5 +1,5 @@
 import type { PaperStep } from '../../../machines/parts/paper-step.ts';
-import { formatTime } from '../../format.ts';
+import { formatTime } from '../../base/format.ts';
 import { HELPERS } from './helpers.ts';
 import { renderAction } from './render-action.ts';
 import { quoted, remark } from './shell-text.ts';

@@ -1,5 +1,6 @@
 import type { PaperField, PaperValue } from '../../../machines/parts/paper-step.ts';
-import { printableJson, show } from '../../text.ts';
+import { shellQuoted, singleQuoted } from '../../base/shell-quote.ts';
+import { printableJson, show } from '../../base/text.ts';
 
 /*
  * How text becomes part of a shell script. Whatever is not written by this project goes through `quoted` or `remark`, so that it
@@ -11,7 +12,7 @@ const LONGEST = 2_000;
 
 /** One word of the shell, in single quotes, on one line. */
 export function quoted(text: string): string {
-  return `'${show(text, LONGEST).replaceAll("'", `'\\''`)}'`;
+  return singleQuoted(show(text, LONGEST));
 }
 
 /** Whether a command can be given exactly this word: what is shown in another form would be the name of another thing. */
@@ -21,7 +22,7 @@ export function isTypeable(text: string): boolean {
 
 /** The same, without quotes where none are needed, because a person reads the line. */
 export function plain(text: string): string {
-  return /^[\w@%+:,./-]+$/u.test(text) && text.length <= LONGEST ? text : quoted(text);
+  return shellQuoted(show(text, LONGEST));
 }
 
 /** One part of the path of an address. What only moves about in a path is no id. */

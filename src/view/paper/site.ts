@@ -1,4 +1,4 @@
-import { show } from '../../text.ts';
+import { show } from '../../base/text.ts';
 
 /** Where an instance answers, and how a person gets at it. */
 export interface PaperSite {

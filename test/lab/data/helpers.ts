@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, onTestFinished } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { createInstanceData, type InstanceData } from '../../../src/lab/data/instance-data.ts';
 import type { Engine } from '../../../src/lab/engine/engine.ts';
 import { engineUser, makeLauncher } from '../../../src/lab/engine/launcher.ts';
 import { makePostgresEngine } from '../../../src/lab/engine/postgres-engine.ts';
 import { claimHome } from '../../../src/lab/home.ts';
-import { Secret } from '../../../src/secret.ts';
 
 /** An engine, and the folder of its places: for all tests of a file, or for one with `onTestFinished`. */
 export async function testEngine(

@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 import { expect, test } from 'vitest';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import type { Json, NewEntry } from '../../../src/store/journal.ts';
 import { type FreshStore, note, openedWith } from './store-under-test.ts';
 

@@ -3,7 +3,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import { keyId, MAX_NOTE_BYTES, openNote, rawPublicKey, textOf } from '../../../src/store/log/signed-note.ts';
 import { createSigner } from '../../../src/store/log/signer.ts';
 import { noPython } from '../../audit/bundle/verifiers.ts';

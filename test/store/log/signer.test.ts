@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import { createSigner } from '../../../src/store/log/signer.ts';
 import { freshSigner } from '../fresh-signer.ts';
 

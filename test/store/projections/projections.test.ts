@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { gatherObligations } from '../../../src/commands/open-obligations.ts';
+import { gatherObligations } from '../../../src/compose/open-follow-ups.ts';
 import { openCalls } from '../../../src/runner/in-doubt.ts';
 import { refusedBefore } from '../../../src/runner/intents.ts';
 import { readAllDoubts, readDoubts, refuseInDoubt } from '../../../src/runner/refuse-in-doubt.ts';

@@ -1,5 +1,5 @@
-import { runShell } from '../../../run-shell.ts';
-import { show } from '../../../text.ts';
+import { runShell } from '../../../base/run-shell.ts';
+import { show } from '../../../base/text.ts';
 import type { Place } from './place.ts';
 
 export interface CommandPlaceOptions {

@@ -1,9 +1,9 @@
 import { constants, existsSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode, FILE_TROUBLE, LifeboatError } from '../../../errors.ts';
-import { TooSlow, within } from '../../../patience.ts';
-import { makeFolderInside } from '../../../trusted-path.ts';
+import { errorCode, FILE_TROUBLE, LifeboatError } from '../../../base/errors.ts';
+import { TooSlow, within } from '../../../base/patience.ts';
+import { makeFolderInside } from '../../../base/trusted-path.ts';
 import type { Signer } from '../signer.ts';
 import {
   claimOf,

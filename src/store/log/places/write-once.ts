@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { type FileHandle, link, open, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../../../errors.ts';
+import { errorCode } from '../../../base/errors.ts';
 import { syncFolder } from '../../folders.ts';
 
 /*

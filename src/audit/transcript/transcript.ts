@@ -1,0 +1,178 @@
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { LifeboatError } from '../../base/errors.ts';
+import type { Secret } from '../../base/secret.ts';
+import { printableJson } from '../../base/text.ts';
+import { makePrivateFolder, syncFolder } from '../../store/folders.ts';
+import { createSecretGuard } from '../../store/secret-guard.ts';
+import type { Blanks } from './blank.ts';
+import type { TranscribedCall } from './call.ts';
+import { transcriptLine, withheldLine } from './line.ts';
+import { MOST_BYTES, transcriptPath } from './path.ts';
+
+/** How far a transcript reaches. */
+export interface TranscriptState {
+  readonly lines: number;
+  readonly bytes: number;
+  /** Of those bytes, hex. */
+  readonly sha256: string;
+}
+
+export interface Transcript {
+  /** Appends the line of a call. Throws nothing: the first failure ends the transcript, and `problem` says so. */
+  write(call: TranscribedCall): void;
+  /** From now on no line may hold this secret in any of its forms. `name` stands where it is part of a request. */
+  guard(secret: Secret, name?: string): void;
+  /** Waits for the disk, so that a record that says how far the transcript reaches cannot outlive it, and gives how far that is. */
+  keep(): TranscriptState;
+  /** Why the transcript ends early. */
+  readonly problem: LifeboatError | undefined;
+  close(): void;
+}
+
+/** Shorter texts are ordinary words in most places where they stand. */
+const SHORTEST = 8;
+
+/**
+ * Opens the transcript of a run for appending; only the process that holds the run may. Each line is written at once, so a process that is killed
+ * loses at most the last one: what is left of that is cut off here, and a line in its place says so. A transcript that cannot be
+ * written stops nobody: it has a `problem` and takes no more lines.
+ */
+export function openTranscript(home: string, runId: string): Transcript {
+  const guard = createSecretGuard();
+  const names = new Map<string, string>();
+  const digest = createHash('sha256');
+  let [lines, bytes] = [0, 0];
+  let problem: LifeboatError | undefined;
+  let file: number | undefined;
+
+  const append = (line: string) => {
+    if (file === undefined || problem !== undefined) return;
+    const data = Buffer.from(`${line}\n`);
+    try {
+      if (bytes + data.length > MOST_BYTES) throw new Error('it is full');
+      // A partial write would leave a torn line in the middle.
+      if (writeSync(file, data) !== data.length) throw new Error('the disk is full');
+      digest.update(data);
+      lines += 1;
+      bytes += data.length;
+    } catch (cause) {
+      problem = notKept(cause);
+    }
+  };
+
+  try {
+    makePrivateFolder(dirname(transcriptPath(home, runId)));
+    file = openSync(transcriptPath(home, runId), 'a+', 0o600);
+    const torn = takeIn(file, digest, (state) => {
+      ({ lines, bytes } = state);
+    });
+    if (torn > 0) {
+      ftruncateSync(file, bytes);
+      const at = new Date().toISOString();
+      append(
+        printableJson({ no: lines + 1, at, note: `the last line was torn: ${torn} bytes were cut off` }),
+      );
+    }
+  } catch (cause) {
+    problem = notKept(cause);
+  }
+
+  return {
+    write(call) {
+      try {
+        const secrets = call.kind === 'tool' ? [] : [...call.secrets, ...call.hidden];
+        const line = transcriptLine(lines + 1, call, blanksOf(secrets, names));
+        append(isClean(line, guard, secrets) ? line : withheldLine(lines + 1, call));
+      } catch (cause) {
+        problem = notKept(cause);
+      }
+    },
+    guard(secret, name) {
+      guard.add(secret);
+      if (secret.length >= SHORTEST) names.set(secret.reveal(), name ?? '[secret]');
+    },
+    keep() {
+      try {
+        if (file !== undefined) syncWithFolders(file, dirname(transcriptPath(home, runId)));
+      } catch (cause) {
+        problem ??= notKept(cause);
+      }
+      return { lines, bytes, sha256: digest.copy().digest('hex') };
+    },
+    get problem() {
+      return problem;
+    },
+    close() {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
+  };
+}
+
+/** A file of which the folder does not know is not there after a power cut. */
+function syncWithFolders(file: number, folder: string): void {
+  fsyncSync(file);
+  syncFolder(folder);
+  syncFolder(dirname(folder));
+}
+
+/** What was secret once stays secret in later answers, which may quote it. */
+function blanksOf(secrets: readonly Secret[], names: ReadonlyMap<string, string>): Blanks {
+  const texts = new Set([...names.keys(), ...secrets.map((secret) => secret.reveal())]);
+  return {
+    known: [...texts].filter((text) => text !== '').sort((a, b) => b.length - a.length),
+    name: (secret) => names.get(secret) ?? '[secret]',
+  };
+}
+
+function isClean(
+  line: string,
+  guard: ReturnType<typeof createSecretGuard>,
+  secrets: readonly Secret[],
+): boolean {
+  const own = createSecretGuard();
+  // The texts of binding parameters are ordinary words too, and those may stand in other lines.
+  for (const secret of secrets) own.add(secret);
+  try {
+    guard.check(line, 'the line');
+    own.check(line, 'the line');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Counts and hashes the whole lines that are there already; gives the bytes of a torn one at the end. */
+function takeIn(
+  file: number,
+  digest: Hash,
+  found: (state: { readonly lines: number; readonly bytes: number }) => void,
+): number {
+  const stats = fstatSync(file);
+  // A pipe would take lines until it is full, and then wait for a reader.
+  if (!stats.isFile()) throw new Error('it is not a plain file');
+  const { size } = stats;
+  const content = Buffer.alloc(Math.min(size, MOST_BYTES));
+  let read = 0;
+  while (read < content.length) {
+    const more = readSync(file, content, read, content.length - read, read);
+    if (more === 0) break;
+    read += more;
+  }
+  const whole = content.subarray(0, content.subarray(0, read).lastIndexOf(0x0a) + 1);
+  let lines = 0;
+  for (let at = whole.indexOf(0x0a); at !== -1; at = whole.indexOf(0x0a, at + 1)) lines += 1;
+  digest.update(whole);
+  found({ lines, bytes: whole.length });
+  return size - whole.length;
+}
+
+function notKept(cause: unknown): LifeboatError {
+  return new LifeboatError('evidence.transcript', 'the transcript of requests cannot be written', {
+    hints: ['the run itself goes on, and its journal is complete'],
+    evidence: { error: cause instanceof Error ? cause.message : String(cause) },
+    cause,
+  });
+}

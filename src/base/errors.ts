@@ -1,0 +1,254 @@
+import type { Failure } from './failure.ts';
+import { show } from './text.ts';
+
+/** Exit codes of every command; what ends with which, `EXIT_CODES` says. */
+export const EXIT = {
+  closed: 0,
+  failed: 1,
+  usage: 2,
+  waiting: 3,
+  credentials: 4,
+  inDoubt: 5,
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/**
+ * What ends with which exit code. The help, the table in the README and the tests are made of it: each
+ * situation is tried on the built product under its name.
+ */
+export const EXIT_CODES = {
+  closed: {
+    means: 'closed',
+    when: {
+      proven: 'the run is closed: the key is proven, the data is back and nothing is owed',
+      done: 'the command has done what it is for',
+    },
+  },
+  failed: {
+    means: 'failed',
+    when: {
+      unproven: 'the run is closed without proof, as when a person stopped it',
+      refused:
+        'the service or the platform refused the command or cannot be reached, or a file cannot be used',
+      bad: 'something was checked and found wrong: a backup, the journal, a plan, by `doctor`',
+    },
+  },
+  usage: {
+    means: 'usage or config',
+    when: {
+      line: 'the command line or the config is wrong',
+      unfit:
+        'what is named does not fit: a time out of range, a backup that is not done, a target that is the source',
+      unsupported: 'the revision of the service does not have what is needed',
+    },
+  },
+  waiting: {
+    means: 'waiting for a person',
+    when: {
+      question: 'the run stands at a question that no flag answers, also after a step has failed',
+      owed: 'something is owed, or an approval is missing',
+      unpinned:
+        '`audit verify` found nothing wrong, and names what is not pinned: a key, a place, a checkpoint',
+      unconfirmed: 'the change was not confirmed, and nobody is here to be asked',
+      overdue: 'a wait was left because it takes too long',
+      held: 'busy: another process has it; wait for it',
+      open: 'busy: a run of the instance is open; resume it',
+      busy: 'busy: the service is at work on the instance, or something else speaks against the change for now',
+    },
+  },
+  credentials: {
+    means: 'credentials refused',
+    when: { token: 'the token is missing or refused; get a new one, then resume or repeat' },
+  },
+  inDoubt: {
+    means: 'in doubt',
+    when: {
+      doubt: 'what the service did is not known; nothing more is sent until it is',
+      lost: 'the journal lacks what was signed: put it back, or accept the loss',
+    },
+  },
+  interrupted: {
+    means: 'interrupted, resumable',
+    when: { left: 'a person or a signal ended it, or the change was declined' },
+  },
+} as const satisfies Readonly<
+  Record<keyof typeof EXIT, { readonly means: string; readonly when: Readonly<Record<string, string>> }>
+>;
+
+/**
+ * Codes of errors that say that somebody else is at it, or may be: waiting or resuming helps. Behind them
+ * nothing was sent or written.
+ */
+const BUSY: ReadonlySet<string> = new Set([
+  'journal.held',
+  'journal.lost-hold',
+  'journal.busy',
+  'keys.busy',
+  'run.open',
+]);
+
+export interface LifeboatErrorOptions {
+  readonly hints?: readonly string[];
+  readonly evidence?: Failure['evidence'];
+  readonly cause?: unknown;
+  readonly exitCode?: ExitCode;
+}
+
+/**
+ * The only error class of the product. `shortMessage` is one line in lower case without a stop; `hints` say what
+ * is safe to do next; `code` is stable and made for programs. It never carries a secret.
+ */
+export class LifeboatError extends Error {
+  readonly code: string;
+  readonly shortMessage: string;
+  readonly hints: readonly string[];
+  readonly evidence: Failure['evidence'];
+  readonly exitCode: ExitCode;
+
+  constructor(code: string, shortMessage: string, options: LifeboatErrorOptions = {}) {
+    super(shortMessage, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'LifeboatError';
+    this.code = code;
+    this.shortMessage = shortMessage;
+    this.hints = options.hints ?? [];
+    this.evidence = options.evidence ?? {};
+    this.exitCode = options.exitCode ?? exitOf({ code });
+  }
+
+  /** The same facts as plain data, for a machine or the journal. The cause stays behind. */
+  toFailure(): Failure {
+    return {
+      code: this.code,
+      shortMessage: this.shortMessage,
+      hints: [...this.hints],
+      evidence: { ...this.evidence },
+    };
+  }
+}
+
+/** Turns a failure (data) back into a throwable error, for commands that run outside a machine. */
+export function errorFrom(failure: Failure, exitCode: ExitCode = exitOf(failure)): LifeboatError {
+  return new LifeboatError(failure.code, failure.shortMessage, {
+    hints: failure.hints,
+    evidence: failure.evidence,
+    exitCode,
+  });
+}
+
+/** The exit code of a command that a failure has ended, where nothing else is said of it. */
+export function exitOf({ code }: Pick<Failure, 'code'>): ExitCode {
+  if (BUSY.has(code)) return EXIT.waiting;
+  if (code === 'service.unsupported') return EXIT.usage;
+  return code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed;
+}
+
+/** The failure inside anything thrown. A stranger's error keeps its first line as evidence, nothing more. */
+export function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof LifeboatError) return thrown.toFailure();
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const file = fileTrouble(thrown);
+  if (file !== undefined) return file;
+  return {
+    code: 'internal',
+    shortMessage: 'lifeboat met an error that it does not know',
+    hints: ['what was written is kept: `lifeboat runs` and `lifeboat audit show` tell where things stand'],
+    evidence: { error: (text.split('\n')[0] ?? '').slice(0, 300) },
+  };
+}
+
+/** What the system says of a file, in words; undefined for any other error. */
+function fileTrouble(thrown: unknown): Failure | undefined {
+  const { path } = thrown as NodeJS.ErrnoException;
+  if (FILE_TROUBLE[errorCode(thrown) ?? ''] === undefined || path === undefined) return undefined;
+  const { why, advice } = troubleWith(path, thrown);
+  return {
+    code: 'file.failed',
+    shortMessage: `${show(path, LONGEST_PATH)} cannot be used: ${why}`,
+    hints: [
+      `what was written is kept: ${advice}, then try again`,
+      '`lifeboat runs` and `lifeboat audit show` tell where things stand',
+    ],
+    evidence: { error: (thrown as Error).message.slice(0, 300) },
+  };
+}
+
+/** Why a file cannot be read or written, by the code of the system's error. */
+export const FILE_TROUBLE: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota is used up',
+  EFBIG: 'the file may not become so large',
+  EROFS: 'the disk is read only',
+  EIO: 'the disk answers with an error',
+  EBUSY: 'it is in use',
+  EMFILE: 'this process has too many files open',
+  ENFILE: 'this machine has too many files open',
+  EACCES: 'it is not allowed',
+  EPERM: 'it is not allowed',
+  ENOENT: 'it is not there',
+  EEXIST: 'something else has this name',
+  ENOTDIR: 'a part of its path is a file and no folder',
+  EISDIR: 'it is a folder',
+  ELOOP: 'it is a chain of links without an end',
+  ENAMETOOLONG: 'its name is too long',
+};
+
+const SHORTER = 'name a shorter path';
+const MAKE_ROOM = 'make room (`df -h` shows what is free)';
+const LOOK_AT_RIGHTS = 'look at owner and rights of the path (`ls -ld` shows them)';
+
+/** What helps, to follow on a colon. */
+const ADVICE: Readonly<Record<string, string>> = {
+  ENOSPC: MAKE_ROOM,
+  EDQUOT: MAKE_ROOM,
+  EROFS: 'name a path on a disk that can be written to',
+  EACCES: LOOK_AT_RIGHTS,
+  EPERM: LOOK_AT_RIGHTS,
+  EEXIST: 'name another path',
+  ENOTDIR: 'name another path',
+  EISDIR: 'name a file',
+  ELOOP: 'mend the link, or name the path that it stands for',
+  ENAMETOOLONG: SHORTER,
+};
+
+/** What SQLite says of the disk below a database, by its primary result codes (sqlite.org/rescode.html). */
+const SQLITE_TROUBLE: Readonly<Record<number, string>> = {
+  3: 'permission is denied',
+  8: 'it is read-only',
+  10: 'the disk reports an error',
+  13: 'the disk is full',
+  14: 'a file of it cannot be opened or made',
+};
+const CANNOT_OPEN = 14;
+/**
+ * Bytes. SQLite takes a path of 512 on Unix, and puts up to eight behind that of a database (os_unix.c,
+ * MAX_PATHNAME).
+ */
+const LONGEST_DATABASE = 504;
+/** Characters of a path in a message: with a longer one, the reason behind it would be cut off. */
+const LONGEST_PATH = 120;
+
+/** Why a file or database at a path cannot be used, and what helps, both as the end of a sentence. */
+export function troubleWith(path: string, cause: unknown): { readonly why: string; readonly advice: string } {
+  const result = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) & 0xff : undefined;
+  const long = result === CANNOT_OPEN ? tooLongForDatabase(path) : undefined;
+  if (long !== undefined) return { why: long, advice: SHORTER };
+  const code = errorCode(cause);
+  return {
+    why: SQLITE_TROUBLE[result ?? 0] ?? FILE_TROUBLE[code ?? ''] ?? code ?? 'an unknown error',
+    advice: ADVICE[code ?? ''] ?? 'look at the rights of its folder and at the space on its disk',
+  };
+}
+
+/** Why no database can be at a path, whatever the disk says of it; undefined where one can. */
+export function tooLongForDatabase(path: string): string | undefined {
+  const length = Buffer.byteLength(path);
+  if (length <= LONGEST_DATABASE) return undefined;
+  return `its path has ${length} bytes, and that of a database at most ${LONGEST_DATABASE}`;
+}
+
+/** The code of a system error, such as `ENOSPC`; undefined for what has none, and for an error of our own. */
+export function errorCode(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || thrown instanceof LifeboatError || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}

@@ -1,0 +1,75 @@
+import { counted, formatBytes } from './quantity.ts';
+import { show } from './text.ts';
+
+export { counted, formatBytes };
+
+/** A running time as a clock: `0:00:07`, `12:04:59`. */
+export function formatElapsed(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
+}
+
+/** A length of time that runs down or on, in words, two units at most, rounded up: `45 s`, `3 min 20 s`, `2 h 5 min`. */
+export function formatSpan(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(precise(seconds)));
+  return inWords(whole < 3600 ? whole : Math.ceil(whole / 60) * 60);
+}
+
+/**
+ * A measured time and the limit it is held against: `0.7 s`, `42 s`, `30 min 1 s`, `2 h 0 min 5 s`. Rounded up, and never coarser than a
+ * second: what has missed a limit by a little must not look as if it had kept it.
+ */
+export function formatSeconds(seconds: number): string {
+  const exact = precise(seconds);
+  if (exact <= 9.9) return `${Math.ceil(precise(exact * 10)) / 10} s`;
+  return inWords(Math.ceil(exact));
+}
+
+/** Without what binary fractions add: times are measured in milliseconds. */
+function precise(seconds: number): number {
+  return Math.round(Math.max(0, seconds) * 1000) / 1000;
+}
+
+function inWords(whole: number): string {
+  const [hours, minutes, seconds] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  if (hours === 0 && minutes === 0) return `${seconds} s`;
+  const parts = hours === 0 ? [`${minutes} min`] : [`${hours} h`];
+  if (hours > 0 && (minutes > 0 || seconds > 0)) parts.push(`${minutes} min`);
+  if (seconds > 0) parts.push(`${seconds} s`);
+  return parts.join(' ');
+}
+
+/** `2026-11-21 03:04:05`, UTC; a text that is no time stays as it is. Without a zone it is UTC, as the service tells times. */
+export function formatTime(text: string): string {
+  const parsed = new Date(WITHOUT_ZONE.test(text) ? `${text.replace(' ', 'T')}Z` : text);
+  if (Number.isNaN(parsed.getTime())) return text;
+  return parsed.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?$/;
+
+/**
+ * A sentence for a person: printable and cut to `limit` characters (see `show`), and every RFC 3339 time in it told as all others are:
+ * `2026-11-21 03:04:05 UTC`. What stands in backticks is to be typed, and stays.
+ */
+export function readable(text: string, limit?: number): string {
+  const told = text.replace(TYPED_OR_TIME, (found) => {
+    if (found.startsWith('`')) return found;
+    const time = found.replace(' UTC', '');
+    return formatTime(time) === time ? found : `${formatTime(time)} UTC`;
+  });
+  return show(told, limit);
+}
+
+const TYPED_OR_TIME =
+  /`[^`]*`|(?<![\w./-])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?(?: UTC)?(?![\w/-]|[.:]\w)/g;
+
+/** A fact's value with its unit: bytes, seconds, days or a time. */
+export function formatValue(value: string | number, unit?: string): string {
+  if (unit === 'bytes') return formatBytes(Number(value));
+  if (unit === 'seconds') return formatSeconds(Number(value));
+  if (unit === 'days') return counted(Number(value), 'day');
+  if (unit === 'time') return `${formatTime(String(value))} UTC`;
+  return String(value);
+}

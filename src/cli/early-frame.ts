@@ -1,0 +1,58 @@
+import { EXIT } from '../base/errors.ts';
+import type { CommandContext } from './context.ts';
+
+/** Flags with which a run does not take the screen. */
+const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--help', '-h']);
+
+/**
+ * Paints the first frame of the screen before anything heavy is loaded, when the command line is one that will take the screen. Gives
+ * the function that gives the screen back, for the case that the UI never comes up.
+ */
+export async function paintEarly(
+  argv: readonly string[],
+  context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>,
+): Promise<() => void> {
+  const { canDraw } = await import('../plain/terminal.ts');
+  const [command] = argv;
+  const takesScreen =
+    (command === 'run' || command === 'resume') && !argv.some((arg) => WITHOUT_SCREEN.has(arg));
+  if (!takesScreen || !canDraw(context) || asksPassphrase(context.env)) return () => undefined;
+  const { firstFrame, GIVE_SCREEN_BACK } = await import('../tui/first-frame.ts');
+  const { columns = 80, rows = 24 } = context.stdout;
+  onSignalAlone(() => {
+    context.stdout.write(GIVE_SCREEN_BACK);
+    process.exit(EXIT.interrupted);
+  });
+  context.stdout.write(
+    firstFrame({ columns, rows, env: context.env, title: titleOf(argv), instance: instanceOf(argv) }),
+  );
+  // The UI loads while the key store and the journal are waited for; should it fail to, whoever needs it hears of it.
+  import('../tui/show-run.tsx').catch(() => undefined);
+  return () => void context.stdout.write(GIVE_SCREEN_BACK);
+}
+
+/** Until the run or the UI listens itself, a signal ends the process; it must not leave its screen behind. */
+function onSignalAlone(act: () => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) act();
+    });
+  }
+}
+
+/** A passphrase is asked for on the ordinary screen. */
+function asksPassphrase(env: CommandContext['env']): boolean {
+  return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !env['LIFEBOAT_PASSPHRASE_FILE'];
+}
+
+function titleOf(argv: readonly string[]): string {
+  return argv
+    .filter((arg) => !arg.startsWith('-'))
+    .slice(0, 2)
+    .join(' ');
+}
+
+function instanceOf(argv: readonly string[]): string {
+  const at = argv.indexOf('--instance');
+  return at === -1 ? '' : (argv[at + 1] ?? '');
+}

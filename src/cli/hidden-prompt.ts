@@ -1,0 +1,31 @@
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
+import type { CommandContext } from './context.ts';
+
+/** Asks for a secret on the terminal without showing it. Rejects with `input.none` without a terminal, `input.left` on Ctrl-C and `input.mismatch` when two entries differ. */
+export async function askHidden(
+  prompt: string,
+  { stdin, stderr }: CommandContext,
+  { twice = false }: { readonly twice?: boolean } = {},
+): Promise<Secret> {
+  if (stdin.isTTY !== true) {
+    throw new LifeboatError('input.none', `there is no terminal to enter ${prompt} on`, {
+      hints: ['name a file with --key-file FILE, or - for standard input'],
+      exitCode: EXIT.usage,
+    });
+  }
+  const { default: password } = await import('@inquirer/password');
+  const ask = async (message: string) => {
+    try {
+      return new Secret(await password({ message, toggleMask: false }, { input: stdin, output: stderr }));
+    } catch (cause) {
+      throw new LifeboatError('input.left', 'nothing was entered', { cause, exitCode: EXIT.interrupted });
+    }
+  };
+  const first = await ask(prompt);
+  if (!twice || first.equals(await ask('once more'))) return first;
+  throw new LifeboatError('input.mismatch', 'the two entries differ', {
+    hints: ['nothing was stored'],
+    exitCode: EXIT.usage,
+  });
+}

@@ -1,0 +1,32 @@
+import { Duration } from '../base/duration.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+
+/** An id of the service (service-api.md section 2: internal ids are whole numbers). Anything else is a usage error. */
+export function idFrom(text: string, what: string): number {
+  return wholeNumber(text, what, 0);
+}
+
+/** A whole number that is at least `least`, written in digits; anything else is a usage error. */
+export function wholeNumber(text: string, what: string, least: number): number {
+  const value = /^\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
+  if (value >= least) return value;
+  throw new LifeboatError(
+    'usage.number',
+    `${what} must be a whole number of at least ${least}, not ${show(text, 40)}`,
+    {
+      hints: ['nothing was sent'],
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
+/** The milliseconds of `--FLAG 15m`; anything else is a usage error with the code `usage.FLAG`. */
+export function durationFrom(text: string, flag: string): number {
+  const parsed = Duration.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new LifeboatError(`usage.${flag}`, `--${flag} ${show(text, 60)} is not a duration`, {
+    hints: ['write for instance 30s, 15m or 1h30m', 'nothing was begun'],
+    exitCode: EXIT.usage,
+  });
+}

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, rmSync, writeFileSync } from 'node:fs';
+import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+
+/** What a file system says that knows no second name for a file. */
+const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
+
+/**
+ * Writes a file, mode 0600, that must not be there yet; throws what the system says, `EEXIST` among it. A process that dies inside leaves
+ * nothing under this name, so that what stands there is always whole; at most a `.part` stays beside it. A file system without links
+ * cannot promise that.
+ */
+export function writeNewFile(path: string, content: Buffer | string): void {
+  const part = `${path}.${randomBytes(4).toString('hex')}.part`;
+  try {
+    writeFileSync(part, content, { flag: 'wx', mode: 0o600, flush: true });
+    // Unlike a rename, a link never replaces what somebody else has written meanwhile.
+    linkSync(part, path);
+  } catch (thrown) {
+    const { code = '', syscall } = thrown as NodeJS.ErrnoException;
+    if (syscall !== 'link' || !NO_LINKS.includes(code)) throw thrown;
+    writeFileSync(path, content, { flag: 'wx', mode: 0o600, flush: true });
+  } finally {
+    rmSync(part, { force: true });
+  }
+}
+
+/** Why evidence was not written, for a person: a name that is taken is theirs to change, a full disk is not a matter of names. */
+export function notWritten(path: string, cause: unknown): LifeboatError {
+  const code = errorCode(cause) ?? '';
+  if (code === 'EEXIST') return isTaken(path);
+  const why = FILE_TROUBLE[code] ?? (code === '' ? 'the system does not say why' : code);
+  return new LifeboatError('output.file', `${show(path, 200)} cannot be written: ${why}`, {
+    hints: ['nothing was written under this name', 'name another place with --out FILE'],
+    cause,
+  });
+}
+
+export function isTaken(path: string): LifeboatError {
+  return new LifeboatError(
+    'usage.out',
+    `${show(path, 200)} is already there, and evidence is not overwritten`,
+    { hints: ['name another file with --out FILE', 'nothing was written'], exitCode: EXIT.usage },
+  );
+}

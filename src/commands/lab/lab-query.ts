@@ -1,0 +1,20 @@
+import { EXIT } from '../../base/errors.ts';
+import { shellQuoted } from '../../base/shell-quote.ts';
+import type { CommandContext } from '../../cli/context.ts';
+
+/** `lifeboat lab-query NAME --folder DIR`: what the shop of a running lab's instance holds, for the reconciliation of its config. */
+export async function labQuery(
+  context: CommandContext,
+  [instance = '']: readonly string[],
+  flags: { readonly folder: string },
+): Promise<number> {
+  const { queryShop } = await import('../../lab/query-shop.ts');
+  context.stdout.write(`${await queryShop(flags.folder, instance)}\n`);
+  return EXIT.closed;
+}
+
+/** The same as a shell command of this very program. */
+export function queryCommand(instance: string, folder: string): string {
+  const program = process.argv[1] ?? 'lifeboat';
+  return [process.execPath, program, 'lab-query', instance, '--folder', folder].map(shellQuoted).join(' ');
+}

@@ -1,0 +1,139 @@
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { durationFrom, wholeNumber } from '../../cli/numbers.ts';
+import { printTable } from '../../cli/print-table.ts';
+import type { LabOptions } from '../../lab/lab.ts';
+import { queryCommand } from './lab-query.ts';
+
+interface LabFlags {
+  readonly port?: string;
+  readonly revision: '61' | '62';
+  readonly folder?: string;
+  readonly instance?: readonly string[];
+  readonly scenario?: string;
+  readonly workers?: string;
+  readonly backupEvery?: string;
+  readonly router?: string;
+  readonly updateBlocking: boolean;
+  readonly sso: boolean;
+  readonly platform: boolean;
+}
+
+/** `lifeboat lab`: runs the service until Ctrl-C. The config goes to stdout, everything else to stderr. */
+export async function lab(context: CommandContext, _: readonly string[], flags: LabFlags): Promise<number> {
+  if (flags.scenario === 'list') return listScenarios(context);
+  const { startLab } = await import('../../lab/lab.ts');
+  const { stdout, stderr } = context;
+  const options = await optionsOf(flags);
+  const stop = stopSignal();
+  const began = performance.now();
+  try {
+    const started = await startLab({
+      ...options,
+      queryCommand,
+      signal: stop.signal,
+      log: (line) => stderr.write(`${line}\n`),
+    });
+    try {
+      stdout.write(started.configYaml);
+      const took = ((performance.now() - began) / 1000).toFixed(1);
+      stderr.write(`the lab is ready after ${took} s: ${started.url}\n`);
+      stderr.write(
+        `hint: what can be turned while it runs: curl -H "Authorization: $(cat ${started.tokenFile})" ${started.url}/lab\n`,
+      );
+      stderr.write(
+        'hint: keep the lines above as lifeboat.yaml (`lifeboat lab > lifeboat.yaml`) and use another terminal\n',
+      );
+      stderr.write('Ctrl-C ends it and removes everything\n');
+      await stop.stopped;
+      stderr.write('ending the lab\n');
+      return EXIT.closed;
+    } finally {
+      await started.close();
+    }
+  } catch (thrown) {
+    if (stop.signal.aborted) return EXIT.interrupted;
+    throw thrown;
+  } finally {
+    stop.release();
+  }
+}
+
+async function optionsOf(flags: LabFlags): Promise<LabOptions> {
+  const { port, folder, instance, scenario, workers, backupEvery, router } = flags;
+  return {
+    revision: flags.revision === '61' ? 61 : 62,
+    sso: flags.sso,
+    updateBlocking: flags.updateBlocking,
+    ...(router === undefined ? {} : { routerMs: durationFrom(router, 'router') }),
+    ...(flags.platform ? {} : { platform: false as const }),
+    ...(port === undefined ? {} : { port: portNumber(port) }),
+    ...(folder === undefined ? {} : { folder }),
+    ...(instance === undefined ? {} : { instances: instance.map(instanceWish) }),
+    ...(scenario === undefined ? {} : { scenario: await scenarioFor(scenario) }),
+    ...(workers === undefined ? {} : { workers: wholeNumber(workers, '--workers', 1) }),
+    ...(backupEvery === undefined ? {} : { backupEvery: wholeNumber(backupEvery, '--backup-every', 1) }),
+  };
+}
+
+/** A scenario by its name, or from a YAML file. */
+export async function scenarioFor(word: string): Promise<NonNullable<LabOptions['scenario']>> {
+  const { scenarioNamed } = await import('../../lab/scenarios/scenarios.ts');
+  const { loadScenario } = await import('../../lab/scenarios/load-scenario.ts');
+  return /[./\\]/u.test(word) ? await loadScenario(word) : scenarioNamed(word);
+}
+
+async function listScenarios(context: CommandContext): Promise<number> {
+  const { SCENARIOS } = await import('../../lab/scenarios/scenarios.ts');
+  const rows = SCENARIOS.map(({ name, summary }) => [name, summary]);
+  printTable(context, [{ title: 'scenario' }, { title: 'what is learned', gives: true }], rows);
+  return EXIT.closed;
+}
+
+/** `orders`, `orders:archiving`, `orders-dr:standard:empty`. */
+function instanceWish(text: string): NonNullable<LabOptions['instances']>[number] {
+  const [name = '', ...words] = text.split(':');
+  const unknown = words.find((word) => !['standard', 'archiving', 'empty'].includes(word));
+  if (unknown !== undefined) {
+    throw new LifeboatError('usage.instance', `${show(unknown, 40)} says nothing about an instance`, {
+      hints: ['write NAME, NAME:archiving, NAME:standard or NAME:standard:empty'],
+      exitCode: EXIT.usage,
+    });
+  }
+  const filled = !words.includes('empty');
+  return {
+    name,
+    backupType: words.includes('archiving') ? 'continuous_archiving' : 'standard',
+    shop: filled,
+    key: filled,
+  };
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new LifeboatError('usage.port', `${show(text, 40)} is not a port`, { exitCode: EXIT.usage });
+}
+
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP; later ones do not cut the clean-up short. */
+export function stopSignal(): {
+  readonly signal: AbortSignal;
+  readonly stopped: Promise<void>;
+  release(): void;
+} {
+  const controller = new AbortController();
+  const stopped = new Promise<void>((resolve) =>
+    controller.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
+  const stop = () => controller.abort();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, stop);
+  return {
+    signal: controller.signal,
+    stopped,
+    release() {
+      for (const signal of signals) process.off(signal, stop);
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { stillOwed } from '../../../machines/parts/obligation.ts';
+import type { Question } from '../../../machines/parts/question.ts';
+import { optionKey } from '../../../machines/parts/question.ts';
+import { EXIT, type ExitCode, LifeboatError } from '../../base/errors.ts';
+import { formatSeconds } from '../../base/format.ts';
+import type { Secret } from '../../base/secret.ts';
+import { type Answer, questionOf } from '../../runner/answer.ts';
+import type { Run } from '../../runner/run.ts';
+import { PATIENCE_MS, watchOverdue } from './leave-overdue.ts';
+
+/** What the flags of a run without a terminal determine. */
+export interface Policy {
+  /** Give the recommended answer wherever there is one. */
+  readonly yes: boolean;
+  /** The name that confirms a destructive step, once in this process. It overrides nothing that speaks against the step. */
+  readonly confirm?: string | undefined;
+  /** The new key, instead of a generated one. */
+  readonly key?: Secret | undefined;
+  /** The point in time to restore to, RFC 3339. */
+  readonly time?: string | undefined;
+  /** The word that a question asks for, such as a guid. */
+  readonly word?: string | undefined;
+  /** An answer to the question that the run stands at, given before anything else. */
+  readonly first?: Answer | undefined;
+  /** Proofs for what is owed, by its id: given when nothing is left that could be done from here. */
+  readonly settles?: Readonly<Record<string, string>> | undefined;
+  /** Leave when nothing has been written for so long. Milliseconds; for ever without it. */
+  readonly patienceMs?: number | undefined;
+  /** Leave a wait that is over its limit by so much. Milliseconds; half an hour without it. */
+  readonly overdueMs?: number | undefined;
+}
+
+/**
+ * Answers what the policy determines and leaves the run, resumable, at the first question that it does not. Resolves with the exit code
+ * and, when it left, with the sentence that says why.
+ */
+export async function autopilot(
+  run: Run,
+  policy: Policy,
+): Promise<{ exitCode: ExitCode; why: string | undefined }> {
+  let confirmed = false;
+  let { first } = policy;
+  const given = new Set<string>();
+  let left: { exitCode: ExitCode; why: string } | undefined;
+  let busy = false;
+
+  const look = async () => {
+    const { snapshot } = run.state();
+    const question = questionOf(snapshot);
+    if (question === undefined || busy || left !== undefined) return;
+    busy = true;
+    try {
+      const answer = first ?? answerTo(question, policy, confirmed);
+      first = undefined;
+      if (typeof answer === 'string') {
+        left = { exitCode: exitCodeAt(snapshot), why: answer };
+        await run.detach(answer);
+        return;
+      }
+      // The same answer to the same question a second time: it did not help, and would not for ever.
+      const again = JSON.stringify([question, answer.event, answer.id]);
+      if (given.has(again)) {
+        left = { exitCode: exitCodeAt(snapshot), why: `it was tried and is not settled: ${question.prompt}` };
+        await run.detach(left.why);
+        return;
+      }
+      given.add(again);
+      confirmed ||= answer.typed !== undefined;
+      await run.answer(answer);
+    } catch (thrown) {
+      left = { exitCode: EXIT.waiting, why: wordsOf(thrown) };
+      await run.detach(left.why);
+    } finally {
+      busy = false;
+    }
+    void look();
+  };
+
+  const watch = watchFor(policy.patienceMs, run, (why) => {
+    left ??= { exitCode: EXIT.waiting, why };
+    void run.detach(why);
+  });
+  const overdue = watchOverdue(policy.overdueMs ?? PATIENCE_MS, (why) => {
+    left ??= { exitCode: EXIT.waiting, why };
+    void run.detach(why);
+  });
+  const lookAtStep = () => {
+    const { activity } = run.state();
+    overdue.look(activity?.since, activity?.progress?.overdue);
+  };
+  const unsubscribe = run.subscribe(() => {
+    watch.look();
+    lookAtStep();
+    void look();
+  });
+  lookAtStep();
+  void look();
+  const end = await run.ended.finally(() => {
+    watch.stop();
+    overdue.stop();
+    unsubscribe();
+  });
+  return { exitCode: left?.exitCode ?? end.exitCode, why: left?.why };
+}
+
+/** Why an answer was not taken, with what would be. */
+function wordsOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const hints = thrown instanceof LifeboatError ? thrown.hints : [];
+  return [thrown.message, ...hints].join('; ');
+}
+
+/** Calls back when the journal has stood still for so long. */
+function watchFor(patienceMs: number | undefined, run: Run, tell: (why: string) => void) {
+  if (patienceMs === undefined) return { look: () => undefined, stop: () => undefined };
+  const why = `nothing has moved for ${formatSeconds(patienceMs / 1000)}`;
+  const start = () => setTimeout(() => tell(why), patienceMs);
+  let written = run.state().entries.length;
+  let timer = start();
+  return {
+    look: () => {
+      const now = run.state().entries.length;
+      if (now === written) return;
+      written = now;
+      clearTimeout(timer);
+      timer = start();
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** The answer that the flags determine, or the sentence that says which flag would. */
+function answerTo(question: Question, policy: Policy, confirmed: boolean): Answer | string {
+  const { yes, confirm, key } = policy;
+  if (question.kind === 'time') {
+    if (policy.time === undefined) return `it needs a point in time: --to TIME`;
+    return { event: question.event, time: policy.time };
+  }
+  if (question.kind === 'text') {
+    if (policy.word === undefined) return `it needs an entry: ${question.prompt}`;
+    return { event: question.event, text: policy.word };
+  }
+  if (question.kind === 'typed-name') {
+    // `--confirm` is for the change, whose facts were found good. That a finding is passed over was on nobody's mind when it was written.
+    if (question.event === 'operator.override') return `no flag overrides a finding: ${question.prompt}`;
+    if (confirm === undefined) return `it needs the name of the target: --confirm ${question.expected}`;
+    if (confirmed) return `--confirm counts once, and a person has to look now: ${question.prompt}`;
+    return { event: question.event, typed: confirm };
+  }
+  if (question.kind === 'secret') {
+    return key === undefined ? 'it needs a key: --key-file FILE' : { event: question.event, secret: key };
+  }
+  const enter = question.options.find((option) => option.event.type === 'operator.enterKey');
+  if (key !== undefined && enter !== undefined) return { event: optionKey(enter.event) };
+  const recommended = question.options.find((option) => option.recommended && option.disabled === undefined);
+  const settled = recommended === undefined ? settlementFor(question, policy) : undefined;
+  if (settled !== undefined) return settled;
+  if (recommended === undefined) return `it needs a decision: ${question.prompt}`;
+  return yes
+    ? { event: optionKey(recommended.event) }
+    : `it needs a decision (--yes takes the recommended one): ${question.prompt}`;
+}
+
+/** The proof that the flags give for one of the things owed. */
+function settlementFor(question: Question, { settles = {} }: Policy): Answer | undefined {
+  if (question.kind !== 'obligations') return undefined;
+  const owed = stillOwed(question.obligations).find(({ id }) => Object.hasOwn(settles, id));
+  return owed && { event: question.settle, id: owed.id, text: settles[owed.id] ?? '' };
+}
+
+function exitCodeAt(snapshot: ReturnType<Run['state']>['snapshot']): ExitCode {
+  if (snapshot.hasTag('in-doubt' as never)) return EXIT.inDoubt;
+  return EXIT.waiting;
+}

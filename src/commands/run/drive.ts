@@ -1,0 +1,213 @@
+import { hostname } from 'node:os';
+import { runbookOf } from '../../../machines/index.ts';
+import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { transcriptElsewhere } from '../../audit/transcript/elsewhere.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { readable } from '../../base/format.ts';
+import type { Secret } from '../../base/secret.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { type EarlySignals, keepSignals } from '../../cli/early-signals.ts';
+import { depsFor } from '../../compose/activity-deps.ts';
+import { askForKeys } from '../../compose/ask-for-keys.ts';
+import type { DrivenRun, Sites } from '../../compose/instances.ts';
+import { proseOf, runbookNamed } from '../../compose/runbook-files.ts';
+import type { Workspace } from '../../compose/workspace.ts';
+import { canDraw } from '../../plain/terminal.ts';
+import type { Run, RunDeps } from '../../runner/run.ts';
+import type { Json } from '../../store/journal.ts';
+import { afterLeaving, leftBySignal } from '../../view/leaving.ts';
+import type { RunEnd, RunPort } from '../../view/run-port.ts';
+import { approvalWatch } from '../approvals/approval-watch.ts';
+import { gateOfRun } from '../approvals/gate-of-run.ts';
+import { admission } from '../approvals/present.ts';
+import { autopilot, type Policy } from './autopilot.ts';
+import { type Paper, paperFor } from './fallback-script.ts';
+import { forgetParameters } from './forget-parameters.ts';
+import { leaveOnSignals } from './leave-on-signals.ts';
+import { printEntries } from './print-entries.ts';
+import { portOf } from './run-port.ts';
+import { watchClock } from './watch-clock.ts';
+
+export interface DriveOptions extends Policy {
+  readonly json: boolean;
+  /** Lines instead of the full screen, also in a terminal. */
+  readonly plain: boolean;
+  /** Folder with a team's own text for the runbooks. */
+  readonly overlay?: string | undefined;
+  /** Why the confirmation goes on without the second person who would have to approve it. */
+  readonly breakGlass?: string | undefined;
+  /** Why nobody can carry the run on once it was left, with what stays of it; without it, anybody can. */
+  readonly gone?: string | undefined;
+  /** Listening since before the run was begun. */
+  readonly early?: EarlySignals | undefined;
+}
+
+/**
+ * Drives a run to its end, to a question that nobody here can answer, or until the operator leaves; gives the exit code. In a terminal it
+ * shows the screen; otherwise, or with `json`, `plain` or `yes`, it goes by the flags.
+ */
+export async function drive(
+  context: CommandContext,
+  sites: Sites,
+  workspace: Workspace,
+  summary: DrivenRun,
+  options: DriveOptions,
+): Promise<number> {
+  const runbook = runbookOf(summary.runbook, summary.version);
+  if (runbook === undefined) throw otherVersion(summary, runbookNamed(summary.runbook).version);
+  const manner = mannerOf(context, options);
+  const early = options.early ?? keepSignals();
+  const stopPrinting = options.json ? await printEntries(context, workspace.journal, summary) : undefined;
+  try {
+    const paper = paperFor(summary, runbook, sites, workspace.home);
+    const gate = await gateOfRun(context, sites.config, workspace, summary, runbook, options.breakGlass);
+    const admit = await admissionOf(context, sites, workspace, summary, runbook, options.breakGlass);
+    const run = await takeUpRun(workspace, summary, runbook, sites, paper, manner === 'by-flags', {
+      gate,
+      admit,
+    });
+    paper.write(run.state());
+    const approval = approvalWatch(gate, workspace.home, sites.config.approvals);
+    const prose = await proseOf(runbook, options.overlay);
+    const leaving = leaveOnSignals(run, context, options.gone);
+    const port = {
+      ...portOf(run, workspace.journal.log, runbook, prose, paper.text, approval, options.gone),
+      detach: leaving.detach,
+    };
+    const signal = early.release();
+    if (signal !== undefined) void leaving.detach(leftBySignal(signal)).catch(() => undefined);
+    try {
+      if (manner === 'screen') return (await showOnScreen(port, context)).exitCode;
+      if (manner === 'lines') return (await showInLines(port, context)).exitCode;
+      return await driveByFlags(context, run, port, options);
+    } finally {
+      leaving.release();
+    }
+  } finally {
+    early.release();
+    await stopPrinting?.();
+    await forgetParameters(workspace.home, workspace.journal).catch(() => undefined);
+    for (const warning of sites.tape.warnings()) context.stderr.write(`warning: ${warning}\n`);
+  }
+}
+
+/** How a run is shown and who answers: a full screen, lines with questions (a dumb terminal, a screen reader), or the flags. */
+function mannerOf(
+  context: CommandContext,
+  { json, plain, yes, first }: DriveOptions,
+): 'screen' | 'lines' | 'by-flags' {
+  if (json || yes || first !== undefined) return 'by-flags';
+  if (!plain && canDraw(context)) return 'screen';
+  return context.stdin.isTTY === true && context.stderr.isTTY === true ? 'lines' : 'by-flags';
+}
+
+async function showOnScreen(port: RunPort, context: CommandContext): Promise<RunEnd> {
+  const { showRun } = await import('../../tui/show-run.tsx');
+  return showRun(port, context);
+}
+
+async function showInLines(port: RunPort, context: CommandContext): Promise<RunEnd> {
+  const { showRunPlainly } = await import('../../plain/show-run-plainly.ts');
+  return showRunPlainly(port, context, { interactive: true });
+}
+
+async function takeUpRun(
+  workspace: Workspace,
+  { runId, instance, target }: DrivenRun,
+  runbook: Runbook,
+  sites: Sites,
+  paper: Paper,
+  leaveWhenPaused: boolean,
+  consent: Pick<RunDeps, 'gate' | 'admit'>,
+): Promise<Run> {
+  const { takeUp } = await import('../../runner/take-up.ts');
+  const { activitiesFor } = await import('../../activities/index.ts');
+  const { journal, keyring, sealer, home } = workspace;
+  const shelf = new Map<string, Secret>();
+  const ground = { home, keyring, journal, platform: sites.platform, shelf };
+  return takeUp({
+    journal,
+    runbook,
+    runId,
+    instance,
+    target,
+    now: () => new Date(),
+    clock: watchClock(),
+    leaveWhenPaused,
+    ...consent,
+    seal: async () => void (await sealer.sealNow()),
+    take: async (key) => {
+      journal.guard(key);
+      const fingerprint = await keyring.fingerprint(key);
+      sites.tape.know(key, fingerprint);
+      shelf.set(fingerprint, key);
+      return { fingerprint, length: key.length };
+    },
+    activities: activitiesFor({
+      instance: depsFor(sites.instance, ground),
+      target: sites.target && depsFor(sites.target, ground),
+    }),
+    stepped: paper.write,
+    // Whoever does not hold the run must not touch its transcript; who closes it at once has to know how far that reaches.
+    held: () => sites.tape.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) }),
+    lastNotes: sites.tape.notes,
+  });
+}
+
+async function driveByFlags(
+  context: CommandContext,
+  run: Run,
+  port: RunPort,
+  options: DriveOptions,
+): Promise<number> {
+  const { showRunPlainly } = await import('../../plain/show-run-plainly.ts');
+  const shown = options.json ? undefined : showRunPlainly(port, context);
+  // The screen ends with the run, and whoever drives the run hears first why it broke.
+  shown?.catch(() => undefined);
+  const { exitCode, why } = await autopilot(run, options);
+  await shown;
+  if (why !== undefined) {
+    context.stderr.write(`lifeboat: the run waits: ${readable(why, 2000)}\n`);
+    context.stderr.write(`hint: ${afterLeaving({ runId: run.state().runId, gone: options.gone })}\n`);
+  }
+  return exitCode;
+}
+
+/**
+ * What lets this process take the run up: who it is and what the config asks for, the keys that the run still needs, and where the transcript
+ * of the part before lies.
+ */
+async function admissionOf(
+  context: CommandContext,
+  { config }: Pick<Sites, 'config'>,
+  workspace: Workspace,
+  run: DrivenRun,
+  runbook: Runbook,
+  breakGlass: string | undefined,
+): Promise<NonNullable<RunDeps['admit']>> {
+  const admit = await admission(context, config, workspace, run, breakGlass);
+  return async (entries) => {
+    const { resumed, notes } = admit(entries);
+    const keys = await askForKeys(context, workspace, run, runbook, entries);
+    const asked = Object.keys(keys).length === 0 ? {} : { keys: keys as Json };
+    const elsewhere = transcriptElsewhere(workspace.home, run.runId, entries, hostname());
+    return { resumed: { ...resumed, ...asked }, notes: [...notes, ...elsewhere] };
+  };
+}
+
+function otherVersion(
+  { runId, version }: { runId: string; version: string },
+  current: string,
+): LifeboatError {
+  return new LifeboatError(
+    'run.other-version',
+    `run ${runId} was written by version ${version} of its runbook, which is not kept; this is ${current}`,
+    {
+      hints: [
+        'use the version of lifeboat that began it',
+        `or give it up, which keeps its record: lifeboat resume ${runId} --abandon REASON`,
+      ],
+      exitCode: EXIT.usage,
+    },
+  );
+}

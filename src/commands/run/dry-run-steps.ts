@@ -1,0 +1,82 @@
+import { optionKey } from '../../../machines/parts/question.ts';
+import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { statePath } from '../../../machines/parts/states.ts';
+import { effectOf } from '../../../machines/verbs.ts';
+import type { ActivityContext, AnyActivity } from '../../activities/activity.ts';
+import { errorFrom, failureOf } from '../../base/errors.ts';
+import type { Failure } from '../../base/failure.ts';
+import { decide, questionOf } from '../../runner/answer.ts';
+import { type Folded, fold, type MachineEvent, step } from '../../runner/fold.ts';
+
+/** How far a run would come by looking alone, and what it would know then. */
+export interface DryWalk {
+  readonly state: string;
+  readonly context: unknown;
+  /** What a look found in the way. */
+  readonly failure: Failure | undefined;
+  /** The question that a person has to answer before more can be seen. */
+  readonly asks: string | undefined;
+}
+
+/** A machine that asks and looks in a circle must not keep a plan for ever. */
+const MOST_STEPS = 60;
+
+/**
+ * Walks a machine as far as looking gets it: what only reads is performed, a question is answered with its recommendation, and it stops before
+ * anything is changed and at the first question without one. Nothing is journalled. Rejects when the service refuses the credentials.
+ */
+export async function dryWalk(
+  runbook: Runbook,
+  input: unknown,
+  activities: Readonly<Record<string, AnyActivity>>,
+  context: Pick<ActivityContext, 'instance' | 'signal'>,
+): Promise<DryWalk> {
+  let folded = fold(runbook, input, []);
+  for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+    const event = (await look(folded, activities, context)) ?? (await recommended(folded));
+    if (event === undefined || folded.snapshot.hasTag('failed' as never)) break;
+    folded = step(runbook, folded, event);
+  }
+  const { snapshot } = folded;
+  const failure = snapshot.hasTag('failed' as never) ? runbook.failure(snapshot.context as never) : undefined;
+  const asks = failure === undefined ? questionOf(snapshot)?.prompt : undefined;
+  return { state: statePath(snapshot), context: snapshot.context, failure, asks };
+}
+
+async function look(
+  { invocation }: Folded,
+  activities: Readonly<Record<string, AnyActivity>>,
+  { instance, signal }: Pick<ActivityContext, 'instance' | 'signal'>,
+): Promise<MachineEvent | undefined> {
+  if (invocation === undefined || effectOf(invocation.verb) === 'download') return undefined;
+  const activity = activities[invocation.verb];
+  if (activity?.kind !== 'read') return undefined;
+  const result = await activity
+    .run(invocation.input as never, {
+      runId: 'plan',
+      instance,
+      signal,
+      now: () => new Date(),
+      report: () => undefined,
+    })
+    .catch((thrown: unknown) => ({ ok: false as const, failure: failureOf(thrown) }));
+  if (result.ok)
+    return { type: `xstate.done.actor.${invocation.id}`, output: result.output, actorId: invocation.id };
+  const { failure } = result;
+  if (failure.code.startsWith('credentials.')) throw errorFrom(failure);
+  return { type: `xstate.error.actor.${invocation.id}`, error: failure, actorId: invocation.id };
+}
+
+/** The recommended answer, where the question has one that needs no words. */
+async function recommended({ snapshot }: Folded): Promise<MachineEvent | undefined> {
+  const question = questionOf(snapshot);
+  if (question?.kind !== 'choice') return undefined;
+  const option = question.options.find((one) => one.recommended && one.disabled === undefined && !one.needs);
+  if (option === undefined) return undefined;
+  const { event } = await decide(snapshot, { event: optionKey(option.event) }, noSecret);
+  return event;
+}
+
+function noSecret(): never {
+  throw new Error('a plan takes no secrets');
+}

@@ -1,0 +1,67 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { statePath } from '../../../machines/parts/states.ts';
+import type { DrivenRun, Sites } from '../../compose/instances.ts';
+import type { OpenInstance } from '../../compose/service-of.ts';
+import type { TokenConfig } from '../../config/schema.ts';
+import type { RunState } from '../../runner/run.ts';
+import { type PaperSite, paperOf } from '../../view/paper/paper-of.ts';
+
+/** The paper lifeboat of a run: its text now, and its copy on disk. */
+export interface Paper {
+  readonly path: string;
+  readonly text: (state: RunState) => string;
+  /** Writes the copy anew; a disk that refuses it does not stop a recovery. */
+  readonly write: (state: RunState) => void;
+}
+
+/** It stands beside the journal, because it is for the moment when this program or its journal cannot be used any more. */
+export function paperFor(run: DrivenRun, runbook: Runbook, sites: Sites, home: string): Paper {
+  const folder = join(home, 'paper');
+  const path = join(folder, `${run.runId}.sh`);
+  const text = ({ snapshot }: RunState) =>
+    paperOf({
+      runbook,
+      state: statePath(snapshot),
+      context: snapshot.context,
+      runId: run.runId,
+      path,
+      sites: {
+        instance: siteOf(sites.instance),
+        ...(sites.target === undefined ? {} : { target: siteOf(sites.target) }),
+      },
+      now: new Date(),
+      rehearsal: (sites.target ?? sites.instance).config.rehearsal,
+    });
+  const write = (state: RunState) => {
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileAtomic.sync(path, text(state), { mode: 0o600, fsync: false });
+    } catch {
+      // The screen has it as well, and the run itself is in the journal.
+    }
+  };
+  return { path, text, write };
+}
+
+function siteOf({ name, config }: OpenInstance): PaperSite {
+  const { url, revision, token } = config;
+  return {
+    name,
+    url,
+    revision: revision === 'auto' ? 62 : revision,
+    ...(config.ca === undefined ? {} : { ca: config.ca }),
+    tokenHow: tokenWords(token),
+  };
+}
+
+/** Where a person finds the token that lifeboat used. */
+function tokenWords(token: TokenConfig | undefined): string {
+  if (token === undefined) return 'an access token of the platform';
+  if ('command' in token) return token.command;
+  if ('file' in token) return `cat ${token.file}`;
+  if ('env' in token) return `echo "$${token.env}", where it is set`;
+  return 'an access token of the platform; the one in the key store is not to be had without lifeboat';
+}

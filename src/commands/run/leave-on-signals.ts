@@ -1,0 +1,58 @@
+import { statePath } from '../../../machines/parts/states.ts';
+import { EXIT } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { metaOf } from '../../runner/answer.ts';
+import type { Run } from '../../runner/run.ts';
+import { foldIntents, isUnsettled } from '../../store/projections/intents.ts';
+import { afterLeaving, leftBySignal } from '../../view/leaving.ts';
+
+/** One keystroke can reach a process twice: from the terminal, and handed on by whoever started it. Milliseconds. */
+const SAME_KEYSTROKE_MS = 300;
+
+/** The signals of a run in this process. */
+export interface Leaving {
+  /** Leaves the run as it is, resumable. Resolves when nothing more will be written. */
+  detach(why?: string): Promise<void>;
+  /** Signals have their usual effect again. */
+  release(): void;
+}
+
+/**
+ * Leaves the run at the first SIGINT, SIGTERM or SIGHUP: a call that is under way may still answer. A Ctrl-C after that quits at once and
+ * says on stderr where the run stands; what was on its way then is in doubt, and the next resume asks the service.
+ */
+export function leaveOnSignals(run: Run, context: CommandContext, gone?: string): Leaving {
+  let leavingSince: number | undefined;
+  const detach = (why?: string) => {
+    leavingSince ??= performance.now();
+    return run.detach(why);
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    const isAgain = leavingSince !== undefined && performance.now() - leavingSince > SAME_KEYSTROKE_MS;
+    // A terminal that closes sends its signals several times over; only a person presses Ctrl-C twice.
+    if (isAgain && signal === 'SIGINT') quit(run, context, gone);
+    void detach(leftBySignal(signal)).catch(() => undefined);
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return {
+    detach,
+    release: () => {
+      for (const signal of signals) process.off(signal, onSignal);
+    },
+  };
+}
+
+function quit(run: Run, { stderr }: CommandContext, gone: string | undefined): never {
+  const { runId, snapshot, entries } = run.state();
+  const open = [...foldIntents(entries)].filter(([, memory]) => isUnsettled(memory));
+  const title = metaOf(snapshot)?.title ?? statePath(snapshot);
+  const doubt =
+    open.length === 0
+      ? 'nothing is on its way to the service'
+      : `in doubt: ${open.map(([intent]) => intent).join(', ')} may have been sent${gone === undefined ? ', and the resume asks the service first' : ''}`;
+  stderr.write(`lifeboat: quit at once: run ${show(runId)} stands at "${show(title)}"; ${show(doubt)}\n`);
+  stderr.write(`hint: ${afterLeaving({ runId, gone })}\n`);
+  process.exit(EXIT.interrupted);
+}

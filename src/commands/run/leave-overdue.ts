@@ -1,0 +1,62 @@
+import type { Overdue } from '../../activities/activity.ts';
+import { formatSeconds } from '../../base/format.ts';
+import { durationFrom } from '../../cli/numbers.ts';
+
+/** So long over its limit a wait is left where nobody looks on, without `--patience`. Milliseconds. */
+export const PATIENCE_MS = 30 * 60_000;
+/**
+ * No single step goes on for longer there, whatever it reports; twice the largest limit of a wait.
+ * Milliseconds.
+ */
+const LONGEST_MS = 48 * 3_600_000;
+
+export interface OverdueWatch {
+  /** Told at each report: of which step it is, and whether that is overdue. */
+  look(step: unknown, overdue: Overdue | undefined): void;
+  stop(): void;
+}
+
+/**
+ * Calls `leave` once, with the reason, when a step has been over its limit for `patienceMs`, or has gone on
+ * for two days. Until `stop` a timer keeps the process alive.
+ */
+export function watchOverdue(patienceMs: number, leave: (why: string) => void): OverdueWatch {
+  let current: unknown;
+  let late: NodeJS.Timeout | undefined;
+  let longest: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearTimeout(late);
+    clearTimeout(longest);
+  };
+  const end = (why: string) => {
+    stop();
+    leave(why);
+  };
+  return {
+    look: (step, overdue) => {
+      clearTimeout(late);
+      if (step !== current) {
+        current = step;
+        clearTimeout(longest);
+        if (step !== undefined)
+          longest = setTimeout(
+            () => end(`the step has taken ${formatSeconds(LONGEST_MS / 1_000)}, which is too long`),
+            LONGEST_MS,
+          );
+      }
+      if (overdue === undefined) return;
+      const leftMs = Math.max(0, patienceMs - overdue.overSeconds * 1_000);
+      const took = formatSeconds(overdue.seconds + leftMs / 1_000);
+      late = setTimeout(
+        () => end(`the step has taken ${took}, which is too long: ${overdue.detail}`),
+        leftMs,
+      );
+    },
+    stop,
+  };
+}
+
+/** The value of `--patience`, in milliseconds; throws `usage.patience` for what is no duration. */
+export function patienceFrom(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : durationFrom(text, 'patience');
+}

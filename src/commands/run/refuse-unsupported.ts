@@ -1,0 +1,88 @@
+import { runbooks } from '../../../machines/index.ts';
+import { mainPathOf } from '../../../machines/parts/phases.ts';
+import type { PlannedCall, Runbook } from '../../../machines/parts/runbook.ts';
+import { metaAt } from '../../../machines/parts/states.ts';
+import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
+import type { Sites } from '../../compose/instances.ts';
+import { fold } from '../../runner/fold.ts';
+import { type Callable, operationAt } from '../../service/revisions.ts';
+
+/** What is needed of an instance to know what can be run on it. */
+type Site = Pick<Sites['instance'], 'name' | 'service'>;
+
+interface Lacking {
+  readonly site: Site;
+  readonly call: PlannedCall;
+  readonly operation: Callable;
+}
+
+/**
+ * Rejects, with exit 2, a run with a call that the instance's revision does not have: it could be begun and
+ * never be ended. Of several such calls it names the first that changes something, because that is what the
+ * run is for.
+ */
+export function refuseUnsupported(
+  runbook: Runbook,
+  sites: { readonly instance: Site; readonly target: Site | undefined },
+  input: unknown,
+): void {
+  const lacking = lackingOn(runbook, sites, pathOf(runbook, input));
+  const found = lacking.find(({ call }) => call.method !== 'GET') ?? lacking[0];
+  if (found === undefined) return;
+  const { site, call, operation } = found;
+  const able = runnableOn(site);
+  throw new LifeboatError(
+    'run.unsupported',
+    `${runbook.id} cannot be run on ${site.name}: ${whyNot(site, operation)} (${call.method} …${call.path})`,
+    {
+      hints: [
+        'nothing was sent',
+        ...(able.length === 0 ? [] : [`what can be run on ${site.name}: ${able.join(', ')}`]),
+        'if the service is another one, set `revision` of the instance',
+      ],
+      evidence: { operation },
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
+/** The runbooks that need no call which the instance's revision lacks. */
+export function runnableOn(site: Site): readonly string[] {
+  return Object.values(runbooks)
+    .filter((one) => lackingOn(one, { instance: site, target: site }, mainPathOf(one.machine)).length === 0)
+    .map(({ id }) => id);
+}
+
+/** The states that a run with this input passes without trouble, in order. */
+export function pathOf(runbook: Runbook, input: unknown): readonly string[] {
+  const { snapshot } = fold(runbook, input, []);
+  return mainPathOf(runbook.machine, snapshot.context);
+}
+
+/** The calls on a path that a run cannot do without and the revision does not have. */
+function lackingOn(
+  runbook: Runbook,
+  { instance, target }: { readonly instance: Site; readonly target: Site | undefined },
+  path: readonly string[],
+): Lacking[] {
+  return path
+    .flatMap((state) => metaAt(runbook.machine, state)?.calls ?? [])
+    .flatMap((call) => {
+      const operation = operationAt(call.method, call.path);
+      const site = call.on === 'target' ? (target ?? instance) : instance;
+      if (call.optional === true || operation === undefined || site.service.supports(operation)) return [];
+      return [{ site, call, operation }];
+    });
+}
+
+/**
+ * In the words of the refusal of the call itself: `interface v0 of the service cannot restart the instance`.
+ */
+function whyNot({ service }: Site, operation: Callable): string {
+  try {
+    service.require(operation);
+  } catch (thrown) {
+    return failureOf(thrown).shortMessage;
+  }
+  return 'its service does not have the call';
+}

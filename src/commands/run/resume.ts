@@ -1,0 +1,66 @@
+import { stillOwed } from '../../../machines/parts/obligation.ts';
+import { transcriptLeft } from '../../audit/transcript/path.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { openSites, sitesOfRun } from '../../compose/instances.ts';
+import { owedBy } from '../../compose/open-follow-ups.ts';
+import { openWorkspace } from '../../compose/workspace.ts';
+import { loadConfig } from '../../config/load.ts';
+import { callInWords } from '../../runner/refuse-in-doubt.ts';
+import { abandonRun, findRun } from '../../runner/runs.ts';
+import { refuseRunOfDrill } from '../drill/drill-homes.ts';
+import { drive } from './drive.ts';
+import { type DrivingFlags, drivingOptions } from './run.ts';
+import { momentFrom } from './run-input.ts';
+
+/** `lifeboat resume [RUN]`: carries on with a run where its journal ends, or gives it up with `--abandon REASON`. */
+export async function resume(
+  context: CommandContext,
+  [word]: readonly string[],
+  flags: DrivingFlags & { readonly abandon?: string; readonly to?: string },
+): Promise<number> {
+  await refuseRunOfDrill(context, word);
+  const config = await loadConfig(context.env, context.configPath);
+  const options = {
+    ...(await drivingOptions(context, flags)),
+    time: flags.to === undefined ? undefined : await momentFrom(flags.to, '--to', new Date()),
+    overlay: config.runbooks,
+  };
+  const workspace = await openWorkspace(context, {
+    operator: config.operator.name,
+    checkpoints: config.checkpoints,
+  });
+  try {
+    const summary = await findRun(workspace.journal, word);
+    if (summary.status !== 'open') {
+      throw new LifeboatError('run.over', `run ${summary.runId} is ${summary.status}: ${summary.where}`, {
+        hints: [`read it with: lifeboat audit show ${summary.runId}`],
+        exitCode: EXIT.usage,
+      });
+    }
+    if (flags.abandon !== undefined) {
+      const owed = stillOwed(await owedBy(workspace.journal, summary));
+      const notes = transcriptLeft(workspace.home, summary.runId);
+      const doubts = await abandonRun(workspace.journal, summary, flags.abandon, owed, notes);
+      await workspace.sealer.sealNow();
+      context.stdout.write(`run ${summary.runId} is given up; its record stays\n`);
+      for (const doubt of doubts) {
+        const what = `${callInWords(doubt)} on ${doubt.instance}, sent ${formatTime(doubt.armedAt)} UTC`;
+        context.stdout.write(`${show(what)}, is still in doubt: it may have been done\n`);
+        context.stdout.write(
+          `until that is known, ${doubt.instance} is not changed: lifeboat calls list --instance ${doubt.instance}\n`,
+        );
+      }
+      if (owed.length > 0)
+        context.stdout.write(`what it owed (${owed.length}) is still owed: lifeboat owe\n`);
+      return EXIT.closed;
+    }
+    const wish = await sitesOfRun(workspace.journal, summary, flags.tokenFile);
+    await using sites = await openSites(context, config, workspace, wish);
+    return await drive(context, sites, workspace, summary, options);
+  } finally {
+    await workspace.close();
+  }
+}

@@ -1,0 +1,64 @@
+import type { Runbook } from '../../../machines/parts/runbook.ts';
+import type { Run, RunState } from '../../runner/run.ts';
+import type { Log } from '../../store/journal.ts';
+import { anchorOf } from '../../store/log/anchor.ts';
+import { buildRunView } from '../../view/build-run-view.ts';
+import type { ProseSection } from '../../view/prose.ts';
+import type { RunPort } from '../../view/run-port.ts';
+import type { ApprovalView, RunView } from '../../view/run-view.ts';
+import { withApproval } from '../../view/view-approval.ts';
+
+/** A live run as renderers see it. `gone` says why nobody can carry it on once it was left; without it, anybody can. */
+export function portOf(
+  run: Run,
+  log: Pick<Log, 'origin' | 'head'>,
+  runbook: Runbook,
+  prose: ReadonlyMap<string, ProseSection>,
+  paper: (state: RunState) => string,
+  approval?: (state: RunState) => ApprovalView | undefined,
+  gone?: string,
+): RunPort {
+  const listeners = new Set<() => void>();
+  let anchor: string | undefined;
+  const ended = run.ended.then(async (end) => {
+    if (end.how !== 'ended') return end;
+    // The run is over and on record, whether its anchor can be had or not.
+    anchor = await anchorNow(log).catch(() => undefined);
+    for (const listener of listeners) listener();
+    return end;
+  });
+  ended.catch(() => undefined);
+  return {
+    view: () => {
+      const state = run.state();
+      const view = buildRunView({ ...state, runbook, prose, gone, now: new Date() });
+      return anchored(withApproval(view, approval?.(state)), anchor);
+    },
+    paper: () => paper(run.state()),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      const unsubscribe = run.subscribe(listener);
+      return () => {
+        listeners.delete(listener);
+        unsubscribe();
+      };
+    },
+    answer: (answer) => run.answer(answer),
+    wake: () => run.wake(),
+    detach: (why) => run.detach(why),
+    ended,
+  };
+}
+
+/** What pins everything that the store holds now. */
+async function anchorNow(log: Pick<Log, 'origin' | 'head'>): Promise<string | undefined> {
+  const [origin, { size, root }] = await Promise.all([log.origin(), log.head()]);
+  return origin === undefined ? undefined : anchorOf({ origin, size, root });
+}
+
+/** A run that is over says what to write into the ticket. */
+function anchored(view: RunView, anchor: string | undefined): RunView {
+  if (view.outcome === undefined || anchor === undefined) return view;
+  const line = `anchor for the ticket: ${anchor}`;
+  return { ...view, outcome: { ...view.outcome, lines: [...view.outcome.lines, line] } };
+}

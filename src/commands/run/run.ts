@@ -1,0 +1,109 @@
+import type { CommandContext } from '../../cli/context.ts';
+import { keepSignals } from '../../cli/early-signals.ts';
+import { readSecretFile } from '../../cli/read-secret-file.ts';
+import { openSites } from '../../compose/instances.ts';
+import { runbookNamed } from '../../compose/runbook-files.ts';
+import { servicesOfRun } from '../../compose/services-of-run.ts';
+import { openWorkspace } from '../../compose/workspace.ts';
+import { loadConfig } from '../../config/load.ts';
+import { startRun } from '../../runner/runs.ts';
+import { presentOf, refuseUnread } from '../approvals/present.ts';
+import { refuseNobody } from '../approvals/required.ts';
+import { drive } from './drive.ts';
+import { patienceFrom } from './leave-overdue.ts';
+import { refuseUnsupported } from './refuse-unsupported.ts';
+import { changedInstance, inputFrom, type RunFlags } from './run-input.ts';
+import { clockMark } from './watch-clock.ts';
+
+/** Flags that `run` and `resume` share. */
+export interface DrivingFlags {
+  readonly yes?: boolean;
+  readonly confirm?: string;
+  readonly keyFile?: string;
+  readonly tokenFile?: string;
+  readonly guid?: string;
+  readonly breakGlass?: string;
+  readonly plain?: boolean;
+  readonly json?: boolean;
+  readonly patience?: string;
+}
+
+/** `lifeboat run RUNBOOK --instance NAME`: begins a run and drives it. */
+export async function run(
+  context: CommandContext,
+  [name = '']: readonly string[],
+  flags: DrivingFlags & RunFlags,
+): Promise<number> {
+  const runbook = runbookNamed(name);
+  const config = await loadConfig(context.env, context.configPath);
+  refuseNobody(config);
+  const { objectives, rehearsal } = changedInstance(config, flags);
+  const input = await inputFrom(runbook, flags, new Date(), rehearsal);
+  const options = await drivingOptions(context, flags);
+  const workspace = await openWorkspace(context, {
+    operator: config.operator.name,
+    checkpoints: config.checkpoints,
+  });
+  try {
+    // Everything that can be wrong with the config shows before there is a run that it would leave open.
+    await using sites = await openSites(context, config, workspace, {
+      instance: flags.instance,
+      target: flags.target,
+      tokenFile: flags.tokenFile,
+      sourceIsGone: input['mode'] === 'perform',
+    });
+    refuseUnsupported(runbook, sites, input);
+    const started = { instance: flags.instance, target: flags.target };
+    const asked = await presentOf(config, workspace, started);
+    refuseUnread(asked, options.breakGlass);
+    const early = keepSignals();
+    const runId = await startRun(workspace.journal, {
+      ...started,
+      runbook,
+      input,
+      mode: rehearsal ? 'REHEARSAL' : 'LIVE',
+      objectives: inSeconds(objectives),
+      services: servicesOfRun(config, started),
+      operator: workspace.operator,
+      asked,
+      tool: { name: 'lifeboat', version: context.version, node: process.version },
+      clock: clockMark(),
+    });
+    const summary = { ...started, runId, runbook: runbook.id, version: runbook.version };
+    return await drive(context, sites, workspace, summary, {
+      ...options,
+      early,
+      time: typeof input['time'] === 'string' ? input['time'] : undefined,
+      overlay: config.runbooks,
+    });
+  } finally {
+    await workspace.close();
+  }
+}
+
+export function inSeconds({
+  rto,
+  rpo,
+}: {
+  readonly rto?: number | undefined;
+  readonly rpo?: number | undefined;
+}) {
+  return {
+    ...(rto === undefined ? {} : { rtoSeconds: rto / 1000 }),
+    ...(rpo === undefined ? {} : { rpoSeconds: rpo / 1000 }),
+  };
+}
+
+/** What the flags say about driving; reads the key file once. */
+export async function drivingOptions(context: CommandContext, flags: DrivingFlags) {
+  return {
+    yes: flags.yes ?? false,
+    confirm: flags.confirm,
+    key: flags.keyFile === undefined ? undefined : await readSecretFile(flags.keyFile, context),
+    word: flags.guid,
+    breakGlass: flags.breakGlass?.trim() === '' ? undefined : flags.breakGlass,
+    json: flags.json ?? false,
+    plain: flags.plain ?? false,
+    overdueMs: patienceFrom(flags.patience),
+  };
+}

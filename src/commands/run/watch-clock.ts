@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname, uptime } from 'node:os';
+import { LEAST_SECONDS } from '../../runner/clock-notes.ts';
+import type { Clock, ClockMark } from '../../runner/run.ts';
+
+/**
+ * Watches the wall clock of this machine from now on. It is held against the time since the machine was started, which nobody can set and
+ * which goes on while it sleeps; where the system does not tell that, against the time of this process, for which a sleep looks as if the
+ * clock had been set ahead. Less than five seconds either way are not told.
+ */
+export function watchClock(now: () => number = Date.now, passed: () => number = secondsPassed): Clock {
+  let lead = now() / 1000 - passed();
+  return {
+    moved: () => {
+      const moved = Math.round(now() / 1000 - passed() - lead);
+      if (Math.abs(moved) < LEAST_SECONDS) return 0;
+      lead += moved;
+      return moved;
+    },
+    mark: clockMark,
+  };
+}
+
+/** How the clock stands to the time since this machine was started; undefined where the system tells neither that nor which start it was. */
+export function clockMark(): ClockMark | undefined {
+  try {
+    const start = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const boot = createHash('sha256').update(`${start}\n${hostname()}`).digest('hex').slice(0, 16);
+    return { boot, leadSeconds: Math.round((Date.now() / 1000 - uptime()) * 10) / 10 };
+  } catch {
+    return undefined;
+  }
+}
+
+function secondsPassed(): number {
+  try {
+    return uptime();
+  } catch {
+    return performance.now() / 1000;
+  }
+}

@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import type { ActivityDeps } from '../activities/deps.ts';
+import type { Secret } from '../base/secret.ts';
+import type { Keyring } from '../keys/key-store.ts';
+import { placeOf } from '../service/address.ts';
+import type { JournalReader } from '../store/journal.ts';
+import { currentKey } from '../store/projections/key-epochs.ts';
+import { foldLedger, readLedger } from '../store/projections/ledgers.ts';
+import type { OpenInstance } from './service-of.ts';
+import { expiryOf } from './token-expiry.ts';
+
+/** What the verbs share whatever instance they act on. */
+export interface Ground {
+  readonly home: string;
+  readonly keyring: Keyring;
+  /** None where nothing was ever written. */
+  readonly journal: JournalReader | undefined;
+  readonly platform: ActivityDeps['platform'];
+  /** Keys that were entered and are not stored yet. */
+  readonly shelf?: ReadonlyMap<string, Secret>;
+}
+
+/** What verbs on one instance act on: its service, keys, ledger and downloads. */
+export function depsFor(instance: OpenInstance, ground: Ground): ActivityDeps {
+  const { name, config, service } = instance;
+  const { journal } = ground;
+  const ledger = async () => (journal === undefined ? foldLedger([]) : readLedger(journal, name));
+  return {
+    name,
+    service,
+    keyring: ground.keyring,
+    folder: join(ground.home, 'backups', name),
+    settleMs: config.settle,
+    currentKey: async () => currentKey((await ledger()).epochs)?.fingerprint,
+    tokenExpires: async () => expiryOf(await instance.token()),
+    inHand: (fingerprint) => ground.shelf?.get(fingerprint),
+    ledger,
+    apps: config.apps,
+    dashboardUrl: config.url,
+    place: placeOf(config.url),
+    platform: ground.platform,
+    reconcile:
+      config.reconcile === undefined
+        ? undefined
+        : {
+            command: config.reconcile.command,
+            timeoutMs: config.reconcile.timeout,
+            hideEnv: instance.hideEnv,
+          },
+    objectives: { rtoMs: config.objectives.rto, rpoMs: config.objectives.rpo },
+    rehearsal: config.rehearsal,
+  };
+}
+
+/** For commands that have nothing to do with applications. */
+export async function noPlatform(): Promise<{ readonly none: string }> {
+  return { none: 'this command does not look at the platform' };
+}

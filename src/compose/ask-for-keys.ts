@@ -1,0 +1,83 @@
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { askHidden } from '../cli/hidden-prompt.ts';
+import type { Keyring } from '../keys/key-store.ts';
+import { fold } from '../runner/fold.ts';
+import { inputOf } from '../runner/run-log.ts';
+import type { Entry, Journal } from '../store/journal.ts';
+import { adoptKey } from './adopt-key.ts';
+import type { DrivenRun } from './instances.ts';
+
+/** By their fingerprints: keys that were entered here for a run, and those that it goes on without. */
+export interface KeysAsked {
+  readonly entered?: readonly string[];
+  readonly without?: readonly string[];
+}
+
+/**
+ * Asks, before anything is written or sent, for each key that the run still needs and that this key store does not hold: somebody else may have begun
+ * it with a key store of their own. An empty line goes on without the key; every step that needs it fails then, and sends nothing. Rejects with
+ * `keys.lacking` (exit 3) where nobody can be asked, and with `keys.other` where another key is entered.
+ */
+export async function askForKeys(
+  context: CommandContext,
+  { journal, keyring }: { readonly journal: Pick<Journal, 'guard' | 'read'>; readonly keyring: Keyring },
+  run: DrivenRun,
+  runbook: Runbook,
+  entries: readonly Entry[],
+): Promise<KeysAsked> {
+  const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries);
+  const needed = snapshot.status === 'done' ? [] : (runbook.keys?.(snapshot.context as never) ?? []);
+  if (needed.length === 0) return {};
+  const held = new Set(await keyring.list(run.instance));
+  const lacking = needed.filter((fingerprint) => !held.has(fingerprint));
+  if (lacking.length === 0) return {};
+  if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
+    throw lackingError(run, lacking, keyring.store.description);
+  const entered: string[] = [];
+  for (const fingerprint of lacking) {
+    context.stderr.write(
+      `run ${show(run.runId)} needs key ${fingerprint} of ${show(run.instance)}, which is not in ${keyring.store.description}\n`,
+    );
+    const prompt = `key ${fingerprint} of ${show(run.instance)} (empty: go on without it)`;
+    const key = await askHidden(prompt, context).catch((thrown: unknown) => {
+      throw inputLeft(thrown, run.runId, fingerprint);
+    });
+    if (key.length === 0) continue;
+    journal.guard(key);
+    await adoptKey({ journal, keyring }, run.instance, fingerprint, key);
+    entered.push(fingerprint);
+  }
+  const without = lacking.filter((fingerprint) => !entered.includes(fingerprint));
+  return { ...(entered.length > 0 && { entered }), ...(without.length > 0 && { without }) };
+}
+
+/** The prompt stood on the screen that the run takes, which is gone by now: what it asked for is said again. */
+function inputLeft(thrown: unknown, runId: string, fingerprint: string): unknown {
+  if (!(thrown instanceof LifeboatError) || thrown.code !== 'input.left') return thrown;
+  return new LifeboatError('input.left', `key ${fingerprint} was not entered`, {
+    hints: ['nothing was sent: the run is as it was', `carry on with it: lifeboat resume ${runId}`],
+    exitCode: EXIT.interrupted,
+    cause: thrown.cause,
+  });
+}
+
+function lackingError(run: DrivenRun, lacking: readonly string[], store: string): LifeboatError {
+  return new LifeboatError(
+    'keys.lacking',
+    `run ${run.runId} needs a key of ${run.instance} that ${store} does not hold: ${lacking.join(', ')}`,
+    {
+      hints: [
+        'nothing was sent: the run is as it was',
+        ...lacking.map(
+          (fingerprint) => `store it: lifeboat keys add ${run.instance} --as ${fingerprint} --file FILE`,
+        ),
+        `or resume in a terminal, which asks for it: lifeboat resume ${run.runId}`,
+      ],
+      evidence: { run: run.runId, keys: [...lacking] },
+      exitCode: EXIT.waiting,
+    },
+  );
+}

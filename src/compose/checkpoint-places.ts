@@ -1,0 +1,38 @@
+import { LifeboatError } from '../base/errors.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { type CheckpointConfig, homeFolder, loadConfig } from '../config/load.ts';
+import { commandPlace } from '../store/log/places/command-place.ts';
+import { folderPlace, homePlace } from '../store/log/places/folder-place.ts';
+import type { Place } from '../store/log/places/place.ts';
+
+/**
+ * The places for checkpoints: that of the home, which is required, and those of the config. Nothing is looked
+ * at before they are used.
+ */
+export function placesOf(home: string, configured: readonly CheckpointConfig[]): [Place, ...Place[]] {
+  const further = configured.map((one) =>
+    'folder' in one
+      ? folderPlace(one.folder)
+      : commandPlace({ command: one.command, timeoutMs: one.timeout, hideEnv: one.hideEnv }),
+  );
+  return [homePlace(home), ...further];
+}
+
+/** The same for a command that only looks, which also works where there is no config. */
+export async function placesHere(
+  context: Pick<CommandContext, 'env' | 'configPath'>,
+): Promise<[Place, ...Place[]]> {
+  return placesOf(homeFolder(context.env), await configuredPlaces(context));
+}
+
+async function configuredPlaces(
+  context: Pick<CommandContext, 'env' | 'configPath'>,
+): Promise<readonly CheckpointConfig[]> {
+  try {
+    return (await loadConfig(context.env, context.configPath)).checkpoints;
+  } catch (thrown) {
+    const isMissing = thrown instanceof LifeboatError && thrown.code === 'config.missing';
+    if (isMissing && context.configPath === undefined) return [];
+    throw thrown;
+  }
+}

@@ -1,0 +1,75 @@
+import type { ActivityDeps } from '../activities/deps.ts';
+import type { CommandContext } from '../cli/context.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { RunSummary } from '../runner/runs.ts';
+import type { JournalReader } from '../store/journal.ts';
+import { lazyPlatform } from './platform-of.ts';
+import { openTape, type Tape } from './request-recorder.ts';
+import { type OpenInstance, openForRun } from './service-of.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What a run acts on: its instance, the one that a recovery goes into, and the platform around them. */
+export interface Sites extends AsyncDisposable {
+  /** Where they come from. Who has to approve what stands there too. */
+  readonly config: LoadedConfig;
+  readonly instance: OpenInstance;
+  readonly target: OpenInstance | undefined;
+  /** Opened when it is first asked for. */
+  readonly platform: ActivityDeps['platform'];
+  /** Hears every request to any of them. */
+  readonly tape: Tape;
+}
+
+/** What is needed of a run to drive it. */
+export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'version'> & {
+  readonly target?: string | undefined;
+};
+
+/**
+ * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and in a recovery whose source may be gone (`sourceIsGone`) nothing
+ * is sent to the source at all. Rejects with a usage error when the config lacks something.
+ */
+export async function openSites(
+  context: CommandContext,
+  config: LoadedConfig,
+  keys: Pick<Workspace, 'keyring'>,
+  wish: {
+    readonly instance: string;
+    readonly target?: string | undefined;
+    readonly tokenFile?: string | undefined;
+    readonly sourceIsGone?: boolean;
+  },
+): Promise<Sites> {
+  await using opened = new AsyncDisposableStack();
+  const tape = openTape();
+  opened.defer(() => tape.close());
+  const open = (name: string, silent = false) =>
+    openForRun(context, silent ? withoutAsking(config, name) : config, keys, name, {
+      tokenFile: wish.tokenFile,
+      tap: tape.service(name),
+    });
+  const instance = opened.use(await open(wish.instance, wish.sourceIsGone));
+  const target = wish.target === undefined ? undefined : opened.use(await open(wish.target));
+  const { platform, close } = lazyPlatform(context, config, tape);
+  opened.defer(close);
+  const kept = opened.move();
+  return { config, instance, target, platform, tape, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** What a run that is taken up again acts on. In a run that only performs, the source may be gone. */
+export async function sitesOfRun(
+  journal: JournalReader,
+  { runId, instance, target }: Pick<RunSummary, 'runId' | 'instance' | 'target'>,
+  tokenFile: string | undefined,
+) {
+  const [started] = await journal.read(`run/${runId}`);
+  const { input } = (started?.body ?? {}) as { readonly input?: { readonly mode?: unknown } };
+  return { instance, target, tokenFile, sourceIsGone: input?.mode === 'perform' };
+}
+
+/** `revision: auto` would ask an instance that may be gone; which revision it had does not matter for what is never called. */
+function withoutAsking(config: LoadedConfig, name: string): LoadedConfig {
+  const instance = config.instances[name];
+  if (instance === undefined || instance.revision !== 'auto') return config;
+  return { ...config, instances: { ...config.instances, [name]: { ...instance, revision: 62 } } };
+}

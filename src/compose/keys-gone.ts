@@ -1,0 +1,125 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { storeNamed } from '../config/load.ts';
+import { isPostgres } from '../config/store-address.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+import { openAsking } from '../plain/ask.ts';
+import { namesKeys } from '../store/projections/ledgers.ts';
+import { openJournalIfAny } from './reading.ts';
+
+/** What a home shows of a key store that it once had. */
+interface Remembered {
+  /** A ledger names keys, so there was an installation secret. */
+  readonly keys: boolean;
+  /** Heads were signed, so there was a signing key. */
+  readonly heads: boolean;
+}
+
+/** What a person types to begin anew all the same. */
+const WORDS = 'begin without the old keys';
+
+/** What the store that was asked for lacks. */
+interface Missing {
+  readonly kind: KeyStore['kind'];
+  /** The store for a person, such as `OS keychain`; of a vault that is not there, its path. */
+  readonly store: string;
+  readonly isThere: boolean;
+  readonly installationSecret: boolean;
+  readonly signingKey: boolean;
+}
+
+/**
+ * Rejects with `keys.gone` when `missing` names something that the home remembers: a new key store in its place would look as if there had never been
+ * other keys, and no fingerprint and signature of before could be checked any more. A person at a terminal may type that it is to be begun anew;
+ * resolves to whether that was so.
+ */
+export async function refuseGone(
+  context: CommandContext,
+  home: string,
+  missing: Missing,
+  mayAsk: boolean,
+): Promise<boolean> {
+  const { keys, heads } = await rememberedBy(context, home);
+  if (!(missing.installationSecret && keys) && !(missing.signingKey && heads)) return false;
+  const gone = new LifeboatError('keys.gone', lackOf(missing, keys), {
+    hints: [
+      `nothing was written: ${whereElse(home, missing)}`,
+      'without them the backups made with those keys cannot be opened',
+      'to begin a new one on purpose, run this command in a terminal and type that you want it',
+    ],
+    exitCode: EXIT.failed,
+  });
+  if (!mayAsk || context.stdin.isTTY !== true || context.stderr.isTTY !== true) throw gone;
+  context.stderr.write(`${show(gone.shortMessage)}\n`);
+  for (const hint of gone.hints.slice(0, 2)) context.stderr.write(`  ${show(hint)}\n`);
+  const asker = openAsking(context, AbortSignal.timeout(PATIENCE_MS));
+  try {
+    const typed = await asker.line(`type "${WORDS}" to make a new one, anything else leaves: `);
+    if (typed?.trim() === WORDS) return true;
+  } finally {
+    asker.close();
+  }
+  throw gone;
+}
+
+/** What is known, and no more: nobody can tell a store that was lost from one that was never used. */
+function lackOf({ store, isThere }: Missing, keys: boolean): string {
+  if (!isThere)
+    return `there is no vault ${store}, and the journal ${keys ? 'names keys' : 'was signed with a key'}`;
+  return `the ${store} does not hold the key${keys ? 's that the journal names' : ' that signed the journal'}`;
+}
+
+function whereElse(home: string, { kind, isThere }: Missing): string {
+  const vault = vaultIn(home);
+  if (kind === 'os')
+    return existsSync(vault)
+      ? `they may be in the vault ${show(vault, 200)}: set LIFEBOAT_KEYCHAIN=vault`
+      : 'they may be in a vault (LIFEBOAT_KEYCHAIN=vault), or in the keychain of another user';
+  const copy = isThere
+    ? 'put another vault back from a copy'
+    : 'put the vault back from a copy if there was one';
+  return `they may be in the OS keychain (LIFEBOAT_KEYCHAIN=os); ${copy}`;
+}
+
+function vaultIn(home: string): string {
+  return join(home, 'vault.age');
+}
+
+const PATIENCE_MS = 10 * 60_000;
+
+/** The file of the vault when it is to be used and is not there. */
+export function missingVault(env: NodeJS.ProcessEnv, home: string): string | undefined {
+  const path = vaultIn(home);
+  return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !existsSync(path) ? path : undefined;
+}
+
+/** A journal that cannot be read remembers nothing here: whoever writes to it hears of that first. */
+async function rememberedBy(context: CommandContext, home: string): Promise<Remembered> {
+  const heads = namesIn(join(home, 'checkpoints')).some((name) => name.endsWith('.pub'));
+  try {
+    // A team's store names the keys of everybody: whoever comes new has lost nothing.
+    if (isPostgres(await storeNamed(context.env, context.configPath))) return { keys: false, heads };
+    // Without a stderr: whoever writes looks at the checkpoints itself.
+    const { env, configPath } = context;
+    const journal = await openJournalIfAny({ env, configPath });
+    if (journal === undefined) return { keys: false, heads };
+    try {
+      return { keys: await namesKeys(journal), heads };
+    } finally {
+      await journal.close();
+    }
+  } catch {
+    return { keys: false, heads };
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

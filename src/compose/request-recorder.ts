@@ -1,0 +1,126 @@
+import type { HttpCall, ToolCall, TranscribedCall } from '../audit/transcript/call.ts';
+import type { Transcript } from '../audit/transcript/transcript.ts';
+import { counted } from '../base/format.ts';
+import { Secret } from '../base/secret.ts';
+import type { Note } from '../runner/performed.ts';
+import type { Tap } from '../service/tap.ts';
+
+/** Hears every request of a process and writes them into the transcript of its run once that is known. */
+export interface Tape {
+  /** For the client of an instance. */
+  service(instance: string): Tap;
+  readonly platform: Tap;
+  readonly tool: (heard: Omit<ToolCall, 'kind'>) => void;
+  /** Begins to write, with what was heard before. Only for the process that holds the run. */
+  start(options: TapeOptions): Promise<void>;
+  /** A secret that is in hand, under its fingerprint. */
+  know(secret: Secret, fingerprint: string): void;
+  /** How far the transcript reaches, for the record; nothing when nothing was sent. With `isOver` it reaches no further: nothing is written any more. */
+  notes(isOver?: boolean): readonly Note[];
+  /** What has to be told when the screen is gone. */
+  warnings(): readonly string[];
+  close(): void;
+}
+
+interface TapeOptions {
+  readonly home: string;
+  readonly runId: string;
+  readonly fingerprint: (secret: Secret) => Promise<string>;
+}
+
+/** More is not held while the run is not known; a run that is never begun has no transcript. */
+const MOST_WAITING = 200;
+
+export function openTape(): Tape {
+  const waiting: TranscribedCall[] = [];
+  const known = new Map<string, string>();
+  let transcript: Transcript | undefined;
+  let fingerprint: TapeOptions['fingerprint'] | undefined;
+  let writing = false;
+  let ended = false;
+  let lost = 0;
+
+  const hear = (call: TranscribedCall) => {
+    if (ended) return;
+    if (waiting.length < MOST_WAITING) waiting.push(call);
+    else lost += 1;
+    void write();
+  };
+
+  /** Without a secret that is new, all of it happens before this returns to whoever made the call. */
+  async function write(): Promise<void> {
+    if (transcript === undefined || writing || ended) return;
+    writing = true;
+    for (let call = waiting[0]; call !== undefined; call = waiting[0]) {
+      if (call.kind !== 'tool' && !isNamed(call)) await nameSecrets(call);
+      if (ended) return;
+      transcript.write(call);
+      waiting.shift();
+    }
+    writing = false;
+  }
+
+  function isNamed(call: HttpCall): boolean {
+    return [...call.secrets, ...call.hidden, ...cookiesOf(call)].every((secret) =>
+      known.has(secret.reveal()),
+    );
+  }
+
+  /** Only what goes to an instance is a key, which has a fingerprint. */
+  async function nameSecrets(call: HttpCall): Promise<void> {
+    for (const secret of [...call.hidden, ...cookiesOf(call)])
+      if (!known.has(secret.reveal())) name(secret, undefined);
+    for (const secret of call.secrets) {
+      if (known.has(secret.reveal())) continue;
+      const print = call.kind === 'service' ? await fingerprint?.(secret).catch(() => undefined) : undefined;
+      name(secret, print);
+    }
+  }
+
+  function name(secret: Secret, print: string | undefined): void {
+    known.set(secret.reveal(), print ?? '');
+    transcript?.guard(secret, print === undefined ? undefined : `fingerprint:${print}`);
+  }
+
+  return {
+    service: (to) => (heard) => hear({ kind: 'service', to, ...heard }),
+    platform: (heard) => hear({ kind: 'platform', to: 'platform', ...heard }),
+    tool: (heard) => hear({ kind: 'tool', ...heard }),
+    async start(options) {
+      const { openTranscript } = await import('../audit/transcript/transcript.ts');
+      fingerprint = options.fingerprint;
+      transcript = openTranscript(options.home, options.runId);
+      for (const [text, print] of known) name(new Secret(text), print === '' ? undefined : print);
+      void write();
+    },
+    know: name,
+    notes(isOver = false) {
+      ended ||= isOver;
+      if (transcript === undefined) return [];
+      // What still waits for the name of a secret is written without it: behind the end nothing is.
+      if (isOver) for (const call of waiting.splice(0)) transcript.write(call);
+      const { lines, bytes, sha256 } = transcript.keep();
+      const problem = transcript.problem?.shortMessage;
+      if (lines === 0 && problem === undefined) return [];
+      return [
+        {
+          type: 'transcript.kept',
+          body: { lines, bytes, sha256, ...(problem === undefined ? {} : { problem }) },
+        },
+      ];
+    },
+    warnings() {
+      const forgotten =
+        lost === 0 ? [] : [`${counted(lost, 'request is', 'requests are')} missing in the transcript`];
+      const problem = transcript?.problem;
+      return problem === undefined ? forgotten : [problem.shortMessage, ...forgotten];
+    },
+    close: () => transcript?.close(),
+  };
+}
+
+/** Cookies of a session are as good as its token. */
+function cookiesOf({ headers }: HttpCall): readonly Secret[] {
+  const { cookie } = headers;
+  return typeof cookie === 'string' && cookie !== '' ? [new Secret(cookie)] : [];
+}

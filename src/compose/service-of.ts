@@ -1,0 +1,119 @@
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { instanceNamed, type LoadedConfig, tokenVariables } from '../config/load.ts';
+import type { InstanceConfig, TokenConfig } from '../config/schema.ts';
+import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
+import type { ServiceClient } from '../service/client.ts';
+import type { Revision } from '../service/revisions.ts';
+import type { Tap } from '../service/tap.ts';
+import type { TokenReader } from '../service/token-source.ts';
+import type { Workspace } from './workspace.ts';
+
+/** An instance of the config with its client, which sends nothing until it is used. */
+export interface OpenInstance extends AsyncDisposable {
+  readonly name: string;
+  readonly config: InstanceConfig;
+  readonly service: ServiceClient;
+  /** The one that the config names, or that `revision: auto` has found. */
+  readonly revision: Revision;
+  readonly token: TokenReader;
+  /** Variables with tokens, which no command of the config needs to see. */
+  readonly hideEnv: readonly string[];
+}
+
+/** The account under which the access token of an instance rests, when its config says `token: {keychain: true}`. */
+export function tokenAccount(instance: string): string {
+  return `${RESERVED_ACCOUNT_PREFIX}token/${instance}`;
+}
+
+/** Opens the client of an instance; with `revision: auto` it asks the instance first. Rejects with a usage error when the config lacks what it needs. */
+export async function openInstance(
+  config: LoadedConfig,
+  name: string,
+  options: {
+    readonly store: () => Promise<KeyStore>;
+    readonly tokenFile?: string | undefined;
+    /** Hears every request. */
+    readonly tap?: Tap | undefined;
+    readonly warn?: (line: string) => void;
+    /** Told what `revision: auto` has found out. */
+    readonly found?: (line: string) => void;
+  },
+): Promise<OpenInstance> {
+  const { addressFrom } = await import('../service/address.ts');
+  const { openService } = await import('../service/open.ts');
+  const { tokenReader } = await import('../service/token-source.ts');
+  const instance = instanceNamed(config, name);
+  const source: TokenConfig | undefined =
+    options.tokenFile === undefined ? instance.token : { file: options.tokenFile };
+  if (source === undefined) {
+    throw new LifeboatError('config.token', `instance ${name} has no token source in ${config.path}`, {
+      hints: ['for instance: token: { command: cf oauth-token }', 'or name a file with --token-file'],
+      exitCode: EXIT.usage,
+    });
+  }
+  const hideEnv = tokenVariables(config);
+  const token = tokenReader(source, {
+    keychain: async () => (await (await options.store()).get(tokenAccount(name))) ?? missing(name),
+    hideEnv,
+  });
+  const network = { token, caFile: instance.ca, tap: options.tap };
+  const revision =
+    instance.revision === 'auto'
+      ? await findOutRevision(instance.url, network, options.found)
+      : instance.revision;
+  const address = addressFrom(instance.url, revision);
+  if (address.insecure)
+    options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
+  const service = openService(address, { ...network, downloadOrder: instance.downloads });
+  if (service.limits !== undefined) options.warn?.(`warning: ${name}: ${service.limits.deprecation}`);
+  return {
+    name,
+    config: instance,
+    service,
+    revision,
+    token,
+    hideEnv,
+    [Symbol.asyncDispose]: () => service.close(),
+  };
+}
+
+/** `revision: auto`: asks the instance itself, by GETs. */
+async function findOutRevision(
+  url: string,
+  network: {
+    readonly token: TokenReader;
+    readonly caFile: string | undefined;
+    readonly tap?: Tap | undefined;
+  },
+  tell: ((line: string) => void) | undefined,
+): Promise<Revision> {
+  const { addressFrom } = await import('../service/address.ts');
+  const { detectRevision } = await import('../service/detect.ts');
+  const { revision, because, certain } = await detectRevision(addressFrom(url), network);
+  tell?.(`revision ${revision}${certain ? '' : ', assumed'}: ${because}`);
+  return revision;
+}
+
+function missing(instance: string): never {
+  throw new LifeboatError('credentials.missing', `the access token of ${instance} is not in the key store`, {
+    hints: [`store it: lifeboat keys add ${instance} --token`],
+    exitCode: EXIT.credentials,
+  });
+}
+
+/** An instance for a command that drives a run: warnings go to stderr, keys come from the workspace. */
+export function openForRun(
+  context: CommandContext,
+  config: LoadedConfig,
+  keys: Pick<Workspace, 'keyring'>,
+  name: string,
+  how: { readonly tokenFile?: string | undefined; readonly tap?: Tap } = {},
+): Promise<OpenInstance> {
+  return openInstance(config, name, {
+    store: async () => keys.keyring.store,
+    ...how,
+    warn: (line) => context.stderr.write(`${line}\n`),
+    found: (line) => context.stderr.write(`${line}\n`),
+  });
+}

@@ -1,0 +1,91 @@
+import type { CommandContext } from '../cli/context.ts';
+import { homeFolder, storeNamed } from '../config/load.ts';
+import { isPostgres } from '../config/store-address.ts';
+import { type Journal, type JournalReader, LOG_STREAM } from '../store/journal.ts';
+import { hearLog, NOTHING_SAID } from '../store/log/known-keys.ts';
+import { refuseMoved } from '../store/log/next-leaves.ts';
+import type { Signer } from '../store/log/signer.ts';
+import { PROJECTIONS } from '../store/projections/all.ts';
+
+/** What says where the entries live. */
+export type StoreContext = Pick<CommandContext, 'env'> &
+  Partial<Pick<CommandContext, 'configPath' | 'stderr'>>;
+
+/**
+ * Opens the store for writing: the team's PostgreSQL where LIFEBOAT_STORE or the config names one, else SQLite in the home. Rejects with
+ * what the engine rejects with, with `config.store`, and with `journal.moved` (exit 2) when all of it was copied to another store.
+ */
+export async function openStoreOf(context: StoreContext, options: OpenAs): Promise<Journal> {
+  const journal = await openEngine(context, options);
+  try {
+    // An append says so too; here, before anybody is asked for anything. What cannot be read is for whoever checks the store.
+    refuseMoved(hearLog(NOTHING_SAID, await journal.read(LOG_STREAM).catch(() => [])));
+    return journal;
+  } catch (thrown) {
+    await journal.close();
+    throw thrown;
+  }
+}
+
+async function openEngine(
+  context: StoreContext,
+  { by, signer, afterLoss = false, rebuild = false, setBack = false }: OpenAs,
+): Promise<Journal> {
+  const address = await storeNamed(context.env, context.configPath);
+  if (isPostgres(address)) {
+    const { openPostgresStore } = await import('../store/postgres/open.ts');
+    return openPostgresStore({ address, env: context.env, by, signer, projections: PROJECTIONS, rebuild });
+  }
+  const { openSqliteStore } = await import('../store/sqlite/open.ts');
+  return openSqliteStore({
+    home: homeFolder(context.env),
+    by,
+    signer,
+    projections: PROJECTIONS,
+    afterLoss,
+    rebuild,
+    setBack,
+  });
+}
+
+/** Who opens it. */
+interface OpenAs {
+  readonly by: string;
+  readonly signer: Signer;
+  /** A person has accepted that the journal of the home is gone: a new one may begin there. */
+  readonly afterLoss?: boolean;
+  /** Makes the lists that commands read anew from the entries. */
+  readonly rebuild?: boolean;
+  /** A person has accepted that the last rows of the home's journal are gone: the heads over them go as well. */
+  readonly setBack?: boolean;
+}
+
+/**
+ * The same for looking only: never creates a store, and works while another process writes. Where there is a stderr, one line there says that the
+ * journal is not what was signed in the home.
+ */
+export async function openReaderOf(context: StoreContext): Promise<JournalReader> {
+  const journal = await openUnchecked(context);
+  const { stderr, env } = context;
+  if (stderr !== undefined) {
+    const { warnIfRolledBack } = await import('./warn-rolled-back.ts');
+    await warnIfRolledBack({ env, stderr }, journal, await isShared(context));
+  }
+  return journal;
+}
+
+/** The same for who looks at the checkpoints itself. */
+export async function openUnchecked(context: StoreContext): Promise<JournalReader> {
+  const address = await storeNamed(context.env, context.configPath);
+  if (isPostgres(address)) {
+    const { openPostgresForReading } = await import('../store/postgres/open.ts');
+    return openPostgresForReading({ address, env: context.env, projections: PROJECTIONS });
+  }
+  const { openSqliteForReading } = await import('../store/sqlite/open.ts');
+  return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
+}
+
+/** Whether several installations write to the store. */
+export async function isShared(context: StoreContext): Promise<boolean> {
+  return isPostgres(await storeNamed(context.env, context.configPath));
+}

@@ -1,0 +1,192 @@
+import { userInfo } from 'node:os';
+import { LifeboatError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { askHidden } from '../cli/hidden-prompt.ts';
+import { type CheckpointConfig, homeFolder } from '../config/load.ts';
+import type { Keyring, KeyStore } from '../keys/key-store.ts';
+import type { Journal } from '../store/journal.ts';
+import type { Checked } from '../store/log/check-log.ts';
+import type { Place } from '../store/log/places/place.ts';
+import type { Sealer } from '../store/log/sealer.ts';
+import type { Signer } from '../store/log/signer.ts';
+import { isShared, openStoreOf } from './store-of.ts';
+
+/** The journal, the keys and the checkpoints of one home, open for writing. */
+export interface Workspace {
+  readonly home: string;
+  readonly operator: string;
+  readonly journal: Journal;
+  readonly keyring: Keyring;
+  readonly signer: Signer;
+  readonly sealer: Sealer;
+  /**
+   * Seals what was appended and is not sealed yet, closes the journal, and prints what could not be sealed.
+   */
+  close(): Promise<void>;
+}
+
+export interface WorkspaceOptions {
+  readonly operator?: string | undefined;
+  /** Further places for signed checkpoints. */
+  readonly checkpoints?: readonly CheckpointConfig[];
+  /** Another key store than the environment's: a drill's keys live as long as the drill. */
+  readonly store?: KeyStore;
+  /** How many checkpoints of a place are looked at (`checkLog`). */
+  readonly most?: number;
+}
+
+/**
+ * Opens the home for a command that writes. The key store comes first: without one nothing is begun, and the
+ * error says what is missing. Then the store is held against its checkpoints: where it is not what was
+ * signed, this rejects with `journal.rolled-back` (exit 5) and nothing is written. Rejects with what
+ * `chooseStore` and `openStoreOf` reject with.
+ */
+export async function openWorkspace(
+  context: CommandContext,
+  options: WorkspaceOptions = {},
+): Promise<Workspace> {
+  const opened = await openChecked(context, options);
+  const { checked, journal } = opened;
+  if (checked.trouble === undefined && journal !== undefined) return workspaceOf(context, opened, journal);
+  await journal?.close();
+  if (checked.trouble === undefined) throw new Error('a store that is gone is trouble');
+  const { rolledBack } = await import('../store/log/explain-trouble.ts');
+  throw rolledBack(checked.trouble);
+}
+
+/** A store that was opened and held against its checkpoints; nothing was refused yet. */
+export interface OpenedStore {
+  readonly home: string;
+  readonly operator: string;
+  readonly keyring: Keyring;
+  readonly signer: Signer;
+  readonly places: readonly [Place, ...Place[]];
+  readonly checked: Checked;
+  /** Undefined where there was a store in the home, and there is none now. */
+  readonly journal: Journal | undefined;
+}
+
+/** Opens keys, places and store, and checks. Rejects with what they reject with. */
+export async function openChecked(
+  context: CommandContext,
+  options: WorkspaceOptions = {},
+): Promise<OpenedStore> {
+  const home = homeFolder(context.env);
+  const operator = options.operator ?? loginName(context.env);
+  const { openKeyring } = await import('../keys/keyring.ts');
+  const keyring = options.store === undefined ? await openKeys(context) : openKeyring(options.store);
+  const { createSigner } = await import('../store/log/signer.ts');
+  const { placesOf } = await import('./checkpoint-places.ts');
+  const { checkLog } = await import('../store/log/check-log.ts');
+  const signer = createSigner(await keyring.signingKey());
+  const places = placesOf(home, options.checkpoints ?? []);
+  const journal = await openStoreOf(context, { by: operator, signer }).catch(undefinedWhereGone);
+  try {
+    const checked = await checkLog(journal, places, {
+      ownKey: signer.publicKey,
+      isShared: await isShared(context),
+      most: options.most,
+    });
+    return { home, operator, keyring, signer, places, checked, journal };
+  } catch (thrown) {
+    await journal?.close();
+    throw thrown;
+  }
+}
+
+function undefinedWhereGone(thrown: unknown): undefined {
+  if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.gone') throw thrown;
+}
+
+/** The workspace over a store that was opened and checked. */
+export async function workspaceOf(
+  context: CommandContext,
+  { home, operator, keyring, signer, places, checked }: OpenedStore,
+  journal: Journal,
+): Promise<Workspace> {
+  const { createSealer } = await import('../store/log/sealer.ts');
+  const { excusesOf } = await import('../store/log/losses.ts');
+  // Told at the end: in between, a line on stderr would fall into the middle of the screen.
+  const problems = new Set(checked.warnings);
+  const { origin } = checked.store;
+  const sealed = checked.places[0]?.checkpoints.filter((one) => !one.isAccepted && one.origin === origin);
+  const sealer = createSealer(
+    journal,
+    {
+      signer,
+      places,
+      isAccepted: excusesOf(checked.losses, origin),
+      onProblem: ({ shortMessage }) => void problems.add(shortMessage),
+    },
+    Math.max(0, ...(sealed ?? []).map(({ size }) => size)),
+  );
+  // A process before this one may have died between what it wrote last and the checkpoint of it, which an audit asks for.
+  if (!checked.store.isShared) await sealer.sealRest();
+  const close = async () => {
+    await sealer.sealRest();
+    await journal.close();
+    for (const problem of problems) context.stderr.write(`warning: ${show(problem)}\n`);
+  };
+  return { home, operator, journal, keyring, signer, sealer, close };
+}
+
+/**
+ * The key store that the environment asks for, with the keys of the instances in it: to be written to, so
+ * proven usable, unless it is only looked into (`look`), where no disk has to be writable. Rejects with
+ * `keys.gone` where the home remembers keys and the store has none; with `check` nobody is asked whether to
+ * begin anew.
+ */
+export async function openKeys(
+  context: CommandContext,
+  how: 'change' | 'look' | 'check' = 'change',
+): Promise<Keyring> {
+  const { chooseStore } = await import('../keys/choose-store.ts');
+  const { openKeyring, rootsIn } = await import('../keys/keyring.ts');
+  const { missingVault, refuseGone } = await import('./keys-gone.ts');
+  const home = homeFolder(context.env);
+  const vault = how === 'look' ? undefined : missingVault(context.env, home);
+  const missing = {
+    kind: 'vault' as const,
+    store: show(vault ?? ''),
+    isThere: false,
+    installationSecret: true,
+    signingKey: true,
+  };
+  // Before anybody is asked for the passphrase of a new one.
+  let isAgreed = vault !== undefined && (await refuseGone(context, home, missing, how === 'change'));
+  const store = await chooseStore({
+    env: context.env,
+    home,
+    toRead: how === 'look',
+    ...(context.stdin.isTTY === true
+      ? { askPassphrase: (purpose: 'open' | 'create') => askPassphrase(purpose, context) }
+      : {}),
+  });
+  const keyring = openKeyring(store);
+  if (how === 'look') return keyring;
+  if (!isAgreed && vault === undefined) {
+    const roots = await rootsIn(store);
+    const lost = { installationSecret: !roots.installationSecret, signingKey: !roots.signingKey };
+    const here = { kind: store.kind, store: store.description, isThere: true };
+    isAgreed = await refuseGone(context, home, { ...here, ...lost }, how === 'change');
+  }
+  // Both at once: the next process must not ask again.
+  if (isAgreed) await Promise.all([keyring.signingKey(), keyring.fingerprint(new Secret('any'))]);
+  return keyring;
+}
+
+/** The login name: for entries' `by` when the config names nobody, and to know the operator by. */
+export function loginName(env: NodeJS.ProcessEnv): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return env['USER'] || 'unknown';
+  }
+}
+
+function askPassphrase(purpose: 'open' | 'create', context: CommandContext) {
+  if (purpose === 'open') return askHidden('passphrase of the vault', context);
+  return askHidden('a new passphrase for the vault, 12 characters or more', context, { twice: true });
+}

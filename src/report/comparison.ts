@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { SLICES } from './measure/slices.ts';
+import type { Measured, Report } from './model/model.ts';
+
+/** A figure of two runs. Seconds; the difference and the ratio are the second against the first, none where either is missing. */
+const Pair = z.object({
+  label: z.string(),
+  first: z.number().optional(),
+  second: z.number().optional(),
+  difference: z.number().optional(),
+  ratio: z.number().optional(),
+});
+export type Pair = z.infer<typeof Pair>;
+
+const Words = z.object({ label: z.string(), first: z.string(), second: z.string() });
+
+const Side = z.object({
+  id: z.string(),
+  title: z.string(),
+  /** Whether it is shown that the run did what it was for: only then is a shorter time a better one. */
+  proven: z.boolean(),
+  startedAt: z.string().optional(),
+  slices: z.record(z.string(), z.number()).optional(),
+  deviations: z.array(z.object({ kind: z.string(), what: z.string(), reason: z.string() })),
+  decisions: z.array(z.object({ what: z.string(), reason: z.string() })),
+});
+
+/** Two runs side by side, the older one first. Times RFC 3339, lengths of time in seconds. */
+export const Comparison = z.object({
+  schema: z.literal('lifeboat.comparison/1'),
+  generatedAt: z.string(),
+  runs: z.tuple([Side, Side]),
+  alarms: z.array(z.object({ title: z.string(), text: z.string(), at: z.string(), by: z.string() })),
+  /** Why figures of the two cannot simply be set against each other; empty for two that can. */
+  cautions: z.array(z.string()),
+  words: z.array(Words),
+  times: z.array(Pair),
+  steps: z.array(Pair),
+});
+export type Comparison = z.infer<typeof Comparison>;
+
+/** Sets two reports side by side, slice by slice and step by step, in the order in which the runs began. Pure. */
+export function compareReports(one: Report, other: Report, generatedAt: Date): Comparison {
+  const [first, second] = [one, other].sort((a, b) =>
+    (a.run.startedAt ?? '').localeCompare(b.run.startedAt ?? ''),
+  ) as [Report, Report];
+  const pairs = (label: string, of: (report: Report) => number | undefined) =>
+    pair(label, of(first), of(second));
+  const words = (label: string, of: (report: Report) => string | undefined) => ({
+    label,
+    first: of(first) ?? 'not known',
+    second: of(second) ?? 'not known',
+  });
+  return Comparison.parse({
+    schema: 'lifeboat.comparison/1',
+    generatedAt: generatedAt.toISOString(),
+    runs: [sideOf(first), sideOf(second)],
+    alarms: [first, second].flatMap(({ alarms, run }) =>
+      alarms.map((alarm) => ({ ...alarm, title: `${alarm.title} (run ${run.id})` })),
+    ),
+    cautions: cautionsOf(first, second),
+    words: [
+      words('Run', ({ run }) => run.id),
+      words('Runbook', ({ run }) =>
+        run.runbook === undefined ? undefined : `${run.runbook}, version ${run.version}`,
+      ),
+      words('Instance', ({ run }) =>
+        [run.instance, run.target].filter((name) => name !== undefined).join(' into '),
+      ),
+      words('Kind', ({ run }) => run.kind),
+      words('Operator', ({ run }) => run.operator),
+      words('Started', ({ run }) => run.startedAt),
+      words('Outcome', ({ outcome }) => outcome.text),
+      words('Proven', ({ outcome }) => PROVEN[String(outcome.proven)]),
+      words('Recovery time (RTO)', ({ measured }) => resultOf(measured?.rto)),
+      words('Recovery point (RPO)', ({ measured }) => resultOf(measured?.rpo)),
+    ],
+    times: [
+      pairs('whole run', ({ run }) => run.seconds),
+      ...recoveryTimes(first, second),
+      pairs('recovery point (RPO)', ({ measured }) => measured?.rpo.measuredSeconds),
+    ],
+    steps: stepPairs(first, second),
+  });
+}
+
+function resultOf(objective: Measured['rto'] | undefined): string {
+  if (objective === undefined) return 'not measured';
+  return objective.why === undefined ? objective.result : `${objective.result}: ${objective.why}`;
+}
+
+const PROVEN: Readonly<Record<string, string>> = {
+  true: 'proven',
+  false: 'not proven',
+  undefined: 'not over',
+};
+
+/** What still runs, was given up or is not shown has no length: its figures stand there, and are set against nothing. */
+function recoveryTimes(first: Report, second: Report): Pair[] {
+  const isLoose = [first, second].some(
+    ({ measured }) =>
+      measured !== undefined && (measured.status !== 'over' || measured.rto.why !== undefined),
+  );
+  const of = (label: string, read: (measured: Measured) => number | undefined): Pair => {
+    const [a, b] = [first, second].map(({ measured }) =>
+      measured === undefined ? undefined : read(measured),
+    );
+    return isLoose ? { label, first: a, second: b } : pair(label, a, b);
+  };
+  return [
+    of('recovery time (RTO)', ({ rto }) => rto.measuredSeconds),
+    ...SLICES.map((slice) => of(slice, ({ slices }) => slices[slice])),
+  ];
+}
+
+function pair(label: string, first: number | undefined, second: number | undefined): Pair {
+  if (first === undefined || second === undefined) return { label, first, second };
+  const difference = Number((second - first).toFixed(3));
+  return { label, first, second, difference, ratio: first > 0 ? second / first : undefined };
+}
+
+function sideOf(report: Report): Comparison['runs'][number] {
+  const { run, title, outcome, measured, deviations, decisions } = report;
+  const proven = outcome.proven === true;
+  return {
+    id: run.id,
+    title,
+    proven,
+    startedAt: run.startedAt,
+    slices: measured?.slices,
+    deviations,
+    decisions,
+  };
+}
+
+/** Steps that both have, in the order of the first; then what only one of them has. A step that came again is added up. */
+function stepPairs(first: Report, second: Report): Pair[] {
+  const [a, b] = [stepTimes(first), stepTimes(second)];
+  return [...new Set([...a.keys(), ...b.keys()])].map((title) => pair(title, a.get(title), b.get(title)));
+}
+
+function stepTimes({ course }: Report): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const { title, seconds } of course?.steps ?? []) times.set(title, (times.get(title) ?? 0) + seconds);
+  return times;
+}
+
+function cautionsOf(first: Report, second: Report): string[] {
+  const [a, b] = [first.run, second.run];
+  const measured = [first, second].filter((report) => report.measured === undefined);
+  return [
+    ...(a.id === b.id ? ['both are the same run'] : []),
+    ...(a.runbook === b.runbook
+      ? []
+      : [
+          `they walked different runbooks (${a.runbook} and ${b.runbook}): only what both have is comparable`,
+        ]),
+    ...(a.runbook === b.runbook && a.version !== b.version
+      ? ['they walked different versions of the runbook: steps may have changed their meaning']
+      : []),
+    ...(a.instance === b.instance
+      ? []
+      : [`they are about different instances (${a.instance} and ${b.instance})`]),
+    ...(a.kind === b.kind ? [] : [`one is ${a.kind}, the other ${b.kind}`]),
+    ...measured.map(({ run }) => `run ${run.id} recovered nothing that is measured, so it has no slices`),
+    ...(first.measured !== undefined &&
+    second.measured !== undefined &&
+    first.measured.since !== second.measured.since
+      ? ['one recovery time counts from the incident, the other from the start of its run']
+      : []),
+    ...[first, second]
+      .filter(({ outcome }) => outcome.status !== 'closed')
+      .map(({ run, outcome }) => `run ${run.id} is ${outcome.status}: its figures end with its last entry`),
+    ...[first, second]
+      .filter(({ outcome }) => outcome.status === 'closed' && outcome.proven !== true)
+      .map(({ run }) => `run ${run.id} is not proven: what it took is not what it takes`),
+    ...[first, second]
+      .filter(({ run }) => run.clockSetBack)
+      .map(({ run }) => `the clock was set back during run ${run.id}`),
+    ...[first, second]
+      .filter(({ run }) => run.clockMovedSeconds.length > 0)
+      .map(({ run }) => `the clock was moved during run ${run.id}, which does not count`),
+  ];
+}

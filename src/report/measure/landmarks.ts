@@ -1,0 +1,101 @@
+import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import { effectOf } from '../../../machines/verbs.ts';
+import { instantOf } from '../../base/instant.ts';
+import type { Timeline } from './timeline.ts';
+
+/** The moments that a recovery is told by. Milliseconds since 1970, by this machine's clock. */
+export interface Landmarks {
+  /** When a destructive call was first armed; without one, when the work after it began, because it was done outside. */
+  readonly decidedMs: number | undefined;
+  /** When the last such call was armed: what came before it did not recover anything. */
+  readonly armedMs: number | undefined;
+  /** When the service began to work on it. Undefined where nobody saw that. */
+  readonly startedMs: number | undefined;
+  /** When the instance was available with its data. */
+  readonly restoredMs: number | undefined;
+  /** Whether it was data that was brought back. */
+  readonly restores: boolean;
+  /** Whether it went into another instance, whose source may have been gone before. */
+  readonly elsewhere: boolean;
+  /** Whether the applications were listed after that. */
+  readonly listed: boolean;
+  /** How the service's restore was told at its end. */
+  readonly restore: Readonly<Record<string, unknown>> | undefined;
+  /** The point in time that was asked for. */
+  readonly chosenTime: string | undefined;
+  /** How far the service's clock was ahead. */
+  readonly skewMs: number;
+  /** What nobody has shown of the recovery, as a sentence without a stop: only the service's own word shows it. Undefined for one that is shown. */
+  readonly unshown: string | undefined;
+}
+
+export function landmarksOf(
+  timeline: Timeline,
+  sliceOf: (state: string) => TimeSlice | undefined,
+): Landmarks {
+  const { performed, stays } = timeline;
+  const arms = timeline.armed.filter(({ verb }) => decides(verb));
+  const outside = stays.find(({ state }) => sliceOf(state) === 'rebind')?.atMs;
+  const armedMs = arms.at(-1)?.atMs;
+  const after = armedMs ?? outside ?? Number.POSITIVE_INFINITY;
+  const later = performed.filter(({ endedMs }) => endedMs >= after);
+  const skewMs = skewOf(timeline);
+  const restore = later.findLast(({ verb }) => verb === 'waitForRestore')?.output;
+  const finished = instantOf(restore?.['finishedAt']);
+  const byService = finished === undefined ? undefined : Math.max(after, finished - skewMs);
+  const ready = later.find(({ verb }) => verb === 'waitForInstance')?.endedMs;
+  const rebinding = stays.find(({ state, atMs }) => atMs >= after && sliceOf(state) === 'rebind')?.atMs;
+  const restoredMs = ready ?? byService ?? rebinding;
+  const asked = performed.findLast(({ verb }) => verb === 'restoreToTime')?.input['targetTime'];
+  return {
+    decidedMs: arms[0]?.atMs ?? outside,
+    armedMs,
+    startedMs: startOf(restore, skewMs),
+    restoredMs,
+    restores: restores(arms.at(-1)?.verb),
+    elsewhere: arms.at(-1)?.verb === 'performRecovery',
+    listed: later.some(({ verb, endedMs }) => verb === 'findDuties' && endedMs >= (restoredMs ?? after)),
+    restore,
+    chosenTime: typeof asked === 'string' ? asked : undefined,
+    skewMs,
+    unshown: unshownOf(arms.at(-1)?.verb, later),
+  };
+}
+
+/** A verb that brings data back, or changes the instance without it. From the first of them on, the decision is made. */
+function decides(verb: string): boolean {
+  const effect = effectOf(verb);
+  return effect === 'restore' || effect === 'instance';
+}
+
+/** What was done outside counts as a restore. */
+function restores(verb: string | undefined): boolean {
+  return verb === undefined || effectOf(verb) === 'restore';
+}
+
+/** An instance that is available is no restore: the service has to name what was done after it was asked for, and the instance after that. */
+function unshownOf(verb: string | undefined, later: Timeline['performed']): string | undefined {
+  const isRestore = restores(verb);
+  const isDone = isRestore
+    ? later.findLast((one) => one.verb === 'waitForRestore')?.output['status'] === 'done'
+    : later.some((one) => one.verb === verb && one.output['landed'] === true);
+  if (verb === undefined || !isDone)
+    return `the service does not show that anything was ${isRestore ? 'restored' : 'done'} in this run`;
+  const isReady = later.some((one) => one.verb === 'waitForInstance');
+  return isReady ? undefined : 'the instance is not shown to be available';
+}
+
+/** By the service's word, or by what the run saw while it waited. */
+function startOf(restore: Readonly<Record<string, unknown>> | undefined, skewMs: number): number | undefined {
+  const told = instantOf(restore?.['startedAt']);
+  return told === undefined ? instantOf(restore?.['seenRunningAt']) : told - skewMs;
+}
+
+/** As last measured at the instance that the recovery changes. */
+function skewOf({ performed }: Timeline): number {
+  const measured = performed.findLast(
+    ({ verb, output }) =>
+      ['inspectTarget', 'preflight'].includes(verb) && typeof output['clockSkewSeconds'] === 'number',
+  );
+  return Number(measured?.output['clockSkewSeconds'] ?? 0) * 1000;
+}

@@ -1,0 +1,109 @@
+import { instantOf } from '../../base/instant.ts';
+import { fieldsOf } from '../../store/fields.ts';
+import type { Landmarks } from './landmarks.ts';
+import type { Timeline } from './timeline.ts';
+
+/** How much was lost: the time between the newest record before the incident and the newest one after the recovery. */
+export interface RecoveryPoint {
+  /**
+   * `data`: by the reconciliation command of the config. `restored_from`: by what the service says it restored. `chosen-time`: by the point
+   * in time that was asked for, where the service does not say.
+   */
+  readonly by: 'data' | 'restored_from' | 'chosen-time';
+  readonly lostMs: number;
+  /** RFC 3339. */
+  readonly lostAt: string;
+  readonly recoveredTo: string;
+  /** What `lostAt` is, as words. */
+  readonly lostBy: string;
+  /** Why it is not measured by the data, although the data was asked, as a sentence without a stop. */
+  readonly because: string | undefined;
+  readonly rowsBefore: number | undefined;
+  readonly rowsAfter: number | undefined;
+}
+
+/** Measured once the service shows that the data is back; undefined before, and where neither the data nor the service tell. */
+export function recoveryPoint(
+  timeline: Timeline,
+  landmarks: Landmarks,
+  incidentAt: string | undefined,
+): RecoveryPoint | undefined {
+  const { restoredMs, restores, unshown } = landmarks;
+  if (restoredMs === undefined || !restores || unshown !== undefined) return undefined;
+  const [before, after] = [reconciled(timeline, 'before'), reconciled(timeline, 'after')];
+  const rows = { rowsBefore: before.count, rowsAfter: after.count };
+  const incidentMs = instantOf(incidentAt);
+  const newest = before.newestMs ?? incidentMs;
+  const because = whyNoMeasure(after.newestMs, landmarks);
+  if (newest !== undefined && after.newestMs !== undefined && because === undefined) {
+    const lostBy = before.newestMs === undefined ? 'the incident' : 'the newest record before';
+    return { by: 'data', ...lost(newest, after.newestMs), lostBy, because, ...rows };
+  }
+  const told = instantOf(landmarks.restore?.['restoredFrom']);
+  const recoveredMs = told ?? instantOf(landmarks.chosenTime);
+  if (recoveredMs === undefined) return undefined;
+  const by = told === undefined ? 'chosen-time' : 'restored_from';
+  const until = lastMoment(timeline, landmarks, { incidentMs, newestMs: before.newestMs });
+  return { by, ...lost(until.ms, recoveredMs - landmarks.skewMs), lostBy: until.what, because, ...rows };
+}
+
+/** Times of the service and of the data are told in whole seconds by some. */
+const GRAIN_MS = 1000;
+
+/**
+ * A record that is newer than what was restored was written since, by whoever runs on the data already: it tells nothing of what came back.
+ * The data's clock may be that of the service or this machine's.
+ */
+function whyNoMeasure(
+  newestMs: number | undefined,
+  { restore, chosenTime, armedMs, skewMs }: Landmarks,
+): string | undefined {
+  if (newestMs === undefined) return undefined;
+  const fromMs = instantOf(restore?.['restoredFrom']) ?? instantOf(chosenTime);
+  if (fromMs !== undefined && newestMs > fromMs + GRAIN_MS + Math.max(0, -skewMs))
+    return 'the newest record after the restore is newer than what was restored, so it was written since';
+  if (armedMs !== undefined && newestMs > armedMs + GRAIN_MS + Math.max(0, skewMs))
+    return 'the newest record after the restore is newer than the call for it, so it was written since';
+  return undefined;
+}
+
+function lost(lostAtMs: number, recoveredMs: number) {
+  return {
+    lostMs: Math.max(0, lostAtMs - recoveredMs),
+    lostAt: new Date(lostAtMs).toISOString(),
+    recoveredTo: new Date(recoveredMs).toISOString(),
+  };
+}
+
+/**
+ * Until when data can have been written that is gone now. A restore in place ends it; a lost source ended it before the run began, unless its
+ * data was seen to be newer.
+ */
+function lastMoment(
+  { firstMs }: Timeline,
+  { armedMs, decidedMs, elsewhere }: Landmarks,
+  {
+    incidentMs,
+    newestMs,
+  }: { readonly incidentMs: number | undefined; readonly newestMs: number | undefined },
+): { readonly ms: number; readonly what: string } {
+  const known =
+    incidentMs !== undefined
+      ? { ms: incidentMs, what: 'the incident' }
+      : elsewhere
+        ? { ms: firstMs, what: 'the start of the run' }
+        : { ms: armedMs ?? decidedMs ?? firstMs, what: 'the restore' };
+  return newestMs !== undefined && newestMs > known.ms
+    ? { ms: newestMs, what: 'the newest record before' }
+    : known;
+}
+
+function reconciled(
+  { performed }: Timeline,
+  when: 'before' | 'after',
+): { readonly newestMs: number | undefined; readonly count: number | undefined } {
+  const last = performed.findLast(({ verb, input }) => verb === 'reconcile' && input['when'] === when);
+  const { configured, newest, count, failure } = fieldsOf(last?.output);
+  if (configured !== true || failure !== undefined) return { newestMs: undefined, count: undefined };
+  return { newestMs: instantOf(newest), count: typeof count === 'number' ? count : undefined };
+}

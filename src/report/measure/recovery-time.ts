@@ -1,0 +1,130 @@
+import { leftUnbound, type Obligation, unboundWords } from '../../../machines/parts/obligation.ts';
+import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import { counted } from '../../base/format.ts';
+import { instantOf } from '../../base/instant.ts';
+import { fieldsOf } from '../../store/fields.ts';
+import type { Landmarks } from './landmarks.ts';
+import { cutSlices, type Slices } from './slices.ts';
+import type { Timeline } from './timeline.ts';
+
+/** How long a recovery took, or has taken until now. Milliseconds; moments in RFC 3339 by this machine's clock. */
+export interface RecoveryTime {
+  /** `given-up`: the run has ended, or what runs on the data was left without it, and it was not over. */
+  readonly status: 'running' | 'over' | 'given-up';
+  /** What was left without the data, as a sentence without a stop; undefined for nothing. */
+  readonly unbound: string | undefined;
+  readonly since: 'incident' | 'run';
+  readonly from: string;
+  readonly until: string;
+  readonly totalMs: number;
+  /** They add up to the total. */
+  readonly slicesMs: Slices;
+  /** What a reader of the figures has to know, as sentences without a stop. */
+  readonly notes: readonly string[];
+}
+
+export interface RecoveryTimeOptions {
+  readonly sliceOf: (state: string) => TimeSlice | undefined;
+  /** What the run owes and owed; undefined when that is not known. */
+  readonly obligations: readonly Pick<Obligation, 'id' | 'kind' | 'subject' | 'settled'>[] | undefined;
+  readonly incidentAt: string | undefined;
+  readonly nowMs: number;
+}
+
+/**
+ * The time from the incident (from the start of the run, when nobody said when that was) until the last application ran again on the restored
+ * data; without applications, until the instance was available. It is never over where one of them was skipped.
+ */
+export function recoveryTime(
+  timeline: Timeline,
+  landmarks: Landmarks,
+  options: RecoveryTimeOptions,
+): RecoveryTime {
+  const incident = instantOf(options.incidentAt);
+  const believed = incident !== undefined && incident <= timeline.firstMs;
+  const fromMs = believed ? incident : timeline.firstMs;
+  const end = endOf(timeline, landmarks, options);
+  const untilMs = Math.max(fromMs, end.atMs);
+  const unbound = leftUnbound(options.obligations ?? []);
+  return {
+    status: end.status,
+    unbound: unbound.length === 0 ? undefined : unboundWords(unbound),
+    since: believed ? 'incident' : 'run',
+    from: new Date(fromMs).toISOString(),
+    until: new Date(untilMs).toISOString(),
+    totalMs: untilMs - fromMs,
+    slicesMs: cutSlices(timeline, landmarks, options.sliceOf, { fromMs, untilMs }),
+    notes: notesOn(timeline, landmarks, options, believed),
+  };
+}
+
+interface End {
+  readonly status: RecoveryTime['status'];
+  readonly atMs: number;
+}
+
+function endOf(timeline: Timeline, landmarks: Landmarks, options: RecoveryTimeOptions): End {
+  const { restoredMs, restores, listed } = landmarks;
+  const { endedMs } = timeline;
+  const nowMs = Math.max(timeline.lastMs, options.nowMs - timeline.clockMovedMs);
+  const notYet: End =
+    endedMs === undefined ? { status: 'running', atMs: nowMs } : { status: 'given-up', atMs: endedMs };
+  if (restoredMs === undefined) return notYet;
+  const rebinds = options.obligations?.filter(({ kind }) => kind === 'rebind') ?? [];
+  if (rebinds.some(({ settled }) => settled === undefined)) return notYet;
+  // What is owed is known only after the applications were looked for.
+  const known = options.obligations !== undefined && (options.obligations.length > 0 || listed);
+  if (restores && !known && endedMs === undefined) return notYet;
+  const paid = rebinds.filter(({ settled }) => settled?.how !== 'skipped');
+  const last = Math.max(restoredMs, ...paid.map((rebind) => settledAt(rebind, timeline)));
+  const isLeft = leftUnbound(options.obligations ?? []).length > 0;
+  return { status: isLeft ? 'given-up' : 'over', atMs: Math.min(last, endedMs ?? nowMs) };
+}
+
+/** By the platform's record or the operator's word; else when the run heard of it. */
+function settledAt(
+  { id, subject, settled }: Pick<Obligation, 'id' | 'subject' | 'settled'>,
+  { mentions, performed, endedMs, lastMs }: Timeline,
+): number {
+  // A verb that takes an application is a step of its follow-up.
+  const step = performed.findLast(({ input }) => fieldsOf(input['app'])['key'] === subject);
+  const mention = mentions.findLast((one) => one.id === id);
+  // To have it done from here is an answer about it as well, and comes before the steps.
+  const heard = settled?.how === 'hand' ? mention?.atMs : (step?.endedMs ?? mention?.atMs);
+  return instantOf(settled?.at) ?? heard ?? endedMs ?? lastMs;
+}
+
+/** What the platform was asked about afterwards has its evidence. */
+function isBySomebodysWord({ kind, settled }: Pick<Obligation, 'kind' | 'settled'>): boolean {
+  return kind === 'rebind' && settled?.how === 'hand' && Object.keys(settled.evidence ?? {}).length === 0;
+}
+
+function notesOn(
+  timeline: Timeline,
+  { startedMs, restore, skewMs }: Landmarks,
+  { obligations, incidentAt }: RecoveryTimeOptions,
+  believed: boolean,
+): string[] {
+  const unbound = leftUnbound(obligations ?? []);
+  const apps = obligations?.filter(isBySomebodysWord).length ?? 0;
+  return [
+    ...(believed
+      ? []
+      : incidentAt === undefined
+        ? ['it counts from the start of the run, because nobody said when the incident began']
+        : ['it counts from the start of the run, because the time given for the incident is not before it']),
+    ...(restore !== undefined && startedMs === undefined
+      ? ['the service does not tell when it began to work, so its queue is part of execute']
+      : []),
+    ...(skewMs === 0 ? [] : [`times of the service are corrected by ${skewMs / -1000} s`]),
+    ...(unbound.length === 0 ? [] : [`${unboundWords(unbound)}, and nobody waited for that`]),
+    ...(apps === 0
+      ? []
+      : [`${counted(apps, 'application was', 'applications were')} bound again by hand, as somebody said`]),
+    ...timeline.clockMovesMs.map(
+      (ms) =>
+        `the clock of this machine was moved ${Math.abs(ms) / 1000} s ${ms < 0 ? 'back' : 'ahead'} during the run, which does not count`,
+    ),
+    ...(timeline.clockSetBack ? ['the clock of this machine was set back during the run'] : []),
+  ];
+}

@@ -1,0 +1,108 @@
+import { instantOf } from '../../base/instant.ts';
+import { fieldsOf } from '../../store/fields.ts';
+import { growing } from '../../store/growing.ts';
+import type { Entry } from '../../store/journal.ts';
+import { type RunEntryBody, readRunEntry } from '../../store/run-entries.ts';
+import { steadied } from './steadied.ts';
+
+/** A state of the machine, and since when the run has been in it. Milliseconds since 1970, never falling. */
+interface Stay {
+  readonly state: string;
+  readonly atMs: number;
+}
+
+/** One performance of a verb that has ended well. Times are those of the journal. */
+interface Performed {
+  readonly verb: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly output: Readonly<Record<string, unknown>>;
+  readonly begunMs: number;
+  readonly endedMs: number;
+}
+
+/** An answer or other event that is about one obligation. */
+interface Mention {
+  readonly id: string;
+  readonly atMs: number;
+}
+
+/** What a run's entries say about when things happened, read once. All times are those of a clock that nobody moved (`steadied`). */
+export interface Timeline {
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** With what the run was begun, and how it was closed: the first such entries; what is behind the end is none. */
+  readonly started: RunEntryBody<'run.started'> | undefined;
+  readonly closed: RunEntryBody<'run.closed'> | undefined;
+  /** When the run was closed or abandoned. */
+  readonly endedMs: number | undefined;
+  readonly stays: readonly Stay[];
+  readonly performed: readonly Performed[];
+  readonly armed: readonly { readonly verb: string; readonly atMs: number }[];
+  readonly mentions: readonly Mention[];
+  /** Whether an entry is older than the one before it all the same: the clock was set while nobody watched. Its time is that of the one before. */
+  readonly clockSetBack: boolean;
+  /** By how much the clock was moved during the run, each time; less than zero for back. Milliseconds. */
+  readonly clockMovesMs: readonly number[];
+  /** By how much it is ahead of where it would be after all of them. Milliseconds. */
+  readonly clockMovedMs: number;
+}
+
+/**
+ * Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined for no entries. Entries that
+ * grow are read once (`growing`): the lists grow with them.
+ */
+export function timelineOf(written: readonly Entry[]): Timeline | undefined {
+  const { timeline } = read(written);
+  return timeline && { ...timeline };
+}
+
+type Mutable<T> = {
+  -readonly [Field in keyof T]: T[Field] extends readonly (infer One)[] ? One[] : T[Field];
+};
+
+interface Reading {
+  isBegun: boolean;
+  timeline: Mutable<Timeline> | undefined;
+  readonly begun: Map<string, Omit<Performed, 'output' | 'endedMs'>>;
+}
+
+const read = growing<Reading>(() => ({ isBegun: false, timeline: undefined, begun: new Map() }), next);
+
+function next(reading: Reading, entry: Entry): void {
+  if (!reading.isBegun) reading.timeline = emptyFrom(entry);
+  reading.isBegun = true;
+  const { timeline, begun } = reading;
+  if (timeline === undefined) return;
+  const known = readRunEntry(entry);
+  if (known?.type === 'clock.moved') timeline.clockMovesMs.push(known.body.seconds * 1000);
+  if (known?.type === 'clock.moved') timeline.clockMovedMs += known.body.seconds * 1000;
+  const written = instantOf(entry.at);
+  const atMs = written === undefined ? timeline.lastMs : Math.trunc(written - timeline.clockMovedMs);
+  if (atMs < timeline.lastMs) timeline.clockSetBack = true;
+  else timeline.lastMs = atMs;
+  const { lastMs } = timeline;
+  if (known?.type === 'run.started') timeline.started ??= known.body;
+  if (known?.type === 'run.closed') timeline.closed ??= known.body;
+  if (known?.type === 'intent.armed') timeline.armed.push({ verb: known.body.verb, atMs: lastMs });
+  if (known?.type === 'run.closed' || known?.type === 'run.abandoned') timeline.endedMs ??= lastMs;
+  if (known?.type === 'activity.begun') {
+    const { activity, verb, input } = known.body;
+    begun.set(activity, { verb, input: fieldsOf(input), begunMs: lastMs });
+  }
+  if (known?.type !== 'event') return;
+  const { event, to } = known.body;
+  timeline.stays.push({ state: to, atMs: lastMs });
+  const activity = /^xstate\.done\.actor\.(.+)$/u.exec(event.type)?.[1];
+  const start = activity === undefined ? undefined : begun.get(activity);
+  if (start !== undefined)
+    timeline.performed.push({ ...start, output: fieldsOf(event['output']), endedMs: lastMs });
+  if (typeof event['id'] === 'string') timeline.mentions.push({ id: event['id'], atMs: lastMs });
+}
+
+function emptyFrom(first: Entry): Mutable<Timeline> | undefined {
+  const firstMs = instantOf(steadied([first])[0]?.at);
+  if (firstMs === undefined) return undefined;
+  const lists = { stays: [], performed: [], armed: [], mentions: [], clockMovesMs: [] };
+  const none = { started: undefined, closed: undefined, endedMs: undefined };
+  return { firstMs, lastMs: firstMs, ...none, clockSetBack: false, clockMovedMs: 0, ...lists };
+}

@@ -1,0 +1,141 @@
+import { leftUnbound, unboundWords } from '../../../machines/parts/obligation.ts';
+import { effectOf } from '../../../machines/verbs.ts';
+import { counted } from '../../base/format.ts';
+import { fieldsOf } from '../../store/fields.ts';
+import type { Entry } from '../../store/journal.ts';
+import { type Loss, lossInWords } from '../../store/log/losses.ts';
+import { mayFollowEnd } from '../../store/run-end.ts';
+import type { RunEntryBody } from '../../store/run-entries.ts';
+import { find, findAll, untilEnd } from './found.ts';
+import type { Report } from './model.ts';
+import type { WrittenObligation } from './obligations.ts';
+import { fateOf } from './people.ts';
+
+type Alarm = Report['alarms'][number];
+
+/**
+ * What heads the record: everything by which a run went past what it is there to show, in the order of its weight. `owed` is what the run
+ * owes and owed; of the entries, also those behind the end of the run are looked at.
+ */
+export function alarmsOf(entries: readonly Entry[], owed: readonly WrittenObligation[]): Alarm[] {
+  const own = untilEnd(entries);
+  return [
+    ...bypasses(own),
+    ...unapproved(own),
+    ...withoutData(own, owed),
+    ...byWord(own, owed),
+    ...afterTheEnd(entries, own),
+  ];
+}
+
+/** A loss concerns every run of its store: also one that began later rests on a journal with a gap. */
+export function lossAlarm(loss: Loss): Alarm {
+  const title = 'ENTRIES LOST: this record comes from a journal of which a part is gone';
+  return { title, text: lossInWords(loss), at: loss.at, by: loss.by };
+}
+
+function bypasses(entries: readonly Entry[]): Alarm[] {
+  const weakened = findAll(entries, 'approval.weakened').map(({ entry, body }) => ({
+    title: 'BREAK-GLASS: the run went on with less approval than when it began',
+    text: `${body.changes.map(({ what }) => what).join(', ')}: ${body.reason}`,
+    at: entry.at,
+    by: entry.by,
+  }));
+  const without = findAll(entries, 'approval.bypassed').map(({ entry, body }) => ({
+    title: 'BREAK-GLASS: a step went on without its second person',
+    text: `${body.order}: ${body.reason}`,
+    at: entry.at,
+    by: entry.by,
+  }));
+  return [...without, ...weakened];
+}
+
+/**
+ * A call that may be sent although the newest request for an approval has no answer by then. A backup more changes nothing, so that
+ * nobody has to agree to it.
+ */
+function unapproved(entries: readonly Entry[]): Alarm[] {
+  const begun = findAll(entries, 'activity.begun').filter(({ body }) => changesKey(body));
+  const calls = [...findAll(entries, 'intent.armed'), ...begun].sort((a, b) => a.entry.seq - b.entry.seq);
+  return calls.flatMap(({ entry, body: { verb } }): Alarm[] => {
+    const before = entries.filter(({ seq }) => seq < entry.seq);
+    const asked = findAll(before, 'approval.asked').at(-1)?.body;
+    if (asked === undefined || effectOf(verb) === 'backup') return [];
+    const { state } = fateOf(before, asked.challenge);
+    if (state === 'given' || state === 'bypassed') return [];
+    const title = 'NOT APPROVED: a call was made ready whose approval was asked for and not given';
+    return [{ title, text: `${asked.order}: the request was ${FATES[state]}`, at: entry.at, by: entry.by }];
+  });
+}
+
+/** It may be sent again, so that nothing is armed for it. Without a key a recovery is only asked about. */
+function changesKey({ verb, input }: RunEntryBody<'activity.begun'>): boolean {
+  return effectOf(verb) === 'key' && fieldsOf(input)['fingerprint'] !== undefined;
+}
+
+const FATES = {
+  asked: 'not answered',
+  withdrawn: 'withdrawn',
+  replaced: 'replaced by another',
+  expired: 'not answered in time',
+} as const;
+
+/** What used the data before and was left without it. */
+function withoutData(entries: readonly Entry[], owed: readonly WrittenObligation[]): Alarm[] {
+  const unbound = leftUnbound(owed);
+  if (unbound.length === 0) return [];
+  const said = skips(entries).findLast(({ id }) => unbound.some((one) => one.id === id))?.entry;
+  const { at, by } = said ?? find(entries, 'run.closed')?.entry ?? { at: '', by: '' };
+  const each = unbound.map(({ subject, settled }) => `${subject}: ${settled?.text ?? ''}`);
+  return [{ title: `NOT RECOVERED: ${unboundWords(unbound)}`, text: each.join('; '), at, by }];
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  'operator.skip': 'SKIPPED: a step was left out',
+  'operator.markDone': 'DONE OUTSIDE: a step stands on the word of a person',
+  'operator.hasBegun': 'DONE OUTSIDE: a step stands on the word of a person',
+  'operator.override': 'OVERRIDDEN: a person went past what spoke against a step',
+};
+
+/** What people did in the place of a step, or past it; what was left without the data is told already. */
+function byWord(entries: readonly Entry[], owed: readonly WrittenObligation[]): Alarm[] {
+  const unbound = new Set(leftUnbound(owed).map(({ id }) => id));
+  const told = new Set(skips(entries).flatMap(({ id, answer }) => (unbound.has(id) ? [answer] : [])));
+  return findAll(entries, 'answer').flatMap(({ entry, body }): Alarm[] => {
+    const title = Object.hasOwn(WORDS, body.event) ? WORDS[body.event] : undefined;
+    if (title === undefined || told.has(entry.seq)) return [];
+    return [{ title, text: wordsOf(body), at: entry.at, by: entry.by }];
+  });
+}
+
+function wordsOf({ label, event, reason }: RunEntryBody<'answer'>): string {
+  return reason === undefined || reason === '' ? (label ?? event) : `${label ?? event}: ${reason}`;
+}
+
+/** The answers by which an obligation was skipped; an answer stands right before the event that it became. */
+function skips(
+  entries: readonly Entry[],
+): { readonly id: string; readonly answer: number; readonly entry: Entry }[] {
+  const answers = findAll(entries, 'answer').filter(({ body }) => body.event === 'operator.skip');
+  const events = findAll(entries, 'event');
+  return answers.flatMap(({ entry }) => {
+    const became = events.find((event) => event.entry.seq > entry.seq)?.body.event;
+    const id = became?.type === 'operator.skip' ? became['id'] : undefined;
+    return typeof id === 'string' ? [{ id, answer: entry.seq, entry }] : [];
+  });
+}
+
+function afterTheEnd(entries: readonly Entry[], own: readonly Entry[]): Alarm[] {
+  const behind = entries.slice(own.length).filter((entry) => !mayFollowEnd(entry));
+  const [first] = behind;
+  if (first === undefined) return [];
+  const types = [...new Set(behind.map(({ type }) => type))].join(', ');
+  return [
+    {
+      title: 'WRITTEN BEHIND THE END: the run was over when this was written, and it does not count',
+      text: `${counted(behind.length, 'entry', 'entries')} from entry ${first.seq} on: ${types}`,
+      at: first.at,
+      by: first.by,
+    },
+  ];
+}

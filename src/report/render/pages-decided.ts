@@ -1,0 +1,207 @@
+import { formatSpan } from '../../base/format.ts';
+import type { Report } from '../model/model.ts';
+import type { Approval, Duty, MayApprove } from '../model/model-rows.ts';
+import { BLANK, type Block, type Inline, type Section, type Text } from './document.ts';
+import { blanks } from './pages-proven.ts';
+import { factsBlock, optional, tableOr, time } from './words.ts';
+
+/** What was owed, what people decided, and what was not as it should be. */
+export function decidedSections(report: Report): Section[] {
+  const { duties, decisions, approvals, deviations, issues, changes, cleanup } = report;
+  return [
+    ...optional('Obligations', dutyBlocks(duties)),
+    {
+      title: 'Decisions',
+      blocks: [
+        tableOr(
+          'None.',
+          'What people decided',
+          ['Time', 'Who', 'Decision', 'Reason'],
+          decisions.map(({ at, by, what, reason }) => [time(at), by, what, reason]),
+        ),
+      ],
+    },
+    { title: 'Who may approve', blocks: mayApproveBlocks(report.mayApprove) },
+    { title: 'Approvals', blocks: [approvalTable(approvals)] },
+    {
+      title: 'Deviations',
+      blocks: [
+        deviations.length === 0
+          ? { kind: 'text', text: 'None.' }
+          : { kind: 'list', items: deviations.map(deviationText) },
+      ],
+    },
+    {
+      title: 'Issues and actions',
+      blocks: [
+        tableOr(
+          'The journal tells of none.',
+          'Issues; cause, action, owner, due date and status are to be filled in',
+          ['Time', 'Issue', 'Root cause', 'Corrective action', 'Owner', 'Due', 'Status'],
+          issues.map(({ at, what }) => [time(at), what, BLANK, BLANK, BLANK, BLANK, BLANK]),
+        ),
+        ...blanks(report, 'issues'),
+      ],
+    },
+    { title: 'Clean-up', blocks: [{ kind: 'text', text: cleanupText(report, cleanup) }] },
+    {
+      title: 'Changes',
+      blocks: [
+        tableOr(
+          'None.',
+          'Everything that changed something, or may have',
+          ['Begun', 'Step', 'Intent, or what it was about', 'Answer', 'Found at the service'],
+          changes.map(({ at, step, intent, subject, answer, found }) => [
+            time(at),
+            step,
+            intent === undefined ? subject : { code: intent },
+            answer,
+            found,
+          ]),
+        ),
+      ],
+    },
+  ];
+}
+
+const WAYS: Readonly<Record<string, Inline>> = {
+  platform: 'by the platform',
+  cf: 'by cf',
+  hand: 'by hand',
+  run: 'by the run',
+  skipped: { strong: 'skipped' },
+};
+
+function dutyBlocks(duties: readonly Duty[]): Block[] {
+  if (duties.length === 0) return [];
+  const open = duties.filter(({ settled }) => settled === undefined).length;
+  const skipped = duties.filter(({ settled }) => settled?.how === 'skipped').length;
+  return [
+    { kind: 'text', text: `${duties.length} in all, ${open} open, ${skipped} skipped.` },
+    {
+      kind: 'table',
+      caption: 'What was owed after the change',
+      head: ['Id', 'What', 'Owner', 'Open for', 'Settled', 'Proof'],
+      rows: duties.map((duty) => [
+        { code: duty.id },
+        duty.what,
+        duty.owner,
+        ageOf(duty),
+        settlement(duty),
+        duty.proofs.flatMap(({ label, value }, index) => [
+          `${index === 0 ? '' : ', '}${label} `,
+          { code: value },
+        ]),
+      ]),
+    },
+  ];
+}
+
+/** With the limit when there is one and it was passed. */
+function ageOf({ openSeconds, dueSeconds }: Duty): string {
+  if (openSeconds === undefined) return 'not known';
+  const age = formatSpan(openSeconds);
+  const late = dueSeconds !== undefined && openSeconds > dueSeconds;
+  return late ? `${age}, due after ${formatSpan(dueSeconds)}` : age;
+}
+
+function settlement({ settled }: Duty): Text {
+  if (settled === undefined) return { bad: 'still owed' };
+  const way = Object.hasOwn(WAYS, settled.how) ? (WAYS[settled.how] ?? settled.how) : settled.how;
+  return [way, `${settled.at === undefined ? '' : ` ${time(settled.at)}`}: ${settled.text}`];
+}
+
+function mayApproveBlocks({ begun, asOf, people, drivers, changes }: MayApprove): Block[] {
+  const facts = begun.map(({ label, value }) => ({ label, value }));
+  return [
+    ...(begun.length === 0
+      ? [{ kind: 'text', text: 'The record does not tell what was asked when the run began.' } as const]
+      : factsBlock(`What was asked when the run began, as of ${time(asOf)}`, facts)),
+    ...(people.length === 0
+      ? []
+      : [
+          tableOr(
+            '',
+            'Whom the file of allowed signers named then; nobody who came later counts',
+            ['Who', 'Key'],
+            people.map(({ names, key }) => [names, { code: key }]),
+          ),
+        ]),
+    tableOr(
+      'The record does not tell which login has driven the run.',
+      'Who has driven the run, and so cannot approve it',
+      ['From', 'Name', 'Login', 'Uid', 'Host', 'Config, SHA-256'],
+      drivers.map(({ at, name, login, uid, host, config }) => [
+        time(at),
+        name,
+        login,
+        uid,
+        host,
+        { code: config },
+      ]),
+    ),
+    tableOr(
+      'Nothing of it has changed since.',
+      'What has changed since',
+      ['Time', 'Who', 'What', 'Was', 'Is'],
+      changes.map(({ at, by, what, was, is }) => [time(at), by, what, was, is]),
+    ),
+  ];
+}
+
+function approvalTable(approvals: readonly Approval[]): Block {
+  return tableOr(
+    'No step of this run asked for a second person.',
+    'What a second person was asked for',
+    ['Asked', 'Order', 'Requester', 'State', 'Who', 'When', 'Method', 'Challenge and plan'],
+    approvals.map((one) => [
+      time(one.askedAt),
+      one.order,
+      one.requester,
+      one.state === 'given' ? { good: one.state } : { bad: one.state },
+      [one.approver ?? '', ...(one.reason === undefined ? [] : [`: ${one.reason}`])],
+      time(one.at),
+      one.key === undefined
+        ? (one.method ?? '')
+        : [
+            `${one.method} signature, key `,
+            { code: one.key },
+            ', allowed signers ',
+            { code: one.allowedSigners ?? '' },
+          ],
+      [{ code: one.challenge }, ...(one.plan === '' ? [] : [', plan ', { code: one.plan } as const])],
+    ]),
+  );
+}
+
+function deviationText({ kind, what, reason }: Report['deviations'][number]): Text {
+  if (kind === 'break-glass') return [{ bad: 'BREAK-GLASS' }, `: ${what}: ${reason}`];
+  return kind === 'step' || kind === 'open' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
+}
+
+function cleanupText({ run, outcome, rotation, duties }: Report, ids: readonly string[]): Text {
+  const isDone = (id: string) => {
+    const how = duties.find((duty) => duty.id === id)?.settled?.how;
+    return how !== undefined && how !== 'skipped';
+  };
+  const [done, left] = [ids.filter(isDone), ids.filter((id) => !isDone(id))];
+  if (ids.length > 0) {
+    return [
+      ...(done.length === 0 ? [] : ['Settled as told under Obligations: ', ...codes(done), '. ']),
+      ...(left.length === 0 ? [] : [{ bad: 'Not taken away' }, ': ', ...codes(left), '.']),
+    ];
+  }
+  if (outcome.status === 'open') return 'The run is not over: what it has to take away is told then.';
+  if (rotation !== undefined) {
+    return rotation.disposition.length === 0
+      ? 'This run has handed no duty to take an old key away to the ledger of the instance.'
+      : 'The old key is kept and handed to the ledger of the instance; see Key rotation.';
+  }
+  return run.kind === 'rehearsal'
+    ? 'This run has left nothing that it had to take away; what the rehearsal itself was made of is not part of its journal.'
+    : 'Not applicable: this run has left nothing that it had to take away.';
+}
+
+function codes(ids: readonly string[]): Inline[] {
+  return ids.flatMap((code, at) => [...(at === 0 ? [] : [', ']), { code }]);
+}

@@ -1,0 +1,156 @@
+import { leftUnbound } from '../../../machines/parts/obligation.ts';
+import { formatSeconds } from '../../base/format.ts';
+import type { Report } from '../model/model.ts';
+import type { Block, Figure, Section, Text } from './document.ts';
+import { seconds, time } from './words.ts';
+
+const KINDS = {
+  real: 'a real recovery',
+  rehearsal: 'a rehearsal',
+  unknown: 'unknown',
+} as const;
+
+/** What stands above everything else. */
+export function alarmBlocks({ alarms }: Report): Block[] {
+  return alarms.map(({ title, text, at, by }) => ({
+    kind: 'alarm',
+    title,
+    text: `${text} (${time(at)} UTC, by ${by})`,
+  }));
+}
+
+/** What run it is, who did it when, and with what. */
+export function headBlocks(report: Report): Block[] {
+  const { run, people } = report;
+  const acting = people.filter(({ roles }) => roles.includes('acted')).map(({ name }) => name);
+  const rows: (readonly [string, Text])[] = [
+    ['Run', { code: run.id }],
+    ['Kind', KINDS[run.kind]],
+    ['Runbook', run.runbook === undefined ? 'unknown' : `${run.runbook}, version ${run.version}`],
+    ['Instance', run.instance ?? 'unknown'],
+    ...said('Target', run.target),
+    ['Mode', run.mode ?? 'unknown'],
+    ['Operator', run.operator ?? 'unknown'],
+    ['Acting', acting.join(', ')],
+    ...said('Reason', run.reason),
+    ...said('Incident', run.incidentAt),
+    ['Started', run.startedAt ?? 'unknown'],
+    ['Ended', run.endedAt ?? 'not yet'],
+    ['Duration', duration(report)],
+    ['Clock', clock(report)],
+    [
+      'Tool',
+      run.tool === undefined ? 'unknown' : `${run.tool.name} ${run.tool.version}, Node ${run.tool.node}`,
+    ],
+  ];
+  return [
+    { kind: 'figures', figures: figures(report) },
+    { kind: 'facts', caption: 'The run', rows },
+  ];
+}
+
+export function outcomeSection({ outcome }: Report): Section {
+  return { title: 'Outcome', blocks: [{ kind: 'text', text: outcomeText(outcome) }] };
+}
+
+function outcomeText({ status, proven, text, failure, owes }: Report['outcome']): Text {
+  if (status === 'closed') {
+    const proof = proven === true ? { good: 'proven' } : { bad: 'not proven' };
+    const why = failure === undefined ? '' : ` Failure: ${failure}.`;
+    return [{ strong: text }, '. The result is ', proof, `.${why}`];
+  }
+  const owing: Text = owes === 0 ? '' : { bad: `It still owes ${owes}.` };
+  if (status === 'abandoned') return [{ bad: 'Abandoned' }, `: ${text}. `, owing];
+  const where = text === '' ? ' ' : ` It is at: ${text}. `;
+  return [
+    { bad: 'This run is still open.' },
+    where,
+    owing,
+    owes === 0 ? '' : ' ',
+    'The record ends with its last entry.',
+  ];
+}
+
+/** Only what is shown is good: what was skipped is not, and what somebody says to be done stands for itself. */
+function figures({ outcome, measured, duties, deviations, alarms }: Report): Figure[] {
+  const result = (label: string, one: NonNullable<Report['measured']>['rto']): Figure => ({
+    label,
+    value: seconds(one.measuredSeconds, one.result === 'does not apply' ? 'none' : 'not measured'),
+    note: `limit ${seconds(one.limitSeconds, 'none set')}: ${one.result}${one.why === undefined ? '' : `: ${one.why}`}`,
+    tone: TONES[one.result],
+  });
+  return [
+    {
+      label: 'Result',
+      value:
+        outcome.status === 'closed' ? (outcome.proven === true ? 'proven' : 'not proven') : outcome.status,
+      note: outcome.text,
+      tone: outcome.proven === true ? 'good' : 'bad',
+    },
+    ...(measured === undefined
+      ? []
+      : [result('Recovery time (RTO)', measured.rto), result('Recovery point (RPO)', measured.rpo)]),
+    obligations(duties),
+    {
+      label: 'Deviations',
+      value: String(deviations.length),
+      note: deviations.length === 0 ? 'as the runbook has it' : 'told below, with reasons',
+      tone: alarms.length > 0 ? 'bad' : 'plain',
+    },
+  ];
+}
+
+const TONES = {
+  met: 'good',
+  missed: 'bad',
+  'given up': 'bad',
+  'not decided': 'plain',
+  'does not apply': 'plain',
+} as const;
+
+/** How many were seen to, and apart from them what nobody did or only somebody's word shows. */
+function obligations(duties: Report['duties']): Figure {
+  const open = duties.filter(({ settled }) => settled === undefined).length;
+  const skipped = duties.filter(({ settled }) => settled?.how === 'skipped').length;
+  const said = duties.filter(({ settled, proofs }) => settled?.how === 'hand' && proofs.length === 0).length;
+  const notes = [
+    ...(open === 0 ? [] : [`${open} still owed`]),
+    ...(skipped === 0 ? [] : [`${skipped} skipped`]),
+    ...(said === 0 ? [] : [`${said} by the word of a person`]),
+  ];
+  const isBad = open > 0 || leftUnbound(duties).length > 0;
+  return {
+    label: 'Obligations',
+    value: duties.length === 0 ? 'none' : `${duties.length - open - skipped} of ${duties.length}`,
+    note: duties.length === 0 ? 'nothing was owed' : notes.join(', ') || 'all settled',
+    tone: isBad ? 'bad' : duties.length > 0 && notes.length === 0 ? 'good' : 'plain',
+  };
+}
+
+/** A row for what was given to this run, and none for what was not. */
+function said(label: string, value: string | undefined): [string, string][] {
+  return value === undefined ? [] : [[label, value]];
+}
+
+/** By the operator's clock, which may have been set in between. */
+function duration({ run }: Report): string {
+  if (run.endedAt === undefined) return 'not over';
+  if (run.seconds === undefined) return 'unknown: the clock was set back';
+  return formatSeconds(run.seconds);
+}
+
+function clock({ run }: Report): string {
+  const moves = run.clockMovedSeconds.map(
+    (seconds) =>
+      `moved ${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'back' : 'ahead'} during the run (lengths of time do not count it)`,
+  );
+  const own = [
+    'that of the machine',
+    ...(run.clockSetBack ? ['set back during the run'] : []),
+    ...moves,
+  ].join(', ');
+  const ahead = run.serviceClockAheadSeconds;
+  if (ahead === undefined) return `${own}; the clock of the service was not measured`;
+  if (ahead === 0) return `${own}; the clock of the service agreed within a second`;
+  return `${own}; the clock of the service was ${Math.abs(ahead)} s ${ahead > 0 ? 'ahead' : 'behind'}`;
+}

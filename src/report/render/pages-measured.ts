@@ -1,0 +1,153 @@
+import { counted, formatSeconds } from '../../base/format.ts';
+import { SLICES } from '../measure/slices.ts';
+import type { Measured, Report } from '../model/model.ts';
+import type { Course } from '../model/model-course.ts';
+import type { Block, Section, Text } from './document.ts';
+import { blanks } from './pages-proven.ts';
+import { seconds, time } from './words.ts';
+
+const MEANINGS: Readonly<Record<(typeof SLICES)[number], string>> = {
+  decide: 'until the destructive call was armed, with the questions and the approval before it',
+  queue: 'the service had it and had not begun',
+  execute: 'the service was at work',
+  human: 'after that, a question waited for its answer',
+  rebind: 'until the last application ran on the restored data',
+};
+
+const STATUS = {
+  over: 'until the recovery was over',
+  running: 'until now; it still runs',
+  'given-up': 'until the run ended; the recovery was not over',
+} as const;
+
+/** What the recovery took and lost, and how it went. */
+export function measuredSections(report: Report): Section[] {
+  const { measured, course } = report;
+  return [
+    ...(measured === undefined
+      ? []
+      : [{ title: 'Objectives', blocks: [...objectiveBlocks(measured), ...blanks(report, 'objectives')] }]),
+    ...(course === undefined ? [] : [{ title: 'Course of the run', blocks: courseBlocks(course) }]),
+  ];
+}
+
+function objectiveBlocks(measured: Measured): Block[] {
+  const { rto, rpo, restores, notes, slices } = measured;
+  const since = measured.since === 'incident' ? 'From the incident' : 'From the start of the run';
+  const unmeasured = restores ? 'not measured' : 'nothing was brought back';
+  return [
+    {
+      kind: 'table',
+      caption: 'Objectives against what was measured',
+      head: ['Objective', 'Limit', 'Measured', 'Result'],
+      rows: [
+        [
+          'Recovery time (RTO)',
+          seconds(rto.limitSeconds, 'none set'),
+          seconds(rto.measuredSeconds, ''),
+          result(rto),
+        ],
+        [
+          'Recovery point (RPO)',
+          seconds(rpo.limitSeconds, 'none set'),
+          seconds(rpo.measuredSeconds, unmeasured),
+          result(rpo),
+        ],
+      ],
+    },
+    {
+      kind: 'text',
+      text: `${since}, ${time(measured.from)}, ${until(measured)}, ${time(measured.until)}. In slices:`,
+    },
+    {
+      kind: 'table',
+      caption: 'The recovery time in slices',
+      head: ['Slice', 'Time', 'What it is'],
+      rows: SLICES.map((slice) => [slice, formatSeconds(slices[slice]), MEANINGS[slice]]),
+    },
+    ...(notes.length === 0 ? [] : [{ kind: 'list', items: notes } as const]),
+    ...(restores ? [{ kind: 'text', text: howLost(measured) } as const] : []),
+    {
+      kind: 'text',
+      text: 'The limits are those that the configuration had when the run began. A cryptoperiod is not stated.',
+    },
+  ];
+}
+
+/** The recovery point's definition, with its two ends. */
+function howLost({ point, rpo }: Measured): string {
+  if (point === undefined && rpo.why !== undefined) return `The recovery point was not measured: ${rpo.why}.`;
+  if (point === undefined)
+    return 'The recovery point was not measured: neither the data nor the service told it.';
+  const ends = `from ${time(point.recoveredTo)}, the newest data that is there again, to ${time(point.lostAt)}, ${point.lostBy}`;
+  const by = {
+    data: 'by the reconciliation command, so by the data itself',
+    restored_from: 'by what the service says it restored',
+    'chosen-time': 'by the point in time that was asked for',
+  }[point.by];
+  const instead = point.because === undefined ? '' : ` It is not measured by the data: ${point.because}.`;
+  return `The recovery point is the time ${ends}; measured ${by}.${instead}`;
+}
+
+function result({ result: word, why }: Measured['rto']): Text {
+  const because = why === undefined ? [] : [`: ${why}`];
+  if (word === 'met') return [{ good: word }, ...because];
+  return word === 'missed' || word === 'given up' ? [{ bad: word }, ...because] : [word, ...because];
+}
+
+/** Until when it was measured. What only a person says to be done is not told as a recovery. */
+function until({ status, rto }: Measured): string {
+  if (rto.why === undefined) return STATUS[status];
+  return status === 'given-up'
+    ? 'until nothing more was waited for; the recovery was not over'
+    : 'until all steps were done; that it was a recovery is not shown';
+}
+
+function courseBlocks(course: Course): Block[] {
+  const { steps, tasks, marks } = course;
+  const caption = `From ${time(course.from)} to ${time(course.until)} UTC: ${counted(steps.length, 'step')}, ${counted(tasks.length, 'task')} of the service, ${counted(marks.length, 'moment')}.`;
+  return [
+    { kind: 'picture', caption, course },
+    ...(steps.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            caption: 'Steps, with the time that each took',
+            head: ['Begun', 'Step', 'Took', 'Slice', 'Waited for'],
+            rows: steps.map(({ title, from, seconds: took, slice, waits }) => [
+              time(from),
+              title,
+              formatSeconds(took),
+              slice ?? '',
+              waits ? 'a person' : '',
+            ]),
+          } as const,
+        ]),
+    ...(tasks.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            caption: 'Tasks of the service, as it told of them',
+            head: ['Task', 'Part', 'From', 'Until'],
+            rows: tasks.map(({ what, kind, from, until }) => [what, kind, time(from), time(until)]),
+          } as const,
+        ]),
+    ...(marks.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            caption: 'Moments',
+            head: ['No', 'Time', 'Kind', 'What'],
+            rows: marks.map(({ at, kind, text }, index) => [
+              String(index + 1),
+              time(at),
+              kind === 'break-glass' || kind === 'trouble' ? { bad: kind } : kind,
+              text,
+            ]),
+          } as const,
+        ]),
+  ];
+}

@@ -1,0 +1,142 @@
+import type { Report } from '../model/model.ts';
+import type { Block, Section, Text } from './document.ts';
+import { factsBlock, optional, tableOr, time } from './words.ts';
+
+/** What was proven, about what, and by whom. */
+export function provenSections(report: Report): Section[] {
+  const { facts, recoveryPoint, source, changed, checks, reconciliation } = report;
+  return [
+    { title: 'Facts proven', blocks: factBlocks(facts) },
+    {
+      title: 'Participants and scope',
+      blocks: [
+        tableOr(
+          'Nobody is named.',
+          'Who had a part in it',
+          ['Who', 'Roles', 'What shows that it was them'],
+          report.people.map(({ name, roles, proof }) => [name, roles.join(', '), proof]),
+        ),
+        ...blanks(report, 'people'),
+        ...blanks(report, 'scope'),
+      ],
+    },
+    {
+      title: 'Plan',
+      blocks: [
+        { kind: 'text', text: planText(report) },
+        ...(report.plan.asked.length === 0
+          ? []
+          : [{ kind: 'list', items: report.plan.asked.map(askedPlan) } as const]),
+        ...blanks(report, 'plan'),
+      ],
+    },
+    ...optional('Recovery point', factsBlock('What was brought back', recoveryPoint)),
+    ...optional('Where the data came from', factsBlock('The source', source)),
+    ...optional('Identity of what was changed', [
+      ...factsBlock('The instance that was changed, as it was last checked', changed),
+      ...blanks(report, 'instances'),
+    ]),
+    ...optional('Rows compared', comparisonBlocks(report.comparison)),
+    ...optional('Reconciliation', reconciliationBlocks(reconciliation)),
+    { title: 'Integrity checks', blocks: [checkTable(checks), ...blanks(report, 'checks')] },
+  ];
+}
+
+/** Lines for people to fill in, under the section that they belong to. */
+export function blanks(report: Report, part: Report['blanks'][number]['in']): Block[] {
+  const labels = report.blanks.filter((blank) => blank.in === part).map(({ label }) => label);
+  return labels.length === 0 ? [] : [{ kind: 'blanks', labels }];
+}
+
+function factBlocks(facts: Report['facts']): Block[] {
+  if (facts === undefined) {
+    return [{ kind: 'text', text: 'None: a run says what it proved when it is closed.' }];
+  }
+  if (facts.length === 0) return [{ kind: 'text', text: 'None.' }];
+  const rows = facts.map(({ label, value }) => [label, value]);
+  return [{ kind: 'table', caption: 'Facts proven', head: ['Fact', 'Value'], rows }];
+}
+
+function planText({ run, plan }: Report): string {
+  if (run.runbook === undefined) return 'Which runbook was walked is not known.';
+  const shipped = `The runbook ${run.runbook}, version ${run.version}, as ${run.tool?.name ?? 'the tool'} ${run.tool?.version ?? ''} ships it.`;
+  return plan.asked.length === 0
+    ? `${shipped} No approval fixed a plan; the bundle of the evidence tells it as plan.txt.`
+    : shipped;
+}
+
+/** Only a signature makes a plan an approved one. */
+function askedPlan({ sha256, state }: Report['plan']['asked'][number]): Text {
+  const hash = [', SHA-256 ', { code: sha256 }] as const;
+  if (state === 'given') return ['approved plan', ...hash];
+  const fate = state === 'asked' ? 'not answered' : state;
+  return ['plan whose approval was asked for, ', { bad: 'not approved' }, ` (${fate})`, ...hash];
+}
+
+function checkTable(checks: Report['checks']): Block {
+  return tableOr(
+    'None was made in this run.',
+    'Checks of backups, keys and tasks',
+    ['Time', 'What', 'Verdict', 'Details'],
+    checks.map(({ at, what, verdict, good, details }) => [
+      time(at),
+      what,
+      good ? { good: verdict } : { bad: verdict },
+      details.flatMap(({ label, value, code }, index) => [
+        `${index === 0 ? '' : ', '}${label} `,
+        code === true ? { code: value } : value,
+      ]),
+    ]),
+  );
+}
+
+function reconciliationBlocks(rows: Report['reconciliation']): Block[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      caption: 'What the data itself said',
+      head: ['When', 'Asked', 'Newest record', 'Rows', 'Output'],
+      rows: rows.map(({ when, at, newest, count, said }) => [
+        when,
+        time(at),
+        newest,
+        count,
+        said === '' || said.startsWith('failed: ') ? said : { code: said },
+      ]),
+    },
+  ];
+}
+
+function comparisonBlocks(comparison: Report['comparison']): Block[] {
+  if (comparison === undefined) return [];
+  const { at, tables, checks, proven } = comparison;
+  const table: Block = {
+    kind: 'table',
+    caption: 'Every row of the restored database against what was expected of it',
+    head: ['Table', 'Rows', 'Compared', 'MD5 of all rows', 'Expected rows', 'Expected MD5'],
+    rows: tables.map(({ name, rows, md5, expected, equal }) => [
+      name,
+      String(rows),
+      equal ? { good: 'equal' } : { bad: 'DIFFERENT' },
+      { code: md5 },
+      String(expected.rows),
+      { code: expected.md5 },
+    ]),
+  };
+  return [
+    {
+      kind: 'text',
+      text: [
+        `After the run, ${time(at)}, the drill asked the databases themselves and not the run: `,
+        proven ? { good: 'all as expected' } : { bad: 'NOT as expected' },
+        '.',
+      ],
+    },
+    ...(tables.length === 0 ? [] : [table]),
+    {
+      kind: 'list',
+      items: checks.map(({ what, holds }) => [`${what}: `, holds ? { good: 'yes' } : { bad: 'NO' }]),
+    },
+  ];
+}

@@ -1,0 +1,129 @@
+import { formatSeconds } from '../../base/format.ts';
+import type { Course } from '../model/model-course.ts';
+import { type Markup, markup, NOTHING, readableText } from './markup.ts';
+import { markParts } from './svg-marks.ts';
+import { fits, LEFT, type Scale, scaleOf, ticks, WIDTH } from './svg-scale.ts';
+import { time } from './words.ts';
+
+/** What the colours say. */
+export const LEGEND: readonly (readonly [string, string])[] = [
+  ['decide', 'decide: until the change was armed'],
+  ['queue', 'queue: the service had not begun'],
+  ['execute', 'execute: the service at work'],
+  ['human', 'human: waiting for a person'],
+  ['rebind', 'rebind: until the applications ran'],
+  ['work', 'other steps'],
+];
+
+const LANE = 26;
+const GAP = 8;
+const TOP = 26;
+
+interface Bar {
+  readonly name: string;
+  readonly from: string;
+  readonly until: string;
+  readonly label: string;
+}
+
+/** The course of a run as a picture: slices, waits, steps, tasks and moments over one axis of time, with the limit where it lies near. */
+export function courseSvg(course: Course, caption: string): Markup {
+  const scale = scaleFor(course);
+  const lanes = lanesOf(course);
+  const marks = markParts(course.marks, scale, TOP + lanes.length * (LANE + GAP));
+  const bottom = TOP + lanes.length * (LANE + GAP) + marks.height;
+  const height = bottom + 26;
+  return markup`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="course-title course-desc">
+<title id="course-title">The course of the run over time</title>
+<desc id="course-desc">${caption} The tables below say the same.</desc>
+${ticks(scale).map(({ ms, text }) => tick(scale, ms, text, bottom))}${lanes.map(({ title, bars }, at) => lane(title, bars, scale, TOP + at * (LANE + GAP)))}${marks.svg}${limitLine(course, scale, bottom)}
+<text class="mute" x="0" y="${height - 6}">0 is ${time(course.from)} UTC</text>
+</svg>`;
+}
+
+/** From the beginning to the end, or to the limit where that is not far behind it. */
+function scaleFor({ from, until, limitAt }: Course): Scale {
+  const [start, end] = [Date.parse(from), Date.parse(until)];
+  const limit = limitAt === undefined ? end : Date.parse(limitAt);
+  const near = limit > end && limit - start <= (end - start) * 1.5;
+  return scaleOf(start, near ? limit + (limit - start) * 0.02 : end);
+}
+
+function lanesOf({ slices, steps, tasks }: Course): { title: string; bars: Bar[] }[] {
+  const waits = steps.filter((step) => step.waits);
+  const works = steps.filter((step) => !step.waits);
+  const lanes = [
+    {
+      title: 'Slices',
+      bars: slices.map(({ slice, from, until }) => ({ name: slice, from, until, label: slice })),
+    },
+    {
+      title: 'People',
+      bars: waits.map(({ from, until, title }) => ({ name: 'human', from, until, label: title })),
+    },
+    {
+      title: 'Steps',
+      bars: works.map(({ from, until, title, slice }) => ({
+        name: slice ?? 'work',
+        from,
+        until,
+        label: title,
+      })),
+    },
+    {
+      title: 'Service',
+      bars: tasks.map(({ what, kind, from, until }) => ({
+        name: kind,
+        from,
+        until,
+        label: `${what}: ${kind}`,
+      })),
+    },
+  ];
+  return lanes.filter(({ bars }) => bars.length > 0);
+}
+
+function lane(title: string, bars: readonly Bar[], scale: Scale, y: number): Markup {
+  return markup`<text x="0" y="${y + 17}">${title}</text>
+<rect class="lane" x="${LEFT}" y="${y}" width="${WIDTH - LEFT}" height="${LANE}"/>
+${bars.map((one) => bar(one, scale, y))}`;
+}
+
+function bar({ name, from, until, label }: Bar, scale: Scale, y: number): Markup {
+  const [start, end] = [Date.parse(from), Date.parse(until)];
+  const x = scale.x(start);
+  // A hair of the ground between neighbours, so that steps of one colour stay apart.
+  const width = Math.max(1.5, scale.x(end) - x - 0.8);
+  const took = formatSeconds(Math.max(0, end - start) / 1000);
+  const full = `${label}, ${took}`;
+  const text = [full, label, took].find((one) => fits(one, width));
+  const words =
+    text === undefined
+      ? NOTHING
+      : markup`<text class="on" x="${round(x + 5)}" y="${y + 17}">${readableText(text)}</text>`;
+  return markup`<g><title>${readableText(full)}</title><rect class="b-${name}" x="${round(x)}" y="${y + 2}" width="${round(width)}" height="${LANE - 4}" rx="1.5"/>${words}</g>\n`;
+}
+
+function tick(scale: Scale, ms: number, text: string, bottom: number): Markup {
+  const x = round(scale.x(ms));
+  const anchor = x > WIDTH - 40 ? 'end' : ms === scale.fromMs ? 'start' : 'middle';
+  return markup`<line class="grid" x1="${x}" y1="${TOP - 6}" x2="${x}" y2="${bottom}"/><text class="mute" x="${x}" y="14" text-anchor="${anchor}">${text}</text>\n`;
+}
+
+/** The limit of the recovery time: a line where it is on the picture, else a word on where it is. */
+function limitLine({ from, limitAt }: Course, scale: Scale, bottom: number): Markup {
+  if (limitAt === undefined) return NOTHING;
+  const limit = Date.parse(limitAt);
+  const words = `limit ${formatSeconds((limit - Date.parse(from)) / 1000)}`;
+  const y = bottom + 20;
+  if (limit > scale.untilMs) {
+    return markup`<text class="mute" x="${WIDTH - 4}" y="${y}" text-anchor="end">${words}: beyond the right edge</text>`;
+  }
+  const x = round(scale.x(limit));
+  const anchor = x > WIDTH / 2 ? 'end' : 'start';
+  return markup`<line class="limit" x1="${x}" y1="${TOP - 8}" x2="${x}" y2="${bottom + 6}"/><text class="limit-text" x="${anchor === 'end' ? x - 4 : x + 4}" y="${y}" text-anchor="${anchor}">${words}</text>`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,82 @@
+import type { Entry } from '../store/journal.ts';
+import type { Loss } from '../store/log/losses.ts';
+import { alarmsOf, lossAlarm } from './model/alarms.ts';
+import { evidenceOf, linesOf, type RecordProof } from './model/chain.ts';
+import { changesOf } from './model/changes.ts';
+import { checksOf } from './model/checks.ts';
+import { cleaned } from './model/cleaned.ts';
+import { type CourseOptions, courseOf } from './model/course.ts';
+import { decisionsOf, deviationsOf, factsOf } from './model/decided.ts';
+import { untilEnd } from './model/found.ts';
+import { outcomeOf, runOf } from './model/head.ts';
+import { identityOf, sourceOf } from './model/identity.ts';
+import { blanksFor, issuesOf, SIGN_OFF } from './model/issues.ts';
+import { mayApproveOf } from './model/may-approve.ts';
+import { Report } from './model/model.ts';
+import { measuredOf } from './model/objectives.ts';
+import { dutiesOf, owedBy, type WrittenObligation } from './model/obligations.ts';
+import { approvalsOf, peopleOf, plansAsked } from './model/people.ts';
+import { comparisonOf, reconciliationOf, recoveredOf } from './model/recovered.ts';
+import { rotationOf } from './model/rotation.ts';
+
+export interface ReportOptions extends RecordProof, CourseOptions {
+  /** Facts about the instance that this run wrote to its ledger: keys, cards, proven backups. */
+  readonly ledger?: readonly Entry[];
+  /** All that the ledger of the instance tells, for what was so before the run: when the old key was set. Default: `ledger`. */
+  readonly history?: readonly Entry[];
+  /** Losses that were accepted in the store: nobody can say what of the run they took. They head the record. */
+  readonly losses?: readonly Loss[];
+  /** What the run owes and owed. Default: what a closed run says of itself. */
+  readonly obligations?: readonly WrittenObligation[] | undefined;
+}
+
+/**
+ * The record of a run: what an auditor asks for, from the run's entries alone, so that it can be made again at any time with the same
+ * content. Pure. A run that is not over gives a record that says so; what only people know is left open, never made up. What stands behind the
+ * end of a run is listed, and changes nothing of what is said about it.
+ */
+export function buildReport(all: readonly Entry[], options: ReportOptions): Report {
+  const entries = untilEnd(all);
+  const ledger = options.ledger ?? [];
+  const owed = owedBy(entries, options.obligations);
+  const run = runOf(entries);
+  const duties = dutiesOf(entries, owed);
+  const [checks, approvals] = [checksOf(entries), approvalsOf(entries)];
+  const report: Report = {
+    schema: 'lifeboat.report/1',
+    generatedAt: options.generatedAt.toISOString(),
+    title: run.runbook === undefined ? 'Run' : `${run.runbook} on ${run.instance}`,
+    alarms: [...(options.losses ?? []).map(lossAlarm), ...alarmsOf(all, owed)],
+    run: { ...run, entries: all.length },
+    outcome: outcomeOf(entries, owed),
+    people: peopleOf(entries, [...new Set(duties.map(({ owner }) => owner))]),
+    plan: { asked: plansAsked(approvals) },
+    measured: options.measures === undefined ? undefined : measuredOf(options.measures),
+    facts: factsOf(entries),
+    recoveryPoint: recoveredOf(entries, options.measures?.point),
+    source: sourceOf(entries),
+    changed: identityOf(entries),
+    course: courseOf(entries, options),
+    checks,
+    reconciliation: reconciliationOf(entries),
+    comparison: comparisonOf(ledger),
+    duties,
+    cleanup: duties.filter(({ kind }) => CLEANUP.includes(kind)).map(({ id }) => id),
+    rotation: rotationOf(entries, options.history ?? ledger, { checks, approvals }),
+    decisions: decisionsOf(entries),
+    mayApprove: mayApproveOf(entries),
+    approvals,
+    deviations: deviationsOf(entries, owed),
+    issues: issuesOf(entries),
+    changes: changesOf(entries),
+    entries: linesOf(all),
+    ledger: linesOf(ledger),
+    evidence: evidenceOf(all, options),
+    blanks: blanksFor(run.runbook, run.target !== undefined),
+    signOff: SIGN_OFF,
+  };
+  return Report.parse(cleaned(report));
+}
+
+/** Duties that take something away which the run has left. */
+const CLEANUP = ['remove-target', 'old-binding', 'retire-key'];

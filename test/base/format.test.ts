@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatSeconds, formatSpan, formatTime, readable } from '../../src/base/format.ts';
+
+describe('a length of time', () => {
+  test.each([
+    [0, '0 s'],
+    [0.02, '0.1 s'],
+    [1.1, '1.1 s'],
+    [9.91, '10 s'],
+    [12.004, '13 s'],
+    [59.2, '1 min'],
+    [1800, '30 min'],
+    [1800.4, '30 min 1 s'],
+    [3600, '1 h'],
+    [3600.1, '1 h 0 min 1 s'],
+    [7385, '2 h 3 min 5 s'],
+  ])('of %d s that was measured is told as %s', (seconds, text) => {
+    expect(formatSeconds(seconds)).toBe(text);
+  });
+
+  test('that was measured never looks shorter than it is, so that no limit in whole seconds looks kept that was missed', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 200_000 }),
+        fc.integer({ min: 1, max: 900_000 }),
+        (limit, over) => {
+          const [shown, allowed] = [formatSeconds(limit + over / 1000), formatSeconds(limit)];
+          expect(inSeconds(shown)).toBeGreaterThan(inSeconds(allowed));
+        },
+      ),
+    );
+  });
+
+  test('that is kept never looks longer than its limit', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 200_000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (limit, share) => {
+          expect(inSeconds(formatSeconds(limit * share))).toBeLessThanOrEqual(
+            inSeconds(formatSeconds(limit)),
+          );
+        },
+      ),
+    );
+  });
+
+  test.each([
+    [59, '59 s'],
+    [200, '3 min 20 s'],
+    [7500, '2 h 5 min'],
+    [7501, '2 h 6 min'],
+    [7199, '2 h'],
+  ])('of %d s that runs down or on has two units at most: %s', (seconds, text) => {
+    expect(formatSpan(seconds)).toBe(text);
+  });
+});
+
+describe('a time', () => {
+  test.each([
+    ['2026-11-21T03:04:05Z', '2026-11-21 03:04:05'],
+    ['2026-11-21T03:04:05.678+01:00', '2026-11-21 02:04:05'],
+    ['2026-11-21T03:04:05', '2026-11-21 03:04:05'],
+    ['2026-11-21 03:04:05', '2026-11-21 03:04:05'],
+    ['yesterday', 'yesterday'],
+  ])('%s is told as %s, in whatever zone this machine is', (text, told) => {
+    const zone = process.env['TZ'];
+    try {
+      process.env['TZ'] = 'America/New_York';
+      expect(formatTime(text)).toBe(told);
+    } finally {
+      if (zone === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zone;
+    }
+  });
+
+  test.each([
+    ['backup 7 of 2026-11-21T03:04:05.678Z', 'backup 7 of 2026-11-21 03:04:05 UTC'],
+    [
+      'from 2026-11-21T03:04:05Z to 2026-11-21T04:04:05+01:00, whole',
+      'from 2026-11-21 03:04:05 UTC to 2026-11-21 03:04:05 UTC, whole',
+    ],
+    ['until 2026-11-21T03:04:05Z UTC', 'until 2026-11-21 03:04:05 UTC'],
+    ['not 2026-13-41T99:04:05Z', 'not 2026-13-41T99:04:05Z'],
+    ['begin with `--time 2026-11-21T03:04:05Z`', 'begin with `--time 2026-11-21T03:04:05Z`'],
+    ['file backup-2026-11-21T03:04:05Z.tar', 'file backup-2026-11-21T03:04:05Z.tar'],
+  ])('in the sentence "%s" is readable, but in a command or a name', (text, told) => {
+    expect(readable(text)).toBe(told);
+  });
+
+  test('makes no sentence longer than its limit, and lets nothing act on a terminal', () => {
+    expect(readable(`\u001b[31m${'2026-11-21T03:04:05Z '.repeat(50)}`, 80)).toMatch(/^\ufffd\[31m.{74}…$/u);
+  });
+});
+
+function inSeconds(text: string): number {
+  const [, hours = '0', minutes = '0', seconds = '0'] =
+    /^(?:(\d+) h ?)?(?:(\d+) min ?)?(?:([\d.]+) s)?$/.exec(text) ?? [];
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+}

@@ -1,0 +1,38 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { TooSlow, within } from '../../src/base/patience.ts';
+import { temporaryHome } from '../store/temporary-home.ts';
+
+test('what comes back in time is given, and what it rejects with as well', async () => {
+  expect(await within(60_000, async () => 5)).toBe(5);
+  await expect(within(60_000, () => Promise.reject(new Error('torn')))).rejects.toThrow('torn');
+});
+
+test('what does not come back is not waited for', async () => {
+  await expect(within(10, () => new Promise(() => undefined))).rejects.toThrow(
+    new TooSlow('no answer within 0.01 s'),
+  );
+});
+
+test('a process ends with its exit code also while a thread of it is inside a dead file system', () => {
+  const pipe = join(temporaryHome(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const [patience, leave] = ['patience', 'leave'].map((name) =>
+    JSON.stringify(join(import.meta.dirname, `../../src/base/${name}.ts`)),
+  );
+  // Nobody writes to the pipe: opening it is what opening a file on a dead mount is.
+  const script = `
+    import { open } from 'node:fs/promises';
+    import { within } from ${patience};
+    import { leave } from ${leave};
+    process.on('exit', (code) => console.log('leaving', code));
+    await within(50, () => open(${JSON.stringify(pipe)}, 'r')).catch((thrown) => console.log(thrown.message));
+    leave(5);
+  `;
+  const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    timeout: 30_000,
+    encoding: 'utf8',
+  });
+  expect(ended).toMatchObject({ status: 5, stdout: 'no answer within 0.05 s\nleaving 5\n' });
+});

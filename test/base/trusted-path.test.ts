@@ -1,0 +1,227 @@
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readBounded } from '../../src/base/bounded-file.ts';
+import {
+  distrustOf,
+  hasNobodyElse,
+  makeFolderInside,
+  refuseForeignHome,
+} from '../../src/base/trusted-path.ts';
+
+function place() {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-open-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'approvers');
+  writeFileSync(path, '', { mode: 0o600 });
+  return { folder, path };
+}
+
+const saysOf = (path: string) => distrustOf(path).map(({ says }) => says);
+
+const isRoot = process.getuid?.() === 0;
+/** Of nobody who runs tests. */
+const OTHER = 65_533;
+
+describe.skipIf(process.platform === 'win32')('a file that others could change', () => {
+  test('is not one that only its owner can write, in a folder that only its owner can write', () => {
+    const { path } = place();
+    expect(saysOf(path)).toEqual([]);
+  });
+
+  test.each([
+    [0o602, ['everybody can write it']],
+    [0o644, []],
+  ] as const)('is found by its mode %o', (mode, says) => {
+    const { path } = place();
+    chmodSync(path, mode);
+    expect(saysOf(path)).toEqual(says);
+  });
+
+  test.each([
+    [0o777, ['everybody can write its folder']],
+    [0o1777, []],
+  ] as const)('is found by the mode %o of its folder, where files can be exchanged', (mode, says) => {
+    const { folder, path } = place();
+    chmodSync(folder, mode);
+    expect(distrustOf(path)).toEqual(says.map((one) => ({ says: one, mend: `chmod go-w ${folder}` })));
+  });
+
+  test('is found where a link to it lies, and where the link leads', () => {
+    const { folder, path } = place();
+    const other = join(folder, 'other');
+    mkdirSync(other, { mode: 0o700 });
+    const link = join(other, 'link');
+    symlinkSync(path, link);
+    chmodSync(other, 0o777);
+    chmodSync(path, 0o666);
+    expect(saysOf(link)).toEqual(['everybody can write it', 'everybody can write its folder']);
+  });
+
+  test('is none by its group, as long as nobody else is in it: so files are made where the umask is 002', () => {
+    const { folder, path } = place();
+    chmodSync(path, 0o664);
+    chmodSync(folder, 0o775);
+    const group = `own:x:${process.getgid?.()}:`;
+    const isOwn = hasNobodyElse(process.getgid?.() ?? 0, process.getuid?.() ?? 0, [], [group]);
+    expect(isOwn).toBe(true);
+    if (isRoot) expect(saysOf(path)).toEqual([]);
+  });
+
+  test.each([
+    ['with nobody in it', 'ada:x:1000:1000::/:', 'ada:x:1000:', true],
+    ['with its owner and root in it', 'ada:x:1000:1000::/:\nroot:x:0:0::/:', 'ada:x:1000:ada,root', true],
+    ['with somebody else in it', 'ada:x:1000:1000::/:', 'ada:x:1000:bob', false],
+    [
+      'that is the first group of somebody else',
+      'ada:x:1000:1000::/:\nbob:x:1001:1000::/:',
+      'ada:x:1000:',
+      false,
+    ],
+    ['that the lists do not know, with the number of the user', '', 'root:x:0:', true],
+  ])('a group %s: %s, %s', (_, passwd, group, isOwn) => {
+    expect(hasNobodyElse(1000, 1000, passwd.split('\n'), [group])).toBe(isOwn);
+  });
+
+  test('a group that the lists do not know, with another number, may hold anybody', () => {
+    expect(hasNobodyElse(100, 1000, [], [])).toBe(false);
+  });
+
+  test.runIf(isRoot)('is found by its group, and by that of its folder, which are not one’s own', () => {
+    const { folder, path } = place();
+    chownSync(path, 0, OTHER);
+    chmodSync(path, 0o660);
+    chownSync(folder, 0, OTHER);
+    chmodSync(folder, 0o770);
+    expect(distrustOf(path)).toEqual([
+      { says: 'its group can write it', mend: `chmod go-w ${path}` },
+      { says: 'its group can write its folder', mend: `chmod go-w ${folder}` },
+    ]);
+  });
+
+  test.runIf(isRoot).each([
+    ['it', 'approvers'],
+    ['its folder', '.'],
+  ])('is found by another owner: %s', (what, name) => {
+    const { folder, path } = place();
+    chownSync(join(folder, name), OTHER, OTHER);
+    expect(saysOf(path)).toEqual([`${what} belongs to another user (${OTHER})`]);
+  });
+
+  test.runIf(isRoot)(
+    'is found where a link of another owner leads to it, also out of a folder like /tmp',
+    () => {
+      const { folder, path } = place();
+      const shared = join(folder, 'shared');
+      mkdirSync(shared);
+      chmodSync(shared, 0o1777);
+      const link = join(shared, 'link');
+      symlinkSync(path, link);
+      expect(saysOf(link)).toEqual([]);
+      lchownSync(link, OTHER, OTHER);
+      expect(saysOf(link)).toEqual([`a link to it belongs to another user (${OTHER})`]);
+    },
+  );
+
+  test('is judged as it was opened: what takes its place meanwhile is not believed for it', async () => {
+    const { folder, path } = place();
+    const other = join(folder, 'other');
+    writeFileSync(other, '', { mode: 0o600 });
+    let says: readonly string[] = [];
+    await readBounded(path, 10, (opened) => {
+      renameSync(other, path);
+      says = distrustOf(path, opened).map((one) => one.says);
+    });
+    expect(says).toEqual(['another file took its place while it was opened']);
+  });
+
+  test.skipIf(process.platform === 'darwin')(
+    'may be handed over open, as a pipe or by its number',
+    async () => {
+      const { path } = place();
+      const file = openSync(path, 'r');
+      try {
+        let says: readonly string[] | undefined;
+        await readBounded(`/dev/fd/${file}`, 10, (opened) => {
+          says = distrustOf(`/dev/fd/${file}`, opened).map((one) => one.says);
+        });
+        expect(says).toEqual([]);
+      } finally {
+        closeSync(file);
+      }
+    },
+  );
+
+  test('that is not there is said to be missing', () => {
+    const { folder } = place();
+    expect(() => distrustOf(join(folder, 'none'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a home', () => {
+  const refused = (says: string) =>
+    expect.objectContaining({
+      code: 'trust.refused',
+      exitCode: 2,
+      shortMessage: expect.stringContaining(says),
+    });
+
+  test('that others can write is refused, also before it is made', () => {
+    const { folder } = place();
+    expect(() => refuseForeignHome(folder)).not.toThrow();
+    expect(() => refuseForeignHome(join(folder, 'a', 'b'))).not.toThrow();
+    chmodSync(folder, 0o777);
+    expect(() => refuseForeignHome(folder)).toThrow(refused('everybody can write it'));
+    expect(() => refuseForeignHome(join(folder, 'a', 'b'))).toThrow(
+      refused('everybody can write the folder above it'),
+    );
+    expect(existsSync(join(folder, 'a'))).toBe(false);
+  });
+
+  test('may be a link, and what lies in it may not', () => {
+    const { folder } = place();
+    const link = `${folder}-link`;
+    symlinkSync(folder, link);
+    onTestFinished(() => rmSync(link));
+    expect(() => refuseForeignHome(link)).not.toThrow();
+    symlinkSync(tmpdir(), join(folder, 'backups'));
+    expect(() => refuseForeignHome(link)).toThrow(refused('it is a symbolic link inside the home'));
+  });
+
+  test('has no folder made in it through a link, at any depth', () => {
+    const { folder } = place();
+    const elsewhere = join(folder, 'elsewhere');
+    mkdirSync(elsewhere);
+    makeFolderInside(folder, join(folder, 'checkpoints', 'instance', 'orders'));
+    symlinkSync(elsewhere, join(folder, 'checkpoints', 'run'));
+    expect(() => makeFolderInside(folder, join(folder, 'checkpoints', 'run', 'x'))).toThrow(
+      refused('it is a symbolic link inside the home'),
+    );
+    expect(existsSync(join(elsewhere, 'x'))).toBe(false);
+  });
+
+  test.runIf(isRoot)('of another user is refused, to root too, and so is a folder of theirs in it', () => {
+    const { folder } = place();
+    const inside = join(folder, 'checkpoints');
+    mkdirSync(inside);
+    chownSync(inside, OTHER, OTHER);
+    expect(() => refuseForeignHome(folder)).toThrow(refused(`it belongs to another user (${OTHER})`));
+    chownSync(inside, 0, 0);
+    chownSync(folder, OTHER, OTHER);
+    expect(() => refuseForeignHome(folder)).toThrow(refused(`it belongs to another user (${OTHER})`));
+  });
+});

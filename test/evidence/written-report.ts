@@ -1,8 +1,0 @@
-import { renderReport } from '../../src/evidence/render-report.ts';
-import { buildReport, type ReportOptions } from '../../src/evidence/report.ts';
-import type { Entry } from '../../src/store/journal.ts';
-
-/** The record of a run in Markdown. */
-export function runReport(entries: readonly Entry[], options: ReportOptions): string {
-  return renderReport(buildReport(entries, options), 'md');
-}

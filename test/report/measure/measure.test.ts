@@ -1,0 +1,265 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import { measure } from '../../../src/report/measure/measure.ts';
+import { SLICES } from '../../../src/report/measure/slices.ts';
+import { runEntry } from '../../../src/store/run-entries.ts';
+import {
+  abandoned,
+  armed,
+  at,
+  closed,
+  journalOf,
+  type Line,
+  moved,
+  objectives,
+  obligations,
+  performed,
+  recovery,
+  sliceOf,
+  started,
+  story,
+} from '../recovery.ts';
+
+function seconds(slices: Readonly<Record<TimeSlice, number>> | undefined) {
+  return SLICES.map((slice) => (slices?.[slice] ?? Number.NaN) / 1000);
+}
+
+test('a recovery is told in slices, until the last application runs', () => {
+  const { time, meetsRto } = measure(recovery, { sliceOf }) ?? {};
+  expect(time).toMatchObject({ status: 'over', since: 'run', from: at(0), until: at(300), totalMs: 300_000 });
+  // Decided at 100; in the queue to 110; at work to 150; asked from 170 to 200 and from 255 to 300; the rest is rebinding.
+  expect(seconds(time?.slicesMs)).toEqual([100, 10, 40, 75, 75]);
+  expect(meetsRto).toBe(true);
+  expect(time?.notes).toEqual([
+    'it counts from the start of the run, because nobody said when the incident began',
+    'times of the service are corrected by -2 s',
+    '1 application was bound again by hand, as somebody said',
+  ]);
+});
+
+test('it counts from the incident when somebody said when that was, unless it is said to lie ahead', () => {
+  const said = (incidentAt: string) => {
+    const head = started({ input: { instance: 'orders', incidentAt }, objectives: { rtoSeconds: 600 } });
+    return measure(journalOf(head, story), { sliceOf, obligations });
+  };
+  const early = said(at(-400));
+  expect(early?.time).toMatchObject({ since: 'incident', from: at(-400), totalMs: 700_000 });
+  expect(seconds(early?.time.slicesMs)[0]).toBe(500);
+  expect(early?.meetsRto).toBe(false);
+  for (const strange of [at(5), 'last night']) {
+    const late = said(strange);
+    expect(late?.time).toMatchObject({ since: 'run', totalMs: 300_000 });
+    expect(late?.time.notes[0]).toContain('the time given for the incident is not before it');
+  }
+});
+
+test('without a word of the service about its start, what the run saw counts, and else queue and work are one', () => {
+  const waited = (seen: object) =>
+    journalOf(
+      started(),
+      armed(10, 'restoreBackup'),
+      performed([10, 40], 'waitForRestore', { id: 4, status: 'done', ...seen }, 'waitingForInstance'),
+      performed([40, 50], 'waitForInstance', { state: 'available' }, 'countingAfter'),
+    );
+  const saw = measure(waited({ seenRunningAt: at(25) }), { sliceOf });
+  expect(seconds(saw?.time.slicesMs)).toEqual([10, 15, 25, 0, 0]);
+  const blind = measure(waited({}), { sliceOf });
+  expect(seconds(blind?.time.slicesMs)).toEqual([10, 0, 40, 0, 0]);
+  expect(blind?.time.notes).toContain(
+    'the service does not tell when it began to work, so its queue is part of execute',
+  );
+});
+
+describe('the clock of a recovery', () => {
+  const now = new Date(at(500));
+
+  test('runs while nothing was decided, and all of it is the decision', () => {
+    const { time, meetsRto } =
+      measure(journalOf(started({ objectives }), story.slice(0, 6)), { sliceOf, now }) ?? {};
+    expect(time).toMatchObject({ status: 'running', totalMs: 500_000 });
+    expect(seconds(time?.slicesMs)).toEqual([500, 0, 0, 0, 0]);
+    expect(meetsRto).toBeUndefined();
+  });
+
+  test('runs while an application is owed, and a limit that is passed stays passed', () => {
+    const owed = obligations.map((one) =>
+      one.id === 'rebind-billing' ? { ...one, settled: undefined } : one,
+    );
+    const entries = journalOf(started({ objectives }), story.slice(0, -2));
+    const soon = measure(entries, { sliceOf, now, obligations: owed });
+    expect(soon?.time).toMatchObject({ status: 'running', totalMs: 500_000 });
+    expect(soon?.meetsRto).toBeUndefined();
+    const later = measure(entries, { sliceOf, now: new Date(at(601)), obligations: owed });
+    expect(later?.meetsRto).toBe(false);
+  });
+
+  test('runs until the applications were looked for, though the instance is available', () => {
+    const available = story.filter((line) => line.at <= 160);
+    const before = measure(journalOf(started(), available), { sliceOf, now, obligations: [] });
+    expect(before?.time.status).toBe('running');
+    const found = story.filter((line) => line.at <= 170);
+    const none = measure(journalOf(started(), found), { sliceOf, now, obligations: [] });
+    expect(none?.time).toMatchObject({ status: 'over', until: at(150) });
+  });
+
+  test('stops with the last application that is not skipped, not with the fresh backup', () => {
+    const open = measure(journalOf(started(), story), { sliceOf, now, obligations });
+    expect(open?.time).toMatchObject({ status: 'over', until: at(300) });
+    const skipped = obligations.filter(({ id }) => id !== 'rebind-billing');
+    expect(measure(journalOf(started(), story), { sliceOf, now, obligations: skipped })?.time.until).toBe(
+      at(250),
+    );
+  });
+
+  test('stops where the platform gave no time when the last step for the application had ended', () => {
+    const steps = performed([200, 255], 'restageApp', { outcome: 'done' }, 'owing', {
+      app: { key: 'orders-api' },
+    });
+    const lines = [...story.filter((line) => line.at <= 200), ...steps, moved(400, 'takingFresh')];
+    const settled = { how: 'platform' as const, text: 'restaged', evidence: {} };
+    const one = obligations
+      .filter(({ id }) => id === 'rebind-orders-api')
+      .map((owed) => ({ ...owed, settled }));
+    expect(measure(journalOf(started(), lines), { sliceOf, now, obligations: one })?.time.until).toBe(
+      at(255),
+    );
+  });
+
+  test('ends without success when the run is given up', () => {
+    const entries = journalOf(started({ objectives }), story.slice(0, 12), abandoned(400, 'a newer machine'));
+    const { time, meetsRto } = measure(entries, { sliceOf, now }) ?? {};
+    expect(time).toMatchObject({ status: 'given-up', until: at(400) });
+    expect(meetsRto).toBe(false);
+  });
+
+  test('counts a second restore only from where it was sent, and the first as work', () => {
+    const { time } =
+      measure(
+        journalOf(
+          started(),
+          armed(10, 'restoreBackup'),
+          performed([10, 20], 'waitForInstance', { state: 'available' }, 'restoreInDoubt'),
+          moved(50, 'restoring'),
+          armed(50, 'restoreBackup', 'i2'),
+          performed([50, 80], 'waitForInstance', { state: 'available' }, 'countingAfter'),
+          closed(90),
+        ),
+        { sliceOf },
+      ) ?? {};
+    expect(time?.totalMs).toBe(80_000);
+    expect(seconds(time?.slicesMs)).toEqual([10, 0, 40, 30, 0]);
+  });
+
+  test('takes the end of the restore, by our clock, where the wait for the instance was skipped', () => {
+    const entries = journalOf(
+      started(),
+      performed([1, 2], 'preflight', { clockSkewSeconds: 5 }, 'confirming'),
+      armed(10, 'restoreBackup'),
+      performed([10, 40], 'waitForRestore', { id: 4, finishedAt: at(35) }, 'countingAfter'),
+      closed(90),
+    );
+    expect(measure(entries, { sliceOf })?.time.until).toBe(at(30));
+  });
+
+  test('goes on where the operator did the restore outside', () => {
+    const entries = journalOf(started(), moved(1, 'confirming'), moved(60, 'countingAfter'), closed(90));
+    expect(measure(entries, { sliceOf })?.time).toMatchObject({ status: 'over', until: at(60) });
+  });
+});
+
+test('a run that recovers nothing is not measured', () => {
+  expect(measure([], { sliceOf })).toBeUndefined();
+  expect(measure(journalOf(moved(1, 'checking')), { sliceOf })).toBeUndefined();
+  expect(
+    measure(journalOf(started({ input: { mode: 'prepare' } }), moved(1, 'checking')), { sliceOf }),
+  ).toBeUndefined();
+  expect(measure(journalOf(started(), moved(1, 'confirming'), closed(9)), { sliceOf })).toBeUndefined();
+});
+
+const anyLine: fc.Arbitrary<Line[]> = fc
+  .record({
+    from: fc.integer({ min: -50, max: 1000 }),
+    lasts: fc.nat(300),
+    state: fc.constantFrom('choosing', 'restoring', 'waitingForRestore', 'countingAfter', 'owing', 'unknown'),
+    verb: fc.constantFrom('preflight', 'waitForRestore', 'waitForInstance', 'findDuties', 'restageApp'),
+    told: fc.record(
+      {
+        startedAt: fc.integer({ min: -900, max: 2000 }).map(at),
+        finishedAt: fc.oneof(fc.integer({ min: -900, max: 2000 }).map(at), fc.constant('soon')),
+        clockSkewSeconds: fc.integer({ min: -500, max: 500 }),
+      },
+      { requiredKeys: [] },
+    ),
+    kind: fc.constantFrom('moved', 'armed', 'performed', 'closed'),
+  })
+  .map(({ from, lasts, state, verb, told, kind }) => {
+    if (kind === 'armed') return [armed(from, 'restoreBackup')];
+    if (kind === 'closed') return [closed(from)];
+    return kind === 'moved' ? [moved(from, state)] : performed([from, from + lasts], verb, told, state);
+  });
+
+const anyOwed = fc.option(
+  fc.array(
+    fc.record({
+      id: fc.string(),
+      subject: fc.string(),
+      kind: fc.constantFrom('rebind' as const, 'fresh-backup' as const),
+      settled: fc.option(
+        fc.record({
+          how: fc.constantFrom('hand' as const, 'platform' as const, 'skipped' as const),
+          text: fc.string(),
+          at: fc.integer({ min: -900, max: 2000 }).map(at),
+          evidence: fc.constant({}),
+        }),
+        { nil: undefined },
+      ),
+    }),
+    { maxLength: 3 },
+  ),
+  { nil: undefined },
+);
+
+test('whatever a journal says, the slices add up to the whole and none is negative', () => {
+  const incidents = fc.option(fc.integer({ min: -5000, max: 2000 }).map(at), { nil: undefined });
+  fc.assert(
+    fc.property(
+      fc.array(anyLine, { maxLength: 15 }),
+      incidents,
+      anyOwed,
+      fc.nat(3000),
+      (lines, incidentAt, owed, now) => {
+        const input = incidentAt === undefined ? {} : { incidentAt };
+        const entries = journalOf(started({ input }), lines.flat());
+        const options = { sliceOf, obligations: owed, now: new Date(at(now)) };
+        const time = measure(entries, options)?.time;
+        if (time === undefined) return;
+        const slices = Object.values(time.slicesMs);
+        expect(slices.reduce((sum, ms) => sum + ms, 0)).toBe(time.totalMs);
+        expect(slices.every((ms) => ms >= 0)).toBe(true);
+        expect(Date.parse(time.until) - Date.parse(time.from)).toBe(time.totalMs);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test.each([3600, -3600])(
+  'a clock that the run saw moved by %i seconds makes nothing longer or shorter, and is told',
+  (by) => {
+    const lines = recovery.map(
+      (entry): Line => ({ at: (Date.parse(entry.at) - Date.parse(at(0))) / 1000, entry }),
+    );
+    const half = lines.findIndex((line) => line.at >= 130);
+    const note: Line = { at: 130 + by, entry: runEntry('01R', 'clock.moved', { seconds: by }) };
+    const later = lines.slice(half).map((line): Line => ({ ...line, at: line.at + by }));
+    const { time, meetsRto } = measure(journalOf(lines.slice(0, half), note, later), { sliceOf }) ?? {};
+    expect(time).toMatchObject({ status: 'over', from: at(0), until: at(300), totalMs: 300_000 });
+    expect(seconds(time?.slicesMs)).toEqual([100, 10, 40, 75, 75]);
+    expect(meetsRto).toBe(true);
+    const way = by < 0 ? 'back' : 'ahead';
+    expect(time?.notes).toContain(
+      `the clock of this machine was moved 3600 s ${way} during the run, which does not count`,
+    );
+  },
+);

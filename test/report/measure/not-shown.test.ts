@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { measure } from '../../../src/report/measure/measure.ts';
+import {
+  armed,
+  at,
+  closed,
+  journalOf,
+  leftOut,
+  moved,
+  objectives,
+  obligations,
+  performed,
+  sliceOf,
+  started,
+  story,
+} from '../recovery.ts';
+
+describe('a recovery is not over, whatever the clock says,', () => {
+  test.each([
+    [['rebind'], '1 application was not bound again'],
+    [
+      ['rebind', 'rebind', 'service-key'],
+      '2 applications were not bound again, 1 service key was not made anew',
+    ],
+  ] as const)('where %j was skipped', (kinds, words) => {
+    for (const end of [[], [closed(340, { proven: false })], [closed(340)]]) {
+      const entries = journalOf(started({ objectives }), story, end);
+      const measures = measure(entries, { sliceOf, obligations: leftOut(...kinds) });
+      expect(measures?.time).toMatchObject({ status: 'given-up', until: at(300), unbound: words });
+      expect(measures?.time.notes).toContain(`${words}, and nobody waited for that`);
+      expect(measures?.meetsRto).toBe(false);
+      expect(measures?.point?.by).toBe('data');
+    }
+  });
+
+  const outside = [moved(1, 'confirming'), moved(60, 'waitingForInstance')];
+  const ready = performed([60, 70], 'waitForInstance', { state: 'available' }, 'countingAfter');
+  const newest = { configured: true, newest: at(-40) };
+  const before = performed([2, 3], 'reconcile', newest, 'confirming', { when: 'before' });
+  const after = performed([71, 72], 'reconcile', newest, 'owing', { when: 'after' });
+  const nothing = 'the service does not show that anything was restored in this run';
+  test.each([
+    ['nothing was sent and a person says that it was done', [...outside, ...ready], nothing],
+    [
+      'the call was refused and a person says that it was done',
+      [armed(20, 'restoreBackup'), ...ready],
+      nothing,
+    ],
+    [
+      'the restore has failed',
+      [
+        armed(20, 'restoreBackup'),
+        ...performed([30, 40], 'waitForRestore', { id: 4, status: 'failed' }, 'restoreBroken'),
+        ...ready,
+      ],
+      nothing,
+    ],
+    [
+      'a restore of before is all that is done',
+      [
+        armed(5, 'restoreBackup', 'i0'),
+        ...performed([5, 10], 'waitForRestore', { id: 3, status: 'done' }, 'restoreBroken'),
+        armed(20, 'restoreBackup'),
+        ...ready,
+      ],
+      nothing,
+    ],
+    [
+      'nobody saw the instance come back',
+      [
+        armed(20, 'restoreBackup'),
+        ...performed([30, 40], 'waitForRestore', { id: 4, status: 'done', finishedAt: at(35) }, 'owing'),
+      ],
+      'the instance is not shown to be available',
+    ],
+    [
+      'the restart is only said to have begun',
+      [armed(20, 'restart'), ...ready],
+      'the service does not show that anything was done in this run',
+    ],
+  ])('where %s', (_what, lines, unshown) => {
+    const entries = journalOf(started({ objectives }), before, lines, after, closed(90));
+    const measures = measure(entries, { sliceOf });
+    expect(measures).toMatchObject({ unshown, meetsRto: undefined, meetsRpo: undefined, point: undefined });
+  });
+
+  test('where the run itself closed without proof', () => {
+    const entries = journalOf(
+      started({ objectives }),
+      story,
+      closed(340, { proven: false, obligations: [] }),
+    );
+    expect(measure(entries, { sliceOf })).toMatchObject({
+      unshown: 'the run was closed without proof',
+      meetsRto: undefined,
+    });
+  });
+});
+
+test('what was written behind the end of a run changes nothing of its measure', () => {
+  const more = journalOf(
+    started({ objectives }),
+    story,
+    closed(340, { obligations: [...obligations] }),
+    closed(400, { obligations: leftOut('rebind'), proven: false }),
+  );
+  expect(measure(more, { sliceOf })).toMatchObject({
+    meetsRto: true,
+    unshown: undefined,
+    time: { until: at(300) },
+  });
+  const stopped = [started({ objectives }), armed(10, 'restoreBackup'), closed(90, { proven: false })];
+  expect(measure(journalOf(stopped, closed(400)), { sliceOf })?.time).toMatchObject({
+    status: 'given-up',
+    until: at(90),
+  });
+});

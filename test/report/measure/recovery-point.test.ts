@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { measure } from '../../../src/report/measure/measure.ts';
+import {
+  armed,
+  at,
+  journalOf,
+  type Line,
+  obligations,
+  performed,
+  recovery,
+  sliceOf,
+  started,
+  story,
+} from '../recovery.ts';
+
+describe('how much was lost', () => {
+  const point = (entries: Parameters<typeof measure>[0]) => measure(entries, { sliceOf, obligations })?.point;
+
+  test('is told by the data where it was counted before and after', () => {
+    const measures = measure(recovery, { sliceOf });
+    expect(measures?.point).toEqual({
+      by: 'data',
+      lostMs: 360_000,
+      lostAt: at(-40),
+      recoveredTo: at(-400),
+      lostBy: 'the newest record before',
+      because: undefined,
+      rowsBefore: 1000,
+      rowsAfter: 940,
+    });
+    expect(measures?.meetsRpo).toBe(false);
+  });
+
+  test('counts from the incident where the source could not be asked any more', () => {
+    const gone = { configured: true, at: at(30), failure: { code: 'x', shortMessage: 'gone' } };
+    const lines = story.map((line) => replaced(line, 'before', gone));
+    const input = { instance: 'orders', incidentAt: at(-100) };
+    expect(point(journalOf(started({ input }), lines))).toMatchObject({
+      by: 'data',
+      lostMs: 300_000,
+      lostBy: 'the incident',
+      rowsBefore: undefined,
+    });
+    // Nobody said when it was lost: by the service's word, with its clock put right.
+    expect(point(journalOf(started(), lines))).toMatchObject({
+      by: 'restored_from',
+      lostMs: 500_000,
+      lostBy: 'the restore',
+      recoveredTo: at(-400),
+    });
+  });
+
+  test('is never less than nothing', () => {
+    const idle = { configured: true, at: at(30), newest: at(-500), count: 940 };
+    const lines = story.map((line) => replaced(line, 'before', idle));
+    expect(point(journalOf(started(), lines))).toMatchObject({
+      by: 'data',
+      lostMs: 0,
+      recoveredTo: at(-400),
+    });
+  });
+
+  test.each([
+    ['since the restore', at(155), 'is newer than what was restored, so it was written since'],
+    ['after what was restored', at(-390), 'is newer than what was restored, so it was written since'],
+    ['long ahead', '2026-03-01 05:00:00+00', 'is newer than what was restored, so it was written since'],
+  ])(
+    'is not told by a record that was written %s, but by what the service restored, and why',
+    (_when, newest, why) => {
+      const newer = { configured: true, at: at(160), newest, count: 1001 };
+      const lines = story.map((line) => replaced(line, 'after', newer));
+      const found = point(journalOf(started(), lines));
+      expect(found).toMatchObject({
+        by: 'restored_from',
+        lostMs: 500_000,
+        lostAt: at(100),
+        lostBy: 'the restore',
+      });
+      expect(found?.because).toContain(why);
+    },
+  );
+
+  test('is not told by a record that is newer than the call, where the service does not say what it restored', () => {
+    const lines = (newest: string) =>
+      journalOf(
+        started({ input: { instance: 'orders', incidentAt: at(-5) } }),
+        armed(10, 'restoreBackup'),
+        performed([10, 15], 'waitForRestore', { id: 1, status: 'done' }, 'waitingForInstance'),
+        performed([15, 20], 'waitForInstance', { state: 'available' }, 'countingAfter'),
+        performed([20, 21], 'reconcile', { configured: true, newest }, 'owing', { when: 'after' }),
+      );
+    expect(point(lines(at(15)))).toBeUndefined();
+    expect(point(lines(at(-65)))).toMatchObject({ by: 'data', lostMs: 60_000 });
+  });
+
+  test('of a source that was still written to counts to its newest record', () => {
+    const newer = { configured: true, at: at(3), newest: at(2) };
+    const entries = journalOf(
+      started(),
+      performed([2, 3], 'reconcile', newer, 'confirming', { when: 'before' }),
+      armed(10, 'performRecovery'),
+      performed(
+        [10, 15],
+        'waitForRestore',
+        { id: 1, status: 'done', restoredFrom: at(-70) },
+        'waitingForInstance',
+      ),
+      performed([15, 20], 'waitForInstance', { state: 'available' }, 'countingAfter'),
+    );
+    expect(point(entries)).toMatchObject({ lostMs: 72_000, lostBy: 'the newest record before' });
+  });
+
+  test('is told by the chosen time where the service says nothing, and by nothing at all where nobody knows', () => {
+    const lines = (input: object) => [
+      armed(10, 'restoreToTime'),
+      ...performed([10, 11], 'restoreToTime', { landed: true, id: 1 }, 'waitingForRestore', { ...input }),
+      ...performed([11, 15], 'waitForRestore', { id: 1, status: 'done' }, 'waitingForInstance'),
+      ...performed([15, 20], 'waitForInstance', { state: 'available' }, 'countingAfter'),
+    ];
+    expect(point(journalOf(started(), lines({ targetTime: at(-50) })))).toMatchObject({
+      by: 'chosen-time',
+      lostMs: 60_000,
+    });
+    expect(point(journalOf(started(), lines({})))).toBeUndefined();
+  });
+
+  test('of a lost source counts to the start of the run, when nobody said more', () => {
+    const entries = journalOf(
+      started(),
+      armed(10, 'performRecovery'),
+      performed(
+        [10, 15],
+        'waitForRestore',
+        { id: 1, status: 'done', restoredFrom: at(-70) },
+        'waitingForInstance',
+      ),
+      performed([15, 20], 'waitForInstance', { state: 'available' }, 'countingAfter'),
+    );
+    expect(point(entries)).toMatchObject({ lostMs: 70_000, lostBy: 'the start of the run' });
+  });
+
+  test('is not told before the instance is available', () => {
+    expect(
+      point(
+        journalOf(
+          started(),
+          story.filter((line) => line.at < 140),
+        ),
+      ),
+    ).toBeUndefined();
+  });
+});
+
+/** The same line, with another answer to the reconciliation. */
+function replaced(line: Line, when: 'before' | 'after', output: object): Line {
+  const next = when === 'before' ? 30 : 160;
+  const body = line.entry.body as { event?: { type: string } };
+  if (line.at !== next || body.event?.type !== 'xstate.done.actor.reconcile') return line;
+  return {
+    ...line,
+    entry: { ...line.entry, body: { ...body, event: { ...body.event, output } } as Line['entry']['body'] },
+  };
+}

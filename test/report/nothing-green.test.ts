@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import { compareReports } from '../../src/report/comparison.ts';
+import { measure } from '../../src/report/measure/measure.ts';
+import { renderComparison, renderReport } from '../../src/report/render-report.ts';
+import { buildReport } from '../../src/report/report.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { runEntry } from '../../src/store/run-entries.ts';
+import { readHtml } from './html-words.ts';
+import {
+  armed,
+  closed,
+  journalOf,
+  type Line,
+  leftOut,
+  moved,
+  objectives,
+  obligations,
+  performed,
+  recovery,
+  sliceOf,
+  started,
+  story,
+} from './recovery.ts';
+
+const generatedAt = new Date('2026-03-02T00:00:00Z');
+
+function reportOf(entries: readonly Entry[], owed?: typeof obligations) {
+  const measures = measure(entries, { sliceOf, obligations: owed });
+  return buildReport(entries, { generatedAt, sliceOf, measures, obligations: owed });
+}
+
+/** The figures at the head of the HTML, each with its tone. */
+function tiles(report: ReturnType<typeof reportOf>): Record<string, string> {
+  const html = renderReport(report, 'html');
+  const all = html.matchAll(/<div class="(?<tone>\w+)"><dt>(?<label>[^<]+)<\/dt>/gu);
+  return Object.fromEntries([...all].map(({ groups }) => [groups?.['label'], groups?.['tone']]));
+}
+
+const answer = (seconds: number, event: string, label: string, reason: string): Line => ({
+  at: seconds,
+  entry: runEntry('01R', 'answer', { event, label, reason }),
+});
+
+test('a recovery that is shown, and whose duties are all seen to, is good at its head', () => {
+  const paid = obligations.filter(({ settled }) => settled.how === 'platform' || settled.how === 'run');
+  const entries = journalOf(started({ objectives }), story, closed(340, { title: 'restored' }));
+  expect(tiles(reportOf(entries, paid))).toEqual({
+    Result: 'good',
+    'Recovery time (RTO)': 'good',
+    'Recovery point (RPO)': 'bad',
+    Obligations: 'good',
+    Deviations: 'plain',
+  });
+});
+
+describe('a recovery of which an application was left without the data', () => {
+  const owed = leftOut('rebind', 'rebind');
+  const written = owed.map(({ commands: _, ...rest }) => rest);
+  const skip = [
+    answer(310, 'operator.skip', 'skipped: bind part-0', 'not tonight'),
+    moved(310, 'owing', { type: 'operator.skip', id: 'rebind-0', text: 'not tonight' }),
+  ];
+  // A version of before closed it as proven.
+  const entries = journalOf(
+    started({ objectives }),
+    story.slice(0, -1),
+    skip,
+    closed(340, { title: 'orders is restored', proven: true, obligations: written }),
+  );
+  const report = reportOf(entries);
+
+  test('is not proven, its time is given up, and both are bad at the head', () => {
+    expect(report.outcome.proven).toBe(false);
+    expect(report.measured?.rto).toMatchObject({
+      result: 'given up',
+      why: '2 applications were not bound again',
+    });
+    expect(tiles(report)).toMatchObject({
+      Result: 'bad',
+      'Recovery time (RTO)': 'bad',
+      Obligations: 'bad',
+      Deviations: 'bad',
+    });
+  });
+
+  test('heads the record with what was left, once, and says it in every form', () => {
+    expect(report.alarms.map(({ title, text }) => [title, text])).toEqual([
+      ['NOT RECOVERED: 2 applications were not bound again', 'part-0: not tonight; part-1: not tonight'],
+    ]);
+    const md = renderReport(report, 'md');
+    expect(md.split('\n')[2]).toContain('NOT RECOVERED');
+    expect(md).toContain('| 10 min | 5 min | **given up**: 2 applications were not bound again |');
+    expect(md).toContain('The result is **not proven**.');
+    expect(md).toContain('until nothing more was waited for; the recovery was not over');
+    expect(JSON.parse(renderReport(report, 'json'))).toEqual(report);
+  });
+
+  test('is set against nothing in a comparison, and no time of it is better or worse', () => {
+    const quick = { ...report, run: { ...report.run, id: '02S', startedAt: '2026-04-01T00:00:00.000Z' } };
+    const both = compareReports(reportOf(recovery), quick, generatedAt);
+    expect(both.words.find(({ label }) => label === 'Recovery time (RTO)')).toMatchObject({
+      first: 'met',
+      second: 'given up: 2 applications were not bound again',
+    });
+    expect(both.times.find(({ label }) => label === 'execute')).not.toHaveProperty('difference');
+    expect(both.cautions).toContain('run 02S is not proven: what it took is not what it takes');
+    const whole = { label: 'whole run', first: 340, second: 100, difference: -240, ratio: 0.29 };
+    const { elements } = readHtml(renderComparison({ ...both, times: [whole] }, 'html'));
+    expect(elements.filter(({ attributes }) => attributes.get('class') === 'good')).toEqual([]);
+  });
+});
+
+test('what nothing runs on may be skipped: proven all the same, and counted apart', () => {
+  const report = reportOf(recovery);
+  expect(report.outcome.proven).toBe(true);
+  expect(tiles(report)).toMatchObject({ Result: 'good', Obligations: 'plain' });
+  const html = renderReport(report, 'html');
+  expect(html).toContain('<b>3 of 4</b><span>1 skipped, 1 by the word of a person</span>');
+  expect(renderReport(report, 'md')).toContain('**Not taken away**: `old-binding-legacy`.');
+});
+
+test('a restore that the service refused and a person marks as done is decided nowhere, and heads the record', () => {
+  const entries = journalOf(
+    started({ objectives }),
+    performed([2, 3], 'reconcile', { configured: true, newest: '2026-03-01 02:00:00Z' }, 'confirming', {
+      when: 'before',
+    }),
+    armed(10, 'restoreBackup'),
+    moved(12, 'restoreFailed'),
+    answer(15, 'operator.markDone', 'it was done outside', 'somebody said so'),
+    moved(15, 'waitingForInstance', { type: 'operator.markDone', text: 'somebody said so' }),
+    performed([15, 16], 'waitForInstance', { state: 'available' }, 'countingAfter'),
+    performed([16, 17], 'reconcile', { configured: true, newest: '2026-03-01 02:00:00Z' }, 'owing', {
+      when: 'after',
+    }),
+    closed(20, { proven: false, outcome: 'done-unproven', obligations: [] }),
+  );
+  const report = reportOf(entries);
+  expect(report.measured).toMatchObject({
+    rto: { result: 'not decided' },
+    rpo: { result: 'not decided' },
+  });
+  expect(report.measured?.rpo).not.toHaveProperty('measuredSeconds');
+  expect(Object.values(tiles(report))).not.toContain('good');
+  expect(tiles(report)).toMatchObject({ Result: 'bad', Deviations: 'bad' });
+  expect(report.alarms).toMatchObject([
+    { title: expect.stringContaining('DONE OUTSIDE'), text: 'it was done outside: somebody said so' },
+  ]);
+  const md = renderReport(report, 'md');
+  expect(md).toContain('not decided: the service does not show that anything was restored in this run');
+  expect(md).toContain('until all steps were done; that it was a recovery is not shown');
+});
+
+test.each([
+  ['operator.skip', 'SKIPPED'],
+  ['operator.hasBegun', 'DONE OUTSIDE'],
+  ['operator.override', 'OVERRIDDEN'],
+])('an answer %s heads the record', (event, word) => {
+  const { alarms } = reportOf(journalOf(started(), answer(5, event, 'so be it', 'because')));
+  expect(alarms).toMatchObject([
+    { title: expect.stringContaining(word), text: 'so be it: because', by: 'ada' },
+  ]);
+});
+
+test('a recovery point that is not measured by the data says why', () => {
+  const newer = { configured: true, newest: '2026-03-01 03:02:35Z' };
+  const lines = story.filter(({ at }) => at < 160);
+  const report = reportOf(
+    journalOf(
+      started({ objectives }),
+      lines,
+      performed([158, 160], 'reconcile', newer, 'listingDuties', { when: 'after' }),
+    ),
+    [],
+  );
+  expect(report.measured?.rpo.result).toBe('missed');
+  expect(renderReport(report, 'md')).toContain(
+    'measured by what the service says it restored. It is not measured by the data: the newest record after the restore is newer than what was restored',
+  );
+});
+
+test('the first end of a run is its end: what was written behind it is listed, told, and changes nothing', () => {
+  const forged = closed(500, {
+    title: 'the restore failed',
+    proven: false,
+    summary: [{ label: 'forged', value: 'yes' }],
+    deviations: [{ step: 'forged', reason: 'forged' }],
+    obligations: [],
+  });
+  const lines = [started({ objectives }), ...story, closed(340, { title: 'restored', obligations: [] })];
+  const [before, after] = [reportOf(journalOf(lines)), reportOf(journalOf(lines, forged))];
+  const { alarms, entries, evidence, run, ...rest } = after;
+  expect({ ...before, ...rest }).toEqual(before);
+  expect([run.endedAt, run.seconds]).toEqual([before.run.endedAt, before.run.seconds]);
+  expect(entries).toHaveLength(before.entries.length + 1);
+  expect(evidence.head).not.toBe(before.evidence.head);
+  expect(alarms).toMatchObject([
+    {
+      title: expect.stringContaining('WRITTEN BEHIND THE END'),
+      text: `1 entry from entry ${entries.length} on: run.closed`,
+    },
+  ]);
+  const waited = { at: 500, entry: runEntry('01R', 'run.resumed', { pid: 7 }) };
+  expect(reportOf(journalOf(lines, waited)).alarms).toEqual([]);
+});
