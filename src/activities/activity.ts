@@ -48,9 +48,12 @@ export interface ActivityContext {
   readonly runId: string;
   /** The instance's name in the config; also the ledger that facts go to. */
   readonly instance: string;
-  /** When the run began: its objective counts from there. RFC 3339. */
+  /** When the run began, by this machine's clock: its objective counts from there. RFC 3339. */
   readonly begunAt?: string | undefined;
-  /** When the run came to the state that the verb is performed in; entering it again does not count anew. RFC 3339. */
+  /**
+   * When the run came to the state that the verb is performed in, by this machine's clock; entering it again does not count anew.
+   * RFC 3339.
+   */
   readonly arrivedAt?: string | undefined;
   readonly signal: AbortSignal;
   now(): Date;

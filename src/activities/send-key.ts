@@ -39,11 +39,13 @@ export async function sendKey<T>(
   const { instance, runId: run, signal } = context;
   const { epochs } = await deps.ledger();
   const isInDoubt = epochs.some((epoch) => epoch.fingerprint === fingerprint && epoch.unanswered > 0);
-  const body = { fingerprint, run, ...(previous === undefined ? {} : { previous }) };
-  const uncertain: LedgerFact = { type: 'key.uncertain', body };
+  const now = (type: 'key.sent' | 'key.uncertain'): LedgerFact => {
+    const body = { fingerprint, run, ...(previous === undefined ? {} : { previous }) };
+    return { type, body: { ...body, at: context.now().toISOString() } };
+  };
   const failed = (failure: Failure, facts: readonly LedgerFact[]): ActivityResult<KeySetting> => {
     if (!isInDoubt || failure.code.startsWith('credentials.')) return { ...because(failure), ledger: facts };
-    const told = facts.length === 0 ? [] : [...facts, uncertain];
+    const told = facts.length === 0 ? [] : [...facts, now('key.uncertain')];
     return ok({ answer: 'unknown', failure: doubted(failure) }, told);
   };
 
@@ -53,14 +55,14 @@ export async function sendKey<T>(
   const late = lateKeyUntil(epochs, when, fingerprint);
   if (late !== undefined) return { result: failed(mayArrive(late), []), sent: undefined };
 
-  await context.announce([{ type: 'key.sent', body }]);
+  await context.announce([now('key.sent')]);
   const sent = await sentWhenLetIn(() => send(key.key), signal);
   if (sent.outcome === 'accepted') {
     const set = { type: 'key.set', body: { fingerprint, run, answer: 'accepted' } };
     return { result: ok({ answer: 'accepted', status: sent.status }, [set]), sent };
   }
   if (sent.outcome === 'unknown')
-    return { result: ok({ answer: 'unknown', failure: sent.failure }, [uncertain]), sent };
+    return { result: ok({ answer: 'unknown', failure: sent.failure }, [now('key.uncertain')]), sent };
   return { result: failed(sent.failure, [{ type: 'key.refused', body: { fingerprint, run } }]), sent };
 }
 

@@ -1,13 +1,15 @@
-import type { Entry } from '../store/journal.ts';
+import type { Entry, Journal } from '../store/journal.ts';
 import type { Note } from './performed.ts';
 import type { ClockMark } from './run.ts';
 
 /** A clock that is kept right by small steps is not told of. */
 export const LEAST_SECONDS = 5;
 
-/** What the journal is to say before anything that is written with the new time. */
-export function clockNotes(movedSeconds: number): readonly Note[] {
-  return movedSeconds === 0 ? [] : [{ type: 'clock.moved', body: { seconds: movedSeconds } }];
+/** What the journal is to say before anything that is written with the new time, or after the clock was moved beside a database's. */
+export function clockNotes(movedSeconds: number, { stampedBy }: Pick<Journal, 'stampedBy'>): readonly Note[] {
+  if (movedSeconds === 0) return [];
+  const own = stampedBy === 'machine' ? {} : { entries: 'unmoved' };
+  return [{ type: 'clock.moved', body: { seconds: movedSeconds, ...own } }];
 }
 
 /**

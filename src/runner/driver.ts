@@ -190,11 +190,18 @@ export class Driver implements Run {
   #context(invocation: Invocation, underWay: UnderWay, noting: Promise<void>[]): SendContext {
     const own = this.#activity;
     let told = own;
+    const log = this.#log;
+    const state = statePath(this.#folded.snapshot);
     return {
       runId: this.#deps.runId,
       instance: this.#deps.instance,
-      begunAt: this.#log.entries[0]?.at,
-      arrivedAt: arrivedAt(this.#log.entries, statePath(this.#folded.snapshot)),
+      // Asked for once the verb has begun: with that entry it is known how this machine's clock stands to the store's.
+      get begunAt() {
+        return log.byOurClock(log.entries[0]?.at);
+      },
+      get arrivedAt() {
+        return log.byOurClock(arrivedAt(log.entries, state));
+      },
       signal: underWay.signal,
       mayLeave: () => underWay.mayLeave(),
       now: this.#deps.now,

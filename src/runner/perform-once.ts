@@ -84,8 +84,7 @@ async function sendUntilLetIn(attempt: Attempt, isFirst: boolean): Promise<Perfo
   for (let sends = 1; ; sends += 1) {
     const sent = await sendOnce(attempt);
     if (sent === 'unknown' || 'how' in sent) return sent;
-    const { failure, againMs } = sent;
-    const refusedAt = context.now().toISOString();
+    const { failure, againMs, lostAt } = sent;
     const refused = failed(failure, [outcome(mark, sent)], []);
     // New credentials are needed before the service can be looked at; the process that comes with them looks
     // before anything is sent.
@@ -95,7 +94,7 @@ async function sendUntilLetIn(attempt: Attempt, isFirst: boolean): Promise<Perfo
       await port.write(refused.notes);
       await port.sleep(againMs);
     }
-    const memory = refusedNow(attempt, failure, refusedAt);
+    const memory = refusedNow(attempt, failure, lostAt);
     const shown = await look(attempt, inDoubtOf(memory, 0));
     if (shown === 'something') {
       await port.write([contradicted(mark, memory)]);
@@ -106,7 +105,8 @@ async function sendUntilLetIn(attempt: Attempt, isFirst: boolean): Promise<Perfo
   }
 }
 
-type Refused = Extract<Sent<unknown>, { sent: 'absent' }>;
+/** `lostAt`: when the refusal came, by this machine's clock. */
+type Refused = Extract<Sent<unknown>, { sent: 'absent' }> & { readonly lostAt: string };
 
 /**
  * ARM, one send, OUTCOME. Everything that is not certain comes back as `unknown`, already on disk; a refusal
@@ -120,15 +120,17 @@ async function sendOnce({
   port,
 }: Attempt): Promise<Performed | Refused | 'unknown'> {
   await port.lastForCall();
-  await port.write([{ type: 'intent.armed', body: mark }]);
+  await port.write([{ type: 'intent.armed', body: { ...mark, armedAt: context.now().toISOString() } }]);
   await port.seal();
   const sent = await activity
     .send(input, context, memoryOf(port, mark.intent)?.baseline ?? null)
     .catch((thrown: unknown) => ({ sent: 'unknown' as const, failure: failureOf(thrown) }));
   if (sent.sent === 'landed')
     return { how: 'done', output: sent.output, notes: [outcome(mark, sent)], ledger: [] };
-  if (sent.sent === 'absent') return sent.refused ? sent : failed(sent.failure, [outcome(mark, sent)], []);
-  await port.write([outcome(mark, sent)]);
+  const ended = { ...sent, lostAt: context.now().toISOString() };
+  if (ended.sent === 'absent')
+    return ended.refused ? ended : failed(ended.failure, [outcome(mark, ended)], []);
+  await port.write([outcome(mark, ended)]);
   return 'unknown';
 }
 

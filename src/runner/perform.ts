@@ -17,7 +17,7 @@ export async function perform(
 ): Promise<Performed> {
   const input = invocation.input as never;
   if (activity.kind === 'repeatable') await port.lastForCall();
-  await port.write([begun(invocation, activity.kind)]);
+  await port.write([begun(invocation, activity.kind, context.now())]);
   if (activity.kind === 'once') return performOnce(activity as unknown as Once, invocation, context, port);
   if (activity.kind === 'repeatable') await port.seal();
   const announcing = announcer(port);
@@ -55,7 +55,7 @@ function announcer(port: PerformPort): {
   };
 }
 
-function begun(invocation: Invocation, kind: string): Note {
+function begun(invocation: Invocation, kind: string, at: Date): Note {
   const input = invocation.input as { readonly intent?: string } | undefined;
   return {
     type: 'activity.begun',
@@ -65,6 +65,7 @@ function begun(invocation: Invocation, kind: string): Note {
       kind,
       key: input?.intent ?? invocation.id,
       input: (invocation.input ?? null) as Json,
+      ...(kind === 'once' && { begunAt: at.toISOString() }),
     },
   };
 }

@@ -18,20 +18,36 @@ export class RunLog {
   readonly #holds: Holds;
   readonly #instance: string;
   readonly #clock: Clock | undefined;
+  readonly #now: () => Date;
+  /** By how much this machine's clock is ahead of the one that stamps entries, as the newest append showed. */
+  #leadMs: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
-    deps: Pick<RunDeps, 'journal' | 'runId' | 'instance' | 'clock'>,
+    deps: Pick<RunDeps, 'journal' | 'runId' | 'instance' | 'clock' | 'now'>,
     entries: readonly Entry[],
     holds: Holds,
   ) {
-    const { journal, runId, instance, clock } = deps;
+    const { journal, runId, instance, clock, now } = deps;
     this.stream = `run/${runId}`;
     this.entries = [...entries];
     this.#journal = journal;
     this.#holds = holds;
     this.#instance = instance;
     this.#clock = clock;
+    this.#now = now;
+    this.#leadMs = journal.stampedBy === 'machine' ? 0 : undefined;
+  }
+
+  /**
+   * The time of an entry by this machine's clock, which says what time it is to everything that waits; never too early, so that no wait
+   * ends too soon. Undefined where that is not known: a database stamped it, and this process has not appended anything yet.
+   */
+  byOurClock(at: string | undefined): string | undefined {
+    const lead = this.#leadMs;
+    if (at === undefined || lead === undefined || lead === 0) return lead === undefined ? undefined : at;
+    const ms = Date.parse(at) + lead;
+    return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
   }
 
   /** Runs `act` when everything before it is written; nothing else writes meanwhile. Only inside of it may `write` be called. */
@@ -60,14 +76,16 @@ export class RunLog {
   /** Notes of the run, and facts for ledgers, in one transaction. Rejects when the journal does, and once a hold is lost. */
   async write(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
     this.#holds.lost.throwIfAborted();
-    const own = [...clockNotes(this.#clock?.moved() ?? 0), ...notes].map(
-      (note): NewEntry => ({ stream: this.stream, ...note }),
-    );
+    const moved = clockNotes(this.#clock?.moved() ?? 0, this.#journal);
+    const own = [...moved, ...notes].map((note): NewEntry => ({ stream: this.stream, ...note }));
     const facts = ledger.map(
       ({ instance = this.#instance, ...fact }): NewEntry => ({ stream: `instance/${instance}`, ...fact }),
     );
     const written = await this.#journal.append([...own, ...facts], this.#holds.all);
     this.entries.push(...written.filter((entry) => entry.stream === this.stream));
+    const stamped = Date.parse(written.at(-1)?.at ?? '');
+    if (this.#journal.stampedBy === 'database' && !Number.isNaN(stamped))
+      this.#leadMs = this.#now().getTime() - stamped;
   }
 
   /** How the run ends in this process when one of its holds is lost. */

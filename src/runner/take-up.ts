@@ -24,7 +24,10 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     const admitted = await deps.admit?.(entries);
     const isNews = Object.keys(admitted?.resumed ?? {}).length > 0;
     const clock = deps.clock?.mark();
-    const notes = clockNotes(movedMeanwhile(entries, clock)).map((note) => ({ stream, ...note }));
+    const notes = clockNotes(movedMeanwhile(entries, clock), deps.journal).map((note) => ({
+      stream,
+      ...note,
+    }));
     const body = { pid: process.pid, ...(clock === undefined ? {} : { clock }), ...admitted?.resumed };
     // Whoever has just begun the run is on record with its first entry.
     if (entries.length > 1 || isNews) notes.push({ stream, type: 'run.resumed', body });

@@ -158,6 +158,8 @@ export interface ProjectedRow {
 }
 
 export interface Journal {
+  /** Whose clock stamps entries: this machine's, or the database's, which may be another one and goes its own way. */
+  readonly stampedBy: 'machine' | 'database';
   /**
    * Appends entries, of one or several streams, in one transaction; they are on disk, in the log, and its new
    * head is signed when the promise resolves, and none of them is when it rejects. Each stream needs its hold

@@ -134,6 +134,8 @@ export const RUN_ENTRIES = {
     kind: z.enum(['read', 'repeatable', 'once']),
     key: z.string(),
     input: z.json(),
+    /** Of a `once` verb: when this process took it up, by its machine's clock. RFC 3339. */
+    begunAt: z.string().optional(),
   }),
   'intent.prepared': z.object({
     intent: z.string(),
@@ -144,7 +146,7 @@ export const RUN_ENTRIES = {
   'intent.armed': z.object({
     intent: z.string(),
     verb: z.string(),
-    /** When it was armed, where that was before this entry: in the ledger, for a call that a run has left in doubt. */
+    /** By the clock of the machine that armed it, which need not be the one that stamps entries. RFC 3339. */
     armedAt: z.string().optional(),
   }),
   'intent.outcome': z.object({
@@ -158,7 +160,7 @@ export const RUN_ENTRIES = {
      * against it.
      */
     refused: z.literal(true).optional(),
-    /** When the answer was lost, or the refusal came, where that was before this entry. RFC 3339. */
+    /** When the answer was lost, or the refusal came, by the clock of the machine that sent it. RFC 3339. */
     lostAt: z.string().optional(),
     /** Set where the call was turned away before it was looked into: it may be armed once more after so many milliseconds. */
     againMs: z.number().optional(),
@@ -244,8 +246,11 @@ export const RUN_ENTRIES = {
     failure: WrittenFailure,
   }),
   'run.detached': z.object({ why: z.string() }),
-  /** The wall clock of this machine moved otherwise than time passed, ahead of it or (less than zero) back. Entries from here on have its new time. */
-  'clock.moved': z.object({ seconds: z.number() }),
+  /**
+   * The wall clock of this machine moved otherwise than time passed, ahead of it or (less than zero) back. Entries from here on have its
+   * new time, but for those of a store that stamps them by a clock of its own (`unmoved`).
+   */
+  'clock.moved': z.object({ seconds: z.number(), entries: z.literal('unmoved').optional() }),
   'run.closed': z.object({
     outcome: z.string(),
     /** The outcome in words. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LedgerFact } from '../../src/activities/activity.ts';
 import { prepareRecovery } from '../../src/activities/prepare-recovery.ts';
 import { setKey } from '../../src/activities/set-key.ts';
+import { lateKeyUntil } from '../../src/keys/late-key.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { currentKey, foldEpochs } from '../../src/store/projections/key-epochs.ts';
 import { type Fate, fakeService, STORED_KEY } from './fake-service.ts';
@@ -12,6 +13,7 @@ const REFUSED: Fate = { done: false, answer: 'refused' };
 const OLD = 'aaaaaaaaaaaa';
 const OTHER = 'eeeeeeeeeeee';
 const START = Date.parse('2026-11-20T10:00:00Z');
+const iso = (ms: number) => new Date(ms).toISOString();
 const input = { fingerprint: STORED_KEY, previous: OLD };
 
 describe.for([
@@ -24,7 +26,7 @@ describe.for([
     const clock = { ms: START };
     const write = async (facts: readonly LedgerFact[] = []) => {
       for (const fact of facts) {
-        const at = new Date(clock.ms).toISOString();
+        const at = iso(clock.ms);
         fake.ledger.push({ ...fact, at, seq: fake.ledger.length + 1 } as unknown as Entry);
       }
     };
@@ -59,7 +61,12 @@ describe.for([
       output: { answer: 'unknown', failure: { code: 'service.timeout' } },
     });
     expect([types(), state()]).toEqual([['key.sent', 'key.uncertain'], 'uncertain']);
-    expect(fake.ledger.at(-1)?.body).toEqual({ fingerprint: STORED_KEY, previous: OLD, run: 'R' });
+    expect(fake.ledger.at(-1)?.body).toEqual({
+      at: iso(START),
+      fingerprint: STORED_KEY,
+      previous: OLD,
+      run: 'R',
+    });
   });
 
   test('leaves no doubt when the only request was refused', async () => {
@@ -120,6 +127,20 @@ describe.for([
     expect([fake.calls, types()]).toEqual([[], ['key.sent']]);
     clock.ms += 1;
     expect(await perform()).toMatchObject({ ok: true, output: { answer: 'accepted' } });
+  });
+
+  test('counts that time by the clock of the machine that sends, not by the one that stamps the ledger', async () => {
+    const { fake, clock, dieInside, perform } = world();
+    clock.ms += 1_000;
+    await dieInside();
+    for (const entry of fake.ledger) Object.assign(entry, { at: iso(START - 20 * 60_000) });
+    expect(lateKeyUntil(foldEpochs(fake.ledger), { settleMs: 5_000, nowMs: clock.ms }, OTHER)).toBe(
+      clock.ms + 5_000,
+    );
+    fake.fates.push(LOST);
+    await perform();
+    const last = fake.ledger.at(-1);
+    expect(last).toMatchObject({ type: 'key.uncertain', body: { at: iso(clock.ms) } });
   });
 
   test('sends nothing when the ledger does not take the announcement', async () => {

@@ -66,9 +66,7 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
 
   const openInstance = (name: string): OpenInstance => {
     const url = site.urlOf(name);
-    // A look through a database takes longer, and the window must leave room for the few looks until a task begins.
-    const settle = database === undefined ? '20s' : '90s';
-    const config = InstanceConfig.parse({ url, revision, settle });
+    const config = InstanceConfig.parse({ url, revision, settle: '20s' });
     const token = async () => new Secret(`Bearer ${CANARIES.token}`);
     const service = openService(addressFrom(url, revision), { token, caFile: site.caFile, limits: LIMITS });
     const close = () => service.close();

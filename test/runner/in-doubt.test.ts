@@ -80,7 +80,11 @@ test('what is in doubt when a run is stopped goes to the ledger with its end, in
   };
   await using holds = new Holds(journal);
   await holds.take(stream, 'instance/orders');
-  const log = new RunLog({ journal: telling, runId, instance: 'orders' }, await journal.read(stream), holds);
+  const log = new RunLog(
+    { journal: telling, runId, instance: 'orders', now: () => new Date() },
+    await journal.read(stream),
+    holds,
+  );
   await log.close([{ type: 'run.closed', body: { outcome: 'stopped' } }]);
   await holds.release();
   expect(writes).toEqual([['run.closed', 'call.begun', 'intent.prepared', 'intent.armed']]);

@@ -15,7 +15,10 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from '../audit/signing.ts';
 import { outcomesOf } from '../machines/outcomes.ts';
 
-/** A journal on disk, and activities that end as the test says; the machine and the runner are the real ones. */
+/**
+ * A journal on disk, and activities that end as the test says; the machine and the runner are the real ones. With `databaseAheadMs` its
+ * entries are stamped as by a database whose clock is so far ahead of this machine's.
+ */
 export interface World {
   readonly home: string;
   readonly journal: Journal;
@@ -32,14 +35,19 @@ const rotateKey = runbooks['rotate-key'] as Runbook;
 export async function makeWorld(
   activities: Readonly<Record<string, AnyActivity>>,
   runbook: Runbook = rotateKey,
+  databaseAheadMs?: number,
 ): Promise<World> {
   const home = await mkdtemp(join(tmpdir(), 'lifeboat-runner-'));
-  const journal = await openSqliteStore({
+  const now = () => new Date(Date.now() + (databaseAheadMs ?? 0));
+  const stampedBy = databaseAheadMs === undefined ? 'machine' : 'database';
+  const opened = await openSqliteStore({
     home,
     by: 'tester',
     signer: freshSigner(),
     projections: PROJECTIONS,
+    now,
   });
+  const journal: Journal = { ...opened, stampedBy };
   onTestFinished(async () => {
     await journal.close();
     await rm(home, { recursive: true, force: true });

@@ -10,7 +10,8 @@ export function steadied(entries: readonly Entry[]): readonly Entry[] {
   let movedMs = 0;
   return entries.map((entry) => {
     const known = entry.type === 'clock.moved' ? readRunEntry(entry) : undefined;
-    if (known?.type === 'clock.moved') movedMs += known.body.seconds * 1000;
+    if (known?.type === 'clock.moved' && known.body.entries === undefined)
+      movedMs += known.body.seconds * 1000;
     const atMs = movedMs === 0 ? undefined : instantOf(entry.at);
     return atMs === undefined ? entry : { ...entry, at: new Date(atMs - movedMs).toISOString() };
   });

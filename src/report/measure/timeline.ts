@@ -41,7 +41,7 @@ export interface Timeline {
   readonly mentions: readonly Mention[];
   /** Whether an entry is older than the one before it all the same: the clock was set while nobody watched. Its time is that of the one before. */
   readonly clockSetBack: boolean;
-  /** By how much the clock was moved during the run, each time; less than zero for back. Milliseconds. */
+  /** By how much the clock that stamps entries was moved during the run, each time; less than zero for back. Milliseconds. */
   readonly clockMovesMs: readonly number[];
   /** By how much it is ahead of where it would be after all of them. Milliseconds. */
   readonly clockMovedMs: number;
@@ -74,8 +74,10 @@ function next(reading: Reading, entry: Entry): void {
   const { timeline, begun } = reading;
   if (timeline === undefined) return;
   const known = readRunEntry(entry);
-  if (known?.type === 'clock.moved') timeline.clockMovesMs.push(known.body.seconds * 1000);
-  if (known?.type === 'clock.moved') timeline.clockMovedMs += known.body.seconds * 1000;
+  if (known?.type === 'clock.moved' && known.body.entries === undefined) {
+    timeline.clockMovesMs.push(known.body.seconds * 1000);
+    timeline.clockMovedMs += known.body.seconds * 1000;
+  }
   const written = instantOf(entry.at);
   const atMs = written === undefined ? timeline.lastMs : Math.trunc(written - timeline.clockMovedMs);
   if (atMs < timeline.lastMs) timeline.clockSetBack = true;

@@ -88,6 +88,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
 
   return {
     ...reading.reader,
+    stampedBy: 'database',
     async append(entries, holds) {
       if (isClosed) throw closedStore();
       const prepared = entries.map(prepareEntry);

@@ -66,9 +66,18 @@ export function remember(known: IntentMemory | undefined, entry: Entry): IntentM
   const body = fieldsOf(entry.body) as Body;
   if (entry.type === 'intent.prepared') return { baseline: body['baseline'] ?? null, ...verbOf(body) };
   if (known === undefined) return undefined;
-  if (entry.type === 'activity.begun') return takenUp(known, entry.at);
-  if (entry.type === 'intent.armed') return armed(known, armedAt(entry, body));
-  return concluded(known, body, entry.at);
+  if (entry.type === 'activity.begun') return takenUp(known, told(body, 'begunAt', entry));
+  if (entry.type === 'intent.armed') return armed(known, told(body, 'armedAt', entry));
+  return concluded(known, body, told(body, 'lostAt', entry));
+}
+
+/**
+ * A moment as whoever wrote the entry told it: by the clock of that machine, which is the one that the service's was compared
+ * with. The entry itself may be stamped by another clock, the database's; it counts where the body tells nothing.
+ */
+function told(body: Body, field: string, { at }: Entry): string {
+  const moment = body[field];
+  return typeof moment === 'string' ? moment : at;
 }
 
 type Body = { readonly [key: string]: Json };
@@ -84,14 +93,12 @@ function takenUp(known: IntentMemory, at: string): IntentMemory {
   return known.armedAt === undefined || known.lostAt !== undefined ? known : { ...known, lostAt: at };
 }
 
-function concluded(known: IntentMemory, body: Body, at: string): IntentMemory {
+function concluded(known: IntentMemory, body: Body, lostAt: string): IntentMemory {
   const word = body['sent'] ?? body['verdict'];
   const { evidence } = body;
   if (word === 'landed')
     return { ...known, landed: body['output'] ?? null, ...(evidence === undefined ? {} : { evidence }) };
   const failure = body['failure'] as unknown as Failure | undefined;
-  // A call that a run has handed on tells when that had lost it.
-  const lostAt = typeof body['lostAt'] === 'string' ? body['lostAt'] : at;
   const { absent: _, ...open } = known;
   if (word === 'unknown' && failure !== undefined)
     return { ...open, ...(body['refused'] === true && { refused: failure }), lost: failure, lostAt };
@@ -119,11 +126,6 @@ function isCredentials(failure: Failure | undefined): boolean {
 export function isUnsettled(memory: IntentMemory): memory is IntentMemory & { readonly armedAt: string } {
   const { armedAt, landed, absent, refused, lost } = memory;
   return armedAt !== undefined && landed === undefined && absent === undefined && !(refused && !lost);
-}
-
-/** When the entry was written; of a call that a run has handed on, when the run had armed it. */
-function armedAt({ at }: Entry, { armedAt: told }: Body): string {
-  return typeof told === 'string' ? told : at;
 }
 
 function verbOf({ verb }: Body): { readonly verb?: string } {

@@ -1,7 +1,7 @@
 import type { Entry } from '../journal.ts';
 import { type KeyEntryBody, type KeyFact, readKeyFact } from './key-facts.ts';
 
-/** An interval in which a key was set on the instance. RFC 3339 UTC, by this machine's clock. */
+/** An interval in which a key was set on the instance. RFC 3339 UTC, by the clock that stamps entries. */
 export interface Period {
   readonly setAt: string;
   readonly endedAt: string;
@@ -34,7 +34,7 @@ export interface KeyEpoch {
   readonly sentSeq: number;
   /** How many requests with it have no answer on record, and nothing has shown since what became of them. */
   readonly unanswered: number;
-  /** When the newest request went off that may still arrive. Undefined: each of them was answered. */
+  /** When the newest request went off that may still arrive, by its sender's clock. Undefined: each of them was answered. */
   readonly lostAt: string | undefined;
 }
 
@@ -158,13 +158,13 @@ function send(epochs: Drafts, fingerprint: string, moment: Moment): Draft {
 /** A request with the key has no answer, or none yet: it or `previous` is in force. */
 function lose(
   epochs: Drafts,
-  { fingerprint, previous }: KeyEntryBody<'key.sent' | 'key.uncertain'>,
+  { fingerprint, previous, at }: KeyEntryBody<'key.sent' | 'key.uncertain'>,
   moment: Moment,
 ): Draft {
   if (previous !== undefined) precede(epochs, previous, moment);
   const epoch = send(epochs, fingerprint, moment);
   if (!isInForce(epoch)) epoch.state = 'uncertain';
-  epoch.lostAt = moment.at;
+  epoch.lostAt = at ?? moment.at;
   return epoch;
 }
 

@@ -8,6 +8,8 @@ export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);
 const BackupName = z.object({ id: z.int(), backup_id: z.string().optional() });
 
 const run = z.string();
+/** When it was sent or lost, by the clock of the machine that sent it, which need not be the one that stamps entries. RFC 3339. */
+const at = z.string().optional();
 
 /** Bodies of the entries about keys in the stream `instance/<name>`, by entry type. */
 export const KEY_ENTRIES = {
@@ -22,7 +24,7 @@ export const KEY_ENTRIES = {
     check: z.string().optional(),
   }),
   /** From here on a request with the key may have left: until its answer is on record, it or `previous` is in force. */
-  'key.sent': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run }),
+  'key.sent': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run, at }),
   /** The newest request with the key was refused, or provably never left. What became of earlier ones it does not say. */
   'key.refused': z.object({ fingerprint: Fingerprint, run }),
   /** The key is in force: the service said so, its state proved it, or the operator set it elsewhere. */
@@ -32,7 +34,7 @@ export const KEY_ENTRIES = {
     answer: z.enum(['accepted', 'adopted', 'outside']),
   }),
   /** The key was sent and the answer is lost: it or `previous` is in force. */
-  'key.uncertain': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run }),
+  'key.uncertain': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run, at }),
   /** A backup was opened with the key and read; `negative` says whether another key was refused by it. */
   'key.proven': z.object({
     fingerprint: Fingerprint,

@@ -85,6 +85,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
 
   return {
     ...reader,
+    stampedBy: 'machine',
     async append(entries, given) {
       if (!db.isOpen) throw new LifeboatError('journal.closed', 'the journal is closed');
       if (entries.length === 0) return [];

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import type { ActivityContext, InDoubt } from '../../src/activities/activity.ts';
+import { timelineOf } from '../../src/report/measure/timeline.ts';
+import { outcomesOf } from '../machines/outcomes.ts';
+import { answerToTheChange, LOST, landed, makeWorld, obedient, sending } from './world.ts';
+
+const MINUTE = 60_000;
+const rotateKey = runbooks['rotate-key'] as Runbook;
+
+const outcomeOf = (verb: string) => (outcomesOf(verb)[0] as { readonly output: unknown }).output;
+
+/** A backup with this end, and what it is judged by. */
+function judged(send: () => Promise<unknown>) {
+  const memories: InDoubt[] = [];
+  const judge = (async (_: unknown, memory: InDoubt) => {
+    memories.push(memory);
+    return { verdict: 'landed', output: landed(9).output, evidence: {} };
+  }) as never;
+  return { memories, createBackup: sending(send, judge) };
+}
+
+function expectOurs(at: string | undefined, sinceMs: number) {
+  expect(Date.parse(at ?? '')).toBeGreaterThanOrEqual(sinceMs);
+  expect(Date.parse(at ?? '')).toBeLessThanOrEqual(Date.now());
+}
+
+describe.for([-20, 20])('with a database whose clock is %i minutes ahead of this machine', (minutes) => {
+  const worldWith = (changes: Parameters<typeof obedient>[0]) =>
+    makeWorld(obedient(changes), rotateKey, minutes * MINUTE);
+
+  test('a lost answer is judged by when this machine armed the call and lost it', async () => {
+    const { memories, createBackup } = judged(async () => LOST);
+    const world = await worldWith({ createBackup });
+    const since = Date.now();
+    const run = await world.takeUp();
+    await answerToTheChange(run);
+    await run.ended;
+    expect(memories).toHaveLength(1);
+    expectOurs(memories[0]?.armedAt, since);
+    expectOurs(memories[0]?.lostAt, since);
+  });
+
+  test('a call whose process died is lost from when this machine took it up', async () => {
+    const { promise: sent, resolve: arrived } = Promise.withResolvers<void>();
+    const { memories, createBackup } = judged(() => {
+      arrived();
+      return new Promise(() => undefined);
+    });
+    const world = await worldWith({ createBackup });
+    const dying = await world.takeUp();
+    const sinceArmed = Date.now();
+    await answerToTheChange(dying);
+    await sent;
+    await dying.detach();
+    const sinceTaken = Date.now();
+    await (await world.takeUp()).ended;
+    expect(memories).toHaveLength(1);
+    expectOurs(memories[0]?.armedAt, sinceArmed);
+    expectOurs(memories[0]?.lostAt, sinceTaken);
+  });
+
+  test('what waits is told by the clock of this machine since when', async () => {
+    const contexts: ActivityContext[] = [];
+    const told: (string | undefined)[] = [];
+    const world = await worldWith({
+      waitForBackup: {
+        kind: 'read',
+        run: async (_input: never, context: ActivityContext) => {
+          contexts.push(context);
+          told.push(context.begunAt, context.arrivedAt);
+          return { ok: true, output: outcomeOf('waitForBackup') };
+        },
+      },
+    });
+    const [started] = await world.journal.read(`run/${world.runId}`);
+    const since = Date.parse(started?.at ?? '') - minutes * MINUTE;
+    const run = await world.takeUp();
+    await answerToTheChange(run);
+    await run.ended;
+    expect(contexts).toHaveLength(1);
+    for (const at of told) expectOurs(at, since);
+  });
+
+  test('a clock that is set here is on record, and moves none of the times of its entries', async () => {
+    const world = await worldWith({});
+    let jumps = [3600];
+    const moved = () => {
+      const [jump = 0] = jumps;
+      jumps = [];
+      return jump;
+    };
+    const run = await world.takeUp({ clock: { moved, mark: () => undefined } });
+    await answerToTheChange(run);
+    await run.ended;
+    expect(await world.bodies('clock.moved')).toEqual([{ seconds: 3600, entries: 'unmoved' }]);
+    const timeline = timelineOf(await world.journal.read(`run/${world.runId}`));
+    expect(timeline).toMatchObject({ clockMovedMs: 0, clockMovesMs: [], clockSetBack: false });
+  });
+});
