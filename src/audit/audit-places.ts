@@ -1,6 +1,6 @@
 import { counted, formatTime } from '../base/format.ts';
 import { type Entry, type Json, LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
-import type { ArmedCall } from '../store/log/checkpoint.ts';
+import type { ArmedCall, Checkpoint } from '../store/log/checkpoint.ts';
 import { excusesOf, lossesIn, lossInWords } from '../store/log/losses.ts';
 import { namedKey } from '../store/log/named-keys.ts';
 import { claimOf, type Place, type PlacedNote } from '../store/log/places/place.ts';
@@ -100,7 +100,9 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
     findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${formatTime(loss.at)} UTC)`, {
       stream: LOG_STREAM,
     });
-  const isExcused = excusesOf(losses, origin);
+  const excused = excusesOf(losses, origin);
+  const isLost = ({ size }: Checkpoint) => walk.roots.has(size) && walk.roots.get(size)?.root === undefined;
+  const isExcused = (checkpoint: Checkpoint) => excused(checkpoint) || isLost(checkpoint);
   const read = places.map((place): Reached => {
     const here = heard.statements.filter((one) => one.place === place);
     return auditPlace(

@@ -2,6 +2,7 @@ import { counted } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { Log, LoggedEntry } from '../store/journal.ts';
 import { type Anchor, anchorOf } from '../store/log/anchor.ts';
+import type { Loss } from '../store/log/losses.ts';
 import { claimOf } from '../store/log/places/place.ts';
 import { type AuditedPlace, auditSignatures, readPlaces, sizesIn } from './audit-places.ts';
 import { type TranscriptOf, transcriptWatch } from './audit-transcript.ts';
@@ -12,6 +13,8 @@ import { createWalk, type Walk } from './walk.ts';
 export interface AuditOptions extends GivenKeys {
   /** Undefined where there is no store, or none that can be opened. */
   readonly log: Log | undefined;
+  /** What a person has accepted as lost, as the log has it on record: what is left is compared around it. */
+  readonly losses?: readonly Loss[];
   /** Where checkpoints lie, the home first. */
   readonly places: readonly AuditedPlace[];
   /** What somebody wrote down elsewhere: the log must still begin so. */
@@ -43,7 +46,7 @@ export interface AuditReport {
  * findings for any content whatsoever: it never rejects for what a store or a place holds.
  */
 export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
-  const { log, anchors = [], transcriptOf, isShared = false, stream, onEntry } = options;
+  const { log, anchors = [], losses = [], transcriptOf, isShared = false, stream, onEntry } = options;
   const findings = createFindings();
   // What checkpoints have to show is asked for before them, and they are read before the entries: a live run
   // goes on meanwhile.
@@ -57,6 +60,7 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
     {
       sizes: new Set([...sizesIn(places), ...anchors.map(({ size }) => size)]),
       demandedBelow: before?.size ?? 0,
+      gaps: losses.flatMap(({ gaps }) => gaps),
       stream,
       onEntry(entry) {
         transcripts.take(entry);
@@ -100,9 +104,11 @@ function reportOf(
     verdict: size === 0 ? 'not-intact' : verdictOf(findings),
     findings,
     pins,
-    entries: size,
+    entries: size - walk.lost(),
     streams: walk.streams(),
-    ...(origin === undefined || size === 0 ? {} : { anchor: anchorOf({ origin, size, root }) }),
+    ...(origin === undefined || root === undefined || size === 0
+      ? {}
+      : { anchor: anchorOf({ origin, size, root }) }),
     ...(stream === undefined ? {} : { run: { stream, leaves: walk.leaves } }),
   };
 }
@@ -133,18 +139,23 @@ function auditAnchors(
 ): void {
   for (const anchor of anchors) {
     const { size } = anchor;
-    const root = walk.roots.get(size)?.root;
+    const here = walk.roots.get(size);
     if (anchor.origin !== origin)
       findings.problem(
         'anchor.other',
         `the anchor is of ${anchor.origin}, and this is ${show(origin ?? 'no log', 40)}`,
       );
-    else if (root === undefined)
+    else if (here === undefined)
       findings.problem(
         'anchor.missing',
         `the anchor saw ${counted(size, 'entry', 'entries')}, and ${walk.size()} are here: the log was cut or rolled back`,
       );
-    else if (!root.startsWith(anchor.root))
+    else if (here.root === undefined)
+      findings.limit(
+        'anchor.lost',
+        `the anchor saw ${counted(size, 'entry', 'entries')}, and what was accepted as lost keeps it from being compared`,
+      );
+    else if (!here.root.startsWith(anchor.root))
       findings.problem(
         'anchor.rewritten',
         `the first ${counted(size, 'entry', 'entries')} are not those of the anchor: the log was rewritten`,

@@ -3,6 +3,7 @@ import { show } from '../base/text.ts';
 import { isCanonical } from '../store/canonical.ts';
 import { LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
 import { leafText } from '../store/leaf.ts';
+import type { Loss } from '../store/log/losses.ts';
 import { EMPTY_ROOT } from '../store/log/merkle.ts';
 import { isStreamName } from '../store/new-entry.ts';
 import { isEnd, mayFollowEnd } from '../store/run-end.ts';
@@ -14,18 +15,20 @@ import type { Findings } from './verdict.ts';
 export interface Walk {
   /** Takes the next entry of the log, whatever it holds. */
   take(entry: LoggedEntry): void;
-  /** How many entries were taken. */
+  /** How many leaves the log has so far, those of an accepted loss among them. */
   size(): number;
+  /** How many of them an accepted loss took. */
+  lost(): number;
   /** The number that the next leaf has to have. */
   next(): number;
   streams(): number;
-  /** The root over what was taken, hex. */
-  root(): string;
+  /** The root over what was taken, hex; undefined where it hangs on a leaf that is lost. */
+  root(): string | undefined;
   /**
    * The roots at the sizes that were asked for, as far as the log reaches, and when the last entry below each
-   * was written; with `finish`, at its end.
+   * was written; with `finish`, at its end. Undefined is a root that hangs on a leaf that is lost.
    */
-  readonly roots: ReadonlyMap<number, { readonly root: string; readonly at: string }>;
+  readonly roots: ReadonlyMap<number, { readonly root: string | undefined; readonly at: string }>;
   /** The stream `store/log`. */
   readonly aboutLog: readonly LoggedEntry[];
   demands(): Demands;
@@ -40,6 +43,8 @@ export interface WalkOptions {
   readonly sizes: ReadonlySet<number>;
   /** Entries from this leaf on demand no checkpoint: they came while the audit ran. */
   readonly demandedBelow: number;
+  /** Which leaves a person accepted as lost, in ranges. */
+  readonly gaps?: Loss['gaps'] | undefined;
   /** Whose leaves are wanted. */
   readonly stream?: string | undefined;
   /** Is given each entry, once it was checked. */
@@ -51,30 +56,44 @@ export interface WalkOptions {
  * anew.
  */
 export function createWalk(
-  { sizes, demandedBelow, stream: asked, onEntry }: WalkOptions,
+  { sizes, demandedBelow, gaps = [], stream: asked, onEntry }: WalkOptions,
   findings: Findings,
 ): Walk {
   const tree = createTree();
-  const streams = new Map<string, { seq: number; end: number | undefined }>();
-  const roots = new Map<number, { root: string; at: string }>();
+  const streams = new Map<string, { seq: number; lost: number; end: number | undefined }>();
+  const roots = new Map<number, { root: string | undefined; at: string }>();
   const aboutLog: LoggedEntry[] = [];
   const leaves: [number, number][] = [];
   const clock = clockWatch(findings);
   const demands = demandWatch(demandedBelow);
   let next = 0;
+  let lost = 0;
   let lastAt = '';
+
+  /** What is lost by acceptance leaves a hole in the tree, and no other. */
+  const skipTo = (index: number): boolean => {
+    const isAccepted = gaps.some(([first, last]) => first === next && last === index - 1);
+    if (!isAccepted || tree.size() !== next) return false;
+    lost += index - next;
+    tree.skip(index);
+    for (const size of sizes)
+      if (size > next && size <= index) roots.set(size, { root: undefined, at: lastAt });
+    return true;
+  };
 
   const inStream = ({ stream, seq, type }: LoggedEntry) => {
     const where = { stream, seq };
     let known = streams.get(stream);
     if (known === undefined) {
       if (!isStreamName(stream)) findings.problem('stream.name', `${show(stream, 120)} is no stream`, where);
-      known = { seq: 0, end: undefined };
+      known = { seq: 0, lost: 0, end: undefined };
       streams.set(stream, known);
     }
-    if (seq !== known.seq + 1)
+    const missing = seq - known.seq - 1;
+    if (missing < 0 || missing > lost - known.lost)
       findings.problem('entry.gap', `entry ${seq} follows entry ${known.seq} of its stream`, where);
     known.seq = seq;
+    known.lost = lost;
     if (known.end !== undefined && !mayFollowEnd({ type })) {
       const message = `entry ${seq} (${type}) stands behind the end of the run, entry ${known.end}`;
       findings.problem('run.after-end', message, where);
@@ -86,7 +105,7 @@ export function createWalk(
     take(entry) {
       const { index, stream, seq, type } = entry;
       const where = { stream, seq };
-      if (index !== next)
+      if (index !== next && !skipTo(index))
         findings.problem('log.gap', `leaf ${index} stands where leaf ${next} has to be`, where);
       // What has no place in the log comes last.
       next = Math.max(next, index + 1);
@@ -99,7 +118,7 @@ export function createWalk(
       if (!isCanonical(entry.body))
         findings.problem('entry.body', `the body of entry ${seq} is not canonical JSON`, where);
       // The tree is that of the hashes: what a changed entry was stays signed, and only it is told.
-      if (tree.grow(entry.hash) !== entry.tree)
+      if (tree.grow(entry.hash, entry.tree) !== entry.tree)
         findings.problem(
           'tree.changed',
           `what is stored of the tree at leaf ${index} is not what its entries give`,
@@ -115,6 +134,7 @@ export function createWalk(
       if (isStreamName(stream) && type !== '') onEntry(entry);
     },
     size: tree.size,
+    lost: () => lost,
     next: () => next,
     streams: () => streams.size,
     root: tree.root,
@@ -131,7 +151,7 @@ export function createWalk(
 
 /** The tree of RFC 6962 as it grows; hashes are hex, which costs less than buffers do. */
 function createTree() {
-  const peaks: string[] = [];
+  const peaks: (string | undefined)[] = [];
   const node = Buffer.alloc(65);
   node[0] = 1;
   let size = 0;
@@ -141,21 +161,48 @@ function createTree() {
     return hash('sha256', node, 'hex');
   };
   return {
-    /** Adds a leaf; gives the nodes that it completes, from level 1 up. */
-    grow(leaf: string): string {
-      let [top, completed] = [leaf, ''];
+    /**
+     * Adds a leaf; gives the nodes that it completes, from level 1 up. Above a leaf that is lost they are those that are stored
+     * with it: the next root that was signed shows whether they are true.
+     */
+    grow(leaf: string, stored: string): string {
+      let top: string | undefined = leaf;
+      let completed = '';
       for (let at = size; at % 2 === 1; at = (at - 1) / 2) {
-        top = join(peaks.pop() ?? '', top);
-        completed += top;
+        const left = peaks.pop();
+        if (left === undefined || top === undefined) top = nodeIn(stored, completed.length);
+        else top = join(left, top);
+        completed += top ?? '';
       }
       peaks.push(top);
       size += 1;
       return completed;
     },
+    /** Goes on at another size, with leaves of which nothing is known in between. */
+    skip(to: number) {
+      const from = size;
+      const before = peaks.splice(0);
+      for (let [start, width] = [0, 2 ** 52]; width >= 1; width /= 2) {
+        if (Math.floor(to / width) % 2 === 0) continue;
+        // Both have the same peaks up to the first that reaches beyond what is known.
+        peaks.push(start + width <= from ? before[peaks.length] : undefined);
+        start += width;
+      }
+      size = to;
+    },
     size: () => size,
-    root: () =>
-      size === 0 ? EMPTY_ROOT.toString('hex') : peaks.reduceRight((right, left) => join(left, right)),
+    root: () => {
+      if (size === 0) return EMPTY_ROOT.toString('hex');
+      return peaks.reduceRight((right, left) =>
+        left === undefined || right === undefined ? undefined : join(left, right),
+      );
+    },
   };
+}
+
+function nodeIn(stored: string, at: number): string | undefined {
+  const node = stored.slice(at, at + 64);
+  return /^[0-9a-f]{64}$/u.test(node) ? node : undefined;
 }
 
 function addLeaf(leaves: [number, number][], index: number): void {

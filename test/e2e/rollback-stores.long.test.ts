@@ -118,6 +118,17 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     refused(expect, again, /entries were removed from the journal: \d+ are there, and \d+ were signed$/mu);
     expect(again.stderr).toContain('armed in the lost part: restoreBackup on orders');
     await acceptedOnce(context, scene);
+    const verified = await house.run('audit', 'verify');
+    expect(verified.code, verified.stdout).toBe(3);
+    expect(verified.stdout).toMatch(
+      /^limit: store\/log: 1 of the first \d+ entries of this store are lost; /mu,
+    );
+    expect(verified.stdout).toMatch(/ consistent, but not all of it is pinned: 1 of the first /u);
+    // Whoever takes one more is found as ever.
+    await hurt.deleteRows(`leaf > ${hurt.kept} and type = 'call.ended' and stream = 'instance/orders-dr'`);
+    const another = await house.run('audit', 'verify');
+    expect(another.code, another.stdout).toBe(1);
+    expect(another.stdout).toMatch(/^problem: .* leaf \d+ stands where leaf \d+ has to be$/mu);
   });
 
   test('that is emptied is not begun anew but by who accepts the loss', async (context) => {

@@ -20,6 +20,8 @@ import { confirmTyped } from '../store/confirm.ts';
 
 /** Checkpoints of one place that are held against the store; a place is read for some seconds only. */
 const MOST_CHECKPOINTS = 4_096;
+/** Ranges of leaves that are gone from the middle. More are not put on record, and stay a problem of every audit. */
+const MOST_GAPS = 4_096;
 /** Calls of one instance whose outcome was on record and is lost: older ones are only counted. */
 const MOST_SETTLED = 10;
 
@@ -48,9 +50,10 @@ export async function auditAcceptLossCommand(
     context.stderr.write('nothing is lost: the journal agrees with the checkpoints of every place\n');
     return EXIT.closed;
   }
-  await opened.journal?.close();
+  const gaps = await gapsIn(opened.journal, trouble).finally(() => opened.journal?.close());
   if (trouble.store.isShared) await refuseHopeless(trouble);
-  const body = lossOf(trouble, { reason, who: whoIs(config, opened) as unknown as Json });
+  const who = whoIs(config, opened) as unknown as Json;
+  const body = lossOf(trouble, { reason, who, gaps });
   await confirmLoss(context, trouble, body.calls.length, flags.confirm);
   const { operator, signer } = opened;
   // What follows from entries may be newer than they are, where somebody has removed them by hand.
@@ -129,7 +132,23 @@ interface LossBody {
   readonly rest: Readonly<Record<string, Json>>;
 }
 
-function lossOf(trouble: Trouble, by: { readonly reason: string; readonly who: Json }): LossBody {
+/** The leaves that are not there although later ones are. */
+async function gapsIn(
+  journal: Pick<Journal, 'log'> | undefined,
+  { store: { count, end } }: Trouble,
+): Promise<readonly (readonly [first: number, last: number])[]> {
+  const gaps: [number, number][] = [];
+  if (journal === undefined || count >= end) return gaps;
+  let next = 0;
+  for await (const { index } of journal.log.stored()) {
+    if (index > next) gaps.push([next, index - 1]);
+    next = Math.max(next, index + 1);
+    if (next >= end || gaps.length === MOST_GAPS) break;
+  }
+  return gaps;
+}
+
+function lossOf(trouble: Trouble, by: Pick<LossBody['rest'], 'reason' | 'who' | 'gaps'>): LossBody {
   const { store, misfits } = trouble;
   const furthest = furthestOf(misfits);
   const also = misfits.filter((one) => one.origin === store.origin && !furthest.includes(one)).map(markOf);

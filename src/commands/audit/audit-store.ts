@@ -8,7 +8,8 @@ import { openUnchecked, type StoreContext } from '../../compose/store-of.ts';
 import { homeFolder, storeNamed } from '../../config/load.ts';
 import { isPostgres } from '../../config/store-address.ts';
 import { findRun } from '../../runner/runs.ts';
-import type { JournalReader, StreamName } from '../../store/journal.ts';
+import { type JournalReader, LOG_STREAM, type StreamName } from '../../store/journal.ts';
+import { lossesIn } from '../../store/log/losses.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { storedKey } from './stored-key.ts';
 
@@ -28,6 +29,7 @@ export async function auditStore(
     const report = await auditVerify({
       ...options,
       log: reader?.log,
+      losses: (await reader?.read(LOG_STREAM).then(lossesIn, () => [])) ?? [],
       places,
       storedKey: stored,
       isShared: isPostgres(await storeNamed(context.env, context.configPath)),

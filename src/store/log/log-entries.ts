@@ -47,6 +47,8 @@ export const LossAccepted = z.object({
   also: z.array(z.string()).default([]),
   /** How many rows the store lacked, of those that its signed head counts. */
   rowsMissing: z.int().nonnegative().default(0),
+  /** The leaves that are gone before the last one that is there, in ranges: `[first, last]`. */
+  gaps: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])).default([]),
   calls: z.array(LostCall),
   /** Calls of the lost part whose outcome was on record there, and which are so many that they are not named. */
   callsLeftOut: z.int().nonnegative().default(0),

@@ -25,14 +25,18 @@ export async function lossesOf(journal: Pick<JournalReader, 'read'>): Promise<re
 }
 
 /** What a loss is to a reader, in one sentence. */
-export function lossInWords({ size, checkpoints, calls, reason }: Loss): string {
+export function lossInWords({ size, checkpoints, gaps, calls, reason }: Loss): string {
   const furthest = Math.max(...checkpoints.map((checkpoint) => checkpoint.size), size);
-  const lost =
-    furthest > size
-      ? `entries of this store after number ${size} are lost, up to ${furthest} were signed`
-      : `the store did not agree with its checkpoints at ${size} entries`;
+  const inside = gaps.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  const lost = [
+    ...(furthest > size
+      ? [`entries of this store after number ${size} are lost, up to ${furthest} were signed`]
+      : []),
+    ...(inside > 0 ? [`${inside} of the first ${size} entries of this store are lost`] : []),
+  ];
+  if (lost.length === 0) lost.push(`the store did not agree with its checkpoints at ${size} entries`);
   const doubts = calls.length === 0 ? 'no call was put in doubt' : `calls put in doubt: ${calls.length}`;
-  return `${lost}; ${doubts}; accepted because: ${reason}`;
+  return `${lost.join('; ')}; ${doubts}; accepted because: ${reason}`;
 }
 
 /**
