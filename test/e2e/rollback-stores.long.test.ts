@@ -21,6 +21,7 @@ import {
 import { useHouses } from './scene.ts';
 
 let servers: Servers;
+let parts = 0;
 beforeAll(async () => {
   servers = await startServers();
 });
@@ -161,6 +162,50 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
 
 describe('a team’s store', () => {
   const houses = useHouses({ cheapVault: true, leaseMs: 3_000 });
+  const last = (back: number) => `(select id from lifeboat.leaves order by leaf desc offset ${back} limit 1)`;
+
+  test.for([
+    ['the leaf of its last row', `delete from lifeboat.leaves where id = ${last(0)}`],
+    ['its last row', `delete from lifeboat.entries where id = ${last(0)}`],
+    [
+      'its last row with its leaf',
+      `delete from lifeboat.entries where id = ${last(0)}; delete from lifeboat.leaves where id = ${last(0)}`,
+    ],
+    [
+      'the row before its last, and the leaf of that',
+      `delete from lifeboat.entries where id = ${last(1)}; delete from lifeboat.leaves where id = ${last(0)}`,
+    ],
+    [
+      'the row before its last with its leaf',
+      `delete from lifeboat.entries where id = ${last(1)}; delete from lifeboat.leaves where id = ${last(1)}`,
+    ],
+  ])('whose last append lost %s goes on by the way that is printed', async ([, sql = ''], context) => {
+    const { expect } = context;
+    parts += 1;
+    const { address: store, hurt } = await databaseOn(servers, `in_part_${parts}`);
+    const house = await houses(context, { ...UNANSWERED, store });
+    await house.run('store', 'init');
+    const { restore } = await killedRestore(house);
+    const origin = originIn(house);
+    const other = await house.run('backups', 'create', '--instance', 'orders-dr', '--yes');
+    expect(other.code, other.stderr).toBe(0);
+    const guards = ['entries', 'leaves'].map((table) => [
+      `alter table lifeboat.${table} disable trigger all;`,
+      `alter table lifeboat.${table} enable always trigger ${table}_append_only;`,
+    ]);
+    await hurt.run(`${guards.map(([off]) => off).join('')} ${sql}; ${guards.map(([, on]) => on).join('')}`);
+    for (let tries = 0; ; tries += 1) {
+      const accepted = await accept(house, 'no copy', origin);
+      if (accepted.code === 0) break;
+      expect([accepted.code, tries], accepted.stderr).toEqual([5, 0]);
+      expect(accepted.stderr).not.toContain('lifeboat.db');
+      await hurt.run(accepted.stderr.match(/(?<=^hint: )(?:begin;|delete|alter) .*;$/gmu)?.join('\n') ?? '');
+    }
+    const asked = await house.run(...restore);
+    expect([asked.code, sent(house)], asked.stderr).toEqual([3, 1]);
+    const verified = await house.run('audit', 'verify');
+    expect(verified.code, verified.stdout).toBe(3);
+  });
 
   test('that was emptied and begun anew by a colleague does not hide a call without an outcome', async (context) => {
     const { expect } = context;

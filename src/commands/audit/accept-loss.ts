@@ -17,11 +17,10 @@ import type { LostCall, SeenCheckpoint, Trouble } from '../../store/log/rollback
 import { isStreamName } from '../../store/new-entry.ts';
 import { whoIs } from '../approvals/present.ts';
 import { confirmTyped } from '../store/confirm.ts';
+import { type RowsLeft, rowsLeft } from './rows-left.ts';
 
 /** Checkpoints of one place that are held against the store; a place is read for some seconds only. */
 const MOST_CHECKPOINTS = 4_096;
-/** Ranges of leaves that are gone from the middle. More are not put on record, and stay a problem of every audit. */
-const MOST_GAPS = 4_096;
 /** Calls of one instance whose outcome was on record and is lost: older ones are only counted. */
 const MOST_SETTLED = 10;
 
@@ -50,20 +49,20 @@ export async function auditAcceptLossCommand(
     context.stderr.write('nothing is lost: the journal agrees with the checkpoints of every place\n');
     return EXIT.closed;
   }
-  const gaps = await gapsIn(opened.journal, trouble).finally(() => opened.journal?.close());
-  if (trouble.store.isShared) await refuseHopeless(trouble);
+  const left = await rowsLeft(opened.journal).finally(() => opened.journal?.close());
+  if (trouble.store.isShared) await refuseHopeless(trouble, left);
   const who = whoIs(config, opened) as unknown as Json;
-  const body = lossOf(trouble, { reason, who, gaps });
+  const body = lossOf(trouble, { reason, who, gaps: left.gaps });
   await confirmLoss(context, trouble, body.calls.length, flags.confirm);
   const { operator, signer } = opened;
   // What follows from entries may be newer than they are, where somebody has removed them by hand.
   const how = { afterLoss: opened.journal === undefined, rebuild: true, setBack: true };
   const journal = await openStoreOf(context, { by: operator, signer, ...how });
   try {
-    await writeLoss(journal, body, trouble);
+    await writeLoss(journal, body);
   } catch (thrown) {
     await journal.close();
-    throw thrown;
+    throw await unwritten(thrown, trouble, left);
   }
   await sealAfter(context, { ...opened, journal }, journal);
   tellWhatFollows(context, body.calls.length, new Set(body.calls.map(({ instance }) => instance)));
@@ -74,28 +73,28 @@ export async function auditAcceptLossCommand(
  * A team's database takes the rows of an append before anybody signs them: what could not be signed would lie
  * there, and become part of the log when the database is mended.
  */
-async function refuseHopeless(trouble: Trouble): Promise<void> {
+async function refuseHopeless(trouble: Trouble, left: RowsLeft): Promise<void> {
   const { kinds, store } = trouble;
-  if (store.end >= store.size && !kinds.includes('unsigned')) return;
+  if (left.end >= store.size && left.stray.length === 0 && !kinds.includes('unsigned')) return;
   const { setBackSql } = await import('../../store/postgres/set-back.ts');
-  const mend =
-    store.end < store.size
-      ? [
-          'or its owner drops the heads that were signed over what is gone, in psql, and you run this command again:',
-          ...setBackSql(store.end),
-        ]
-      : [];
-  throw new LifeboatError(
+  const canBeSet = left.end < store.size || left.stray.length > 0;
+  throw hopeless(trouble, canBeSet ? setBackSql(left.end, left.stray) : []);
+}
+
+/** `sql`: what the owner of a team's database can run, if anything. */
+function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
+  const mend = 'or its owner drops what cannot be signed again, in psql, and you run this command again:';
+  return new LifeboatError(
     'journal.damaged',
     `nobody can sign on top of this: ${show(inShort(trouble), 400)}`,
     {
       hints: [
         ...detailsOf(trouble),
         'nothing was written: the owner of the database puts it back from the newest backup',
-        ...mend,
+        ...(sql.length === 0 ? [] : [mend, ...sql]),
         'or begin anew: name an empty database (`store` in lifeboat.yaml, or LIFEBOAT_STORE), run `lifeboat store init` and this command: its journal names this one',
       ],
-      evidence: { kinds: [...kinds] },
+      evidence: { kinds: [...trouble.kinds] },
       exitCode: EXIT.inDoubt,
     },
   );
@@ -130,22 +129,6 @@ interface LossBody {
   }[];
   readonly calls: readonly LostCall[];
   readonly rest: Readonly<Record<string, Json>>;
-}
-
-/** The leaves that are not there although later ones are. */
-async function gapsIn(
-  journal: Pick<Journal, 'log'> | undefined,
-  { store: { count, end } }: Trouble,
-): Promise<readonly (readonly [first: number, last: number])[]> {
-  const gaps: [number, number][] = [];
-  if (journal === undefined || count >= end) return gaps;
-  let next = 0;
-  for await (const { index } of journal.log.stored()) {
-    if (index > next) gaps.push([next, index - 1]);
-    next = Math.max(next, index + 1);
-    if (next >= end || gaps.length === MOST_GAPS) break;
-  }
-  return gaps;
 }
 
 function lossOf(trouble: Trouble, by: Pick<LossBody['rest'], 'reason' | 'who' | 'gaps'>): LossBody {
@@ -189,11 +172,7 @@ function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
   return usable.filter((call) => call.isOpen || newest.has(call));
 }
 
-async function writeLoss(
-  journal: Journal,
-  { checkpoints, calls, rest }: LossBody,
-  { kinds }: Trouble,
-): Promise<void> {
+async function writeLoss(journal: Journal, { checkpoints, calls, rest }: LossBody): Promise<void> {
   const named = calls.map(({ stream, instance, verb, intent, at }) => ({
     stream,
     instance,
@@ -209,19 +188,33 @@ async function writeLoss(
     for (const instance of [...new Set(calls.map((call) => call.instance))].sort())
       holds.push(await journal.hold(`instance/${instance}`));
     await journal.append(entries, holds);
-  } catch (thrown) {
-    if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.damaged') throw thrown;
-    throw new LifeboatError('journal.damaged', thrown.shortMessage, {
-      hints: [
-        'nothing was written: this database cannot be gone on with',
-        'put it back from a copy; or move lifeboat.db and lifeboat.db-wal away and run this command again: a new journal begins, and names this one',
-      ],
-      evidence: { kinds: [...kinds] },
-      cause: thrown,
-    });
   } finally {
     for (const hold of holds) await hold.release();
   }
+}
+
+/**
+ * What is said where the end of the tree hangs on a leaf that is gone, so that nothing can be signed behind it: a team's database goes
+ * on before the last gap.
+ */
+async function unwritten(
+  thrown: unknown,
+  trouble: Trouble,
+  { gaps, stray, end }: RowsLeft,
+): Promise<unknown> {
+  if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.damaged') return thrown;
+  if (trouble.store.isShared) {
+    const { setBackSql } = await import('../../store/postgres/set-back.ts');
+    return hopeless(trouble, setBackSql(gaps.at(-1)?.[0] ?? end, stray));
+  }
+  return new LifeboatError('journal.damaged', thrown.shortMessage, {
+    hints: [
+      'nothing was written: this database cannot be gone on with',
+      'put it back from a copy; or move lifeboat.db and lifeboat.db-wal away and run this command again: a new journal begins, and names this one',
+    ],
+    evidence: { kinds: [...trouble.kinds] },
+    cause: thrown,
+  });
 }
 
 /** The first checkpoint after the loss goes to every place, beside what lies there. */
