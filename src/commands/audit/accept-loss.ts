@@ -145,7 +145,7 @@ function lossOf(trouble: Trouble, by: Pick<LossBody['rest'], 'reason' | 'who' | 
       size: end,
       also: [...new Set(also)].slice(0, MOST_CHECKPOINTS),
       rowsMissing: Math.max(0, end - rowsAccepted - count),
-      callsLeftOut: trouble.calls.length - calls.length,
+      callsLeftOut: trouble.calls.length - calls.length + trouble.unnamed,
     },
   };
 }

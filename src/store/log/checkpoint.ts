@@ -12,6 +12,7 @@ import { openNote, rawPublicKey, textOf } from './signed-note.ts';
  *     armed <stream> <instance> <verb> <intent> <time>     extension lines: calls that may have left, and whose outcome
  *                                           is not on record at this size; each field percent-encoded as UTF-8, but
  *                                           for `/` and `:`
+ *     armed-more <count>                    and so many calls more, for which a note has no room
  *
  *     — lifeboat/<16 hex digits> <base64 of key id and signature>
  */
@@ -21,6 +22,8 @@ export interface Checkpoint {
   /** 64 lower-case hex digits. */
   readonly root: string;
   readonly armed: readonly ArmedCall[];
+  /** How many more calls were armed than are named. */
+  readonly unnamed?: number;
 }
 
 /** A call that may have left when the checkpoint was made. */
@@ -46,8 +49,9 @@ export type ReadCheckpoint =
   | { readonly result: 'unreadable' | 'unknown-key' | 'bad-signature' };
 
 const ORIGIN = /^lifeboat\/[0-9a-f]{16}$/u;
-/** The first so many are named, for which a note has room; a reader takes no more either. */
+/** The oldest so many are named, for which a note has room; a reader takes no more either. */
 export const MOST_ARMED = 400;
+const MORE = 'armed-more';
 
 /** Whether a text names a log. */
 export function isOrigin(text: string): boolean {
@@ -57,7 +61,8 @@ export function isOrigin(text: string): boolean {
 /** The text of a checkpoint, as it is signed. Pure. */
 export function checkpointText({ origin, size, root, armed }: Checkpoint): string {
   const head = [origin, String(size), Buffer.from(root, 'hex').toString('base64')];
-  return `${[...head, ...armed.slice(0, MOST_ARMED).map(armedLine)].join('\n')}\n`;
+  const more = armed.length > MOST_ARMED ? [`${MORE} ${armed.length - MOST_ARMED}`] : [];
+  return `${[...head, ...armed.slice(0, MOST_ARMED).map(armedLine), ...more].join('\n')}\n`;
 }
 
 /** Reads a checkpoint, signed by one of the known keys. Never throws on any text. */
@@ -82,8 +87,13 @@ export function parseCheckpoint(text: string): Checkpoint | undefined {
     rest.at(-1) === '' &&
     rest.slice(0, -1).every((line) => line !== '');
   if (!isSound) return undefined;
-  const armed = rest.slice(0, MOST_ARMED).flatMap((line) => parseArmed(line));
-  return { origin, size: Number(size), root: digest.toString('hex'), armed };
+  const lines = rest.slice(0, MOST_ARMED + 1);
+  const armed = lines.slice(0, MOST_ARMED).flatMap((line) => parseArmed(line));
+  const [unnamed] = lines.flatMap((line) => parseMore(line));
+  return {
+    ...{ origin, size: Number(size), root: digest.toString('hex'), armed },
+    ...(unnamed === undefined ? {} : { unnamed }),
+  };
 }
 
 /** Names an installation by its signing key: the first 16 hex digits of the SHA-256 of the raw public key. */
@@ -97,6 +107,11 @@ function armedLine({ stream, instance, verb, intent, at }: ArmedCall): string {
     .join(' ')
     .replaceAll('%2F', '/')
     .replaceAll('%3A', ':');
+}
+
+function parseMore(line: string): readonly number[] {
+  const [word, count = '', ...rest] = line.split(' ');
+  return word === MORE && rest.length === 0 && /^[1-9][0-9]{0,8}$/u.test(count) ? [Number(count)] : [];
 }
 
 function parseArmed(line: string): readonly ArmedCall[] {

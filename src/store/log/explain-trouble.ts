@@ -59,7 +59,7 @@ export function inShort(trouble: Trouble): string {
 
 /** What is missing since when, and which calls were armed in it: one line each. */
 export function detailsOf(trouble: Trouble): readonly string[] {
-  const { kinds, store, misfits, calls, since, until } = trouble;
+  const { kinds, store, misfits, calls, unnamed, since, until } = trouble;
   const others = kinds.slice(1).map((kind) => WORDS[kind](trouble));
   const furthest = misfits.toSorted((one, other) => other.size - one.size)[0];
   const newest = since === undefined ? 'no entry is left' : `the newest entry is of ${formatTime(since)} UTC`;
@@ -74,6 +74,9 @@ export function detailsOf(trouble: Trouble): readonly string[] {
       : []),
     ...calls.slice(-NAMED).map(lostInWords),
     ...(calls.length > NAMED ? [`and ${counted(calls.length - NAMED, 'older call')}`] : []),
+    ...(unnamed > 0
+      ? [`and ${counted(unnamed, 'call')} more that no checkpoint has room to name: look at every instance`]
+      : []),
     ...(store.origin === undefined ? [] : [`this store is ${store.origin}`]),
   ];
 }

@@ -50,7 +50,7 @@ export const LossAccepted = z.object({
   /** The leaves that are gone before the last one that is there, in ranges: `[first, last]`. */
   gaps: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])).default([]),
   calls: z.array(LostCall),
-  /** Calls of the lost part whose outcome was on record there, and which are so many that they are not named. */
+  /** Calls of the lost part that are not named: their outcome was on record there, or no checkpoint had room for them. */
   callsLeftOut: z.int().nonnegative().default(0),
 });
 

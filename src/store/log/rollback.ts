@@ -76,6 +76,8 @@ export interface Trouble {
    * outcome.
    */
   readonly calls: readonly LostCall[];
+  /** How many calls more were armed at once than a checkpoint has room to name: nobody knows which. */
+  readonly unnamed: number;
   /** When the newest entry that is still there was written; undefined where there is none. */
   readonly since: string | undefined;
   /** When the newest of the misfits was written. */
@@ -137,7 +139,8 @@ export function judgeStore(
     .map(({ writtenAt }) => writtenAt)
     .toSorted()
     .at(-1);
-  return { trouble: { kinds, store, misfits, calls, since, until }, warnings };
+  const unnamed = Math.max(0, ...[...misfits, ...fitting].map((checkpoint) => checkpoint.unnamed ?? 0));
+  return { trouble: { kinds, store, misfits, calls, unnamed, since, until }, warnings };
 }
 
 /** What the entries that are left say of calls, and when the newest of them was written. */
@@ -188,7 +191,7 @@ function warningsOf(place: SeenPlace, store: SeenStore, reached: number): string
   ];
 }
 
-/** Each call once, by its last arming. It is open unless a newer checkpoint of the same place lacks it. */
+/** Each call once, by its last arming. It is open unless a newer checkpoint of the same place, which names all, lacks it. */
 function callsOf(
   checkpoints: readonly SeenCheckpoint[],
   isHere: (name: string, checkpoint: SeenCheckpoint) => boolean,
@@ -203,6 +206,7 @@ function callsOf(
           newer.origin === checkpoint.origin &&
           newer.place === checkpoint.place &&
           newer.size > checkpoint.size &&
+          newer.unnamed === undefined &&
           !newer.armed.some((other) => pendingName(other) === name),
       );
       const known = calls.get(name);

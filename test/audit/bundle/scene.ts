@@ -6,6 +6,7 @@ import { transcriptOf } from '../../../src/audit/transcript/path.ts';
 import { openTranscript } from '../../../src/audit/transcript/transcript.ts';
 import type { JournalReader, NewEntry } from '../../../src/store/journal.ts';
 import type { Anchor } from '../../../src/store/log/anchor.ts';
+import { type ArmedCall, MOST_ARMED } from '../../../src/store/log/checkpoint.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
 import { createSecretGuard } from '../../../src/store/secret-guard.ts';
@@ -81,7 +82,13 @@ function startOf(run: string): NewEntry {
   });
 }
 
-/** Appends groups of entries, and gives the head behind each. */
+/** More calls than a checkpoint names. */
+const CROWD = Array.from({ length: MOST_ARMED + 5 }, (_, nr): ArmedCall => {
+  const at = '2026-01-01T00:00:00.000Z';
+  return { stream: `run/${RUN}`, instance: 'orders', verb: 'createBackup', intent: `backup-${nr}`, at };
+});
+
+/** Appends groups of entries, and gives the head behind each; the first names more calls than there is room for. */
 export async function append(home: string, signer: Signer, ...groups: readonly (readonly NewEntry[])[]) {
   const journal = await openSqliteStore({ home, by: 'tester', signer, projections: [] });
   const notes: string[] = [];
@@ -91,7 +98,9 @@ export async function append(home: string, signer: Signer, ...groups: readonly (
     const holds = await Promise.all([...streams].map((stream) => journal.hold(stream)));
     for (const entries of groups) {
       await journal.append(entries, holds);
-      notes.push((await journal.log.head()).note ?? '');
+      const { note = '', ...head } = await journal.log.head();
+      const origin = (await journal.log.origin()) ?? '';
+      notes.push(entries === groups[0] ? signer.sign({ ...head, origin, armed: CROWD }) : note);
     }
     const { size, root } = await journal.log.head();
     return { notes, anchor: { origin: (await journal.log.origin()) ?? '', size, root: root.slice(0, 20) } };

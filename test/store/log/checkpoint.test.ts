@@ -47,17 +47,21 @@ test('lines of kinds that nobody knows are passed over', () => {
   expect(parseCheckpoint(text)).toEqual({ ...head, size: 0, armed: [] });
 });
 
-test('as many calls as a checkpoint names fit into a note that is read', () => {
+test('as many calls as a checkpoint names fit into a note that is read, and how many more there were is said in it', () => {
   const long = {
     ...call,
     stream: `run/${'0'.repeat(26)}` as const,
     instance: 'o'.repeat(60),
     intent: 'i'.repeat(60),
   };
-  const armed = Array.from({ length: MOST_ARMED + 1 }, () => long);
+  const armed = Array.from({ length: MOST_ARMED + 3 }, () => long);
   const note = freshSigner().sign({ ...head, armed });
   expect(Buffer.byteLength(note)).toBeLessThan(MAX_NOTE_BYTES);
-  expect(parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1))?.armed).toHaveLength(MOST_ARMED);
+  expect(note).toMatch(/\narmed-more 3\n\n/u);
+  const read = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+  expect(read?.armed).toHaveLength(MOST_ARMED);
+  expect(read?.unnamed).toBe(3);
+  expect(checkpointText({ ...head, armed: armed.slice(3) })).not.toContain('armed-more');
 });
 
 describe('what is no checkpoint', () => {

@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkLog } from '../../../src/store/log/check-log.ts';
+import { type ArmedCall, MOST_ARMED } from '../../../src/store/log/checkpoint.ts';
 import { detailsOf, inShort, rolledBack } from '../../../src/store/log/explain-trouble.ts';
 import { endorsementOf } from '../../../src/store/log/named-keys.ts';
 import { homePlace } from '../../../src/store/log/places/folder-place.ts';
@@ -213,6 +214,33 @@ test('a checkpoint that nobody known has signed stops nothing, and is named', as
   const { trouble, warnings } = await store.check();
   expect(trouble).toBeUndefined();
   expect(warnings).toEqual([`${join(folder, '901')} is no checkpoint that a known key has signed`]);
+});
+
+test('a lost part in which more was armed than a checkpoint names tells how many, and takes none for answered by that', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.sealer.sealNow();
+  const origin = (await store.journal.log.origin()) ?? '';
+  const armed = Array.from({ length: MOST_ARMED + 3 }, (_, nr): ArmedCall => {
+    const at = new Date(nr * 1_000).toISOString();
+    return { stream: `run/r${nr}`, instance: 'orders', verb: 'restoreBackup', intent: 'restore-0', at };
+  });
+  const folder = join(store.home, 'checkpoints', origin.slice(9), 'x000/x000');
+  // In the second one the newest call of the first has no room any more.
+  for (const [size, named] of [
+    [900, armed.slice(1)],
+    [901, armed.toSpliced(3, 1)],
+  ] as const) {
+    const note = store.signer.sign({ origin, size, root: 'ab'.repeat(32), armed: named });
+    writeFileSync(join(folder, String(size)), note, { mode: 0o600 });
+  }
+  const { trouble } = await store.check();
+  if (trouble === undefined) throw new Error('nothing was found');
+  expect(trouble.unnamed).toBe(2);
+  expect(trouble.calls.every(({ isOpen }) => isOpen)).toBe(true);
+  expect(detailsOf(trouble)).toContain(
+    'and 2 calls more that no checkpoint has room to name: look at every instance',
+  );
 });
 
 test('two copies of a home that share a folder stop each other', async () => {
