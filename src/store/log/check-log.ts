@@ -73,6 +73,7 @@ export async function checkLog(
     rowsAccepted: losses.reduce((sum, { rowsMissing }) => sum + rowsMissing, 0),
     vouched,
     head: whoSigned(head, origin, keys),
+    isStranger: !isShared && origin !== undefined && keys.isOwnUnnamed,
     isGone: journal === undefined,
     isShared,
   };
@@ -130,6 +131,7 @@ interface LogKeys {
   readonly believed: readonly KeyObject[];
   /** Those that nobody who is believed has endorsed. */
   readonly announced: readonly KeyObject[];
+  readonly isOwnUnnamed: boolean;
 }
 
 /** Who looks without a key of their own cannot tell whose key it is that has announced itself: then each is believed. */
@@ -137,9 +139,14 @@ function keysHeard(entries: readonly Entry[], own: string | undefined, origin: s
   const named = entries.flatMap((entry) => namedKey(entry) ?? []);
   const first = named.filter(({ as }) => as === 'first').map(({ key }) => key);
   const all = named.map(({ key }) => key);
-  if (own === undefined) return { believed: all, announced: [] };
-  const believed = believedKeys([...parsePublicKeys(own), ...first], named, origin);
-  return { believed, announced: all.filter((key) => !believed.some((known) => known.equals(key))) };
+  if (own === undefined) return { believed: all, announced: [], isOwnUnnamed: false };
+  const ownKeys = parsePublicKeys(own);
+  const believed = believedKeys([...ownKeys, ...first], named, origin);
+  return {
+    believed,
+    announced: all.filter((key) => !believed.some((known) => known.equals(key))),
+    isOwnUnnamed: !ownKeys.some((key) => all.some((other) => other.equals(key))),
+  };
 }
 
 interface PlaceLook {

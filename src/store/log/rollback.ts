@@ -46,6 +46,8 @@ export interface SeenStore {
    * said of a head that names other entries than are there.
    */
   readonly head: 'believed' | 'announced' | 'nobody' | 'empty';
+  /** The log has something in it, and names the key of whoever looks at it nowhere. */
+  readonly isStranger: boolean;
   /** There was a store in the home, and there is none now. */
   readonly isGone: boolean;
   /** Several installations write to it: one that nobody has endorsed yet is no trouble, only a warning. */
@@ -129,6 +131,7 @@ export function judgeStore(
   const warnings = [
     ...places.flatMap((place) => warningsOf(place, store, reached)),
     ...(store.head === 'announced' && store.isShared ? [UNENDORSED] : []),
+    ...(store.isStranger ? [STRANGE] : []),
   ];
   if (kinds.length === 0) return { trouble: undefined, warnings };
   const fitting = isShort ? places.flatMap((place) => newestFitting(place, store)) : [];
@@ -157,6 +160,10 @@ export function pendingName({ stream, intent }: Pick<ArmedCall, 'stream' | 'inte
 
 const UNENDORSED =
   'the newest entries are signed by an installation that nobody has endorsed: lifeboat store endorse';
+
+/** A home that was moved without its key store is such a one too, until something is appended: no reason to stop. */
+const STRANGE =
+  'this journal does not name the key of this machine: it was begun elsewhere, or another one was put in its place; `lifeboat audit verify --public-key` shows which';
 
 function fits({ origin, size, root, rootHere }: SeenCheckpoint, store: SeenStore): boolean {
   return origin === store.origin && size <= store.size && root === rootHere;

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { canonicalBody } from '../../../src/store/canonical.ts';
 import { checkLog } from '../../../src/store/log/check-log.ts';
 import { type ArmedCall, MOST_ARMED } from '../../../src/store/log/checkpoint.ts';
 import { detailsOf, inShort, rolledBack } from '../../../src/store/log/explain-trouble.ts';
@@ -189,6 +190,27 @@ test.each(['log.begun', 'key.endorsed', 'key.announced'])(
     expect((await (await reopened(store)).check()).trouble?.kinds).toEqual(['unsigned']);
   },
 );
+
+test('a journal that another key began and signed, with no checkpoint left, is told to whoever has the key of the machine', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.sealer.sealNow();
+  await store.close();
+  const thief = freshSigner();
+  forge(store.home, (db) => {
+    const rows = rowsOf(db).filter(({ type }) => type !== 'intent.armed');
+    const anew = ({ body, type, ...row }: (typeof rows)[number]) => {
+      if (type !== 'log.begun') return { ...row, type, body };
+      const begun = { ...JSON.parse(body), publicKey: thief.publicKey };
+      return { ...row, type, body: canonicalBody(begun, 'the beginning') };
+    };
+    rewrite(db, rows.map(anew), { signer: thief });
+  });
+  removeCheckpoints(join(store.home, 'checkpoints'));
+  const { trouble, warnings } = await (await reopened(store)).check();
+  expect(trouble).toBeUndefined();
+  expect(warnings).toEqual([expect.stringContaining('does not name the key of this machine')]);
+});
 
 test('a home that is empty but for its checkpoints had another log', async () => {
   const store = await openCheckedStore();
