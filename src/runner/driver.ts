@@ -190,12 +190,10 @@ export class Driver implements Run {
   #context(invocation: Invocation, underWay: UnderWay, noting: Promise<void>[]): SendContext {
     const own = this.#activity;
     let told = own;
-    const log = this.#log;
-    const state = statePath(this.#folded.snapshot);
+    const [log, state] = [this.#log, statePath(this.#folded.snapshot)];
     return {
       runId: this.#deps.runId,
       instance: this.#deps.instance,
-      // Asked for once the verb has begun: with that entry it is known how this machine's clock stands to the store's.
       get begunAt() {
         return log.byOurClock(log.entries[0]?.at);
       },
@@ -206,7 +204,6 @@ export class Driver implements Run {
       mayLeave: () => underWay.mayLeave(),
       now: this.#deps.now,
       report: (progress) => {
-        // What was left behind reports to nobody.
         if (own === undefined || this.#activity !== told) return;
         told = { ...own, progress };
         this.#activity = told;

@@ -41,7 +41,8 @@ export class RunLog {
 
   /**
    * The time of an entry by this machine's clock, which says what time it is to everything that waits; never too early, so that no wait
-   * ends too soon. Undefined where that is not known: a database stamped it, and this process has not appended anything yet.
+   * ends too soon. Undefined where that is not known: a database stamped it, and this process has not appended anything yet. A verb may
+   * ask: with its beginning something was.
    */
   byOurClock(at: string | undefined): string | undefined {
     const lead = this.#leadMs;

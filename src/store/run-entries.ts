@@ -127,14 +127,13 @@ export const RUN_ENTRIES = {
     to: z.string(),
     title: z.string().optional(),
   }),
-  /** `activity` is the machine's invoke id, `verb` its source, `key` the intent id of a `once` verb. */
+  /** `activity` is the machine's invoke id, `verb` its source, `key` the intent id of a `once` verb, `begunAt` when its process took it up. */
   'activity.begun': z.object({
     activity: z.string(),
     verb: z.string(),
     kind: z.enum(['read', 'repeatable', 'once']),
     key: z.string(),
     input: z.json(),
-    /** Of a `once` verb: when this process took it up, by its machine's clock. RFC 3339. */
     begunAt: z.string().optional(),
   }),
   'intent.prepared': z.object({
@@ -246,10 +245,7 @@ export const RUN_ENTRIES = {
     failure: WrittenFailure,
   }),
   'run.detached': z.object({ why: z.string() }),
-  /**
-   * The wall clock of this machine moved otherwise than time passed, ahead of it or (less than zero) back. Entries from here on have its
-   * new time, but for those of a store that stamps them by a clock of its own (`unmoved`).
-   */
+  /** The wall clock of this machine moved otherwise than time passed, ahead or (less than zero) back, and so did what stamps entries, or not. */
   'clock.moved': z.object({ seconds: z.number(), entries: z.literal('unmoved').optional() }),
   'run.closed': z.object({
     outcome: z.string(),

@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { fieldsOf } from '../fields.ts';
-import { type Entry, type JournalReader, LOG_STREAM } from '../journal.ts';
+import { type JournalReader, LOG_STREAM } from '../journal.ts';
 import { armedIn, doubtsOfStream, pendingCalls } from '../projections/pending-calls.ts';
 import { type ArmedCall, readCheckpoint } from './checkpoint.ts';
 import { excusesOf, type Loss, lossesIn } from './losses.ts';
-import { believedKeys, namedKey, parsePublicKeys } from './named-keys.ts';
+import { keysHeard, type LogKeys } from './named-keys.ts';
 import { claimOf, type Look, type Place, type PlacedNote } from './places/place.ts';
 import {
   type Judged,
@@ -124,30 +124,6 @@ async function callsHere(
 }
 
 const CALLED: ReadonlySet<string> = new Set(['intent.armed', 'intent.outcome']);
-
-/** The keys that the log names, and the one of whoever looks at it. */
-interface LogKeys {
-  /** The own key, the one that the log began with, and those that these endorsed. */
-  readonly believed: readonly KeyObject[];
-  /** Those that nobody who is believed has endorsed. */
-  readonly announced: readonly KeyObject[];
-  readonly isOwnUnnamed: boolean;
-}
-
-/** Who looks without a key of their own cannot tell whose key it is that has announced itself: then each is believed. */
-function keysHeard(entries: readonly Entry[], own: string | undefined, origin: string | undefined): LogKeys {
-  const named = entries.flatMap((entry) => namedKey(entry) ?? []);
-  const first = named.filter(({ as }) => as === 'first').map(({ key }) => key);
-  const all = named.map(({ key }) => key);
-  if (own === undefined) return { believed: all, announced: [], isOwnUnnamed: false };
-  const ownKeys = parsePublicKeys(own);
-  const believed = believedKeys([...ownKeys, ...first], named, origin);
-  return {
-    believed,
-    announced: all.filter((key) => !believed.some((known) => known.equals(key))),
-    isOwnUnnamed: !ownKeys.some((key) => all.some((other) => other.equals(key))),
-  };
-}
 
 interface PlaceLook {
   readonly place: Place;

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { Entry } from '../journal.ts';
 import { installationOf } from './checkpoint.ts';
 import {
   KEY_ANNOUNCED,
@@ -88,4 +89,34 @@ function named(index: number, as: NamedKey['as'], pem = ''): NamedKey | undefine
   if (key === undefined || others.length > 0) return undefined;
   const publicKey = key.export({ type: 'spki', format: 'pem' }).toString();
   return { key, installation: installationOf(key), publicKey, index, as };
+}
+
+/** The keys that the log names, and the one of whoever looks at it. */
+export interface LogKeys {
+  /** The own key, the one that the log began with, and those that these endorsed. */
+  readonly believed: readonly KeyObject[];
+  /** Those that nobody who is believed has endorsed. */
+  readonly announced: readonly KeyObject[];
+  /** The log names the own key nowhere. */
+  readonly isOwnUnnamed: boolean;
+}
+
+/** Who looks without a key of their own cannot tell whose key it is that has announced itself: then each is believed. */
+export function keysHeard(
+  entries: readonly Entry[],
+  own: string | undefined,
+  origin: string | undefined,
+): LogKeys {
+  const named = entries.flatMap((entry) => namedKey(entry) ?? []);
+  const first = named.filter(({ as }) => as === 'first').map(({ key }) => key);
+  const all = named.map(({ key }) => key);
+  if (own === undefined) return { believed: all, announced: [], isOwnUnnamed: false };
+  const ownKeys = parsePublicKeys(own);
+  const believed = believedKeys([...ownKeys, ...first], named, origin);
+  const announced = all.filter((key) => !believed.some((known) => known.equals(key)));
+  return {
+    believed,
+    announced,
+    isOwnUnnamed: !ownKeys.some((key) => all.some((other) => other.equals(key))),
+  };
 }
