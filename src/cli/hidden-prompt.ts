@@ -1,6 +1,7 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import type { CommandContext } from './context.ts';
+import { hush } from './hush.ts';
 
 /** Asks for a secret on the terminal without showing it. Rejects with `input.none` without a terminal, `input.left` on Ctrl-C and `input.mismatch` when two entries differ. */
 export async function askHidden(
@@ -14,6 +15,19 @@ export async function askHidden(
       exitCode: EXIT.usage,
     });
   }
+  const unhush = hush(stdin);
+  try {
+    return await askTwice(prompt, { stdin, stderr }, twice);
+  } finally {
+    unhush();
+  }
+}
+
+async function askTwice(
+  prompt: string,
+  { stdin, stderr }: Pick<CommandContext, 'stdin' | 'stderr'>,
+  twice: boolean,
+): Promise<Secret> {
   const { default: password } = await import('@inquirer/password');
   const ask = async (message: string) => {
     try {

@@ -4,6 +4,7 @@ import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { askHidden } from '../cli/hidden-prompt.ts';
+import { hush } from '../cli/hush.ts';
 import { printJson } from '../cli/print-json.ts';
 import { printTable } from '../cli/print-table.ts';
 import { readSecretFile } from '../cli/read-secret-file.ts';
@@ -11,7 +12,7 @@ import { adoptKey } from '../compose/adopt-key.ts';
 import { openJournalIfAny } from '../compose/reading.ts';
 import { tokenAccount } from '../compose/service-of.ts';
 import { openKeys, openWorkspace } from '../compose/workspace.ts';
-import { instanceNamed, loadConfig } from '../config/load.ts';
+import { instanceNamed, type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import { appendHolding } from '../runner/holds.ts';
 import { Fingerprint } from '../store/projections/key-facts.ts';
@@ -100,6 +101,14 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
   printTable(context, columns, cells);
 }
 
+interface AddFlags {
+  readonly file?: string;
+  readonly note?: string;
+  readonly as?: string;
+  readonly token?: boolean;
+  readonly check?: boolean;
+}
+
 /**
  * `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token
  * instead; with `--check` nothing, and exit 1 when the key is not held. With `--as` it is kept under the fingerprint by which the
@@ -108,13 +117,7 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
 export async function keysAdd(
   context: CommandContext,
   [instance = '']: readonly string[],
-  flags: {
-    readonly file?: string;
-    readonly note?: string;
-    readonly as?: string;
-    readonly token?: boolean;
-    readonly check?: boolean;
-  },
+  flags: AddFlags,
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   instanceNamed(config, instance);
@@ -124,6 +127,21 @@ export async function keysAdd(
       exitCode: EXIT.usage,
     });
   }
+  // Whoever pastes the key while the key store opens must not see it on the screen.
+  const unhush = flags.file === undefined ? hush(context.stdin) : () => undefined;
+  try {
+    return await addKey(context, config, instance, flags);
+  } finally {
+    unhush();
+  }
+}
+
+async function addKey(
+  context: CommandContext,
+  config: LoadedConfig,
+  instance: string,
+  flags: AddFlags,
+): Promise<number> {
   if (flags.check === true) return keyCheck(context, instance, flags.file);
   const what = flags.token ? 'access token' : 'key';
   const workspace = await openWorkspace(context, {

@@ -1,12 +1,47 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { openHouse } from './house.ts';
 import { copyProduct, type Product } from './product.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
 const PASSPHRASE = 'canary-Wq8zLp3';
 const CTRL_T = '\u0014';
+
+describe.skipIf(!hasTerminal())('a secret that is pasted before anybody asks for it', () => {
+  let product: Product;
+  beforeAll(() => {
+    product = copyProduct({ cheapVault: true });
+  });
+  afterAll(() => product.remove());
+
+  test('is not shown, and is there for the prompt', async ({ expect, onTestFinished }) => {
+    const house = await openHouse(product);
+    onTestFinished(() => house.close());
+    const passphrase = readFileSync(house.env['LIFEBOAT_PASSPHRASE_FILE'] ?? '', 'utf8');
+    // The vault opens when the test says so.
+    const pipe = join(house.folder, 'passphrase-pipe');
+    execFileSync('mkfifo', ['-m', '600', pipe]);
+    const env = { ...house.env, LIFEBOAT_PASSPHRASE_FILE: pipe };
+    const screen = personAt(openTerminal(product, { env }, ['keys', 'add', 'orders', '--token']), expect);
+    try {
+      const asked = await open(pipe, 'w');
+      screen.type(`canary-token-that-is-pasted${KEYS.enter}`);
+      await asked.writeFile(passphrase);
+      await asked.close();
+      await screen.shows('the access token of orders is stored');
+      await screen.shows('rc=0');
+      await screen.shows('$ after');
+      expect(screen.bytes()).not.toContain('canary');
+      expect(screen.bytes()).toMatch(/ echo /u);
+    } finally {
+      await screen.close();
+    }
+  });
+});
 
 describe.skipIf(!hasTerminal())('the passphrase of a vault', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
