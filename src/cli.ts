@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+
 /*
  * The way in. It stays tiny and imports nothing that an old Node cannot load, so that an old Node can say what it needs;
  * everything else is loaded after that check.
@@ -13,10 +14,6 @@ if (major < 24) {
 } else {
   // A reader that has gone away (`| head`, a closed terminal) must not end a recovery in the middle.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  const { enableCompileCache } = await import('node:module');
-  enableCompileCache();
-  const { leave, main } = await import('./cli/main.ts');
-  const exitCode = await main(process.argv.slice(2));
-  // What was printed goes out first; after that nothing may keep the process, neither a keychain nor a folder that never answers.
-  process.stdout.write('', () => process.stderr.write('', () => leave(exitCode)));
+  const { start } = await import('./cli/start.ts');
+  await start(process.argv.slice(2));
 }

@@ -17,7 +17,6 @@ import {
 
 const FILES = readSourceFiles();
 const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-  readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
 };
 
@@ -132,10 +131,9 @@ describe('files', () => {
       reached.add(path);
       for (const { target } of file.imports) visit(target);
     };
-    // The build names its way in, and what it puts in the place of a package.
-    const named = Object.values(PACKAGE.scripts)
-      .join(' ')
-      .matchAll(/[\w./-]*\bsrc\/[\w./-]+\.tsx?/g);
+    // The build names its ways in.
+    const build = readFileSync(join(ROOT, 'build/build.ts'), 'utf8');
+    const named = build.matchAll(/(?<=entryPoints: \[')src\/[\w./-]+\.tsx?/g);
     for (const [path] of named) visit(normalize(path));
     expect(FILES.map((file) => file.path).filter((path) => !reached.has(path))).toEqual([]);
   });

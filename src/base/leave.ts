@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { flushCompileCache } from 'node:module';
 
 const SHELL = '/bin/sh';
 
@@ -14,6 +13,5 @@ export function leave(exitCode: number): void {
   const canBecome = process.execve !== undefined && process.platform !== 'win32' && existsSync(SHELL);
   if (!canBecome) process.exit(exitCode);
   process.emit('exit', exitCode);
-  flushCompileCache();
   process.execve?.(SHELL, ['sh', '-c', `exit ${exitCode}`], {});
 }

@@ -1,23 +1,23 @@
 import { EXIT } from '../base/errors.ts';
+import { canDraw } from '../plain/terminal.ts';
+import { firstFrame, GIVE_SCREEN_BACK } from '../tui/first-frame.ts';
 import type { CommandContext } from './context.ts';
 
 /** Flags with which a run does not take the screen. */
 const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--help', '-h']);
 
 /**
- * Paints the first frame of the screen before anything heavy is loaded, when the command line is one that will take the screen. Gives
- * the function that gives the screen back, for the case that the UI never comes up.
+ * Paints the first frame of the screen before anything heavy is loaded. Gives the function that gives the screen back, for the case
+ * that the UI never comes up; undefined when the command line is none that takes the screen.
  */
-export async function paintEarly(
+export function paintEarly(
   argv: readonly string[],
   context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>,
-): Promise<() => void> {
-  const { canDraw } = await import('../plain/terminal.ts');
+): (() => void) | undefined {
   const [command] = argv;
   const takesScreen =
     (command === 'run' || command === 'resume') && !argv.some((arg) => WITHOUT_SCREEN.has(arg));
-  if (!takesScreen || !canDraw(context) || asksPassphrase(context.env)) return () => undefined;
-  const { firstFrame, GIVE_SCREEN_BACK } = await import('../tui/first-frame.ts');
+  if (!takesScreen || !canDraw(context) || asksPassphrase(context.env)) return undefined;
   const { columns = 80, rows = 24 } = context.stdout;
   onSignalAlone(() => {
     context.stdout.write(GIVE_SCREEN_BACK);
@@ -26,8 +26,6 @@ export async function paintEarly(
   context.stdout.write(
     firstFrame({ columns, rows, env: context.env, title: titleOf(argv), instance: instanceOf(argv) }),
   );
-  // The UI loads while the key store and the journal are waited for; should it fail to, whoever needs it hears of it.
-  import('../tui/show-run.tsx').catch(() => undefined);
   return () => void context.stdout.write(GIVE_SCREEN_BACK);
 }
 

@@ -1,40 +1,21 @@
-import packageJson from '../../package.json' with { type: 'json' };
-import { EXIT } from '../base/errors.ts';
-import { paintEarly } from './early-frame.ts';
-import { keepPrivate } from './keep-private.ts';
 import { printError } from './print-error.ts';
-import { keepOutputWhole } from './whole-output.ts';
-
-export { leave } from '../base/leave.ts';
 
 /**
- * Runs one command line and gives its exit code. Rejects never; what goes wrong is printed to stderr, also when not all of the result
- * could be written: then nothing that was to be done is undone, but a success is none.
+ * Runs one command line and gives its exit code. Rejects never; what goes wrong is printed to stderr. `giveScreenBack` is given when
+ * the first frame of the screen is painted already.
  */
-export async function main(argv: readonly string[]): Promise<number> {
-  const missing = keepOutputWhole(process.stdout);
-  const exitCode = await runCommand(argv);
-  await new Promise((resolve) => process.stdout.write('', resolve));
-  const why = missing();
-  if (why === undefined) return exitCode;
-  process.stderr.write(
-    `lifeboat: what was printed is not whole: ${why}\nhint: what was done is done and on record; print it again to another place\n`,
-  );
-  return exitCode === EXIT.closed ? EXIT.failed : exitCode;
-}
-
-async function runCommand(argv: readonly string[]): Promise<number> {
-  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-    process.stdout.write(`${packageJson.version}\n`);
-    return EXIT.closed;
-  }
-  keepPrivate();
-  const giveScreenBack = await paintEarly(argv, process);
+export async function main(
+  argv: readonly string[],
+  version: string,
+  giveScreenBack?: () => void,
+): Promise<number> {
+  // The UI loads while the key store and the journal are waited for; should it fail to, whoever needs it hears of it.
+  if (giveScreenBack !== undefined) import('../tui/show-run.tsx').catch(() => undefined);
   try {
     const { parse } = await import('./program.ts');
-    return await parse(argv, packageJson.version, giveScreenBack);
+    return await parse(argv, version, giveScreenBack);
   } catch (thrown) {
-    giveScreenBack();
+    giveScreenBack?.();
     return printError(thrown, process.stderr);
   }
 }

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readlinkSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
 import process from 'node:process';
 import xterm from '@xterm/headless';
 import { treeOf } from '../e2e/process-tree.ts';
@@ -56,7 +55,7 @@ function inTerminal(
   const child = spawn('script', ['-qefc', shell, '/dev/null'], {
     env: {
       PATH: process.env['PATH'] ?? '',
-      NODE_COMPILE_CACHE: join(product.folder, 'compiled'),
+      NODE_COMPILE_CACHE: product.compiled,
       TERM: 'xterm-256color',
       LANG: 'C.UTF-8',
       ...house.env,

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -22,8 +23,9 @@ const ROOT = resolve(import.meta.dirname, '../..');
 
 export interface Product {
   readonly cli: string;
-  /** For the compile cache, which would otherwise stay behind in the temporary folder. */
   readonly folder: string;
+  /** For the code that was compiled: all copies with the same content share it. */
+  readonly compiled: string;
   remove(): void;
 }
 
@@ -50,21 +52,25 @@ export function copyProduct(options: CopyOptions): Product {
   return {
     cli: join(folder, 'cli.js'),
     folder,
+    compiled: join(cache, 'lifeboat-compiled'),
     remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 
-/** Changes one constant of the build. */
+/** Changes one constant of the build, which is another build from then on. */
 function change(folder: string, constant: RegExp, into: string): void {
-  const paths = readdirSync(folder).map((name) => join(folder, name));
-  const changed = paths.filter((path) => {
-    if (!path.endsWith('.js')) return false;
-    const before = readFileSync(path, 'utf8');
-    const after = before.replace(constant, into);
-    if (after !== before) writeFileSync(path, after);
-    return after !== before;
-  });
-  if (changed.length !== 1) throw new Error(`${constant} was found in ${changed.length} files`);
+  const bundle = join(folder, 'main.cjs');
+  const changed = replaceOnce(bundle, constant, into);
+  const stamp = createHash('sha256').update(changed).digest('hex').slice(0, 16);
+  replaceOnce(join(folder, 'start.js'), /(?<=stamp:")\w{16}(?=")/, stamp);
+}
+
+function replaceOnce(path: string, pattern: RegExp, into: string): string {
+  const before = readFileSync(path, 'utf8');
+  const after = before.replace(pattern, into);
+  if (after === before) throw new Error(`${pattern} was not found in ${path}`);
+  writeFileSync(path, after);
+  return after;
 }
 
 /** The home of the one drill that was made with `--report FOLDER`. */
@@ -100,7 +106,7 @@ export function runProduct(
 ): Running {
   const [program = '', ...rest] = [...under, process.execPath, product.cli, ...args];
   const child = spawn(program, rest, {
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(product.folder, 'compiled'), ...env },
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: product.compiled, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -1,5 +1,4 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
 import xterm from '@xterm/headless';
@@ -64,7 +63,7 @@ export function openTerminal(
   const child = spawn('script', ['-qfec', shell, '/dev/null'], {
     env: {
       PATH: process.env['PATH'] ?? '',
-      NODE_COMPILE_CACHE: join(product.folder, 'compiled'),
+      NODE_COMPILE_CACHE: product.compiled,
       TERM: 'xterm-256color',
       LANG: 'C.UTF-8',
       ...house.env,

@@ -32,7 +32,8 @@ function placeOf(program: string, { onTestFinished }: Pick<TestContext, 'onTestF
   const cli = join(folder, 'careless.cjs');
   writeFileSync(cli, program);
   const env = { HOME: folder };
-  const start = () => runProduct({ cli, folder, remove: () => undefined }, [], env);
+  const start = () =>
+    runProduct({ cli, folder, compiled: join(folder, 'compiled'), remove: () => undefined }, [], env);
   return { folder, env, start };
 }
 

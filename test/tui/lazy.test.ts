@@ -1,5 +1,6 @@
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
+import { drawAtOnce } from '../../build/plugins.ts';
 
 /** The modules that come with an entry when it is loaded, and those that come later, when they are asked for. */
 async function loadedBy(entry: string) {
@@ -13,7 +14,7 @@ async function loadedBy(entry: string) {
     write: false,
     metafile: true,
     packages: 'bundle',
-    alias: { 'react-devtools-core': './src/tui/no-devtools.ts' },
+    plugins: [drawAtOnce],
     logLevel: 'error',
   });
   const { outputs } = metafile;

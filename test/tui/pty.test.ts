@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import xterm from '@xterm/headless';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { drawAtOnce } from '../../build/plugins.ts';
 import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
 
 /*
@@ -34,7 +35,7 @@ beforeAll(async () => {
     target: 'node24',
     outdir: folder,
     outExtension: { '.js': '.mjs' },
-    alias: { 'react-devtools-core': './src/tui/no-devtools.ts' },
+    plugins: [drawAtOnce],
     define: { 'process.env.NODE_ENV': '"production"' },
     banner: {
       js: "import{createRequire as nodeRequire}from'node:module';const require=nodeRequire(import.meta.url);",

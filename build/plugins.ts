@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Plugin } from 'esbuild';
+
+/**
+ * Makes Ink and its layout engine load without waiting, as a script must: Yoga's WebAssembly is instantiated at once instead of
+ * by a promise, and Ink's link to React's developer tools is left out. Fails when a new version of either looks different.
+ */
+export const drawAtOnce: Plugin = {
+  name: 'draw-at-once',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]yoga-layout[\\/]dist[\\/]src[\\/]index\.js$/ }, ({ path }) => ({
+      contents: yogaAtOnce(dirname(path)),
+      resolveDir: dirname(path),
+    }));
+    onLoad({ filter: /[\\/]yoga-wasm-base64-esm\.js$/ }, ({ path }) => ({
+      contents: replaceOnce(readFileSync(path, 'utf8'), WASM, '"data:application/octet-stream;base64,"'),
+    }));
+    onLoad({ filter: /[\\/]ink[\\/]build[\\/]reconciler\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll("process.env['DEV'] === 'true'", 'false'),
+    }));
+  },
+};
+
+const WASM = /"data:application\/octet-stream;base64,([\w+/=]+)"/;
+
+/** The module `yoga-layout` with the instance that Emscripten's hook asks for made at once. */
+function yogaAtOnce(folder: string): string {
+  const [, wasm] = WASM.exec(readFileSync(join(folder, '../binaries/yoga-wasm-base64-esm.js'), 'utf8')) ?? [];
+  if (wasm === undefined) throw new Error('yoga-layout carries its WebAssembly in another way');
+  return `
+    import loadYoga from '../binaries/yoga-wasm-base64-esm.js';
+    import wrapAssembly from './wrapAssembly.js';
+    const yoga = {
+      instantiateWasm(imports, done) {
+        const wasm = new WebAssembly.Module(Buffer.from('${wasm}', 'base64'));
+        const instance = new WebAssembly.Instance(wasm, imports);
+        done(instance);
+        return instance.exports;
+      },
+    };
+    loadYoga(yoga);
+    export default wrapAssembly(yoga);
+    export * from './generated/YGEnums.js';`;
+}
+
+function replaceOnce(text: string, pattern: RegExp, by: string): string {
+  if (!pattern.test(text))
+    throw new Error(`the build looks for ${pattern} in a package and does not find it`);
+  return text.replace(pattern, by);
+}

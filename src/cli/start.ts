@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { EXIT } from '../base/errors.ts';
+import { leave } from '../base/leave.ts';
+import { type Bundle, openBundle } from './code-cache.ts';
+import { paintEarly } from './early-frame.ts';
+import { keepPrivate } from './keep-private.ts';
+import { VERSION } from './version.ts';
+import { keepOutputWhole } from './whole-output.ts';
+
+/** Set by the build: it changes whenever the bundle of the commands does. There is none in a checkout that is run as it is. */
+declare const BUNDLE_STAMP: string | undefined;
+
+/**
+ * Does the little that must not wait for the commands to be loaded, which takes as long as starting Node: the version, what keeps this
+ * process private, the first frame of the screen. Then loads them and runs the command line; ends the process.
+ */
+export async function start(argv: readonly string[]): Promise<void> {
+  const missing = keepOutputWhole(process.stdout);
+  const [command = ''] = argv;
+  if (argv.length === 1 && (command === '--version' || command === '-V')) {
+    process.stdout.write(`${VERSION}\n`);
+    return end(EXIT.closed, missing);
+  }
+  keepPrivate();
+  const giveScreenBack = paintEarly(argv, process);
+  const bundle = await openCommands(command);
+  const exitCode = await bundle.exports.main(argv, VERSION, giveScreenBack);
+  await end(exitCode, missing, () => {
+    // Whatever was misspelt is no command whose code is needed again.
+    if (exitCode !== EXIT.usage) bundle.keep();
+  });
+}
+
+async function openCommands(command: string): Promise<Bundle<typeof import('./main.ts')>> {
+  if (typeof BUNDLE_STAMP === 'undefined')
+    return { exports: await import('./main.ts'), keep: () => undefined };
+  const file = join(import.meta.dirname, 'main.cjs');
+  return openBundle({ file, stamp: BUNDLE_STAMP, part: command, env: process.env });
+}
+
+/**
+ * Ends the process when all that was printed is out. After that nothing may keep it, neither a keychain nor a folder that never answers.
+ * When not all of the result could be written, nothing that was done is undone, but a success is none.
+ */
+async function end(
+  exitCode: number,
+  missing: () => string | undefined,
+  last: () => void = () => undefined,
+): Promise<void> {
+  await written(process.stdout);
+  const why = missing();
+  if (why !== undefined) {
+    process.stderr.write(
+      `lifeboat: what was printed is not whole: ${why}\nhint: what was done is done and on record; print it again to another place\n`,
+    );
+  }
+  await written(process.stderr);
+  last();
+  leave(why !== undefined && exitCode === EXIT.closed ? EXIT.failed : exitCode);
+}
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()));
+}

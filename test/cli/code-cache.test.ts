@@ -1,0 +1,85 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { openBundle } from '../../src/cli/code-cache.ts';
+
+describe('the code of a bundle', () => {
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'lifeboat-code-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    env = { NODE_COMPILE_CACHE: join(folder, 'cache') };
+  });
+
+  const open = ({ answer = 42, stamp = 'one', part = 'runs' } = {}) => {
+    const file = join(folder, 'main.cjs');
+    writeFileSync(file, `exports.answer = () => ${answer};`);
+    return openBundle<{ answer(): number }>({ file, stamp, part, env });
+  };
+  /** What a start keeps, as names and inodes: a file that is written again is another one. */
+  const keptBy = (bundle = open()) => {
+    bundle.keep();
+    const cache = env['NODE_COMPILE_CACHE'] ?? '';
+    return readdirSync(cache).map((name) => [name, statSync(join(cache, name)).ino]);
+  };
+  const onlyFile = () => join(folder, 'cache', readdirSync(join(folder, 'cache'))[0] ?? '');
+
+  it('is kept by the first start and used by the second', () => {
+    const first = keptBy();
+    expect(first).toHaveLength(1);
+    expect(statSync(join(folder, 'cache')).mode & 0o777).toBe(0o700);
+    const second = open();
+    expect(second.exports.answer()).toBe(42);
+    expect(keptBy(second)).toEqual(first);
+  });
+
+  it('is another for another content, though it were as long', () => {
+    keptBy();
+    const other = open({ answer: 43, stamp: 'two' });
+    expect(other.exports.answer()).toBe(43);
+    expect(keptBy(other)).toHaveLength(2);
+  });
+
+  it.each([
+    ['cut', (bytes: Buffer) => bytes.subarray(0, 100)],
+    [
+      'changed in a byte',
+      (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -1), Buffer.of((bytes.at(-1) ?? 0) ^ 1)]),
+    ],
+    ['emptied', () => Buffer.alloc(0)],
+  ])('is compiled anew when it was %s', (_, damage) => {
+    const before = keptBy();
+    writeFileSync(onlyFile(), damage(readFileSync(onlyFile())));
+    const bundle = open();
+    expect(bundle.exports.answer()).toBe(42);
+    expect(keptBy(bundle)).not.toEqual(before);
+  });
+
+  it('is neither read nor written where others can write', () => {
+    const before = keptBy();
+    writeFileSync(onlyFile(), 'planted');
+    chmodSync(join(folder, 'cache'), 0o777);
+    const bundle = open();
+    expect(bundle.exports.answer()).toBe(42);
+    expect(keptBy(bundle)).toEqual(before);
+    expect(readFileSync(onlyFile(), 'utf8')).toBe('planted');
+  });
+
+  it('is not kept where nothing can be written, and nobody hears of it', () => {
+    env = { NODE_COMPILE_CACHE: '/dev/null/cache' };
+    const bundle = open();
+    bundle.keep();
+    expect(bundle.exports.answer()).toBe(42);
+  });
+
+  it('is not kept for what is no command, nor where Node is told to keep none', () => {
+    open({ part: '../runs' }).keep();
+    open({ part: '' }).keep();
+    env = { ...env, NODE_DISABLE_COMPILE_CACHE: '1' };
+    open().keep();
+    expect(readdirSync(folder)).toEqual(['main.cjs']);
+  });
+});
