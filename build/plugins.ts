@@ -22,6 +22,35 @@ export const drawAtOnce: Plugin = {
   },
 };
 
+/**
+ * Leaves out what costs every start and serves nobody: the translations of zod's messages, and what `string-width` knows
+ * characters by, 40 ms of building, until a text is not plain ASCII.
+ */
+export const startLazily: Plugin = {
+  name: 'start-lazily',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: `export { default as en } from './en.js';`,
+    }));
+    onLoad({ filter: /[\\/]string-width[\\/]index\.js$/ }, ({ path }) => ({
+      contents: lateExpressions(readFileSync(path, 'utf8')),
+    }));
+  },
+};
+
+/** Makes each regular expression of a module, and its segmenter, a function that builds it once, when it is used. */
+function lateExpressions(text: string): string {
+  const made = [...text.matchAll(/^const (\w+Regex|segmenter) = (.+);$/gm)];
+  if (made.length === 0) throw new Error('string-width builds its regular expressions in another way');
+  let late = text;
+  for (const [, name = ''] of made) {
+    late = late
+      .replace(new RegExp(`^const ${name} = (.+);$`, 'm'), `const ${name} = late(() => $1);`)
+      .replace(new RegExp(`(?<!const )\\b${name}\\b`, 'g'), `${name}()`);
+  }
+  return `${late}\nfunction late(make) { let made; return () => (made ??= make()); }\n`;
+}
+
 const WASM = /"data:application\/octet-stream;base64,([\w+/=]+)"/;
 
 /** The module `yoga-layout` with the instance that Emscripten's hook asks for made at once. */

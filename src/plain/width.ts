@@ -19,7 +19,7 @@ export function cutStart(text: string, width: number, ellipsis = '…'): string 
   const mark = cells(ellipsis) <= width ? ellipsis : '';
   const room = width - cells(mark);
   const kept: string[] = [];
-  for (const { segment } of [...graphemes.segment(text)].reverse()) {
+  for (const { segment } of [...graphemesOf(text)].reverse()) {
     if (cells([segment, ...kept].join('')) > room) break;
     kept.unshift(segment);
   }
@@ -32,7 +32,7 @@ export function cutStart(text: string, width: number, ellipsis = '…'): string 
  */
 export function splitAt(text: string, width: number, least: 0 | 1 = 0): [head: string, rest: string] {
   let used = 0;
-  for (const { segment, index } of graphemes.segment(text)) {
+  for (const { segment, index } of graphemesOf(text)) {
     const wide = cells(segment);
     if (used + wide > width) {
       const end = index === 0 && least === 1 ? lengthThatFits(segment, width) : index;
@@ -54,4 +54,10 @@ function lengthThatFits(grapheme: string, width: number): number {
   return head.length;
 }
 
-const graphemes = new Intl.Segmenter();
+/** Made when it is needed: that takes longer than most commands have to print. */
+let graphemes: Intl.Segmenter | undefined;
+
+function graphemesOf(text: string): Intl.Segments {
+  graphemes ??= new Intl.Segmenter();
+  return graphemes.segment(text);
+}
