@@ -24,11 +24,9 @@ export async function start(argv: readonly string[]): Promise<void> {
   keepPrivate();
   const giveScreenBack = paintEarly(argv, process);
   const bundle = await openCommands(command);
-  const exitCode = await bundle.exports.main(argv, VERSION, giveScreenBack);
-  await end(exitCode, missing, () => {
-    // Whatever was misspelt is no command whose code is needed again.
-    if (exitCode !== EXIT.usage) bundle.keep();
-  });
+  // Also of a command that a signal ends; whatever was misspelt is no command whose code is needed again.
+  process.once('exit', (code) => code === EXIT.usage || bundle.keep());
+  await end(await bundle.exports.main(argv, VERSION, giveScreenBack), missing);
 }
 
 async function openCommands(command: string): Promise<Bundle<typeof import('./main.ts')>> {
@@ -42,11 +40,7 @@ async function openCommands(command: string): Promise<Bundle<typeof import('./ma
  * Ends the process when all that was printed is out. After that nothing may keep it, neither a keychain nor a folder that never answers.
  * When not all of the result could be written, nothing that was done is undone, but a success is none.
  */
-async function end(
-  exitCode: number,
-  missing: () => string | undefined,
-  last: () => void = () => undefined,
-): Promise<void> {
+async function end(exitCode: number, missing: () => string | undefined): Promise<void> {
   await written(process.stdout);
   const why = missing();
   if (why !== undefined) {
@@ -55,7 +49,6 @@ async function end(
     );
   }
   await written(process.stderr);
-  last();
   leave(why !== undefined && exitCode === EXIT.closed ? EXIT.failed : exitCode);
 }
 
