@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { copyProduct } from '../e2e/product.ts';
+import { builtProduct } from '../e2e/product.ts';
 import { hasTerminal } from '../e2e/terminal.ts';
 import { closeDatabases } from './database.ts';
 import { planOf, type Wish } from './plan.ts';
@@ -58,7 +58,7 @@ const LEASE_MS = 3_000;
 /** What a sample is for is said by its points; a moment is slow, and mostly falls where a point is. */
 const SAMPLED_MOMENTS = 16;
 
-const product = copyProduct({ cheapVault: true, leaseMs: LEASE_MS });
+const product = builtProduct({ cheapVault: true, leaseMs: LEASE_MS });
 const began = performance.now();
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
@@ -70,7 +70,6 @@ try {
   else report(await sweep(product, tasks, seedNumber(), tell, stop.signal));
 } finally {
   await closeDatabases();
-  product.remove();
 }
 
 function wishOf(): Wish {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { sealedVictim } from '../audit/sealed-victim.ts';
 import { sweepTamperings, type TamperingFigures } from '../audit/tampering-sweep.ts';
-import { copyProduct } from '../e2e/product.ts';
+import { builtProduct } from '../e2e/product.ts';
 import { type Figures, type Kind, sweepImages } from '../store/disk/images.ts';
 import { canTrace, type Recording, recordRotation, recordWriter } from '../store/disk/record.ts';
 
@@ -28,35 +28,29 @@ if (!canTrace()) {
 }
 
 const began = performance.now();
-const product = copyProduct({ cheapVault: true });
-try {
-  const recordings: readonly (readonly [string, Recording])[] = [
-    ['writer', recordWriter([20, 290])],
-    ['rotation', await recordRotation(product)],
-  ];
-  const all: (readonly [string, Figures])[] = [];
-  for (const [name, recording] of recordings) {
-    const half = Math.ceil(count / 2);
-    const counts = {
-      prefix: 'all',
-      torn: 'all',
-      'power cut': half,
-      'lying disk': Math.ceil(half / 10),
-    } as const;
-    all.push([name, await sweepImages(recording, { seed, counts, onImage: (done) => tell(name, done) })]);
-  }
-  for (const [, { problems }] of all)
-    for (const problem of problems) process.stderr.write(`BROKEN: ${problem}\n`);
-  process.stdout.write(
-    `${tableOf(all)}\nseed ${seed}; ${Math.round((performance.now() - began) / 1000)} s\n`,
-  );
-  const tampered = await tamperings();
-  for (const one of tampered.missed) process.stderr.write(`MISSED: ${one}\n`);
-  process.stdout.write(`${tamperingTable(tampered)}\n`);
-  if (tampered.missed.length > 0 || all.some(([, { problems }]) => problems.length > 0)) process.exitCode = 1;
-} finally {
-  product.remove();
+const product = builtProduct({ cheapVault: true });
+const recordings: readonly (readonly [string, Recording])[] = [
+  ['writer', recordWriter([20, 290])],
+  ['rotation', await recordRotation(product)],
+];
+const all: (readonly [string, Figures])[] = [];
+for (const [name, recording] of recordings) {
+  const half = Math.ceil(count / 2);
+  const counts = {
+    prefix: 'all',
+    torn: 'all',
+    'power cut': half,
+    'lying disk': Math.ceil(half / 10),
+  } as const;
+  all.push([name, await sweepImages(recording, { seed, counts, onImage: (done) => tell(name, done) })]);
 }
+for (const [, { problems }] of all)
+  for (const problem of problems) process.stderr.write(`BROKEN: ${problem}\n`);
+process.stdout.write(`${tableOf(all)}\nseed ${seed}; ${Math.round((performance.now() - began) / 1000)} s\n`);
+const tampered = await tamperings();
+for (const one of tampered.missed) process.stderr.write(`MISSED: ${one}\n`);
+process.stdout.write(`${tamperingTable(tampered)}\n`);
+if (tampered.missed.length > 0 || all.some(([, { problems }]) => problems.length > 0)) process.exitCode = 1;
 
 async function tamperings(): Promise<TamperingFigures> {
   const victim = await sealedVictim();

@@ -1,18 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { describe, type TestContext, test } from 'vitest';
 import { withApprovals } from './approval-house.ts';
 import { openHouse, ROTATE } from './house.ts';
-import { copyProduct, type Product } from './product.ts';
+import { builtProduct } from './product.ts';
 import { changes, typesOf } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from './terminal.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real terminal', () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product.remove());
+  const product = builtProduct({ cheapVault: true });
 
   async function sitDown(context: TestContext) {
     const terminals: Terminal[] = [];

@@ -4,9 +4,9 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { chunk, head, LAST_CHUNK, SHAPED, startDownloadServer } from '../service/download-server.ts';
-import { copyProduct, type Product, runProduct } from './product.ts';
+import { builtProduct, runProduct } from './product.ts';
 
 const SHA256 = createHash('sha256').update(SHAPED).digest('hex');
 const LENGTH = String(SHAPED.length);
@@ -16,11 +16,7 @@ const GZIP = gzipSync('a database in the clear');
 const PLAIN = gzipSync(SHAPED);
 const IN_CHUNKS = { 'transfer-encoding': 'chunked' };
 
-let product: Product;
-beforeAll(() => {
-  product = copyProduct({ cheapVault: true });
-});
-afterAll(() => product.remove());
+const product = builtProduct({ cheapVault: true });
 
 /** What the body of every download is: written whole, or by hand. */
 type Body = (socket: Socket) => void;

@@ -1,14 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { copyProduct, type Product, runProduct } from './product.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { builtProduct, runProduct } from './product.ts';
 
-let product: Product;
-beforeAll(() => {
-  product = copyProduct({ cheapVault: true });
-});
-afterAll(() => product.remove());
+const product = builtProduct({ cheapVault: true });
 
 describe('a drill in which something goes wrong', () => {
   test.each(['lost-answers', 'half-answers', 'skewed-clock', 'cut-download'])(

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { openMachine } from './machine.ts';
-import { copyProduct, type Product } from './product.ts';
+import { builtProduct } from './product.ts';
 import { hasTerminal, KEYS, openTerminal, type Terminal } from './terminal.ts';
 
 /** How long a chapter may stand still before nobody is believed to be at the keys. */
@@ -12,11 +12,7 @@ const ASKS = /── Enter \w|press Enter when the team is ready/u;
 const MOST_KEYS = 60;
 
 describe.runIf(hasTerminal())('the whole story of a drill on the screen', { timeout: 400_000 }, () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product.remove());
+  const product = builtProduct({ cheapVault: true });
 
   test('every chapter can be answered, typed into and closed, and the last one ends it', async (context) => {
     const { expect } = context;

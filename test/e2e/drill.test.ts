@@ -16,7 +16,7 @@ import { z } from 'zod';
 import { Report } from '../../src/report/model/model.ts';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
 import { isRunning, type SeenProcess, watchTree } from './process-tree.ts';
-import { copyProduct, drillBelow, type Ended, type Product, runProduct } from './product.ts';
+import { builtProduct, drillBelow, type Ended, runProduct } from './product.ts';
 import { hasTerminal, openTerminal, personAt } from './terminal.ts';
 
 const isLinux = existsSync('/proc/self/stat');
@@ -33,7 +33,7 @@ describe.skipIf(!isLinux)('a drill', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
   const temporary = join(folder, 'tmp');
   const reports = join(folder, 'report');
-  let product: Product;
+  const product = builtProduct({ cheapVault: false });
   let killed: Watched;
   let left: readonly string[] = [];
   let proven: Watched;
@@ -42,14 +42,12 @@ describe.skipIf(!isLinux)('a drill', () => {
     // PostgreSQL, which refuses to run as root, gets a user of its own there; it must be able to walk in.
     mkdirSync(temporary);
     for (const path of [folder, temporary]) chmodSync(path, 0o755);
-    product = copyProduct({ cheapVault: false });
     killed = await drill(join(folder, 'killed'), { signal: 'SIGKILL', at: 'step 2/' });
     left = readdirSync(temporary);
     proven = await drill(reports);
   }, 120_000);
 
   afterAll(() => {
-    product.remove();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 

@@ -1,15 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Lab, startLab } from '../../src/lab/lab.ts';
-import { copyProduct, type Product, runProduct } from './product.ts';
+import { builtProduct, runProduct } from './product.ts';
 
-let product: Product;
-beforeAll(() => {
-  product = copyProduct({ cheapVault: true });
-});
-afterAll(() => product.remove());
+const product = builtProduct({ cheapVault: true });
 
 describe.each([61, 62] as const)(
   'every endpoint from the command line, on the lab in revision %s',

@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, type TestContext } from 'vitest';
+import type { TestContext } from 'vitest';
 import type { Query } from '../../src/lab/engine/engine.ts';
 import { type Lab, type LabOptions, startLab } from '../../src/lab/lab.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { PROJECTIONS } from '../../src/store/projections/all.ts';
 import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
-import { copyProduct, type Ended, type Product, type Running, runProduct } from './product.ts';
+import { builtProduct, type Ended, type Product, type Running, runProduct } from './product.ts';
 
 /** A lab with applications, and somebody's machine that has its config and its keys. */
 export interface LabHouse {
@@ -36,15 +36,8 @@ export function useLabs(): (
   context: Pick<TestContext, 'onTestFinished'>,
   options?: LabHouseOptions,
 ) => Promise<LabHouse> {
-  let product: Product | undefined;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product?.remove());
-  return (context, options) => {
-    if (product === undefined) throw new Error('labs are opened inside tests');
-    return openLabHouse(product, context, options);
-  };
+  const product = builtProduct({ cheapVault: true });
+  return (context, options) => openLabHouse(product, context, options);
 }
 
 async function openLabHouse(

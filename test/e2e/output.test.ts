@@ -1,18 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { openMachine } from './machine.ts';
-import { copyProduct, type Product } from './product.ts';
+import { builtProduct } from './product.ts';
 
 /** A device on which every write finds the disk full (full(4)). */
 const FULL = '/dev/full';
 
 describe('what a command prints', () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product.remove());
+  const product = builtProduct({ cheapVault: true });
 
   test.runIf(existsSync(FULL)).for(['--version', '--help', 'lab --help'])(
     'on a full disk is no success: %s',

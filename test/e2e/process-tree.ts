@@ -17,8 +17,16 @@ export interface Watch {
 /** Looks at a process and everything below it every few milliseconds, until stopped. */
 export function watchTree(root: number): Watch {
   const seen = new Map<string, SeenProcess>();
+  let strangers: ReadonlySet<number> = new Set();
   const look = () => {
-    for (const pid of treeOf(root)) {
+    const pids = allPids();
+    const tree = treeOf(
+      root,
+      pids.filter((pid) => !strangers.has(pid)),
+    );
+    // Nothing gets into a tree but by being born there, so what was outside is not looked at again for as long as it lives.
+    strangers = new Set(pids.filter((pid) => !tree.includes(pid)));
+    for (const pid of tree) {
       const process = { pid, cmdline: read(pid, 'cmdline'), environ: read(pid, 'environ') };
       seen.set(JSON.stringify(process), process);
     }
@@ -35,16 +43,19 @@ export function isRunning(pid: number): boolean {
 }
 
 /** A process and everything below it, at this moment. */
-export function treeOf(root: number): number[] {
+export function treeOf(root: number, among: readonly number[] = allPids()): number[] {
   const children = new Map<number, number[]>();
-  for (const name of readdirSync('/proc')) {
-    const pid = Number(name);
-    const parent = Number.isInteger(pid) ? statOf(pid)?.parent : undefined;
+  for (const pid of among) {
+    const parent = statOf(pid)?.parent;
     if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), pid]);
   }
   const tree = [root];
   for (const pid of tree) tree.push(...(children.get(pid) ?? []));
   return tree;
+}
+
+function allPids(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }
 
 /** proc(5): the name in parentheses may itself hold any character. */

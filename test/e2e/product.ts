@@ -2,31 +2,39 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 
 /*
- * The product as it ships: the files that `npm run build` made, run by the same Node as the tests. Each test process uses
- * a copy of its own, so that a build in between does not take the program away under its feet.
+ * The product as it ships: the files that `npm run build` made, run by the same Node as the tests. They run a
+ * copy, so that a build in between does not take the program away under their feet.
  */
 
 const ROOT = resolve(import.meta.dirname, '../..');
+
+const COPIES = 'lifeboat-e2e-';
+
+/** Copies that nobody has asked for in so long are of builds that are gone. */
+const KEPT_MS = 24 * 60 * 60_000;
 
 export interface Product {
   readonly cli: string;
   readonly folder: string;
   /** For the code that was compiled: all copies with the same content share it. */
   readonly compiled: string;
-  remove(): void;
 }
 
 export interface CopyOptions {
@@ -36,25 +44,56 @@ export interface CopyOptions {
 }
 
 /**
- * Copies the build below the checkout, where it finds its packages and runbooks. With `cheapVault` the copy writes its vault with
- * the least work factor: scrypt, made to be slow, would be nine tenths of the time of every test. With `leaseMs` nobody waits for the end of a
- * lease for longer. Nothing else differs.
+ * Gives the copy of the build, below the checkout, where it finds its packages and runbooks. With `cheapVault` it
+ * writes its vault with the least work factor: scrypt, made to be slow, would be nine tenths of the time of every
+ * test. With `leaseMs` nobody waits for the end of a lease for longer. Nothing else differs. All who ask for the
+ * same of one build share a copy: it stays, so that Node compiles its files once and not for each file of tests.
+ * Throws when there is no build.
  */
-export function copyProduct(options: CopyOptions): Product {
+export function builtProduct(options: CopyOptions): Product {
   const from = resolve(ROOT, process.env['LIFEBOAT_DIST'] ?? 'dist');
   if (!existsSync(join(from, 'cli.js'))) throw new Error('there is no build: `npm run build` first');
   const cache = join(ROOT, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, 'lifeboat-e2e-'));
-  cpSync(from, folder, { recursive: true });
-  if (options.cheapVault) change(folder, /WORK_FACTOR ?= ?17/, 'WORK_FACTOR=1');
-  if (options.leaseMs !== undefined) change(folder, /\bTTL ?= ?15e3/, `TTL=${options.leaseMs}`);
-  return {
-    cli: join(folder, 'cli.js'),
-    folder,
-    compiled: join(cache, 'lifeboat-compiled'),
-    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
-  };
+  const folder = join(cache, `${COPIES}${digestOf(from, options)}`);
+  if (!existsSync(folder)) {
+    removeOld(cache);
+    makeCopy(from, folder, options);
+  }
+  const now = new Date();
+  utimesSync(folder, now, now);
+  return { cli: join(folder, 'cli.js'), folder, compiled: join(cache, 'lifeboat-compiled') };
+}
+
+function digestOf(from: string, options: CopyOptions): string {
+  const digest = createHash('sha256').update(JSON.stringify(options));
+  for (const name of readdirSync(from).toSorted()) digest.update(name).update(readFileSync(join(from, name)));
+  return digest.digest('hex').slice(0, 16);
+}
+
+/** Appears whole or not at all. Of two who make it at once, one gives way. */
+function makeCopy(from: string, folder: string, { cheapVault, leaseMs }: CopyOptions): void {
+  const making = mkdtempSync(`${folder}.`);
+  cpSync(from, making, { recursive: true });
+  if (cheapVault) change(making, /WORK_FACTOR ?= ?17/, 'WORK_FACTOR=1');
+  if (leaseMs !== undefined) change(making, /\bTTL ?= ?15e3/, `TTL=${leaseMs}`);
+  // Another user may run it, as one may run what is installed.
+  chmodSync(making, 0o755);
+  try {
+    renameSync(making, folder);
+  } catch (thrown) {
+    rmSync(making, { recursive: true });
+    if (!existsSync(folder)) throw thrown;
+  }
+}
+
+function removeOld(cache: string): void {
+  for (const name of readdirSync(cache)) {
+    const path = join(cache, name);
+    const used = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (name.startsWith(COPIES) && used < Date.now() - KEPT_MS)
+      rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+  }
 }
 
 /** Changes one constant of the build, which is another build from then on. */

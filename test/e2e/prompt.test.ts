@@ -4,19 +4,14 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { openHouse } from './house.ts';
-import { copyProduct, type Product } from './product.ts';
+import { builtProduct } from './product.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
 const PASSPHRASE = 'canary-Wq8zLp3';
 const CTRL_T = '\u0014';
 
 describe.skipIf(!hasTerminal())('a secret that is pasted before anybody asks for it', () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product.remove());
+  const product = builtProduct({ cheapVault: true });
 
   test('is not shown, and is there for the prompt', async ({ expect, onTestFinished }) => {
     const house = await openHouse(product);
@@ -45,13 +40,11 @@ describe.skipIf(!hasTerminal())('a secret that is pasted before anybody asks for
 
 describe.skipIf(!hasTerminal())('the passphrase of a vault', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
-  let product: Product;
+  const product = builtProduct({ cheapVault: true });
   beforeAll(() => {
     mkdirSync(join(folder, 'home'));
-    product = copyProduct({ cheapVault: true });
   });
   afterAll(() => {
-    product.remove();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 

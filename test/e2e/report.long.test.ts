@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Comparison } from '../../src/report/comparison.ts';
 import { Report } from '../../src/report/model/model.ts';
 import { readHtml } from '../report/html-words.ts';
-import { copyProduct, drillBelow, type Ended, type Product, runProduct } from './product.ts';
+import { builtProduct, drillBelow, type Ended, runProduct } from './product.ts';
 
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
@@ -15,7 +15,7 @@ describe('reports of real runs', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
   let home = '';
   let printed = '';
-  let product: Product;
+  const product = builtProduct({ cheapVault: false });
   let ids: readonly string[] = [];
 
   beforeAll(async () => {
@@ -23,7 +23,6 @@ describe('reports of real runs', () => {
     mkdirSync(temporary);
     // PostgreSQL, which refuses to run as root, gets a user of its own there; it must be able to walk in.
     for (const path of [folder, temporary]) chmodSync(path, 0o755);
-    product = copyProduct({ cheapVault: false });
     const reports = join(folder, 'drill');
     const env = { TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'home') };
     const ended = await lifeboat(env, 'drill', '--auto', '--report', reports);
@@ -38,7 +37,6 @@ describe('reports of real runs', () => {
   }, 180_000);
 
   afterAll(() => {
-    product.remove();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 

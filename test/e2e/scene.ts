@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, type TestContext } from 'vitest';
+import type { TestContext } from 'vitest';
 import type { Entry } from '../../src/store/journal.ts';
 import type { ForeignServer } from './foreign/server.ts';
 import { type House, type HouseOptions, openHouse } from './house.ts';
-import { type CopyOptions, copyProduct, type Product } from './product.ts';
+import { builtProduct, type CopyOptions } from './product.ts';
 
 /** Gives every test of a file houses with the same copy of the product; they are gone when the test has finished. */
 export function useHouses(
   options: CopyOptions = { cheapVault: true },
 ): (context: Pick<TestContext, 'onTestFinished'>, house?: HouseOptions) => Promise<House> {
-  let product: Product | undefined;
-  beforeAll(() => {
-    product = copyProduct(options);
-  });
-  afterAll(() => product?.remove());
+  const product = builtProduct(options);
   return async (context, house) => {
-    if (product === undefined) throw new Error('houses are opened inside tests');
     const opened = await openHouse(product, house);
     context.onTestFinished(() => opened.close());
     return opened;

@@ -1,21 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { describe, type TestContext, test } from 'vitest';
 import { openMachine } from './machine.ts';
 import { isRunning, treeOf } from './process-tree.ts';
-import { copyProduct, type Product, type Running } from './product.ts';
+import { builtProduct, type Running } from './product.ts';
 import { hasTerminal, openTerminal, personAt } from './terminal.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const CTRL_C = '\u0003';
 
 describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product.remove());
+  const product = builtProduct({ cheapVault: true });
 
   function machine(context: Pick<TestContext, 'onTestFinished'>) {
     const place = openMachine(product, context);

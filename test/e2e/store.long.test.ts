@@ -4,19 +4,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { canTrace } from '../crash/strace.ts';
 import { addressOf, type Servers, startServers } from '../team/servers.ts';
 import { CANARIES, type House, openHouse } from './house.ts';
-import { copyProduct, type Product } from './product.ts';
+import { builtProduct } from './product.ts';
 
-let product: Product;
+const product = builtProduct({ cheapVault: true, leaseMs: 3_000 });
 let servers: Servers;
 let made = 0;
 beforeAll(async () => {
-  product = copyProduct({ cheapVault: true, leaseMs: 3_000 });
   servers = await startServers();
 });
-afterAll(async () => {
-  await servers?.close();
-  product?.remove();
-});
+afterAll(() => servers?.close());
 
 async function freshAddress(): Promise<string> {
   made += 1;

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { afterAll, beforeAll, type TestContext } from 'vitest';
+import type { TestContext } from 'vitest';
 import { type ForeignCapi, type ForeignCapiOptions, startForeignCapi } from './foreign/capi.ts';
 import type { App, Land, ServiceInstance } from './foreign/capi-land.ts';
 import { CANARIES, type House, type HouseOptions, openHouse } from './house.ts';
 import { installTool } from './install-tool.ts';
-import { copyProduct, type Product } from './product.ts';
+import { builtProduct } from './product.ts';
 
 /** Words in binding parameters that must not show anywhere. */
 export const PARAMETER = 'role-secret-Wd7cKp3mTz';
@@ -37,13 +37,8 @@ export function useStrangers(): (
   context: Pick<TestContext, 'onTestFinished'>,
   options?: StrangeOptions,
 ) => Promise<StrangeHouse> {
-  let product: Product | undefined;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product?.remove());
+  const product = builtProduct({ cheapVault: true });
   return async ({ onTestFinished }, { service, ...options } = {}) => {
-    if (product === undefined) throw new Error('houses are opened inside tests');
     const house = await openHouse(product, { taskMs: 40, ...service });
     const capi = await startForeignCapi({ token: CANARIES.otherToken, ...options });
     onTestFinished(async () => {

@@ -109,7 +109,6 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
     for (const name of readdirSync(opened.home)) chownSync(join(opened.home, name), OTHER, OTHER);
     chmodSync(yard, 0o775);
     chmodSync(config, 0o664);
-    chmodSync(opened.product.folder, 0o755);
     const own = ['setpriv', `--reuid=${OTHER}`, `--regid=${OTHER}`, '--clear-groups'];
     const reads = spawnSync(own[0] ?? '', [
       ...own.slice(1),

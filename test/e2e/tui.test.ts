@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { describe, type TestContext, test } from 'vitest';
 import type { Trouble } from './foreign/call.ts';
 import { ANSWERED, CANARIES, type HouseOptions, openHouse, ROTATE } from './house.ts';
-import { copyProduct, type Product } from './product.ts';
+import { builtProduct } from './product.ts';
 import { changes, statesOf } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from './terminal.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real terminal', () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product.remove());
+  const product = builtProduct({ cheapVault: true });
 
   async function sitDown(context: TestContext, options: HouseOptions = {}) {
     const house = await openHouse(product, options);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXIT } from '../../src/base/errors.ts';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { builtProduct } from '../e2e/product.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 import type { Plan } from './director.ts';
 import type { Kind } from './kinds.ts';
@@ -11,16 +11,12 @@ import { exitsOf, wasInDoubt } from './verdict.ts';
 
 /* The product as it ships, in a process of its own, at some of the cells of the table; the rest is walked in one process. */
 
-let product: Product;
+const product = builtProduct({ cheapVault: true });
 let certificates: Certificates;
 beforeAll(() => {
-  product = copyProduct({ cheapVault: true });
   certificates = makeCertificates();
 });
-afterAll(() => {
-  product?.remove();
-  certificates?.remove();
-});
+afterAll(() => certificates?.remove());
 
 type Spot = Pick<Plan, 'fault' | 'route' | 'times'> & { readonly kind: Kind };
 

@@ -8,7 +8,7 @@ import { leafText } from '../../src/store/leaf.ts';
 import { CASES, type Flow, V0_CASES, walk } from '../e2e/flows.ts';
 import type { Call, Trouble } from '../e2e/foreign/call.ts';
 import { ANSWERED, CANARIES, type House, type HouseOptions, openHouse, ROTATE } from '../e2e/house.ts';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { builtProduct, type Product } from '../e2e/product.ts';
 
 /*
  * `node test/histories/record.ts RUNBOOK…`: walks runbooks with the built product against the foreign service, in several ways each, and
@@ -97,12 +97,8 @@ const RECOVERIES: readonly Ending[] = [...CASES, ...V0_CASES].flatMap((flow): En
 });
 
 const wanted = process.argv.slice(2);
-const product = copyProduct({ cheapVault: true });
-try {
-  for (const id of wanted) await recordRunbook(product, id);
-} finally {
-  product.remove();
-}
+const product = builtProduct({ cheapVault: true });
+for (const id of wanted) await recordRunbook(product, id);
 
 async function recordRunbook(from: Product, id: string): Promise<void> {
   const version = runbooks[id]?.version;

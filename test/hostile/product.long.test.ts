@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { type HouseOptions, openHouse } from '../e2e/house.ts';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { builtProduct } from '../e2e/product.ts';
 import { hasTerminal, openTerminal } from '../e2e/terminal.ts';
 import { actingIn, foreignIn } from './acting.ts';
 import { corpus, families } from './corpus.ts';
@@ -11,11 +11,7 @@ import { headersOf, hostileErrors, hostileWords, withHeaders } from './twist.ts'
 
 /* The whole product against a service that is hostile in everything it says, in a pipe and on a terminal. */
 
-let product: Product;
-beforeAll(() => {
-  product = copyProduct({ cheapVault: true });
-});
-afterAll(() => product.remove());
+const product = builtProduct({ cheapVault: true });
 
 const TEXTS = corpus().filter((text) => text.length < 5_000);
 /** One of each family. */

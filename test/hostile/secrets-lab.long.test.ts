@@ -8,11 +8,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { leaksIn, leaksInProcesses } from '../e2e/leaks.ts';
 import { openMachine } from '../e2e/machine.ts';
 import { watchTree } from '../e2e/process-tree.ts';
-import { copyProduct, drillBelow, type Product } from '../e2e/product.ts';
+import { builtProduct, drillBelow } from '../e2e/product.ts';
 import { count } from './figures.ts';
 import { piecesIn } from './pieces.ts';
 import { runIdsIn } from './run-ids.ts';
@@ -20,11 +20,7 @@ import { tapIn } from './tap.ts';
 import { watchOver } from './watched.ts';
 
 describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but where it belongs', () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product.remove());
+  const product = builtProduct({ cheapVault: true });
 
   /** A machine whose random numbers are written down. */
   function machine(context: Pick<TestContext, 'onTestFinished'>) {

@@ -32,8 +32,7 @@ function placeOf(program: string, { onTestFinished }: Pick<TestContext, 'onTestF
   const cli = join(folder, 'careless.cjs');
   writeFileSync(cli, program);
   const env = { HOME: folder };
-  const start = () =>
-    runProduct({ cli, folder, compiled: join(folder, 'compiled'), remove: () => undefined }, [], env);
+  const start = () => runProduct({ cli, folder, compiled: join(folder, 'compiled') }, [], env);
   return { folder, env, start };
 }
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { Report } from '../../src/report/model/model.ts';
 import type { Trouble } from '../e2e/foreign/call.ts';
 import { ANSWERED, type House, openHouse, ROTATE } from '../e2e/house.ts';
-import { copyProduct, type Product, type Running } from '../e2e/product.ts';
+import { builtProduct, type Running } from '../e2e/product.ts';
 import { describeWith } from '../keys/programs.ts';
 import { type FakedClock, fakeClock } from './faked-clock.ts';
 
@@ -23,11 +23,7 @@ const JUMPS = [
 ] as const;
 
 describeWith(['faketime'], 'a clock that is wrong', () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product?.remove());
+  const product = builtProduct({ cheapVault: true });
 
   interface Scene {
     readonly house: House;

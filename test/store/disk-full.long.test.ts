@@ -1,23 +1,19 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkLog } from '../../src/store/log/check-log.ts';
 import { homePlace } from '../../src/store/log/places/folder-place.ts';
 import { createSealer } from '../../src/store/log/sealer.ts';
 import { ANSWERED, type House, openHouse } from '../e2e/house.ts';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { builtProduct } from '../e2e/product.ts';
 import { allOf } from './contract/all-of.ts';
 import { canMount, goOnAfter } from './disk-trouble.ts';
 import { freshSigner } from './fresh-signer.ts';
 import { openIn, readIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 
-let product: Product;
-beforeAll(() => {
-  product = copyProduct({ cheapVault: true });
-});
-afterAll(() => product?.remove());
+const product = builtProduct({ cheapVault: true });
 
 const note = { stream: 'run/a', type: 'note', body: null } as const;
 const isChange = ({ method }: { readonly method: string }) => method !== 'GET';

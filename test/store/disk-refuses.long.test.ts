@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openHouse } from '../e2e/house.ts';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { builtProduct } from '../e2e/product.ts';
 import { describeWith } from '../keys/programs.ts';
 import { goOnAfter, type Refusal, rotateOn } from './disk-trouble.ts';
 
@@ -24,11 +24,7 @@ const REFUSALS: readonly Refusal[] = [
 ];
 
 describeWith(['strace'], 'a disk that is full or broken in the middle of a rotation', () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(() => product?.remove());
+  const product = builtProduct({ cheapVault: true });
 
   const named = REFUSALS.map((refusal) => ({ ...refusal, where: refusal.file ?? 'any file' }));
   test.for(named)(

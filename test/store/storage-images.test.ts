@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { builtProduct } from '../e2e/product.ts';
 import { describeWith } from '../keys/programs.ts';
 import { type ImageOptions, sweepImages } from './disk/images.ts';
 import { type Recording, recordRotation, recordWriter } from './disk/record.ts';
@@ -11,15 +11,12 @@ const few = (counts: Partial<ImageOptions['counts']>): ImageOptions => ({
 });
 
 describeWith(['strace'], 'what a disk may hold after a kill or a power cut', () => {
-  let product: Product;
   let writer: Recording;
   let rotation: Recording;
   beforeAll(async () => {
-    product = copyProduct({ cheapVault: true });
     writer = recordWriter([20, 290]);
-    rotation = await recordRotation(product);
+    rotation = await recordRotation(builtProduct({ cheapVault: true }));
   });
-  afterAll(() => product?.remove());
 
   test('the recording has the log written into the database and begun anew in the middle of it', () => {
     const places = writer.steps.flatMap((step) =>

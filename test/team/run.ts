@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { seedOf, spread } from '../crash/draw.ts';
-import { copyProduct } from '../e2e/product.ts';
+import { builtProduct } from '../e2e/product.ts';
 import { randomFrom } from '../random.ts';
 import { CASES, nameOf } from './cases.ts';
 import { LEASE_MS, type Outcome, tryCase } from './trial.ts';
@@ -29,7 +29,7 @@ if (values.list) for (const one of cases) process.stdout.write(`${nameOf(one)}\n
 else process.exitCode = await all();
 
 async function all(): Promise<number> {
-  const product = copyProduct({ cheapVault: true, leaseMs: LEASE_MS });
+  const product = builtProduct({ cheapVault: true, leaseMs: LEASE_MS });
   const outcomes: Outcome[] = [];
   const queue = [...cases];
   const work = async () => {
@@ -44,11 +44,7 @@ async function all(): Promise<number> {
       for (const problem of problems) process.stderr.write(`  ${problem}\n`);
     }
   };
-  try {
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-  } finally {
-    product.remove();
-  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
   const broken = outcomes.filter(({ problems }) => problems.length > 0);
   const overs = outcomes.flatMap(({ handOverMs }) => handOverMs ?? []).sort((a, b) => a - b);
   const hits = outcomes.filter(({ hit }) => hit).length;

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { expect, test } from 'vitest';
+import { builtProduct } from '../e2e/product.ts';
 import { CASES, nameOf } from './cases.ts';
 import { LEASE_MS, tryCase } from './trial.ts';
 
 /* One case of each blow, in states that are not alike; `npm run test:team` has all of them. */
 
-let product: Product;
-beforeAll(() => {
-  product = copyProduct({ cheapVault: true, leaseMs: LEASE_MS });
-});
-afterAll(() => product?.remove());
+const product = builtProduct({ cheapVault: true, leaseMs: LEASE_MS });
 
 test.for([
   'back-up-and-verify, sent, killed',
