@@ -10,6 +10,8 @@ export const settings = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
+  // A process for each file would load Vitest and half of the product three hundred times; no file leaves anything behind in its own.
+  isolate: false,
   // Most tests wait for processes of their own: leaving a core free, as is the default, would leave it idle.
   maxWorkers: Math.max(2, availableParallelism()),
   env: { TMPDIR: quickFolder() },
