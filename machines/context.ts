@@ -74,8 +74,15 @@ export const RunContext = z.object({
 });
 export type RunContext = z.infer<typeof RunContext>;
 
+/**
+ * Made once: XState begins every machine anew at each transition, without an input, and drops what is thrown.
+ * An error of its own each time would cost more than the transition.
+ */
+const NO_INPUT = new TypeError('a run begins with an input');
+
 /** A run before its first event. */
 export function begun({ input }: { readonly input: RunInput }): RunContext {
+  if (input === undefined) throw NO_INPUT;
   const { instance, target, reason, incidentAt, apps, mode, action, rehearsal, backup, time } = input;
   const task = { intents: 1, absences: 0 };
   return {
