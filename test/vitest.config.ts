@@ -12,8 +12,8 @@ export const settings = {
   pool: 'forks' as const,
   // A process for each file would load Vitest and half of the product three hundred times; no file leaves anything behind in its own.
   isolate: false,
-  // Most tests wait for processes of their own: leaving a core free, as is the default, would leave it idle.
-  maxWorkers: Math.max(2, availableParallelism()),
+  // Most tests wait for a process, a disk or a clock for a third of their time: one for each core would leave the cores idle.
+  maxWorkers: Math.max(2, availableParallelism()) + 1,
   env: { TMPDIR: quickFolder() },
 };
 
