@@ -10,9 +10,11 @@ export const settings = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
-  // A process for each file would load Vitest and half of the product three hundred times; no file leaves anything behind in its own.
+  // A process for each file would load Vitest and half of the product three hundred times. So no file may change
+  // what others see: module state, the environment, the working folder.
   isolate: false,
-  // Most tests wait for a process, a disk or a clock for a third of their time: one for each core would leave the cores idle.
+  // The tests wait for a process, a disk or a clock for a third of their time: one file for each core would leave
+  // the cores idle.
   maxWorkers: Math.max(2, availableParallelism()) + 1,
   env: { TMPDIR: quickFolder() },
 };

@@ -24,7 +24,7 @@ export function watchTree(root: number): Watch {
       root,
       pids.filter((pid) => !strangers.has(pid)),
     );
-    // Nothing gets into a tree but by being born there, so what was outside is not looked at again for as long as it lives.
+    // Nothing gets into a tree but by being born there: what is outside is not read again for as long as it lives.
     strangers = new Set(pids.filter((pid) => !tree.includes(pid)));
     for (const pid of tree) {
       const process = { pid, cmdline: read(pid, 'cmdline'), environ: read(pid, 'environ') };
