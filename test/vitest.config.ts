@@ -10,9 +10,6 @@ export const settings = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
-  // A process for each file would load Vitest and half of the product three hundred times. So no file may change
-  // what others see: module state, the environment, the working folder.
-  isolate: false,
   // The tests wait for a process, a disk or a clock for a third of their time: one file for each core would leave
   // the cores idle.
   maxWorkers: Math.max(2, availableParallelism()) + 1,
@@ -22,6 +19,9 @@ export const settings = {
 export default defineConfig({
   test: {
     ...settings,
+    // A process for each file would load Vitest and half of the product three hundred times. So no file may change
+    // what others see: module state, the environment, the working folder.
+    isolate: false,
     include: ['test/**/*.test.{ts,tsx}'],
     exclude: ['test/bench/**', 'test/crash/**', 'test/**/*.long.test.ts'],
   },
