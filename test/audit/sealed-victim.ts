@@ -6,6 +6,7 @@ import { transcriptPath } from '../../src/audit/transcript/path.ts';
 import { type Anchor, anchorOfHead, parseAnchor } from '../../src/store/log/anchor.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 import { runEntry } from '../../src/store/run-entries.ts';
+import { mark, prepared, started } from './armed.ts';
 import { openSealed, type SealedJournal } from './sealed-journal.ts';
 import { freshSigner } from './signing.ts';
 
@@ -59,32 +60,10 @@ export async function sealedVictim(): Promise<Victim> {
 }
 
 async function restored({ home, append, sealer }: SealedJournal, run: string): Promise<void> {
-  const mark = { intent: 'i1', verb: 'restoreBackup' };
-  await append(
-    runEntry(run, 'run.started', {
-      ...{
-        runbook: 'restore-backup',
-        version: '1',
-        instance: 'orders',
-        input: {},
-        mode: 'LIVE',
-        operator: 'Robin',
-      },
-      tool: { name: 'lifeboat', version: '0.1.0', node: 'v24' },
-    }),
-  );
+  await append(started(run));
   for (let step = 1; step <= 5; step += 1)
     await append(runEntry(run, 'event', { event: { type: `step ${step} é` }, to: `step${step}` }));
-  await append(
-    runEntry(run, 'activity.begun', {
-      activity: 'restore',
-      verb: mark.verb,
-      kind: 'once',
-      key: 'i1',
-      input: mark,
-    }),
-    runEntry(run, 'intent.prepared', { ...mark, baseline: null }),
-  );
+  await append(...prepared(run));
   await append(runEntry(run, 'intent.armed', mark));
   await sealer.sealNow();
   await append(runEntry(run, 'intent.outcome', { ...mark, sent: 'landed', output: null }));

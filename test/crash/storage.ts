@@ -3,7 +3,8 @@ import { sealedVictim } from '../audit/sealed-victim.ts';
 import { sweepTamperings, type TamperingFigures } from '../audit/tampering-sweep.ts';
 import { builtProduct } from '../e2e/product.ts';
 import { type Figures, type Kind, sweepImages } from '../store/disk/images.ts';
-import { canTrace, type Recording, recordRotation, recordWriter } from '../store/disk/record.ts';
+import { type Recording, recordRotation, recordWriter } from '../store/disk/record.ts';
+import { canTrace } from './strace.ts';
 
 /*
  * `node test/crash/storage.ts [--images N] [--tamperings N] [--seed S]`: what a disk may hold after a kill or a power cut, and what somebody

@@ -163,7 +163,8 @@ function handOver(folder: string, { uid, gid }: { readonly uid: number; readonly
   for (const path of [folder, ...names.map((name) => join(folder, name))]) chownSync(path, uid, gid);
 }
 
-async function freePort(): Promise<number> {
+/** A port of loopback that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

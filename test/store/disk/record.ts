@@ -26,16 +26,6 @@ export interface Recording {
   readonly alsoBroken?: (home: string, journal: Pick<Journal, 'read'>) => Promise<readonly string[]>;
 }
 
-/** Whether system calls can be recorded here. */
-export function canTrace(): boolean {
-  try {
-    execFileSync('strace', ['-f', '-e', 'trace=none', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Runs `writer.ts` with these sessions under strace(1) and gives all it asked of the disk. The home is gone when it returns. */
 export function recordWriter(sessions: readonly number[]): Recording {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-trace-'));

@@ -1,5 +1,4 @@
 import { chown, mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { type Binaries, findBinaries } from '../../../src/lab/engine/binaries.ts';
@@ -7,6 +6,7 @@ import { configFile, writeConfig } from '../../../src/lab/engine/config.ts';
 import { engineUser, type Launcher, makeLauncher } from '../../../src/lab/engine/launcher.ts';
 import { type PostgresProcess, startPostgres } from '../../../src/lab/engine/postgres-process.ts';
 import { claimHome } from '../../../src/lab/home.ts';
+import { freePort } from '../../team/servers.ts';
 
 export interface ClusterOptions {
   /** On where a test kills the server or measures; default off. */
@@ -164,12 +164,4 @@ const INITDB = [
 
 async function gone(server: PostgresProcess): Promise<void> {
   while (server.running) await new Promise(setImmediate);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
