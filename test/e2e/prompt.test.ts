@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { openHouse } from './house.ts';
 import { builtProduct } from './product.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 

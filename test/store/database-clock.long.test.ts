@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { closeDatabases, freshDatabase } from '../crash/database.ts';
 import { ANSWERED, openHouse, ROTATE } from '../e2e/house.ts';
-import { copyProduct, type Product } from '../e2e/product.ts';
+import { builtProduct } from '../e2e/product.ts';
 import { describeWith } from '../keys/programs.ts';
 import { fakeClock } from './faked-clock.ts';
 
@@ -9,14 +9,8 @@ const MINUTES = 60_000;
 const SETTLE_MS = 3_000;
 
 describeWith(['faketime'], 'a host whose clock is not the one of the database', () => {
-  let product: Product;
-  beforeAll(() => {
-    product = copyProduct({ cheapVault: true });
-  });
-  afterAll(async () => {
-    product?.remove();
-    await closeDatabases();
-  });
+  const product = builtProduct({ cheapVault: true });
+  afterAll(closeDatabases);
 
   /** A request for a backup that reaches the service late, and whose answer is lost. */
   async function scene(minutes: number) {
