@@ -65,7 +65,7 @@ const start = await build({
 
 const lab = await build({
   ...COMMON,
-  entryPoints: ['src/lab/foundry/sample-app.ts'],
+  entryPoints: ['src/lab/cloud-foundry/sample-app.ts'],
   outdir: OUT,
   format: 'esm',
   define: { 'process.env.NODE_ENV': '"production"' },

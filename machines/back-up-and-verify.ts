@@ -1,5 +1,5 @@
 import { begun } from './context.ts';
-import { backupPaper } from './paper/backing-up.ts';
+import { backupFallback } from './fallback/backing-up.ts';
 import { backup } from './phases/backup.ts';
 import { negative } from './phases/negative.ts';
 import { ending, phases } from './phases/phase.ts';
@@ -24,7 +24,7 @@ export const backUpAndVerifyMachine = runbook.createMachine({
       task: 'backup',
       what: 'the instance',
       slice: 'decide',
-      paper: backupPaper(({ run }) => `back up ${run.instance}`),
+      fallback: backupFallback(({ run }) => `back up ${run.instance}`),
       onDone: 'prove',
     }),
     prove: prove({

@@ -1,5 +1,6 @@
+import { hasActed } from './closing/evaluate.ts';
 import { begun } from './context.ts';
-import { releaseOwedPaper } from './paper/change-instance.ts';
+import { releaseFollowUpsFallback } from './fallback/change-instance.ts';
 import { act } from './phases/act.ts';
 import { available } from './phases/available.ts';
 import { confirm } from './phases/confirm.ts';
@@ -9,7 +10,6 @@ import { preflight } from './phases/preflight.ts';
 import { recordRecovery } from './phases/record.ts';
 import { freezeUpdates, releaseUpdates } from './phases/updates.ts';
 import { runbook } from './setup.ts';
-import { hasActed } from './told/evaluate.ts';
 
 /** Whoever stops after updates were held back has them allowed again first. */
 const stop = '#release.stopping';
@@ -31,9 +31,9 @@ export const changeInstanceMachine = runbook.createMachine({
     available: available({ by: 'action', stop, onDone: 'release' }),
     release: releaseUpdates({ onDone: 'followUps' }),
     followUps: followUps({
-      title: 'what is owed',
+      title: 'the follow-ups',
       ways: { 'release-updates': 'release' },
-      paper: releaseOwedPaper,
+      fallback: releaseFollowUpsFallback,
       onDone: [
         { guard: ({ context }) => context.updates.isStopping, target: 'stopped' },
         { target: 'record' },

@@ -46,7 +46,7 @@ const Run = z.object({
 export const RunContext = z.object({
   run: Run,
   failure: Failure.optional(),
-  /** What was left out, and why; `step` is the phase, or the obligation. */
+  /** What was left out, and why; `step` is the phase, or the follow-up. */
   skipped: z.array(z.object({ step: z.string(), reason: z.string() })),
   preflight: PreflightSlice,
   card: CardSlice,
@@ -120,7 +120,7 @@ export function begun({ input }: { readonly input: RunInput }): RunContext {
     proof: {},
     available: {},
     count: {},
-    followUps: { isOpened: false, obligations: [], proofs: [], payingAll: false, stuck: [] },
+    followUps: { isOpened: false, list: [], proofs: [], doingAll: false, stuck: [] },
     record: { isProven: false },
   };
 }

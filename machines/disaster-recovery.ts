@@ -1,7 +1,8 @@
+import { isLookedAt, isRecovered } from './closing/evaluate.ts';
 import { begun, type RunContext } from './context.ts';
-import { recoveryOnPaper } from './paper/disaster-recovery.ts';
-import { owedPaper } from './paper/owed.ts';
-import { cardPaper } from './paper/preparing.ts';
+import { recoveryInFallback } from './fallback/disaster-recovery.ts';
+import { followUpsFallback } from './fallback/follow-ups.ts';
+import { cardFallback } from './fallback/preparing.ts';
 import { available } from './phases/available.ts';
 import { keepBefore } from './phases/before.ts';
 import { makeCard, renewCard } from './phases/card.ts';
@@ -21,7 +22,6 @@ import { restore } from './phases/restore.ts';
 import { chooseSource } from './phases/source.ts';
 import { confirmTarget, inspectTarget } from './phases/target.ts';
 import { runbook } from './setup.ts';
-import { isLookedAt, isRecovered } from './told/evaluate.ts';
 
 const on = 'target' as const;
 /** In peace time; in the disaster. */
@@ -77,7 +77,7 @@ export const disasterRecoveryMachine = runbook.createMachine({
       }),
       card: makeCard({
         when: prepares,
-        paper: cardPaper,
+        fallback: cardFallback,
         onDone: [
           { guard: ({ context }) => context.run.mode === 'prepare', target: 'prepared' },
           { target: 'source' },
@@ -120,7 +120,7 @@ export const disasterRecoveryMachine = runbook.createMachine({
         wayBack: 'none for the target; the source and its backups are not touched',
         again: 'target',
         when: performs,
-        paper: recoveryOnPaper,
+        fallback: recoveryInFallback,
         onDone: 'available',
       }),
       available: available({ on, by: 'restore', when: performs, onDone: 'count' }),
@@ -130,7 +130,7 @@ export const disasterRecoveryMachine = runbook.createMachine({
         restored: true,
         ways: { 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
         when: performs,
-        paper: owedPaper,
+        fallback: followUpsFallback,
         onDone: 'record',
       }),
       fresh: freshBackup({ on, when: performs, onDone: 'followUps' }),
@@ -143,7 +143,7 @@ export const disasterRecoveryMachine = runbook.createMachine({
           'Write down: the guid, the ids of the restore and of the fresh backup, restored_from, when the last application ran again, and what was lost.',
         onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
       }),
-      done: ending('closed: restored, and nothing owed'),
+      done: ending('closed: restored, and no follow-ups'),
       unproven: ending('closed without proof of the recovery'),
       stopped: ending('stopped'),
     }),

@@ -30,9 +30,9 @@ export type RunEvent =
   | { type: 'operator.lookAgain' }
   | { type: 'operator.giveUp' }
   | { type: 'operator.sendAgain' }
-  | { type: 'operator.payAll' }
-  | { type: 'operator.pay'; id: string }
-  | { type: 'operator.settle'; id: string; text: string }
+  | { type: 'operator.doAll' }
+  | { type: 'operator.doNow'; id: string }
+  | { type: 'operator.reportDone'; id: string; text: string }
   | { type: 'operator.skip'; id?: string; text: string }
   | { type: 'operator.proveApp'; id: string }
   | { type: 'operator.retry' }

@@ -1,6 +1,15 @@
 import type { AnyStateMachine } from 'xstate';
 import { backUpAndVerifyMachine } from './back-up-and-verify.ts';
 import { changeInstanceMachine } from './change-instance.ts';
+import {
+  closingOfAction,
+  closingOfBackup,
+  closingOfRecovery,
+  closingOfRestore,
+  followUpsOf,
+} from './closing/closing.ts';
+import { factsOf } from './closing/facts.ts';
+import { closingOfRotation, rotationFacts } from './closing/rotation.ts';
 import type { RunContext } from './context.ts';
 import { disasterRecoveryMachine } from './disaster-recovery.ts';
 import * as inputs from './inputs.ts';
@@ -9,15 +18,6 @@ import { hasTagAt } from './parts/states.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
-import {
-  closingOfAction,
-  closingOfBackup,
-  closingOfRecovery,
-  closingOfRestore,
-  obligationsOf,
-} from './told/closing.ts';
-import { factsOf } from './told/facts.ts';
-import { closingOfRotation, rotationFacts } from './told/rotation.ts';
 
 type Told<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
   Partial<Pick<Runbook<RunContext, Input>, 'facts'>>;
@@ -57,7 +57,7 @@ export const runbooks: Readonly<Record<string, Runbook>> = byId(
   }),
 );
 
-/** Versions that are not the newest any more. A run that one of them began is told and resumed with it. */
+/** Versions that are not the newest any more. A run that one of them began is reported and resumed with it. */
 export const older: Runbook[] = [];
 
 /** The version of a runbook that began a run; none where this program does not have it. */
@@ -65,18 +65,18 @@ export function runbookOf(id: string, version: string): Runbook | undefined {
   return [...Object.values(runbooks), ...older].find((one) => one.id === id && one.version === version);
 }
 
-/** A machine, and what is told of its runs. */
-export function of<Input>(machine: AnyStateMachine, told: Told<Input>): Runbook {
+/** A machine, and what hears of its runs. */
+export function of<Input>(machine: AnyStateMachine, reported: Told<Input>): Runbook {
   const runbook: Runbook<RunContext, Input> = {
     facts: factsOf,
-    ...told,
+    ...reported,
     id: machine.id,
     version: machine.version ?? '',
     machine,
     failure: ({ failure }) => failure,
     skipped: ({ skipped }) => skipped,
-    obligations: (context, state) =>
-      obligationsOf(context, state !== undefined && hasTagAt(machine, state, 'sent')),
+    followUps: (context, state) =>
+      followUpsOf(context, state !== undefined && hasTagAt(machine, state, 'sent')),
     keys,
   };
   return runbook as Runbook;

@@ -1,6 +1,7 @@
+import { isRecovered } from './closing/evaluate.ts';
 import { begun } from './context.ts';
-import { owedPaper } from './paper/owed.ts';
-import { backupOnPaper } from './paper/restore-backup.ts';
+import { followUpsFallback } from './fallback/follow-ups.ts';
+import { backupInFallback } from './fallback/restore-backup.ts';
 import { available } from './phases/available.ts';
 import { keepBefore } from './phases/before.ts';
 import { renewCard } from './phases/card.ts';
@@ -15,12 +16,11 @@ import { recordRecovery } from './phases/record.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
 import { safetyBackup } from './phases/safeguard.ts';
 import { runbook } from './setup.ts';
-import { isRecovered } from './told/evaluate.ts';
 
 /**
  * Restore a backup into the instance that it was made of. The order is the safety: what is bound and what the
  * data says is kept before, the present state is backed up, the name is typed after the last change of the
- * facts, and the run closes when nothing is owed.
+ * facts, and the run closes when there are no follow-ups.
  */
 export const restoreBackupMachine = runbook.createMachine({
   id: 'restore-backup',
@@ -52,7 +52,7 @@ export const restoreBackupMachine = runbook.createMachine({
       ],
       wayBack: 'restore the backup of the present state, if one was taken',
       again: 'confirm',
-      paper: backupOnPaper,
+      fallback: backupInFallback,
       onDone: 'available',
     }),
     available: available({ by: 'restore', mayBeUnsaid: true, onDone: 'count' }),
@@ -61,7 +61,7 @@ export const restoreBackupMachine = runbook.createMachine({
       title: 'bind the applications again',
       restored: true,
       ways: { 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
-      paper: owedPaper,
+      fallback: followUpsFallback,
       onDone: 'record',
     }),
     fresh: freshBackup({ onDone: 'followUps' }),
@@ -72,7 +72,7 @@ export const restoreBackupMachine = runbook.createMachine({
         'Write down: which backup was restored, the ids of the restore and of the fresh backup, when the last application ran again, and what was lost.',
       onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
     }),
-    done: ending('closed: restored, and nothing owed'),
+    done: ending('closed: restored, and no follow-ups'),
     unproven: ending('closed without proof of the recovery'),
     stopped: ending('stopped'),
   }),

@@ -1,6 +1,7 @@
+import { isLookedAt, isRecovered } from './closing/evaluate.ts';
 import { begun, type RunContext } from './context.ts';
-import { owedPaper } from './paper/owed.ts';
-import { timeOnPaper } from './paper/restore-point-in-time.ts';
+import { followUpsFallback } from './fallback/follow-ups.ts';
+import { timeInFallback } from './fallback/restore-point-in-time.ts';
 import { available } from './phases/available.ts';
 import { keepBefore } from './phases/before.ts';
 import { renewCard } from './phases/card.ts';
@@ -15,11 +16,10 @@ import { recordRecovery } from './phases/record.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
 import { safetyBackup } from './phases/safeguard.ts';
 import { runbook } from './setup.ts';
-import { isLookedAt, isRecovered } from './told/evaluate.ts';
 
 /**
  * Bring an instance back to a point in time. The range is read when the time is chosen and again when the
- * name was typed; afterwards the data has a new timeline, so a fresh backup is owed.
+ * name was typed; afterwards the data has a new timeline, so a fresh backup is a follow-up.
  */
 export const restorePointInTimeMachine = runbook.createMachine({
   id: 'restore-point-in-time',
@@ -50,7 +50,7 @@ export const restorePointInTimeMachine = runbook.createMachine({
       ],
       wayBack: 'restore the backup of the present state, if one was taken',
       again: 'confirm',
-      paper: timeOnPaper,
+      fallback: timeInFallback,
       onDone: 'available',
     }),
     available: available({ by: 'restore', onDone: 'count' }),
@@ -59,7 +59,7 @@ export const restorePointInTimeMachine = runbook.createMachine({
       title: 'bind the applications again',
       restored: true,
       ways: { 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
-      paper: owedPaper,
+      fallback: followUpsFallback,
       onDone: 'record',
     }),
     fresh: freshBackup({ onDone: 'followUps' }),
@@ -70,7 +70,7 @@ export const restorePointInTimeMachine = runbook.createMachine({
         'Write down: the point in time, restored_from of the restore (it should be the same), the ids of the restore and of the fresh backup, and when the last application ran again.',
       onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
     }),
-    done: ending('closed: restored, and nothing owed'),
+    done: ending('closed: restored, and no follow-ups'),
     unproven: ending('closed without proof of the recovery'),
     stopped: ending('stopped'),
   }),

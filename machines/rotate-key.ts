@@ -1,5 +1,5 @@
 import { begun } from './context.ts';
-import { backupPaper } from './paper/backing-up.ts';
+import { backupFallback } from './fallback/backing-up.ts';
 import { backup } from './phases/backup.ts';
 import { changeKey } from './phases/change-key.ts';
 import { confirm } from './phases/confirm.ts';
@@ -35,7 +35,7 @@ export const rotateKeyMachine = runbook.createMachine({
       title: 'create a backup',
       task: 'backup',
       what: 'the instance',
-      paper: backupPaper(() => 'ask for a backup under the new key'),
+      fallback: backupFallback(() => 'ask for a backup under the new key'),
       onDone: 'prove',
     }),
     prove: prove({

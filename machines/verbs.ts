@@ -1,5 +1,5 @@
-import type * as recovery from './parts/recovery-verbs.ts';
-import type * as parts from './parts/verbs.ts';
+import type * as recovery from './parts/recovery-data.ts';
+import type * as parts from './parts/task-data.ts';
 
 /**
  * How a verb may be performed after a crash: `read` and `repeatable` are done again with the same input, `once` is proven first.
@@ -36,7 +36,7 @@ export const VERBS = {
     },
     parts.PreflightFacts
   >(),
-  recheck: read<{ instance: string }, parts.Ground>(),
+  recheck: read<{ instance: string }, parts.Baseline>(),
   listBackups: read<Nothing, recovery.RestorableBackups>(),
   pitrRange: read<Nothing, recovery.ReachableRange>(),
   /** `when`: whether the data is asked before it is changed or after. */
@@ -53,15 +53,15 @@ export const VERBS = {
     },
     recovery.TargetFacts
   >(),
-  findDuties: read<
+  findBound: read<
     On & {
       restored: 'instance' | 'target';
       /** Only these applications, by name or key. */
       only?: readonly string[] | undefined;
       /** What an earlier call has found; kept where it is gone now. */
-      remember?: recovery.Duties | undefined;
+      remember?: recovery.Bound | undefined;
     },
-    recovery.Duties
+    recovery.Bound
   >(),
   updatesChangeable: read<Nothing, { changeable: boolean; why?: string | undefined }>(),
 

@@ -1,5 +1,5 @@
 import { instantOf } from '../../src/base/instant.ts';
-import type { Obligation } from './obligation.ts';
+import type { FollowUp } from './follow-up.ts';
 
 /** What a run was begun with that sets limits. Times are RFC 3339, durations seconds. */
 export interface Promised {
@@ -9,31 +9,28 @@ export interface Promised {
   readonly rpoSeconds?: number | undefined;
 }
 
-/** What nobody set a limit for is still not owed for ever. */
+/** What nobody set a limit for is still no follow-up for ever. */
 const A_DAY = 86_400;
 
 /**
- * Obligations with their deadlines: applications and keys have to work again within the recovery time, the
+ * Follow-ups with their deadlines: applications and keys have to work again within the recovery time, the
  * restored data has to be backed up within the recovery point; what follows has a day. A deadline that is
  * there already stays, and nothing is due that has no beginning.
  */
-export function withDeadlines(obligations: readonly Obligation[], promised: Promised): readonly Obligation[] {
-  return obligations.map((obligation) => {
-    const dueSeconds = obligation.dueSeconds ?? limitOf(obligation, promised);
-    return dueSeconds === undefined ? obligation : { ...obligation, dueSeconds };
+export function withDeadlines(followUps: readonly FollowUp[], promised: Promised): readonly FollowUp[] {
+  return followUps.map((followUp) => {
+    const dueSeconds = followUp.dueSeconds ?? limitOf(followUp, promised);
+    return dueSeconds === undefined ? followUp : { ...followUp, dueSeconds };
   });
 }
 
-function limitOf(
-  { kind, since }: Obligation,
-  { from, rtoSeconds, rpoSeconds }: Promised,
-): number | undefined {
+function limitOf({ kind, since }: FollowUp, { from, rtoSeconds, rpoSeconds }: Promised): number | undefined {
   switch (kind) {
     case 'rebind':
     case 'service-key': {
-      const [began, owed] = [instantOf(from), instantOf(since)];
-      if (rtoSeconds === undefined || began === undefined || owed === undefined) return undefined;
-      return rtoSeconds - (owed - began) / 1000;
+      const [began, openFollowUps] = [instantOf(from), instantOf(since)];
+      if (rtoSeconds === undefined || began === undefined || openFollowUps === undefined) return undefined;
+      return rtoSeconds - (openFollowUps - began) / 1000;
     }
     case 'fresh-backup':
       return rpoSeconds;

@@ -1,5 +1,5 @@
 import type { Fact } from './runbook.ts';
-import type { DownloadedFile } from './verbs.ts';
+import type { DownloadedFile } from './task-data.ts';
 
 /** What a download shows that speaks against it, before and after it is read to its last byte. */
 export function downloadFacts(file: DownloadedFile | undefined): Fact[] {

@@ -1,5 +1,5 @@
 import type { AnyStateMachine } from 'xstate';
-import type { PaperStep } from './paper-step.ts';
+import type { FallbackStep } from './fallback-step.ts';
 import { hasTagAt, isFinalAt, leavesOf, metaAt, nodesAt } from './states.ts';
 
 /*
@@ -51,10 +51,16 @@ const AWAY = ['failed', 'in-doubt', 'aside'] as const;
  * call that must not be made twice begins with a look whether it was made, so that a state which no phase
  * knows gives the whole plan.
  */
-export function paperOf(machine: AnyStateMachine, context: unknown, state: string): readonly PaperStep[] {
+export function fallbackOf(
+  machine: AnyStateMachine,
+  context: unknown,
+  state: string,
+): readonly FallbackStep[] {
   if (isFinalAt(machine, state)) return [];
   const passed = stepsOf(machine, context);
   const here = passed.findIndex(({ id }) => id === stepOf(state));
-  const parts = passed.slice(Math.max(0, here)).flatMap(({ id }) => metaAt(machine, id)?.paper ?? []);
-  return parts.flatMap((paper, index) => paper(context, index === 0 && here >= 0 ? state : undefined, state));
+  const parts = passed.slice(Math.max(0, here)).flatMap(({ id }) => metaAt(machine, id)?.fallback ?? []);
+  return parts.flatMap((fallback, index) =>
+    fallback(context, index === 0 && here >= 0 ? state : undefined, state),
+  );
 }

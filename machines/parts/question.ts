@@ -1,4 +1,4 @@
-import type { Obligation } from './obligation.ts';
+import type { FollowUp } from './follow-up.ts';
 
 /**
  * What a machine may ask the operator. A state with the tag `question` carries `meta.question`, a pure
@@ -75,15 +75,15 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
     }
   | {
       /**
-       * What is still owed. Each is settled by hand with a proof (`settle`, with `id` and `text`), skipped
-       * with a reason (`skip`, the same), or done from here where it is payable (`pay`, with `id`).
+       * The open follow-ups. Each is done by hand with a proof (`close`, with `id` and `text`), skipped
+       * with a reason (`skip`, the same), or done from here where it is done from here (`doNow`, with `id`).
        */
-      readonly kind: 'obligations';
+      readonly kind: 'followUps';
       readonly prompt: string;
-      readonly obligations: readonly Obligation[];
-      readonly settle: Event['type'];
+      readonly followUps: readonly FollowUp[];
+      readonly close: Event['type'];
       readonly skip: Event['type'];
-      readonly pay: Event['type'];
+      readonly doNow: Event['type'];
       /** What concerns all of them, for instance to let the platform do what it can. */
       readonly options: readonly QuestionOption<Event>[];
     };

@@ -1,8 +1,8 @@
 import type { AnyStateMachine } from 'xstate';
 import type { z } from 'zod';
 import type { Failure } from '../../src/base/failure.ts';
-import type { Obligation } from './obligation.ts';
-import type { PaperStep } from './paper-step.ts';
+import type { FallbackStep } from './fallback-step.ts';
+import type { FollowUp } from './follow-up.ts';
 import type { OperatorEvent, Question, QuestionOption } from './question.ts';
 
 /** The view's vocabulary. `in-doubt` decides the exit code of a run that stops there without a terminal. */
@@ -10,16 +10,16 @@ export type StateTag =
   | 'question'
   | 'destructive'
   | 'waiting'
-  | 'obligation'
+  | 'followUp'
   | 'in-doubt'
   | 'failed'
   | 'done'
-  /** A restore may be under way at the service, or is, and what is owed for it is not opened yet. */
+  /** A restore may be under way at the service, or is, and the follow-ups for it is not opened yet. */
   | 'sent'
   /** A run without trouble does not pass it. */
   | 'aside';
 
-/** A call of the service that a state makes, for `lifeboat plan`. Paths as in service-api.md section 4.1. */
+/** A call of the service that a state makes, for `lifeboat run --dry-run`. Paths as in service-api.md section 4.1. */
 export interface PlannedCall {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
@@ -35,7 +35,7 @@ export interface PlannedCall {
 }
 
 /**
- * The slices that a recovery's time is told in: until the decision, in the service's queue, at work, waiting
+ * The slices that a recovery's time is reported in: until the decision, in the service's queue, at work, waiting
  * for a person, until the applications run again.
  */
 export type TimeSlice = 'decide' | 'queue' | 'execute' | 'human' | 'rebind';
@@ -45,11 +45,11 @@ export type TimeSlice = 'decide' | 'queue' | 'execute' | 'human' | 'rebind';
  * one before it that has no part in the script, and undefined when the phase lies ahead; `state` is the run's
  * state in any case.
  */
-export type PaperPart<Context> = (
+export type FallbackPart<Context> = (
   context: Context,
   at: string | undefined,
   state: string,
-) => readonly PaperStep[];
+) => readonly FallbackStep[];
 
 /**
  * What every state says about itself, and every phase, which is a state that holds others. `Context` is the
@@ -57,12 +57,12 @@ export type PaperPart<Context> = (
  */
 export interface StateMeta<Context, Event extends OperatorEvent> {
   readonly title: string;
-  /** For a phase that several runbooks share: under which name it is told and drawn once. */
+  /** For a phase that several runbooks share: under which name it is reported and drawn once. */
   readonly like?: string;
   /** Whether a run passes the phase or the state, as far as it is known; always where nothing is said. */
   readonly when?: ((context: Context) => boolean) | undefined;
   /** For a phase: what is left of it for a person without lifeboat. */
-  readonly paper?: PaperPart<Context>;
+  readonly fallback?: FallbackPart<Context>;
   readonly question?: (context: Context) => Question<Event>;
   /**
    * What may be done while the state's verb is under way, which asks and changes nothing. The machine takes
@@ -116,10 +116,10 @@ export interface Runbook<Context = never, Input = unknown> {
   readonly failure: (context: Context) => Failure | undefined;
   readonly skipped: (context: Context) => readonly { readonly step: string; readonly reason: string }[];
   /**
-   * What the run owes, settled or not; none for a runbook that leaves nothing owed. With the state that it
-   * was left in, also what it will owe for a change that it may have asked for.
+   * The follow-ups of the run, done or not; none for a runbook that leaves no follow-ups. With the state that it
+   * was left in, also what it will leave as follow-ups for a change that it may have asked for.
    */
-  readonly obligations?: (context: Context, state?: string) => readonly Obligation[];
+  readonly followUps?: (context: Context, state?: string) => readonly FollowUp[];
   /** Fingerprints of the keys of the run's instance that what is still to be done cannot do without. */
   readonly keys?: (context: Context) => readonly string[];
   readonly closing: (context: Context, finalState: string) => Closing;

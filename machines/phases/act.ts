@@ -1,4 +1,4 @@
-import { actPaper } from '../paper/change-instance.ts';
+import { actFallback } from '../fallback/change-instance.ts';
 import { changed, keep } from '../setup.ts';
 import { once, sending } from './once.ts';
 import { type Phase, phase } from './phase.ts';
@@ -15,7 +15,12 @@ interface Act {
 /** The one send of an action. It leaves no task, so a lost answer is nearly always a question. */
 export function act({ again, stop, onDone }: Act): Phase {
   const task = 'act' as const;
-  const head = { title: 'restart, recreate or update', slice: 'execute' as const, paper: actPaper, onDone };
+  const head = {
+    title: 'restart, recreate or update',
+    slice: 'execute' as const,
+    fallback: actFallback,
+    onDone,
+  };
   return phase(head, (key) =>
     once(
       { restarting: acting('restart'), recreating: acting('recreate'), updating: acting('update') },

@@ -19,9 +19,14 @@ export const stop: Option = {
 };
 
 /** Why a run is not stopped once the service was changed. */
-export const OWING = 'something is owed now: skip it with a reason, or leave the screen and go on later';
+export const FOLLOW_UPS_OPEN =
+  'a follow-up is open now: skip it with a reason, or leave the screen and go on later';
 
-export const noStop: Option = { event: { type: 'operator.stop' }, label: 'stop the run', disabled: OWING };
+export const noStop: Option = {
+  event: { type: 'operator.stop' },
+  label: 'stop the run',
+  disabled: FOLLOW_UPS_OPEN,
+};
 
 /**
  * A choice among answers. Their types are checked where they are written; what is missing in them the
@@ -50,7 +55,7 @@ export function askAboutFailure(ways: FailureWays) {
   return ({ failure }: RunContext): RunQuestion => failureQuestion(failure, ways) as RunQuestion;
 }
 
-/** A size that the service may not have told. */
+/** A size that the service may not have reported. */
 export function sizeOf(bytes: number | undefined): string {
-  return bytes === undefined ? 'size not told' : formatBytes(bytes);
+  return bytes === undefined ? 'size not reported' : formatBytes(bytes);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { waitingPaper } from '../paper/restoring.ts';
-import { InstanceReady } from '../parts/verbs.ts';
+import { waitingFallback } from '../fallback/restoring.ts';
+import { InstanceReady } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import { choice, noStop, type RunQuestion } from './asking.ts';
 import { failure } from './failing.ts';
@@ -35,7 +35,7 @@ export function available({ on, by, mayBeUnsaid = false, stop, when, onDone }: A
     slice: 'execute' as const,
     tags: isRestored ? (['sent'] as const) : [],
     when,
-    paper: waitingPaper(on ?? 'instance'),
+    fallback: waitingFallback(on ?? 'instance'),
     onDone,
   };
   return phase(head, (key) => ({
@@ -46,7 +46,9 @@ export function available({ on, by, mayBeUnsaid = false, stop, when, onDone }: A
       what: 'the instance',
       title: 'waiting until the instance is available',
       input: ({ run: { action }, preflight: { facts } }) =>
-        isRestored ? side : { action, updatedAt: facts?.ground.updatedAt, updates: facts?.ground.updates },
+        isRestored
+          ? side
+          : { action, updatedAt: facts?.baseline.updatedAt, updates: facts?.baseline.updates },
       calls: [
         {
           method: 'GET',
@@ -71,7 +73,7 @@ export function available({ on, by, mayBeUnsaid = false, stop, when, onDone }: A
         ways: {
           retry: 'waits for it again; nothing is sent',
           skip: isRestored
-            ? 'what is owed is seen to; the run does not count as proven'
+            ? 'the follow-ups is seen to; the run does not count as proven'
             : 'the run does not count as proven',
           markDone: 'how do you know that it is available?',
           ...(isRestored

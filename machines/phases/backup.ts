@@ -1,14 +1,14 @@
 import type { RunContext } from '../context.ts';
 import type { FailureWays } from '../parts/failure-question.ts';
-import type { PaperStep } from '../parts/paper-step.ts';
+import type { FallbackStep } from '../parts/fallback-step.ts';
 import type { TimeSlice } from '../parts/runbook.ts';
-import type { BackupFacts } from '../parts/verbs.ts';
+import type { BackupFacts } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
-import { OWING } from './asking.ts';
+import { FOLLOW_UPS_OPEN } from './asking.ts';
 import { failure } from './failing.ts';
-import { settled } from './obligations.ts';
 import { once, sending, waiting } from './once.ts';
 import type { TaskName } from './once-slice.ts';
+import { closed } from './open-follow-ups.ts';
 import { type Phase, type PhaseConfig, phase } from './phase.ts';
 
 export interface Backup {
@@ -25,11 +25,11 @@ export interface Backup {
    * Where the run goes on without the backup, and what that costs; nowhere where it is the point of the run.
    */
   readonly without?: { readonly target?: string; readonly hint: string };
-  /** The obligation that the backup settles. */
-  readonly settles?: string;
+  /** The follow-up that the backup closes. */
+  readonly closes?: string;
   readonly needs?: string;
   readonly when?: ((context: RunContext) => boolean) | undefined;
-  readonly paper?: (context: RunContext, at: string | undefined, state: string) => readonly PaperStep[];
+  readonly fallback?: (context: RunContext, at: string | undefined, state: string) => readonly FallbackStep[];
   readonly onDone: string;
 }
 
@@ -38,13 +38,13 @@ export interface Backup {
  * again by itself only when it is proven that nothing arrived, waited for.
  */
 export function backup(given: Backup): Phase {
-  const { title, task, what, without, settles, slice, onDone, when, paper, offer } = given;
+  const { title, task, what, without, closes, slice, onDone, when, fallback, offer } = given;
   const on = given.on === undefined ? {} : { on: given.on };
-  const isOwed = settles !== undefined;
-  const stop = isOwed ? undefined : '#stopped';
-  const closed = isOwed ? { stop: { disabled: OWING } } : {};
+  const isOpen = closes !== undefined;
+  const stop = isOpen ? undefined : '#stopped';
+  const unstoppable = isOpen ? { stop: { disabled: FOLLOW_UPS_OPEN } } : {};
   const next = without === undefined ? undefined : (without.target ?? 'over');
-  const passing = settles === undefined ? undefined : settling(settles, next);
+  const passing = closes === undefined ? undefined : closing(closes, next);
   const failed: FailureWays = {
     retry: 'asks for another backup',
     skip: without?.hint ?? { disabled: 'without a backup nothing is shown; stop instead' },
@@ -52,7 +52,7 @@ export function backup(given: Backup): Phase {
       without === undefined
         ? { disabled: 'create it with the service and begin this again' }
         : 'which backup is it, and how do you know?',
-    ...closed,
+    ...unstoppable,
   };
   const head = {
     title,
@@ -60,7 +60,7 @@ export function backup(given: Backup): Phase {
     onDone,
     ...(slice === undefined ? {} : { slice }),
     when,
-    ...(paper === undefined ? {} : { paper }),
+    ...(fallback === undefined ? {} : { fallback }),
   };
   return phase(head, (key) => ({
     ...offer?.(key),
@@ -114,9 +114,9 @@ export function backup(given: Backup): Phase {
         target: 'over',
         actions: keep<{ output: BackupFacts }>(({ context, event }) => ({
           ...changed(context, task, { backup: event.output }),
-          ...(settles === undefined
+          ...(closes === undefined
             ? {}
-            : settled(context, settles, {
+            : closed(context, closes, {
                 how: 'run',
                 text: `backup ${event.output.id} is done`,
                 at: event.output.finishedAt,
@@ -133,7 +133,7 @@ export function backup(given: Backup): Phase {
           retry: 'looks at the same backup again; no other one is asked for',
           skip: failed.skip,
           markDone: { disabled: 'only the service can say that its backup is done' },
-          ...closed,
+          ...unstoppable,
         },
         ...(passing === undefined ? {} : { on: { 'operator.skip': passing['operator.skip'] } }),
       }),
@@ -141,11 +141,11 @@ export function backup(given: Backup): Phase {
   }));
 }
 
-/** What is skipped or done by hand settles what was owed. */
-export function settling(id: string, target: string | undefined) {
+/** What is skipped or done by hand closes the follow-ups. */
+export function closing(id: string, target: string | undefined) {
   const as = (how: 'hand' | 'skipped') => ({
     target,
-    actions: keep<{ text: string }>(({ context, event }) => settled(context, id, { how, text: event.text })),
+    actions: keep<{ text: string }>(({ context, event }) => closed(context, id, { how, text: event.text })),
   });
   return { 'operator.skip': as('skipped'), 'operator.markDone': as('hand') };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { keepBindingsPaper } from '../paper/before.ts';
-import { Reconciliation } from '../parts/recovery-verbs.ts';
+import { keepBindingsFallback } from '../fallback/before.ts';
+import { Reconciliation } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { type Phase, phase, type States } from './phase.ts';
 import { task } from './task.ts';
@@ -49,7 +49,7 @@ export function keepBefore({ withRecord = false, when, onDone }: Before): Phase 
     like: 'before',
     slice: 'decide' as const,
     when,
-    paper: keepBindingsPaper,
+    fallback: keepBindingsFallback,
     onDone,
   };
   return phase(head, (step) => ({
@@ -74,7 +74,7 @@ export function keepBefore({ withRecord = false, when, onDone }: Before): Phase 
       },
     }),
     ...task('keepingBindings', {
-      verb: 'findDuties',
+      verb: 'findBound',
       id: 'saveBindings',
       title: 'keeping names and parameters of the bindings',
       does: [
@@ -85,7 +85,7 @@ export function keepBefore({ withRecord = false, when, onDone }: Before): Phase 
         restored: target.kind === 'other' ? ('target' as const) : ('instance' as const),
         ...(onlyApps === undefined ? {} : { only: onlyApps }),
       }),
-      keep: (context, duties) => changed(context, 'followUps', { duties }),
+      keep: (context, bound) => changed(context, 'followUps', { bound }),
       next: 'over',
       failed: {
         step,

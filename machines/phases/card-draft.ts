@@ -1,6 +1,6 @@
+import { isGuidOf, provenOnRecord } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import type { CardDraft } from '../parts/recovery-verbs.ts';
-import { isGuidOf, provenOnRecord } from '../told/evaluate.ts';
+import type { CardDraft } from '../parts/recovery-data.ts';
 
 /** The card of the instance that this run restored, as it is after the restore. */
 export function renewedCard(context: RunContext): CardDraft {

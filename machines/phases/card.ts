@@ -1,16 +1,16 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
+import { isGuidOf } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { partOfOwedPaper } from '../paper/owed.ts';
-import { CardDraft, CardOnRecord } from '../parts/recovery-verbs.ts';
-import type { PaperPart } from '../parts/runbook.ts';
+import { partOfFollowUpsFallback } from '../fallback/follow-ups.ts';
+import { CardDraft, CardOnRecord } from '../parts/recovery-data.ts';
+import type { FallbackPart } from '../parts/runbook.ts';
 import { changed } from '../setup.ts';
-import { isGuidOf } from '../told/evaluate.ts';
-import { OWING } from './asking.ts';
-import { settling } from './backup.ts';
+import { FOLLOW_UPS_OPEN } from './asking.ts';
+import { closing } from './backup.ts';
 import { preparedCard, renewedCard } from './card-draft.ts';
 import { NO_GUID } from './guid.ts';
-import { settled } from './obligations.ts';
+import { closed } from './open-follow-ups.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
 import { task } from './task.ts';
 
@@ -25,13 +25,13 @@ export const CardSlice = z.object({
 
 interface MakeCard {
   readonly when: (context: RunContext) => boolean;
-  readonly paper: PaperPart<RunContext>;
+  readonly fallback: FallbackPart<RunContext>;
   readonly onDone: Way;
 }
 
 /** The recovery card, with the newest backup that is proven. */
-export function makeCard({ when, paper, onDone }: MakeCard): Phase {
-  return phase({ title: 'make the recovery card', when, paper, onDone }, (step) =>
+export function makeCard({ when, fallback, onDone }: MakeCard): Phase {
+  return phase({ title: 'make the recovery card', when, fallback, onDone }, (step) =>
     task('recording', {
       verb: 'recordCard',
       title: 'writing the recovery card',
@@ -60,13 +60,13 @@ interface RenewCard {
 /** The recovery card of the restored instance, made anew. */
 export function renewCard({ on, when, onDone }: RenewCard): Phase {
   const side = on === undefined ? {} : { on };
-  const settles = 'renew-card';
+  const closes = 'renew-card';
   const head = {
     title: 'renew the recovery card',
     like: 'renew-card',
     slice: 'rebind' as const,
     when,
-    paper: partOfOwedPaper,
+    fallback: partOfFollowUpsFallback,
     onDone,
   };
   return phase(head, (step) => ({
@@ -96,9 +96,9 @@ export function renewCard({ on, when, onDone }: RenewCard): Phase {
           retry: 'asks for the guid again; nothing is changed by it',
           skip: 'the card on record is that of before the restore',
           markDone: 'which card was made, and where is it kept?',
-          stop: { disabled: OWING },
+          stop: { disabled: FOLLOW_UPS_OPEN },
         },
-        on: settling(settles, 'over'),
+        on: closing(closes, 'over'),
       },
     }),
     evaluating: state({
@@ -131,7 +131,7 @@ export function renewCard({ on, when, onDone }: RenewCard): Phase {
       input: (context) => ({ card: renewedCard(context), ...side }),
       keep: (context) => ({
         ...changed(context, 'card', { card: renewedCard(context) }),
-        ...settled(context, settles, {
+        ...closed(context, closes, {
           how: 'run',
           text: `the card of guid ${context.card.guid} is on record`,
         }),

@@ -1,6 +1,6 @@
 import { assign } from 'xstate';
 import type { RunContext } from '../context.ts';
-import { setKeyPaper } from '../paper/keys.ts';
+import { setKeyFallback } from '../fallback/keys.ts';
 import { changed, keep } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { heldKey } from './key.ts';
@@ -17,7 +17,7 @@ interface Change {
 
 /** The new key is sent. A lost answer keeps both keys, and the same key may be sent twice. */
 export function changeKey({ confirm, backup, onDone }: Change): Phase {
-  const head = { title: 'change the key', paper: setKeyPaper, onDone };
+  const head = { title: 'change the key', fallback: setKeyFallback, onDone };
   return phase(head, (step) => ({
     ...task('sending', {
       verb: 'setKey',

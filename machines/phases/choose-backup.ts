@@ -1,9 +1,9 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { chooseBackupPaper } from '../paper/restore-backup.ts';
-import { ReachableRange, RestorableBackups } from '../parts/recovery-verbs.ts';
-import { BackupFacts } from '../parts/verbs.ts';
+import { chooseBackupFallback } from '../fallback/restore-backup.ts';
+import { ReachableRange, RestorableBackups } from '../parts/recovery-data.ts';
+import { BackupFacts } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, sizeOf, stop } from './asking.ts';
 import { type Phase, phase, state } from './phase.ts';
@@ -19,7 +19,12 @@ export const ChooseSlice = z.object({
 
 /** Which backup is restored: the one that was named at the start, or one of the newest. */
 export function chooseBackup({ onDone }: { readonly onDone: string }): Phase {
-  const head = { title: 'choose the backup', slice: 'decide' as const, paper: chooseBackupPaper, onDone };
+  const head = {
+    title: 'choose the backup',
+    slice: 'decide' as const,
+    fallback: chooseBackupFallback,
+    onDone,
+  };
   return phase(head, (step) => ({
     ...task('listing', {
       verb: 'listBackups',

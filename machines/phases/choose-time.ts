@@ -1,8 +1,8 @@
 import { assign } from 'xstate';
+import { isReachable } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { chooseTimePaper } from '../paper/restore-point-in-time.ts';
+import { chooseTimeFallback } from '../fallback/restore-point-in-time.ts';
 import { changed } from '../setup.ts';
-import { isReachable } from '../told/evaluate.ts';
 import { type RunQuestion, stop } from './asking.ts';
 import { type Phase, phase, type States, state, type Way } from './phase.ts';
 import { task } from './task.ts';
@@ -26,7 +26,7 @@ const RANGE_FAILED = {
  * the range.
  */
 export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
-  const head = { title: 'choose the moment', slice: 'decide' as const, paper: chooseTimePaper, onDone };
+  const head = { title: 'choose the moment', slice: 'decide' as const, fallback: chooseTimeFallback, onDone };
   return phase(head, (step) => ({
     ...task('readingRange', {
       verb: 'pitrRange',

@@ -2,8 +2,8 @@ import { assign } from 'xstate';
 import { z } from 'zod';
 import type { Failure } from '../../src/base/failure.ts';
 import type { RunContext } from '../context.ts';
-import { GROUND_CALLS, groundDifferences, newRestores } from '../parts/ground.ts';
-import type { Ground } from '../parts/verbs.ts';
+import { BASELINE_CALLS, baselineDifferences, newRestores } from '../parts/baseline.ts';
+import type { Baseline } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { type RunQuestion, stop as stopOption, typedName } from './asking.ts';
 import { failTo, failure } from './failing.ts';
@@ -42,7 +42,7 @@ export function confirm({ order, stop = '#stopped', last, when, onDone }: Confir
     const lastly = last?.(step) ?? {};
     return {
       looking: state({
-        meta: { title: 'looking at the instance again', calls: GROUND_CALLS },
+        meta: { title: 'looking at the instance again', calls: BASELINE_CALLS },
         invoke: {
           id: 'refresh',
           src: 'recheck',
@@ -50,13 +50,13 @@ export function confirm({ order, stop = '#stopped', last, when, onDone }: Confir
           onDone: [
             {
               guard: ({ context, event }) =>
-                newRestores(context.preflight.facts?.ground, event.output).length > 0,
+                newRestores(context.preflight.facts?.baseline, event.output).length > 0,
               target: 'restoreMeanwhile',
               actions: assign({ failure: ({ context, event }) => restoreRuns(context, event.output) }),
             },
             {
               target: 'asking',
-              actions: assign(({ context, event }) => withGround(context, event.output, [])),
+              actions: assign(({ context, event }) => withBaseline(context, event.output, [])),
             },
           ],
           onError: failTo('lookFailed'),
@@ -123,14 +123,14 @@ function askAndCompare({ title, question, stop, failed, next }: Asking): States 
     ...task('lookingAgain', {
       verb: 'recheck',
       title: 'looking whether anything has changed meanwhile',
-      calls: GROUND_CALLS,
+      calls: BASELINE_CALLS,
       input: ({ run: { instance } }) => ({ instance }),
-      keep: (context, ground) => {
+      keep: (context, baseline) => {
         const { facts } = context.preflight;
-        return withGround(
+        return withBaseline(
           context,
-          ground,
-          facts === undefined ? [] : groundDifferences(facts.ground, ground),
+          baseline,
+          facts === undefined ? [] : baselineDifferences(facts.baseline, baseline),
         );
       },
       next: 'comparing',
@@ -146,17 +146,17 @@ function askAndCompare({ title, question, stop, failed, next }: Asking): States 
   };
 }
 
-function withGround(context: RunContext, ground: Ground, drift: string[]): Partial<RunContext> {
+function withBaseline(context: RunContext, baseline: Baseline, drift: string[]): Partial<RunContext> {
   const { facts } = context.preflight;
   return {
-    ...changed(context, 'preflight', { facts: facts && { ...facts, ground } }),
+    ...changed(context, 'preflight', { facts: facts && { ...facts, baseline } }),
     ...changed(context, 'confirm', { drift }),
   };
 }
 
-/** The ground stays what it was: the restore counts as new until somebody has seen it. */
-function restoreRuns({ preflight: { facts }, run: { instance } }: RunContext, ground: Ground): Failure {
-  const ids = newRestores(facts?.ground, ground);
+/** The baseline stays what it was: the restore counts as new until somebody has seen it. */
+function restoreRuns({ preflight: { facts }, run: { instance } }: RunContext, baseline: Baseline): Failure {
+  const ids = newRestores(facts?.baseline, baseline);
   return {
     code: 'service.restore-running',
     shortMessage: `restore ${ids.join(', ')} of ${instance} is under way`,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { Reconciliation } from '../parts/recovery-verbs.ts';
+import { Reconciliation } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { type Phase, phase } from './phase.ts';
 import { task } from './task.ts';

@@ -1,4 +1,4 @@
-import type { CardOnRecord, ExpectedOrigin, RecoveryCard } from '../parts/recovery-verbs.ts';
+import type { CardOnRecord, ExpectedOrigin, RecoveryCard } from '../parts/recovery-data.ts';
 
 /**
  * When the backup was made that a restore by this guid has to show, as far as the record of its instance

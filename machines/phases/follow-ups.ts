@@ -1,33 +1,33 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
+import { bindsBeside, doneByPlatform, isOpen, nextDoable } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { Obligation, stillOwed } from '../parts/obligation.ts';
-import { Duties, PlatformProof } from '../parts/recovery-verbs.ts';
-import type { PaperPart } from '../parts/runbook.ts';
+import { FollowUp, stillOpen } from '../parts/follow-up.ts';
+import { Bound, PlatformProof } from '../parts/recovery-data.ts';
+import type { FallbackPart } from '../parts/runbook.ts';
 import { changed, keep } from '../setup.ts';
-import { bindsBeside, isOwed, nextPayable, payableByPlatform } from '../told/evaluate.ts';
 import type { Option, RunQuestion } from './asking.ts';
 import { NO_STOP } from './count.ts';
-import { isOwedByRunOnly, paidApp, paidKey, settled, withDuties } from './obligations.ts';
+import { appInHand, closed, isOpenInRunOnly, keyInHand, withBound } from './open-follow-ups.ts';
 import { type Phase, phase, type States, state, type Way } from './phase.ts';
 import { rebinding } from './rebind.ts';
 import { task } from './task.ts';
 
 export const FollowUpsSlice = z.object({
   /** Who is bound, as it was last found. */
-  duties: Duties.optional(),
-  /** What is owed after the change was looked up. */
+  bound: Bound.optional(),
+  /** The follow-ups after the change was looked up. */
   isOpened: z.boolean(),
-  obligations: z.array(Obligation),
-  /** The obligation that is being worked on. */
-  paying: z.string().optional(),
+  list: z.array(FollowUp),
+  /** The follow-up that is being worked on. */
+  doing: z.string().optional(),
   /** What the platform has proven of it so far. */
   proofs: z.array(
     z.object({ step: z.enum(['unbind', 'bind', 'restage', 'renew', 'prove']), proof: PlatformProof }),
   ),
   /** Whether the operator has let the platform do all it can, one after the other. */
-  payingAll: z.boolean(),
-  /** Obligations whose payment has failed since: the others are not kept waiting for them. */
+  doingAll: z.boolean(),
+  /** Follow-ups that the platform failed to do: the others are not kept waiting for them. */
   stuck: z.array(z.string()),
 });
 
@@ -35,24 +35,24 @@ interface FollowUps {
   readonly title: string;
   /** Whether a restore leaves them: then it is found out who has to be bound again. */
   readonly restored?: boolean;
-  /** The phases that see to what the run itself can do, by the obligation. */
+  /** The phases that see to what the run itself can do, by the follow-up. */
   readonly ways: Readonly<Record<string, string>>;
   readonly when?: (context: RunContext) => boolean;
-  readonly paper: PaperPart<RunContext>;
+  readonly fallback: FallbackPart<RunContext>;
   readonly onDone: Way;
 }
 
 /**
- * What is owed, until nothing is. The run cannot be stopped here and cannot close: each obligation is done
- * from here, settled by hand with a proof, or skipped with a reason that stays on the record.
+ * The follow-ups, until nothing is. The run cannot be stopped here and cannot close: each follow-up is done
+ * from here, done by hand with a proof, or skipped with a reason that stays on the record.
  */
-export function followUps({ title, restored = false, ways, when, paper, onDone }: FollowUps): Phase {
+export function followUps({ title, restored = false, ways, when, fallback, onDone }: FollowUps): Phase {
   const head = {
     title,
-    like: restored ? 'follow-ups' : 'owed',
+    like: restored ? 'follow-ups' : 'openFollowUps',
     slice: 'rebind' as const,
     when,
-    paper,
+    fallback,
     onDone,
   };
   return phase(head, (step) => ({
@@ -63,17 +63,17 @@ export function followUps({ title, restored = false, ways, when, paper, onDone }
       meta: { title: 'what it takes' },
       always: [
         ...Object.entries(ways).map(([id, target]) => ({
-          guard: ({ context }: Of) => context.followUps.paying === id,
+          guard: ({ context }: Of) => context.followUps.doing === id,
           target: `#${target}`,
         })),
         ...(restored
           ? [
-              { guard: ({ context }: Of) => paidKey(context) !== undefined, target: 'renewingKey' },
+              { guard: ({ context }: Of) => keyInHand(context) !== undefined, target: 'renewingKey' },
               {
-                guard: ({ context }: Of) => paidApp(context) !== undefined && bindsBeside(context),
+                guard: ({ context }: Of) => appInHand(context) !== undefined && bindsBeside(context),
                 target: 'binding',
               },
-              { guard: ({ context }: Of) => paidApp(context) !== undefined, target: 'unbinding' },
+              { guard: ({ context }: Of) => appInHand(context) !== undefined, target: 'unbinding' },
             ]
           : []),
         { target: 'asking' },
@@ -87,20 +87,20 @@ type Of = { readonly context: RunContext };
 
 function evaluating(restored: boolean, ways: FollowUps['ways']) {
   return state({
-    meta: { title: 'evaluating what is still owed' },
+    meta: { title: 'evaluating the open follow-ups' },
     always: [
       ...(restored ? [{ guard: ({ context }: Of) => !context.followUps.isOpened, target: 'listing' }] : []),
       {
-        guard: ({ context }) => stillOwed(context.followUps.obligations).length === 0,
+        guard: ({ context }) => stillOpen(context.followUps.list).length === 0,
         target: 'over',
       },
       {
-        guard: ({ context }) => context.followUps.payingAll && nextPayable(context) !== undefined,
+        guard: ({ context }) => context.followUps.doingAll && nextDoable(context) !== undefined,
         target: 'starting',
-        actions: assign(({ context }) => pay(context, nextPayable(context)?.id ?? '', false)),
+        actions: assign(({ context }) => doNow(context, nextDoable(context)?.id ?? '', false)),
       },
       ...(restored ? Object.entries(ways) : []).map(([id, target]) => ({
-        guard: ({ context }: Of) => isOwedByRunOnly(context) && isOwed(context, id),
+        guard: ({ context }: Of) => isOpenInRunOnly(context) && isOpen(context, id),
         target: `#${target}`,
         actions: 'clearFailure' as const,
       })),
@@ -113,24 +113,24 @@ function evaluating(restored: boolean, ways: FollowUps['ways']) {
 function listing(step: string): States {
   const tags = ['sent'] as const;
   const states = task('listing', {
-    verb: 'findDuties',
+    verb: 'findBound',
     title: 'finding out who has to be bound again',
     does: ['platform: find the service instance, its bindings and keys, again'],
     tags,
-    input: ({ run: { target, onlyApps }, followUps: { duties } }) => ({
+    input: ({ run: { target, onlyApps }, followUps: { bound } }) => ({
       restored: target.kind === 'other' ? ('target' as const) : ('instance' as const),
       ...(onlyApps === undefined ? {} : { only: onlyApps }),
-      ...(duties === undefined ? {} : { remember: duties }),
+      ...(bound === undefined ? {} : { remember: bound }),
     }),
-    keep: (context, duties) => opened({ ...context, ...changed(context, 'followUps', { duties }) }),
+    keep: (context, bound) => opened({ ...context, ...changed(context, 'followUps', { bound }) }),
     next: 'evaluating',
     failed: {
       step,
       title: 'it is not known who has to be bound again',
       ways: {
         retry: 'asks the platform again',
-        skip: 'what was found before the restore is owed, to be settled by hand where need be',
-        markDone: { disabled: 'each application is settled by itself, in the next step' },
+        skip: 'what was found before the restore is a follow-up, to be done by hand where need be',
+        markDone: { disabled: 'each application is done by itself, in the next step' },
         stop: NO_STOP,
       },
       on: {
@@ -148,45 +148,45 @@ function listing(step: string): States {
   return { ...states, listingFailed: { ...listingFailed, tags: ['question', 'failed', ...tags] } };
 }
 
-/** What is owed is known from here on. */
+/** The follow-ups are known from here on. */
 function opened(context: RunContext): Partial<RunContext> {
   return changed(context, 'followUps', {
-    duties: context.followUps.duties,
-    obligations: withDuties(context),
+    bound: context.followUps.bound,
+    list: withBound(context),
     isOpened: true,
   });
 }
 
 function asking(restored: boolean, ways: FollowUps['ways']) {
   const { 'fresh-backup': fresh } = ways;
-  const isNamed = ({ context, event }: Of & { event: { id?: string } }) => isOwed(context, event.id);
-  const settle = (how: 'hand' | 'skipped') => ({
+  const isNamed = ({ context, event }: Of & { event: { id?: string } }) => isOpen(context, event.id);
+  const close = (how: 'hand' | 'skipped') => ({
     guard: isNamed,
     target: 'evaluating',
     actions: keep<{ id?: string; text: string }>(({ context, event }) =>
-      settled(context, event.id ?? '', { how, text: event.text }),
+      closed(context, event.id ?? '', { how, text: event.text }),
     ),
   });
-  const paying = (target: string) => ({
+  const doing = (target: string) => ({
     guard: isNamed,
     target,
-    actions: keep<{ id: string }>(({ context, event }) => pay(context, event.id, true)),
+    actions: keep<{ id: string }>(({ context, event }) => doNow(context, event.id, true)),
   });
   return state({
-    tags: ['question', 'obligation'],
-    meta: { title: 'what is still owed', question: askForObligations(restored) },
+    tags: ['question', 'followUp'],
+    meta: { title: 'the open follow-ups', question: askForFollowUps(restored) },
     on: {
-      'operator.pay': paying('starting'),
-      'operator.settle': settle('hand'),
-      'operator.skip': settle('skipped'),
+      'operator.doNow': doing('starting'),
+      'operator.reportDone': close('hand'),
+      'operator.skip': close('skipped'),
       ...(restored
         ? {
-            'operator.payAll': {
+            'operator.doAll': {
               target: 'evaluating',
-              actions: keep(({ context }) => changed(context, 'followUps', { payingAll: true, stuck: [] })),
+              actions: keep(({ context }) => changed(context, 'followUps', { doingAll: true, stuck: [] })),
             },
             'operator.goOn': { target: `#${fresh}`, actions: 'clearFailure' as const },
-            'operator.proveApp': paying('proving'),
+            'operator.proveApp': doing('proving'),
             'operator.lookAgain': { target: 'listing', actions: 'clearFailure' as const },
           }
         : {}),
@@ -194,53 +194,53 @@ function asking(restored: boolean, ways: FollowUps['ways']) {
   });
 }
 
-/** Work on an obligation begins. What failed before it is told until a person has seen it. */
-function pay(context: RunContext, id: string, byPerson: boolean): Partial<RunContext> {
-  const { followUps: slice } = changed(context, 'followUps', { paying: id, proofs: [] });
+/** Work on a follow-up begins. What failed before it is reported until a person has seen it. */
+function doNow(context: RunContext, id: string, byPerson: boolean): Partial<RunContext> {
+  const { followUps: slice } = changed(context, 'followUps', { doing: id, proofs: [] });
   if (slice === undefined) return {};
   return byPerson ? { followUps: { ...slice, stuck: [] }, failure: undefined } : { followUps: slice };
 }
 
-function askForObligations(restored: boolean) {
+function askForFollowUps(restored: boolean) {
   return (context: RunContext): RunQuestion => {
-    const { failure, followUps: owed } = context;
-    const open = stillOwed(owed.obligations);
+    const { failure, followUps: slice } = context;
+    const open = stillOpen(slice.list);
     return {
-      kind: 'obligations',
-      prompt: failure?.shortMessage ?? `${open.length} still owed: the run closes when each is settled`,
-      obligations: owed.obligations,
-      settle: 'operator.settle',
+      kind: 'followUps',
+      prompt: failure?.shortMessage ?? `${open.length} still open: the run closes when each is done`,
+      followUps: slice.list,
+      close: 'operator.reportDone',
       skip: 'operator.skip',
-      pay: 'operator.pay',
+      doNow: 'operator.doNow',
       options: restored ? optionsFor(context, open) : [],
     } as RunQuestion;
   };
 }
 
 /** A failure is never passed without a person, so nothing is recommended beside one. */
-function optionsFor(context: RunContext, open: readonly Obligation[]): Option[] {
-  const { duties } = context.followUps;
-  const byPlatform = payableByPlatform(context);
+function optionsFor(context: RunContext, open: readonly FollowUp[]): Option[] {
+  const { bound } = context.followUps;
+  const byPlatform = doneByPlatform(context);
   const isCalm = context.failure === undefined;
-  const canProve = duties !== undefined && duties.way !== 'hand';
-  const apps = new Set(duties?.apps.map(({ key }) => `rebind-${key}`));
+  const canProve = bound !== undefined && bound.way !== 'hand';
+  const apps = new Set(bound?.apps.map(({ key }) => `rebind-${key}`));
   return [
     ...(byPlatform.length === 0
       ? []
       : [
           {
-            event: { type: 'operator.payAll' as const },
-            label: `let ${duties?.way === 'cf' ? 'cf' : 'the platform'} rebind them, one after the other`,
+            event: { type: 'operator.doAll' as const },
+            label: `let ${bound?.way === 'cf' ? 'cf' : 'the platform'} rebind them, one after the other`,
             hint: `${byPlatform.length} of them; it ends at the first that fails, and can be gone on with`,
             recommended: isCalm,
           },
         ]),
-    ...(isOwed(context, 'fresh-backup')
+    ...(isOpen(context, 'fresh-backup')
       ? [
           {
             event: { type: 'operator.goOn' as const },
             label: 'take the fresh backup',
-            hint: 'the rest stays owed',
+            hint: 'the rest stays open',
             recommended: isCalm && byPlatform.length === 0,
           },
         ]
@@ -255,7 +255,7 @@ function optionsFor(context: RunContext, open: readonly Obligation[]): Option[] 
     {
       event: { type: 'operator.lookAgain' },
       label: 'find out again who is bound',
-      hint: 'asks the platform; what is settled stays settled',
+      hint: 'asks the platform; what is done stays done',
     },
   ];
 }

@@ -1,5 +1,5 @@
 import type { RunContext } from '../context.ts';
-import { partOfOwedPaper } from '../paper/owed.ts';
+import { partOfFollowUpsFallback } from '../fallback/follow-ups.ts';
 import { backup } from './backup.ts';
 import type { Phase } from './phase.ts';
 
@@ -17,11 +17,11 @@ export function freshBackup({ on, when, onDone }: Fresh): Phase {
     what: 'the restored data',
     on,
     slice: 'rebind',
-    settles: 'fresh-backup',
+    closes: 'fresh-backup',
     without: { hint: 'until the next scheduled backup the restored data cannot be brought back' },
     needs: 'the restore is done and the instance is available',
     when,
-    paper: partOfOwedPaper,
+    fallback: partOfFollowUpsFallback,
     onDone,
   });
 }

@@ -1,9 +1,9 @@
 import { assign } from 'xstate';
+import { agreesWithIds } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { guidPaper } from '../paper/preparing.ts';
-import type { RecoveryPreparation } from '../parts/verbs.ts';
+import { guidFallback } from '../fallback/preparing.ts';
+import type { RecoveryPreparation } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
-import { agreesWithIds } from '../told/evaluate.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { answerWasLost, notInForce, uncertain } from './change-key.ts';
 import { type Phase, phase, state } from './phase.ts';
@@ -23,7 +23,7 @@ interface Guid {
  * can be right.
  */
 export function learnGuid({ confirm, backup, without, when, onDone }: Guid): Phase {
-  return phase({ title: 'learn the guid', when, paper: guidPaper, onDone }, (step) => ({
+  return phase({ title: 'learn the guid', when, fallback: guidFallback, onDone }, (step) => ({
     evaluating: state({
       meta: { title: 'whether a new key is set with it' },
       always: [{ guard: ({ context }) => context.key.isWanted, target: 'sending' }, { target: 'asking' }],

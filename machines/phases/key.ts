@@ -1,8 +1,8 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { chooseKeyPaper } from '../paper/keys.ts';
-import { GENERATED_KEY_LENGTH, KeySetting, StoredKey } from '../parts/verbs.ts';
+import { chooseKeyFallback } from '../fallback/keys.ts';
+import { GENERATED_KEY_LENGTH, KeySetting, StoredKey } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
@@ -30,7 +30,7 @@ export function newKey({ offered = false, when, onDone }: Key): Phase {
     title: offered ? 'a new key, if one is wanted' : 'choose the new key',
     like: 'key',
     when,
-    ...(offered ? {} : { paper: chooseKeyPaper }),
+    ...(offered ? {} : { fallback: chooseKeyFallback }),
     onDone,
   };
   const failed = {
@@ -78,7 +78,7 @@ export function newKey({ offered = false, when, onDone }: Key): Phase {
       input: ({ key, preflight: { facts } }) => ({
         origin: key.origin ?? 'generated',
         given: key.given,
-        minLength: facts?.ground.minKeyLength ?? 0,
+        minLength: facts?.baseline.minKeyLength ?? 0,
       }),
       keep: (context, stored) => changed(context, 'key', { stored }),
       next: 'readingBack',
@@ -131,7 +131,7 @@ function askForPreparation({ run: { instance } }: RunContext): RunQuestion {
 }
 
 function askForOrigin({ preflight: { facts } }: RunContext): RunQuestion {
-  const least = facts?.ground.minKeyLength ?? 0;
+  const least = facts?.baseline.minKeyLength ?? 0;
   return choice('where does the new key come from?', [
     {
       event: { type: 'operator.generate' },
@@ -153,7 +153,7 @@ function askForKey({ preflight: { facts } }: RunContext): RunQuestion {
     prompt: 'the new key',
     event: 'operator.provideKey',
     twice: true,
-    minLength: facts?.ground.minKeyLength ?? 8,
+    minLength: facts?.baseline.minKeyLength ?? 8,
     options: [{ event: { type: 'operator.back' }, label: 'back', hint: 'choose another origin' }],
   };
 }

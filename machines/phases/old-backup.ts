@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
-import { oldBackupPaper } from '../paper/keys.ts';
-import { DownloadedFile, Verification } from '../parts/verbs.ts';
+import { oldBackupFallback } from '../fallback/keys.ts';
+import { DownloadedFile, Verification } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { type Phase, phase, state } from './phase.ts';
@@ -17,7 +17,7 @@ export const OldBackupSlice = z.object({
 
 /** A last proof of the newest backup under the old key: afterwards it cannot be downloaded any more. */
 export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
-  return phase({ title: 'prove the old backup', paper: oldBackupPaper, onDone }, (step) => {
+  return phase({ title: 'prove the old backup', fallback: oldBackupFallback, onDone }, (step) => {
     const begin = (purpose: 'prove' | 'archive') => ({
       target: 'downloading',
       actions: keep(({ context }) => changed(context, 'oldBackup', { purpose })),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Failure } from '../../src/base/failure.ts';
-import { BackupFacts, RestoreFacts } from '../parts/verbs.ts';
+import { BackupFacts, RestoreFacts } from '../parts/task-data.ts';
 
 /** A task that a run asks for: how often (the number names the current intent), and what became of it. */
 export const OnceSlice = z.object({

@@ -3,7 +3,7 @@ import { besideWaiting } from '../parts/beside-waiting.ts';
 import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
 import type { FailureWays } from '../parts/failure-question.ts';
 import type { PlannedCall, TimeSlice } from '../parts/runbook.ts';
-import type { Started, Triggered } from '../parts/verbs.ts';
+import type { Started, Triggered } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import type { InputOf } from '../verbs.ts';
 import { choice, noStop, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
@@ -61,7 +61,7 @@ interface Once {
   };
   /** Where a failure that is passed leads. */
   readonly without?: string | undefined;
-  /** Where stopping leads; none where something is owed. */
+  /** Where stopping leads; none where a follow-up is open. */
   readonly stop: string | undefined;
   /** The tags of the states in which the task may be under way. */
   readonly tags?: readonly 'sent'[];

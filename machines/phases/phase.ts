@@ -13,7 +13,7 @@ export type Way =
   | string
   | readonly { readonly guard?: (_: { context: RunContext }) => boolean; readonly target: string }[];
 
-interface Head extends Pick<StateMeta<RunContext, never>, 'title' | 'like' | 'slice' | 'when' | 'paper'> {
+interface Head extends Pick<StateMeta<RunContext, never>, 'title' | 'like' | 'slice' | 'when' | 'fallback'> {
   readonly onDone: Way;
   readonly tags?: readonly StateTag[];
 }

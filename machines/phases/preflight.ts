@@ -1,9 +1,9 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { lookPaper } from '../paper/looking.ts';
-import { RESTORES_CALL } from '../parts/ground.ts';
-import { PreflightFacts } from '../parts/verbs.ts';
+import { lookFallback } from '../fallback/looking.ts';
+import { RESTORES_CALL } from '../parts/baseline.ts';
+import { PreflightFacts } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { readRecord } from './before.ts';
 import { failure } from './failing.ts';
@@ -11,7 +11,7 @@ import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
 export const PreflightSlice = z.object({
-  /** The instance as it was found; its ground as it was last looked at. */
+  /** The instance as it was found; its baseline as it was last looked at. */
   facts: PreflightFacts.optional(),
 });
 
@@ -49,7 +49,7 @@ export function preflight(given: Preflight): Phase {
     title: 'look at the instance',
     like: 'preflight',
     ...(needsAll ? {} : { slice: 'decide' as const }),
-    paper: lookPaper,
+    fallback: lookFallback,
     when,
     onDone,
   };
@@ -97,7 +97,7 @@ export function preflight(given: Preflight): Phase {
       ways: {
         retry: 'asks the service again; nothing has been changed',
         skip: 'the run goes on although this was found',
-        markDone: 'how was it settled?',
+        markDone: 'how was it done?',
       },
     }),
     ...(withRecord ? readRecord(step, 'over') : {}),

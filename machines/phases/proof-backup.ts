@@ -1,6 +1,6 @@
+import { provenOnRecord } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { proofBackupPaper } from '../paper/preparing.ts';
-import { provenOnRecord } from '../told/evaluate.ts';
+import { proofBackupFallback } from '../fallback/preparing.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { backup } from './backup.ts';
 import { type Phase, state } from './phase.ts';
@@ -24,7 +24,7 @@ export function proofBackup({ card, when, onDone }: ProofBackup): Phase {
     what: 'the instance',
     without: { target: `#${card}`, hint: UNPROVEN },
     when,
-    paper: proofBackupPaper,
+    fallback: proofBackupFallback,
     onDone,
     offer: (step) => ({
       evaluatingRecord: state({

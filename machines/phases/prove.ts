@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { provePaper } from '../paper/backing-up.ts';
-import { DownloadedFile, NegativeTest, Verification } from '../parts/verbs.ts';
+import { proveFallback } from '../fallback/backing-up.ts';
+import { DownloadedFile, NegativeTest, Verification } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import { provenBackup } from './card-draft.ts';
 import { type Phase, phase, state } from './phase.ts';
@@ -39,7 +39,7 @@ export function prove(given: Proof): Phase {
   const head = {
     title,
     like: 'prove',
-    paper: provePaper(given.expects ?? 'held-key'),
+    fallback: proveFallback(given.expects ?? 'held-key'),
     when,
     onDone,
   };

@@ -1,26 +1,26 @@
 import { assign } from 'xstate';
 import { failureFrom } from '../../src/base/failure.ts';
+import { bindsBeside, isForAll, notBefore, platformInstance } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import type { PlatformProof } from '../parts/recovery-verbs.ts';
+import type { PlatformProof } from '../parts/recovery-data.ts';
 import { changed, keep } from '../setup.ts';
-import { bindsBeside, isForAll, notBefore, platformInstance } from '../told/evaluate.ts';
-import { type PaidStep, paidApp, paidKey, settled, withOldBinding } from './obligations.ts';
+import { appInHand, closed, keyInHand, type StepInHand, withOldBinding } from './open-follow-ups.ts';
 import { state } from './phase.ts';
 
 /**
- * A step at the platform that failed leads back to what is owed, where it is shown once the others are done.
+ * A step at the platform that failed leads back to the follow-ups, where it is shown once the others are done.
  */
 const BACK = {
   target: 'evaluating',
   actions: keep<{ error: unknown }>(({ context, event }) => {
-    const { payingAll, stuck, paying } = context.followUps;
+    const { doingAll, stuck, doing } = context.followUps;
     const failure = failureFrom(event.error);
     return {
       ...changed(context, 'followUps', {
         // A platform that asks to be left alone, or cannot be reached, is not asked for the next one either.
-        payingAll: payingAll && !isForAll(failure),
-        stuck: [...stuck, ...(paying === undefined ? [] : [paying])],
-        paying: undefined,
+        doingAll: doingAll && !isForAll(failure),
+        stuck: [...stuck, ...(doing === undefined ? [] : [doing])],
+        doing: undefined,
       }),
       failure,
     };
@@ -28,7 +28,7 @@ const BACK = {
 };
 
 /** One step further with the same application. */
-function onwards(step: PaidStep, target: string) {
+function onwards(step: StepInHand, target: string) {
   return {
     target,
     actions: keep<{ output: PlatformProof }>(({ context, event }) => ({
@@ -40,19 +40,19 @@ function onwards(step: PaidStep, target: string) {
   };
 }
 
-/** The last step: it is settled by what the platform has proven. */
-function settles(step: PaidStep) {
+/** The last step: it is done by what the platform has proven. */
+function closes(step: StepInHand) {
   return {
     target: 'evaluating',
-    actions: keep<{ output: PlatformProof }>(({ context, event }) => settledBy(context, step, event.output)),
+    actions: keep<{ output: PlatformProof }>(({ context, event }) => closedBy(context, step, event.output)),
   };
 }
 
-function settledBy(context: RunContext, step: PaidStep, proof: PlatformProof): Partial<RunContext> {
-  const { proofs: before, duties, paying, stuck } = context.followUps;
+function closedBy(context: RunContext, step: StepInHand, proof: PlatformProof): Partial<RunContext> {
+  const { proofs: before, bound, doing, stuck } = context.followUps;
   const proofs = [...before, { step, proof }];
-  const { followUps } = settled(context, paying ?? '', {
-    how: step === 'prove' ? 'hand' : (duties?.way ?? 'hand'),
+  const { followUps } = closed(context, doing ?? '', {
+    how: step === 'prove' ? 'hand' : (bound?.way ?? 'hand'),
     text: proofs.map((one) => one.proof.text).join('; '),
     at: proof.at,
     evidence: Object.fromEntries(proofs.map((one) => [one.step, one.proof.evidence])),
@@ -81,7 +81,7 @@ export const rebinding = {
       id: 'unbind',
       src: 'unbindApp',
       input: ({ context }) => ({ app: appOf(context) }),
-      onDone: [{ guard: isBeside, ...settles('unbind') }, onwards('unbind', 'binding')],
+      onDone: [{ guard: isBeside, ...closes('unbind') }, onwards('unbind', 'binding')],
       onError: [
         {
           // The broker of a lost instance cannot be reached; the application must not wait for that.
@@ -122,7 +122,7 @@ export const rebinding = {
       id: 'restage',
       src: 'restageApp',
       input: ({ context }) => ({ app: appOf(context), notBefore: notBefore(context) }),
-      onDone: [{ guard: isBeside, ...onwards('restage', 'unbinding') }, settles('restage')],
+      onDone: [{ guard: isBeside, ...onwards('restage', 'unbinding') }, closes('restage')],
       onError: BACK,
     },
   }),
@@ -136,11 +136,11 @@ export const rebinding = {
       id: 'renewKey',
       src: 'renewServiceKey',
       input: ({ context }) => ({
-        key: paidKey(context) ?? { name: '' },
+        key: keyInHand(context) ?? { name: '' },
         to: platformInstance(context),
         notBefore: notBefore(context),
       }),
-      onDone: settles('renew'),
+      onDone: closes('renew'),
       onError: BACK,
     },
   }),
@@ -154,7 +154,7 @@ export const rebinding = {
         to: platformInstance(context),
         notBefore: notBefore(context),
       }),
-      onDone: settles('prove'),
+      onDone: closes('prove'),
       onError: BACK,
     },
   }),
@@ -170,7 +170,7 @@ function canBindWithout({ run: { target } }: RunContext, error: unknown): boolea
 
 /** Work only begins for an application that was found. */
 function appOf(context: RunContext) {
-  const app = paidApp(context);
+  const app = appInHand(context);
   if (app === undefined) throw new Error('no application is being bound at this point');
   return app;
 }

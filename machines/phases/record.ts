@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { recordPaper } from '../paper/looking.ts';
-import type { RecoveryRecord } from '../parts/recovery-verbs.ts';
+import { recordFallback } from '../fallback/looking.ts';
+import type { RecoveryRecord } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { heldKey } from './key.ts';
 import { type Phase, phase, type States, type Way } from './phase.ts';
@@ -30,7 +30,7 @@ function record({ byHand, when, onDone }: Record, statesOf: (step: string) => St
   const head = {
     title: 'record it',
     like: 'record',
-    paper: recordPaper(byHand),
+    fallback: recordFallback(byHand),
     when,
     onDone,
   };
@@ -107,7 +107,7 @@ function rotationOf(context: RunContext) {
     backup: backup.backup ?? { id: backup.landed?.id ?? 0, status: 'unknown' },
     verification,
     ...(negative === undefined ? {} : { negative }),
-    settles: key.setting?.answer !== 'accepted',
+    closes: key.setting?.answer !== 'accepted',
   };
 }
 

@@ -1,5 +1,5 @@
-import { type RestoreOnPaper, restorePaper } from '../paper/restoring.ts';
-import type { RestoreFacts } from '../parts/verbs.ts';
+import { type RestoreInFallback, restoreFallback } from '../fallback/restoring.ts';
+import type { RestoreFacts } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import { failure } from './failing.ts';
 import { once, type Send, sending, waiting } from './once.ts';
@@ -9,7 +9,7 @@ interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecov
   readonly on?: 'target';
   /** Where facts are read anew before the name is asked for again. */
   readonly again: string;
-  readonly paper: RestoreOnPaper;
+  readonly fallback: RestoreInFallback;
   readonly onDone: string;
 }
 
@@ -34,7 +34,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
     like: 'restore',
     slice: 'execute' as const,
     when,
-    paper: restorePaper(given.paper),
+    fallback: restoreFallback(given.fallback),
     onDone,
   };
   return phase(head, (key) => ({
@@ -102,7 +102,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         next: 'over',
         ways: {
           retry: 'looks at the instance, asks for the name and sends another restore',
-          skip: 'what the instance holds is not known; what is owed is seen to all the same',
+          skip: 'what the instance holds is not known; the follow-ups is seen to all the same',
           markDone: 'how was it restored, and when?',
         },
         on: { 'operator.retry': 'sendingAgain', 'operator.markDone': outside },

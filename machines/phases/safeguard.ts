@@ -1,5 +1,5 @@
 import type { RunContext } from '../context.ts';
-import { safetyPaper } from '../paper/before.ts';
+import { safetyFallback } from '../fallback/before.ts';
 import { choice, type Option, type RunQuestion, stop } from './asking.ts';
 import { backup } from './backup.ts';
 import { type Phase, state } from './phase.ts';
@@ -12,7 +12,7 @@ export function safetyBackup({ onDone }: { readonly onDone: string }): Phase {
     what: 'the present state',
     slice: 'decide',
     without: { hint: 'the present state is lost for good by the restore' },
-    paper: safetyPaper,
+    fallback: safetyFallback,
     onDone,
     offer: (step) => ({
       offering: state({
@@ -38,11 +38,11 @@ export function safetyBackup({ onDone }: { readonly onDone: string }): Phase {
 const USABLE: readonly (string | undefined)[] = ['available', 'provisioned'];
 
 function askForSafety({ preflight: { facts }, run: { instance } }: RunContext): RunQuestion {
-  const { ground, unsaid } = facts ?? {};
-  const isUsable = USABLE.includes(ground?.state);
+  const { baseline, unsaid } = facts ?? {};
+  const isUsable = USABLE.includes(baseline?.state);
   const state =
     unsaid === undefined
-      ? `${instance} is ${ground?.state ?? 'in no state that is told'}`
+      ? `${instance} is ${baseline?.state ?? 'in no state that is reported'}`
       : `${unsaid.by} does not say whether ${instance} is available`;
   const backUp: Option = {
     event: { type: 'operator.backUp' },

@@ -1,7 +1,7 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { sourcePaper } from '../paper/disaster-recovery.ts';
+import { sourceFallback } from '../fallback/disaster-recovery.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, stop } from './asking.ts';
 import { readRecord } from './before.ts';
@@ -34,7 +34,7 @@ export function chooseSource({ when, onDone }: Source): Phase {
     title: 'choose what is recovered',
     slice: 'decide' as const,
     when,
-    paper: sourcePaper,
+    fallback: sourceFallback,
     onDone,
   };
   const take = (context: RunContext, guid: string) =>

@@ -1,12 +1,12 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
+import { isNeverPassed, restoredName } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { targetPaper } from '../paper/disaster-recovery.ts';
+import { targetFallback } from '../fallback/disaster-recovery.ts';
+import { targetDifferences } from '../parts/baseline.ts';
 import { failureQuestion } from '../parts/failure-question.ts';
-import { targetDifferences } from '../parts/ground.ts';
-import { TargetFacts } from '../parts/recovery-verbs.ts';
+import { TargetFacts } from '../parts/recovery-data.ts';
 import { changed, keep } from '../setup.ts';
-import { isNeverPassed, restoredName } from '../told/evaluate.ts';
 import { type RunQuestion, stop, typedName } from './asking.ts';
 import { expectedTarget } from './expected-origin.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
@@ -23,7 +23,7 @@ const TARGET_CALLS = [
   { method: 'GET', path: '', what: 'the target, its service, plan and state', on: 'target' },
   { method: 'GET', path: '/backups', what: 'whether it has backups of its own', on: 'target' },
   { method: 'GET', path: '/restores', what: 'whether anything was restored into it', on: 'target' },
-  { method: 'GET', path: '/metrics', what: 'its disk, as far as it is told', on: 'target' },
+  { method: 'GET', path: '/metrics', what: 'its disk, as far as it is reported', on: 'target' },
 ] as const;
 
 interface Target {
@@ -35,7 +35,13 @@ interface Target {
  * The target is looked at, and what speaks against it is overridden by its name, by a reason, or not at all.
  */
 export function inspectTarget({ when, onDone }: Target): Phase {
-  const head = { title: 'look at the target', slice: 'decide' as const, when, paper: targetPaper, onDone };
+  const head = {
+    title: 'look at the target',
+    slice: 'decide' as const,
+    when,
+    fallback: targetFallback,
+    onDone,
+  };
   return phase(head, (step) => ({
     ...task('looking', {
       verb: 'inspectTarget',
@@ -170,7 +176,7 @@ function askAboutTarget(context: RunContext): RunQuestion {
   const question = failureQuestion(found, {
     retry,
     skip: isFull || isNever ? { disabled } : 'the recovery goes on although this was found',
-    markDone: isFull || isNever ? { disabled } : 'how was it settled?',
+    markDone: isFull || isNever ? { disabled } : 'how was it done?',
   }) as RunQuestion;
   if (!isFull) return question;
   const prompt = `${found?.shortMessage}: type its name to overwrite it`;

@@ -1,14 +1,14 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
 import { failureFrom } from '../../src/base/failure.ts';
+import { isOpen } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { freezePaper, releasePaper } from '../paper/change-instance.ts';
-import { UpdateSetting } from '../parts/verbs.ts';
+import { freezeFallback, releaseFallback } from '../fallback/change-instance.ts';
+import { UpdateSetting } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
-import { isOwed } from '../told/evaluate.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { failTo } from './failing.ts';
-import { settled, withoutReleaseOwed, withReleaseOwed } from './obligations.ts';
+import { closed, withoutReleaseOpen, withReleaseOpen } from './open-follow-ups.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
 import { task } from './task.ts';
 
@@ -39,7 +39,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
     title: 'hold maintenance updates back',
     slice: 'decide' as const,
     when: holdsBack,
-    paper: freezePaper,
+    fallback: freezeFallback,
     onDone,
   };
   return phase(head, (step) => ({
@@ -85,7 +85,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
         },
         'operator.holdBack': {
           target: 'freezing',
-          actions: assign(({ context }) => withReleaseOwed(context)),
+          actions: assign(({ context }) => withReleaseOpen(context)),
         },
         'operator.stop': leads,
       },
@@ -112,7 +112,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
         { guard: ({ event }) => mayBeInForce(event.error), ...failTo('freezingFailed') },
         {
           target: 'freezingFailed',
-          actions: [keep(({ context }) => withoutReleaseOwed(context)), failTo('freezingFailed').actions],
+          actions: [keep(({ context }) => withoutReleaseOpen(context)), failTo('freezingFailed').actions],
         },
       ],
       failed: {
@@ -138,8 +138,8 @@ function mayBeInForce(error: unknown): boolean {
 /** Whether the run holds updates back, or may still be asked to. */
 function holdsBack(context: RunContext): boolean {
   const { changeable, setting } = context.updates;
-  const isOpen = context.run.action !== 'update' && changeable === undefined;
-  return isOpen || setting !== undefined || isOwed(context, 'release-updates');
+  const isUndecided = context.run.action !== 'update' && changeable === undefined;
+  return isUndecided || setting !== undefined || isOpen(context, 'release-updates');
 }
 
 function askWhetherToFreeze({ run: { instance } }: RunContext): RunQuestion {
@@ -160,20 +160,20 @@ function askWhetherToFreeze({ run: { instance } }: RunContext): RunQuestion {
   ]);
 }
 
-/** Updates are allowed again, also when the run is to be stopped. What cannot be put back is owed. */
+/** Updates are allowed again, also when the run is to be stopped. What cannot be put back is a follow-up. */
 export function releaseUpdates({ onDone }: { readonly onDone: Way }): Phase {
   const head = {
     title: 'allow updates again',
     slice: 'rebind' as const,
     when: holdsBack,
-    paper: releasePaper,
+    fallback: releaseFallback,
     onDone,
   };
   return phase(head, () => ({
     evaluating: state({
       meta: { title: 'whether there is something to put back' },
       always: [
-        { guard: ({ context }) => isOwed(context, 'release-updates'), target: 'releasing' },
+        { guard: ({ context }) => isOpen(context, 'release-updates'), target: 'releasing' },
         { target: 'over' },
       ],
     }),
@@ -186,7 +186,7 @@ export function releaseUpdates({ onDone }: { readonly onDone: Way }): Phase {
       input: ({ updates: { setting } }) => ({ setting: { type: setting?.type ?? TYPE, allowed: true } }),
       keep: (context) => ({
         ...changed(context, 'updates', { setting: undefined }),
-        ...settled(context, 'release-updates', {
+        ...closed(context, 'release-updates', {
           how: 'run',
           text: 'maintenance updates are allowed again',
         }),
@@ -194,11 +194,11 @@ export function releaseUpdates({ onDone }: { readonly onDone: Way }): Phase {
       next: 'over',
       onError: {
         target: 'over',
-        actions: [keep(({ context }) => withReleaseOwed(context)), failTo('over').actions],
+        actions: [keep(({ context }) => withReleaseOpen(context)), failTo('over').actions],
       },
       failed: 'over',
     }),
-    /** The run is stopped once nothing is owed any more. */
+    /** The run is stopped once no follow-up is open any more. */
     stopping: state({
       meta: { title: 'what has to be put back before the run is stopped' },
       always: {

@@ -18,7 +18,7 @@ type Stand =
   | { readonly kind: 'task'; readonly status: string; readonly what: string }
   | { readonly kind: 'wait'; readonly untilMs: number; readonly what: string };
 
-/** That something takes longer than it should, and by what that is told. */
+/** That something takes longer than it should, and by what that is reported. */
 export interface Overdue {
   /** How long it has gone on, or nothing of it has moved. */
   readonly seconds: number;

@@ -35,7 +35,7 @@ async function asked(
 ): Promise<Bound> {
   try {
     const platform = await open();
-    if ('none' in platform) return untold(platform.none);
+    if ('none' in platform) return unreported(platform.none);
     const found = await platform.find(dashboardUrl, signal);
     return {
       names: found.apps.map(({ name }) => name),
@@ -44,11 +44,11 @@ async function asked(
     };
   } catch (thrown) {
     signal.throwIfAborted();
-    return untold(failureOf(thrown).shortMessage);
+    return unreported(failureOf(thrown).shortMessage);
   }
 }
 
-function untold(why: string): Bound {
+function unreported(why: string): Bound {
   return {
     names: [],
     unseen: 0,

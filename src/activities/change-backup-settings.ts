@@ -1,4 +1,4 @@
-import type { BackupSettings } from '../../machines/parts/verbs.ts';
+import type { BackupSettings } from '../../machines/parts/task-data.ts';
 import type { BackupsConfig } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -7,7 +7,7 @@ import { sentWhenLetIn } from './sent-again.ts';
 
 /**
  * Changes settings of backups (service-api.md endpoint 9) and reads them back, since a service may take the call and keep its settings
- * (section 4.1 rule 1). The same again changes nothing more, so after a crash they are set again. A lost answer is settled by what is read:
+ * (section 4.1 rule 1). The same again changes nothing more, so after a crash they are set again. A lost answer is done by what is read:
  * `adopted` when it shows every setting, a failure that may be tried again when not.
  */
 export function changeBackupSettings(deps: ActivityDeps): ActivityOf<'changeBackupSettings'> {

@@ -17,7 +17,7 @@ export interface Clocks {
   readonly lostAtMs?: number | undefined;
   readonly nowMs: number;
   /** How long a lost request may still arrive, from its loss on. */
-  readonly settleMs: number;
+  readonly inFlightMs: number;
   /** By the answer before the request; null when it had no `Date`. */
   readonly skewBefore: Skew | null;
   /** By the answer that is being judged. */
@@ -30,7 +30,7 @@ const FIRST_LOOK_MS = 500;
 const LATER_LOOK_MS = 5_000;
 const EAGER_MS = 10_000;
 
-/** Whether two times of the service can be the same one, told with and without fractions of a second. */
+/** Whether two times of the service can be the same one, reported with and without fractions of a second. */
 export function isSameInstant(oneMs: number, otherMs: number): boolean {
   return Math.abs(oneMs - otherMs) <= 1_000;
 }
@@ -59,7 +59,7 @@ export function sinceArming(
 /** When to look again, or undefined once a request can no longer be under way. */
 export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilMs: number } | undefined {
   const elapsed = elapsedMs(clocks);
-  const left = clocks.settleMs - elapsed;
+  const left = clocks.inFlightMs - elapsed;
   if (left <= 0) return undefined;
   const pace = elapsed < EAGER_MS ? FIRST_LOOK_MS : LATER_LOOK_MS;
   return { ms: Math.min(pace, left + 1), untilMs: clocks.nowMs + left };
@@ -96,13 +96,13 @@ function sinceMs(fromMs: number, { nowMs, skewBefore, skewNow }: Clocks, isLater
   return isLater && byTheirs < -noise - CLOCK_MARGIN_MS ? byOurs : byTheirs;
 }
 
-/** Whole seconds the service's clock is ahead; what cannot be told from none is none. */
+/** Whole seconds the service's clock is ahead; what cannot be reported from none is none. */
 export function secondsAhead(skew: Skew | undefined): number | undefined {
   if (skew === undefined) return undefined;
   return Math.abs(skew.skewMs) <= skew.uncertaintyMs ? 0 : Math.round(skew.skewMs / 1000);
 }
 
-/** What is known of the service's clock, in a sentence for whoever has to weigh its times. */
+/** What is known of the service's clock, in a sentence for whoever has to evaluate its times. */
 export function clockSentence({ skewBefore, skewNow }: Pick<Clocks, 'skewBefore' | 'skewNow'>): string {
   const skew = skewNow ?? skewBefore;
   if (skew === null) return 'the service does not tell its clock, so its times say little';

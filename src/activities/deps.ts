@@ -11,7 +11,7 @@ export interface ActivityDeps {
   /** Folder for downloaded backups of this instance; made on first use, readable by its owner only. */
   readonly folder: string;
   /** How long a lost request may still arrive. Milliseconds. */
-  readonly settleMs: number;
+  readonly inFlightMs: number;
   /** The fingerprint that the instance's ledger believes to be in force. */
   readonly currentKey: () => Promise<string | undefined>;
   /** When the access token expires, if it says so. RFC 3339. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Started } from '../../machines/parts/verbs.ts';
+import type { Started } from '../../machines/parts/task-data.ts';
 import type { InputOf } from '../../machines/verbs.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
@@ -7,11 +7,11 @@ import { show } from '../base/text.ts';
 import type { InstanceOverview } from '../service/schemas.ts';
 import type { InDoubt, Judgement } from './activity.ts';
 import { type Clocks, clockSentence, nextLook, Skew, side } from './clocks.ts';
-import { LostBaseline } from './weigh-tasks.ts';
+import { LostBaseline } from './evaluate-tasks.ts';
 
 export type Action = NonNullable<InputOf<'waitForInstance'>['action']>;
 
-/** The instance before an action was asked for, and the clock of the service then. What is not told is null. */
+/** The instance before an action was asked for, and the clock of the service then. What is not reported is null. */
 const KnownInstance = z.object({
   state: z.string().nullable(),
   updatedAt: z.string().nullable(),
@@ -41,7 +41,7 @@ export interface ActionLook {
   /** When the answer was lost, or the refusal came; `armedAtMs` without it. */
   readonly lostAtMs?: number;
   readonly nowMs: number;
-  readonly settleMs: number;
+  readonly inFlightMs: number;
   readonly overview: InstanceOverview;
   /** The service's clock by the answer that holds `overview`. */
   readonly skew: Skew | undefined;
@@ -58,9 +58,9 @@ export interface ActionLook {
  * no longer be under way is absent: what the instance does by then is another's work. Pure.
  */
 export function judgeAction(look: ActionLook): Judgement<Started> {
-  const { action, baseline, overview, armedAtMs, firstArmedAtMs, lostAtMs, nowMs, settleMs, skew } = look;
+  const { action, baseline, overview, armedAtMs, firstArmedAtMs, lostAtMs, nowMs, inFlightMs, skew } = look;
   const times = { armedAtMs, firstArmedAtMs, lostAtMs, nowMs };
-  const clocks = { ...times, settleMs, skewBefore: baseline.skew, skewNow: skew };
+  const clocks = { ...times, inFlightMs, skewBefore: baseline.skew, skewNow: skew };
   const next = nextLook(clocks);
   const isOver = look.refusal === 'unchecked' && next === undefined;
   const isLost = baseline.lost === true;
@@ -97,14 +97,14 @@ export function judgeAction(look: ActionLook): Judgement<Started> {
   return { verdict: 'ambiguous', failure: failure.toFailure() };
 }
 
-/** The pending maintenance updates as lines, so that those of two moments can be compared; undefined when they are not told. */
+/** The pending maintenance updates as lines, so that those of two moments can be compared; undefined when they are not reported. */
 export function updateLines(overview: InstanceOverview): string[] | undefined {
   return overview.available_updates
     ?.map(({ name, type, version }) => JSON.stringify([name, type, version]))
     .sort();
 }
 
-/** Whether some of the updates that were offered before are offered no more; both as `updateLines` gives them, undefined for not told. */
+/** Whether some of the updates that were offered before are offered no more; both as `updateLines` gives them, undefined for not reported. */
 export function areUpdatesGone(
   before: readonly string[] | undefined,
   now: readonly string[] | undefined,

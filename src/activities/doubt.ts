@@ -1,4 +1,4 @@
-import type { Triggered } from '../../machines/parts/verbs.ts';
+import type { Triggered } from '../../machines/parts/task-data.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { counted } from '../base/format.ts';
 import { instantOf } from '../base/instant.ts';
@@ -9,6 +9,7 @@ import { type Clocks, clockSentence, elapsedMs, nextLook, side } from './clocks.
 import {
   afterRefusalMs,
   type Certainty,
+  type Evaluated,
   isApart,
   type Look,
   nearestFirst,
@@ -16,8 +17,7 @@ import {
   type Task,
   type Telling,
   toLine,
-  type Weighed,
-} from './weigh-tasks.ts';
+} from './evaluate-tasks.ts';
 
 const SHOWN = 20;
 /** So far a list may be behind the service's own answer. */
@@ -43,12 +43,12 @@ export function judgeBackup(look: Look<Backup>): Judgement<Triggered> {
 export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
   if (look.baseline.lost === true) return judgeLost(look, telling);
   const clocks = clocksOf(look);
-  const weighed = newTasks(look, telling, clocks);
-  const fitting = nearestFirst(weighed).filter((one) => !isApart(one));
+  const evaluated = newTasks(look, telling, clocks);
+  const fitting = nearestFirst(evaluated).filter((one) => !isApart(one));
   // What is against it is its time alone, and the clock that stamps tasks may be another one: beside such a twin nothing is certain.
-  const twins = telling.anyServes ? [] : weighed.filter((one) => isApart(one) && one.isAlike);
+  const twins = telling.anyServes ? [] : evaluated.filter((one) => isApart(one) && one.isAlike);
   const candidates = fitting.length === 1 ? [...fitting, ...twins] : fitting;
-  const others = weighed.filter((one) => isApart(one) && !candidates.includes(one)).map(toLine);
+  const others = evaluated.filter((one) => isApart(one) && !candidates.includes(one)).map(toLine);
   const clock = clockSentence(clocks);
   const shown = { candidates: candidates.slice(0, SHOWN).map(toLine), others: others.slice(0, SHOWN), clock };
   const [only, another] = candidates;
@@ -75,14 +75,16 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
       underWay: blocking(look),
     });
   const mayStillTell =
-    only === undefined || (only.fit.is === 'untold' && UNDER_WAY.has(only.task.status.toLowerCase()));
-  const shows = weighed.some(({ fit }) => fit.is !== 'other') ? ('something' as const) : ('nothing' as const);
+    only === undefined || (only.fit.is === 'unreported' && UNDER_WAY.has(only.task.status.toLowerCase()));
+  const shows = evaluated.some(({ fit }) => fit.is !== 'other')
+    ? ('something' as const)
+    : ('nothing' as const);
   if (next !== undefined && mayStillTell) return { verdict: 'wait', ...next, shows };
   if (only !== undefined) {
     const why = isOurs ? 'it was triggered some time after the refusal' : only.fit.why;
     return ask(look, telling, 'ambiguous', `${telling.what} ${only.task.id} may be ours: ${why}`, shown);
   }
-  return nothingFits(look, telling, weighed, clocks);
+  return nothingFits(look, telling, evaluated, clocks);
 }
 
 /**
@@ -91,14 +93,14 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
  */
 function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
   const clocks = clocksOf(look);
-  const isBefore = ({ task }: Weighed) => {
+  const isBefore = ({ task }: Evaluated) => {
     const at = instantOf(task.triggered_at);
     return at !== undefined && side(at, clocks) === 'before';
   };
-  const weighed = newTasks(look, telling, clocks).filter((one) => !isBefore(one));
+  const evaluated = newTasks(look, telling, clocks).filter((one) => !isBefore(one));
   const next = nextLook(clocks);
-  if (next !== undefined && weighed.length === 0) return { verdict: 'wait', ...next, shows: 'nothing' };
-  const [fitting, others] = [true, false].map((fits) => weighed.filter((one) => isApart(one) !== fits));
+  if (next !== undefined && evaluated.length === 0) return { verdict: 'wait', ...next, shows: 'nothing' };
+  const [fitting, others] = [true, false].map((fits) => evaluated.filter((one) => isApart(one) !== fits));
   const candidates = nearestFirst(fitting ?? [])
     .slice(0, SHOWN)
     .map(toLine);
@@ -106,7 +108,7 @@ function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Ju
     look,
     telling,
     'ambiguous',
-    `the service shows ${counted(weighed.length, telling.what)} since it was sent`,
+    `the service shows ${counted(evaluated.length, telling.what)} since it was sent`,
     {
       candidates: candidates.map((line) => ({ ...line, certainty: 'possible' as const })),
       others: nearestFirst(others ?? [])
@@ -121,17 +123,17 @@ function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Ju
 function nothingFits(
   look: Look<Task>,
   telling: Pick<Telling<never>, 'what'>,
-  weighed: readonly Weighed[],
+  evaluated: readonly Evaluated[],
   clocks: Clocks,
 ): Judgement<Triggered> {
   const { baseline, tasks, lost } = look;
   const { what } = telling;
-  const unlikely = nearestFirst(weighed)
+  const unlikely = nearestFirst(evaluated)
     .filter(({ fit }) => fit.is === 'unlikely')
     .map(toLine);
   const waitedMs = elapsedMs(clocks);
   const clock = clockSentence(clocks);
-  const others = weighed.slice(0, SHOWN).map(toLine);
+  const others = evaluated.slice(0, SHOWN).map(toLine);
   const evidence = { listed: tasks.length, waitedMs, others, clock, underWay: blocking(look) };
   if (unlikely.length > 0) {
     const candidates = unlikely.slice(0, SHOWN);
@@ -191,7 +193,7 @@ function answerOf(look: Look<Task>, what: string): string {
 }
 
 /** Triggered so long after the refusal that it need not be what was refused. */
-function isLongAfterRefusal({ distanceMs }: Weighed, look: Look<Task>): boolean {
+function isLongAfterRefusal({ distanceMs }: Evaluated, look: Look<Task>): boolean {
   return look.refusal !== undefined && (afterRefusalMs(distanceMs, look) ?? 0) > LIST_LAG_MS;
 }
 
@@ -202,8 +204,8 @@ function blocking({ baseline }: Look<Task>): number[] {
 
 /** A request that was accepted is under way no longer: only the list may still be behind. */
 function clocksOf(look: Look<Task>): Clocks {
-  const { armedAtMs, firstArmedAtMs, lostAtMs, nowMs, settleMs, baseline, skew, lost } = look;
-  const patienceMs = wasAccepted(lost) ? Math.min(settleMs, LIST_LAG_MS) : settleMs;
+  const { armedAtMs, firstArmedAtMs, lostAtMs, nowMs, inFlightMs, baseline, skew, lost } = look;
+  const patienceMs = wasAccepted(lost) ? Math.min(inFlightMs, LIST_LAG_MS) : inFlightMs;
   const times = { armedAtMs, firstArmedAtMs, lostAtMs, nowMs };
-  return { ...times, settleMs: patienceMs, skewBefore: baseline.skew, skewNow: skew };
+  return { ...times, inFlightMs: patienceMs, skewBefore: baseline.skew, skewNow: skew };
 }

@@ -6,7 +6,7 @@ import { changeUpdateSetting } from './change-update-setting.ts';
 import { createBackup } from './create-backup.ts';
 import type { ActivityDeps } from './deps.ts';
 import { downloadBackup } from './download-backup.ts';
-import { findDuties } from './find-duties.ts';
+import { findBound } from './find-bound.ts';
 import { inspectTarget } from './inspect-target.ts';
 import { listBackups } from './list-backups.ts';
 import { lookingAgain } from './looking-again.ts';
@@ -41,7 +41,7 @@ import { waitForInstance } from './wait-for-instance.ts';
 import { waitForRestore } from './wait-for-restore.ts';
 
 /** The instances that a run acts on. */
-export interface Sites {
+export interface RunInstances {
   readonly instance: ActivityDeps;
   /** What a recovery goes into. */
   readonly target?: ActivityDeps | undefined;
@@ -51,13 +51,13 @@ export interface Sites {
  * Performs every verb, by its name. An input with `on: 'target'` is performed on the target: it sees that instance's name, and what
  * it writes goes to that ledger.
  */
-export function activitiesFor(sites: Sites): Activities {
-  const { instance, target } = sites;
-  const here = verbsOn(instance, sites);
-  return target === undefined ? here : bySide(here, verbsOn(target, sites), target.name);
+export function activitiesFor(runInstances: RunInstances): Activities {
+  const { instance, target } = runInstances;
+  const here = verbsOn(instance, runInstances);
+  return target === undefined ? here : bySide(here, verbsOn(target, runInstances), target.name);
 }
 
-function verbsOn(deps: ActivityDeps, { instance, target }: Sites) {
+function verbsOn(deps: ActivityDeps, { instance, target }: RunInstances) {
   return {
     preflight: preflight(deps),
     recheck: recheck(deps),
@@ -82,7 +82,7 @@ function verbsOn(deps: ActivityDeps, { instance, target }: Sites) {
     changeBackupSettings: changeBackupSettings(deps),
     changeUpdateSetting: changeUpdateSetting(deps),
     // Whoever is bound to the one may have to be bound to the other, so it looks at both whichever it is asked on.
-    findDuties: findDuties(instance, target),
+    findBound: findBound(instance, target),
     unbindApp: unbindApp(deps),
     bindApp: bindApp(deps),
     restageApp: restageApp(deps),

@@ -1,10 +1,10 @@
-import type { TargetIdentity } from '../../machines/parts/recovery-verbs.ts';
+import type { TargetIdentity } from '../../machines/parts/recovery-data.ts';
 import type { Backup, InstanceOverview, Restore } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
+import { doneBackups, isUnderWay } from './baseline.ts';
 import { boundAt } from './bound-at.ts';
 import { secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { doneBackups, isUnderWay } from './ground.ts';
 import { because, ok } from './results.ts';
 import { targetBlockers } from './target-blockers.ts';
 import { targetDisk } from './target-disk.ts';
@@ -58,7 +58,7 @@ export function inspectTarget(
   };
 }
 
-/** What is not told stays out, so that it is compared as not told. */
+/** What is not reported stays out, so that it is compared as not reported. */
 function identityOf(
   overview: InstanceOverview,
   backups: readonly Backup[],
@@ -67,7 +67,7 @@ function identityOf(
 ): TargetIdentity {
   const done = doneBackups(backups);
   const newestRestore = Math.max(...restores.map(({ id }) => id));
-  const told = {
+  const reported = {
     instanceId: overview.id === undefined ? undefined : String(overview.id),
     name: overview.name,
     tenant: overview.tenant_name,
@@ -81,7 +81,7 @@ function identityOf(
     newestRestore: Number.isFinite(newestRestore) ? newestRestore : undefined,
   };
   return {
-    ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== undefined)),
     backups: done.length,
     restores: restores.length,
     runningTasks: [...backups, ...restores]

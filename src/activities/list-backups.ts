@@ -1,6 +1,6 @@
 import type { ActivityOf } from './activity.ts';
+import { doneBackups, factsOfBackup } from './baseline.ts';
 import type { ActivityDeps } from './deps.ts';
-import { doneBackups, factsOfBackup } from './ground.ts';
 import { because, ok } from './results.ts';
 
 /** So many are enough to choose from, and little enough to be journalled. */

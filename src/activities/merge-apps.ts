@@ -1,4 +1,4 @@
-import type { BoundApp, Duties, ServiceKey } from '../../machines/parts/recovery-verbs.ts';
+import type { Bound, BoundApp, ServiceKey } from '../../machines/parts/recovery-data.ts';
 import { show } from '../base/text.ts';
 import type { FoundBindings } from '../platform/platform.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -48,7 +48,7 @@ export function mergeApps(
 /** What an earlier look has found is kept: a binding that is gone now was there then. */
 export function remembering(
   apps: readonly FoundApp[],
-  remember: Duties | undefined,
+  remember: Bound | undefined,
   runId: string,
 ): readonly FoundApp[] {
   if (remember === undefined) return apps;
@@ -82,7 +82,7 @@ function withMemory(app: FoundApp, then: BoundApp, memory: Memory): FoundApp {
 /**
  * The binding that has to go is the one that was found first, also when it is gone by now: what was made since then is what this run, or
  * somebody, has bound to the restored data. Only where another one has taken its place before that does the look of now count;
- * what the next one shall be like is told by that of then in any case.
+ * what the next one shall be like is reported by that of then in any case.
  */
 function bindingOf(app: FoundApp, then: BoundApp, { runId, foundAt }: Memory): BoundApp['binding'] {
   if (app.binding === undefined || then.binding === undefined) return app.binding ?? then.binding;

@@ -1,4 +1,4 @@
-import type { Started } from '../../machines/parts/verbs.ts';
+import type { Started } from '../../machines/parts/task-data.ts';
 import type { SendOutcome, StartedAction } from '../service/client.ts';
 import type { OnceActivity, SendContext } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -41,7 +41,7 @@ export function onceAction<Input extends { readonly intent: string }>(
         baseline: ActionBaseline.parse(memory.baseline),
         ...timesOf(memory),
         nowMs,
-        settleMs: deps.settleMs,
+        inFlightMs: deps.inFlightMs,
         overview: value,
         skew,
         refusal: memory.refusal,

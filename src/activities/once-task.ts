@@ -1,15 +1,15 @@
 import type { z } from 'zod';
-import type { Triggered } from '../../machines/parts/verbs.ts';
+import type { Triggered } from '../../machines/parts/task-data.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import type { Answer, SendOutcome } from '../service/client.ts';
 import type { Json } from '../store/journal.ts';
 import type { ActivityContext, ActivityResult, InDoubt, Sent } from './activity.ts';
+import { isUnderWay } from './baseline.ts';
 import type { ActivityDeps } from './deps.ts';
-import { isUnderWay } from './ground.ts';
+import { type Look, type Task, TaskBaseline } from './evaluate-tasks.ts';
 import { because, ok } from './results.ts';
 import { againAfter } from './sent-again.ts';
-import { type Look, type Task, TaskBaseline } from './weigh-tasks.ts';
 
 /** What a send of a task is prepared with: the list as it is now, and the token at hand. */
 export async function baselineOf(
@@ -72,7 +72,7 @@ export function sentUnaccepted(
 export async function lookAt<Row extends Task>(
   list: () => Promise<Answer<readonly Row[]>>,
   memory: InDoubt,
-  { settleMs }: ActivityDeps,
+  { inFlightMs }: ActivityDeps,
   { now }: ActivityContext,
 ): Promise<Look<Row>> {
   // Taken before the list is asked for: what arrives while the answer is on its way must not count as absent.
@@ -82,7 +82,7 @@ export async function lookAt<Row extends Task>(
     baseline: TaskBaseline.parse(memory.baseline),
     ...timesOf(memory),
     nowMs,
-    settleMs,
+    inFlightMs,
     tasks: value,
     skew,
     lost: memory.lost,

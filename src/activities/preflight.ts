@@ -1,13 +1,20 @@
-import type { Ground } from '../../machines/parts/verbs.ts';
+import type { Baseline } from '../../machines/parts/task-data.ts';
 import type { InputOf } from '../../machines/verbs.ts';
 import type { Failure } from '../base/failure.ts';
 import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Restore } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
+import {
+  factsOfBackup,
+  instanceBaseline,
+  isUnderWay,
+  newestOf,
+  readInstance,
+  restoreWords,
+} from './baseline.ts';
 import { secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { factsOfBackup, groundOf, isUnderWay, newestOf, readInstance, restoreWords } from './ground.ts';
 import { because, ok } from './results.ts';
 
 /** States in which a key change makes no sense; an unknown word only warns (service-api.md section 3). */
@@ -29,12 +36,16 @@ export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
       try {
         const { limits } = deps.service;
         await deps.keyring.store.probe();
-        const { seen, ground, skew, warnings, blockers } = await lookAtInstance(deps.service, input, signal);
+        const { seen, baseline, skew, warnings, blockers } = await lookAtInstance(
+          deps.service,
+          input,
+          signal,
+        );
         const current = await deps.currentKey();
         const expires = await deps.tokenExpires();
         return ok({
           ...serviceFacts(seen),
-          ground,
+          baseline,
           keysHeld: [...(await deps.keyring.list(input.instance))],
           ...(current === undefined ? {} : { currentKey: current }),
           keyStore: deps.keyring.store.description,
@@ -54,7 +65,7 @@ export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
 /** What the service says of an instance, and what of it speaks against a change. */
 interface InstanceLook {
   readonly seen: Seen;
-  readonly ground: Ground;
+  readonly baseline: Baseline;
   /** By how much the clock of the service is ahead. Seconds. */
   readonly skew: number | undefined;
   readonly warnings: readonly string[];
@@ -73,21 +84,21 @@ export async function lookAtInstance(
 ): Promise<InstanceLook> {
   const seen = await readInstance(service, signal, { restores: wanted });
   const { overview, config, backups, restores } = seen;
-  const ground = groundOf(overview, config, backups, restores);
+  const baseline = instanceBaseline(overview, config, backups, restores);
   const skew = secondsAhead(seen.skew);
-  const obstacles = [...obstaclesOf(ground), ...restoreObstacles(instance, restores)];
+  const obstacles = [...obstaclesOf(baseline), ...restoreObstacles(instance, restores)];
   const isBorne = ({ code, evidence }: Failure) =>
     tolerant && (code === 'service.task-running' || evidence['state'] === 'failed');
-  const untold =
-    restores === 'not told'
+  const unreported =
+    restores === 'not reported'
       ? ['the service does not tell whether a restore is under way: look at its dashboard']
       : [];
   const borne = obstacles.filter(isBorne).map(({ shortMessage }) => shortMessage);
   return {
     seen,
-    ground,
+    baseline,
     skew,
-    warnings: [...warningsOf(seen, skew), ...untold, ...borne],
+    warnings: [...warningsOf(seen, skew), ...unreported, ...borne],
     blockers: obstacles.filter((obstacle) => !isBorne(obstacle)),
   };
 }
@@ -118,7 +129,7 @@ function serviceFacts({ overview, config, backups }: Pick<Seen, 'overview' | 'co
   };
 }
 
-function obstaclesOf({ state, runningTasks }: Ground): Failure[] {
+function obstaclesOf({ state, runningTasks }: Baseline): Failure[] {
   const obstacles: Failure[] = [];
   if (state !== undefined && BLOCKING_STATES.has(state)) {
     obstacles.push({
@@ -146,9 +157,9 @@ function obstaclesOf({ state, runningTasks }: Ground): Failure[] {
 /** The next restore would replace what this one is about to bring. In the words of the raw command, which refuses it as well. */
 function restoreObstacles(
   instance: string,
-  restores: readonly Restore[] | 'not told' | undefined,
+  restores: readonly Restore[] | 'not reported' | undefined,
 ): Failure[] {
-  if (restores === undefined || restores === 'not told') return [];
+  if (restores === undefined || restores === 'not reported') return [];
   const open = restores.filter(isUnderWay).slice(0, 50);
   const [first] = open;
   if (first === undefined) return [];

@@ -1,4 +1,4 @@
-import type { RecoveryPreparation } from '../../machines/parts/verbs.ts';
+import type { RecoveryPreparation } from '../../machines/parts/task-data.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Untrusted } from '../base/text.ts';
 import type { SendOutcome } from '../service/client.ts';

@@ -1,4 +1,4 @@
-import type { BackupFacts, NegativeTest, Verification } from '../../machines/parts/verbs.ts';
+import type { BackupFacts, NegativeTest, Verification } from '../../machines/parts/task-data.ts';
 import type { LedgerFact } from './activity.ts';
 
 interface Proof {

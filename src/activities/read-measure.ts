@@ -14,7 +14,7 @@ const WHOLE = /(?<![\w.-]|\d[,:])\d+(?![\w-]|[.,:]\d)/u;
 
 /**
  * The first date and time in a text, without a zone taken for UTC, and the first whole number that is part of neither a date nor a
- * decimal. What is not there is left out, and a number that cannot be told exactly as well. Pure.
+ * decimal. What is not there is left out, and a number that cannot be reported exactly as well. Pure.
  */
 export function readMeasure(text: string): Measure {
   const newest = [...text.matchAll(MOMENT)]

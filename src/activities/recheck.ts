@@ -1,6 +1,6 @@
 import type { ActivityOf } from './activity.ts';
+import { instanceBaseline, readInstance } from './baseline.ts';
 import type { ActivityDeps } from './deps.ts';
-import { groundOf, readInstance } from './ground.ts';
 import { because, ok } from './results.ts';
 
 /** Reads again what the operator's confirmation rests on, right before the change. Only GETs. */
@@ -11,7 +11,7 @@ export function recheck(deps: ActivityDeps): ActivityOf<'recheck'> {
       try {
         const seen = await readInstance(deps.service, signal, { restores: true });
         const { overview, config, backups, restores } = seen;
-        return ok(groundOf(overview, config, backups, restores));
+        return ok(instanceBaseline(overview, config, backups, restores));
       } catch (thrown) {
         return because(thrown);
       }

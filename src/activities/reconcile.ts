@@ -1,4 +1,4 @@
-import type { Reconciliation } from '../../machines/parts/recovery-verbs.ts';
+import type { Reconciliation } from '../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { redact } from '../base/redact.ts';
@@ -30,7 +30,7 @@ export function reconcile(deps: Pick<ActivityDeps, 'reconcile'>): ActivityOf<'re
           timeoutMs: config.timeoutMs,
           signal,
         });
-        return ok({ configured: true, at, ...told(ended, config.timeoutMs) });
+        return ok({ configured: true, at, ...reported(ended, config.timeoutMs) });
       } catch (thrown) {
         return because(thrown);
       }
@@ -46,7 +46,7 @@ function environment(hidden: readonly string[], added: Readonly<Record<string, s
   return { ...Object.fromEntries(own), ...added };
 }
 
-function told(ended: Ended, timeoutMs: number): Partial<Reconciliation> {
+function reported(ended: Ended, timeoutMs: number): Partial<Reconciliation> {
   const output = show(redact(ended.stdout).trim(), SHOWN);
   const shown = output === '' ? {} : { output };
   const failure = failureOfEnd(ended, timeoutMs);
@@ -73,7 +73,7 @@ function failureOfEnd({ exit, stderr }: Ended, timeoutMs: number): Failure | und
 function toFailure(code: string, shortMessage: string, stderr = ''): Failure {
   return new LifeboatError(code, shortMessage, {
     hints: [
-      'the recovery can go on: what was lost is then told by the time of the backup',
+      'the recovery can go on: what was lost is then reported by the time of the backup',
       'run the command by hand to see why; it stands under `reconcile` in lifeboat.yaml',
     ],
     ...(stderr === '' ? {} : { evidence: { stderr } }),

@@ -1,4 +1,4 @@
-import type { RecoveryCard } from '../../machines/parts/recovery-verbs.ts';
+import type { RecoveryCard } from '../../machines/parts/recovery-data.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { asJson, ok } from './results.ts';

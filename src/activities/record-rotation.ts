@@ -12,16 +12,16 @@ export function recordRotation(deps: ActivityDeps): ActivityOf<'recordRotation'>
   return {
     kind: 'repeatable',
     async run({ record }, context) {
-      const { fingerprint, negative, settles } = record;
+      const { fingerprint, negative, closes } = record;
       const run = context.runId;
       const proven = negative !== undefined && negative.opened.length === 0;
       try {
         const facts: LedgerFact[] = [
-          ...(settles ? [{ type: 'key.set', body: { fingerprint, run, answer: 'adopted' } }] : []),
+          ...(closes ? [{ type: 'key.set', body: { fingerprint, run, answer: 'adopted' } }] : []),
           ...(proven ? [proofFact(fingerprint, { run, ...record })] : []),
         ];
-        const owed = proven ? await retirements(deps, context, { record, facts }) : [];
-        return ok({ fingerprint, proven }, [...facts, ...owed]);
+        const openFollowUps = proven ? await retirements(deps, context, { record, facts }) : [];
+        return ok({ fingerprint, proven }, [...facts, ...openFollowUps]);
       } catch (thrown) {
         return because(thrown);
       }

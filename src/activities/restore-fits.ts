@@ -1,20 +1,20 @@
-import type { ExpectedOrigin } from '../../machines/parts/recovery-verbs.ts';
+import type { ExpectedOrigin } from '../../machines/parts/recovery-data.ts';
 import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
 import type { InDoubt } from './activity.ts';
 import { wasPlainlyAccepted } from './answered.ts';
 import { isSameInstant } from './clocks.ts';
-import type { Fit, Telling } from './weigh-tasks.ts';
+import type { Fit, Telling } from './evaluate-tasks.ts';
 
-/** Times are told with and without fractions of a second. */
+/** Times are reported with and without fractions of a second. */
 const ROUNDING_MS = 1_000;
 
 /** Tells a restore of one of the instance's own backups (service-api.md endpoint 7) by the backup's id, where that is still known. */
 export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
   return telling(({ backup_id }) => {
     if (backup === undefined) return { is: 'doubtful', why: 'which backup was to be restored is lost' };
-    if (backup_id === undefined) return { is: 'untold', why: 'which backup it restores is not told' };
+    if (backup_id === undefined) return { is: 'unreported', why: 'which backup it restores is not reported' };
     if (backup_id === backup) return { is: 'ours', why: `it restores backup ${backup}` };
     return { is: 'other', why: `it restores backup ${backup_id}, not ${backup}` };
   });
@@ -40,7 +40,8 @@ export function recoveryFromElsewhere(
     const own = ownBackups.filter(({ id }) => backup_id === undefined || id === backup_id);
     if (own.length === 0) return fromElsewhere(expected, lost, 'it restores no backup of this instance');
     const from = instantOf(restore.metadata?.restored_from);
-    if (from === undefined) return { is: 'untold', why: 'from when the restored backup is is not told' };
+    if (from === undefined)
+      return { is: 'unreported', why: 'from when the restored backup is is not reported' };
     const twin = own.find((backup) => wasMadeAt(backup, from));
     if (twin === undefined)
       return fromElsewhere(expected, lost, 'no backup of this instance is from that time');
@@ -51,7 +52,10 @@ export function recoveryFromElsewhere(
 /** That it is a recovery is not enough to be ours: which backup it recovers has to be known, or that ours was begun. */
 function fromElsewhere(expected: ExpectedOrigin, lost: InDoubt['lost'], why: string): Fit {
   if (timesOf(expected).length > 0 || wasPlainlyAccepted(lost)) return { is: 'ours', why };
-  return { is: 'doubtful', why: `${why}, and of what time the one that was asked for is has not been told` };
+  return {
+    is: 'doubtful',
+    why: `${why}, and of what time the one that was asked for is has not been reported`,
+  };
 }
 
 function timesOf({ triggeredAt, startedAt, finishedAt }: ExpectedOrigin): number[] {
@@ -64,7 +68,8 @@ function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefin
   const times = timesOf(expected);
   if (times.length === 0) return undefined;
   const from = instantOf(metadata?.restored_from);
-  if (from === undefined) return { is: 'untold', why: 'from when the restored backup is is not told' };
+  if (from === undefined)
+    return { is: 'unreported', why: 'from when the restored backup is is not reported' };
   // Which moment of a backup its "creation date" is is not said: any between its first and its last.
   const begun = Math.min(...times) - ROUNDING_MS;
   const ended = Math.max(...times) + ROUNDING_MS;
@@ -83,7 +88,7 @@ export function restoreToInstant(targetTime: string, ownBackups: readonly Backup
   return telling((restore) => {
     const from = instantOf(restore.metadata?.restored_from);
     if (from === undefined || target === undefined)
-      return { is: 'untold', why: 'the time that it restores to is not told' };
+      return { is: 'unreported', why: 'the time that it restores to is not reported' };
     if (isSameInstant(from, target)) return { is: 'ours', why: 'it restores to the time that was asked for' };
     if (base !== undefined && tellsTime(base, from))
       return { is: 'ours', why: `it begins with backup ${base.id}, the newest one before that time` };

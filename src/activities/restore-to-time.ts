@@ -4,14 +4,14 @@ import type { ActivityOf } from './activity.ts';
 import { wasPlainlyAccepted } from './answered.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeTask } from './doubt.ts';
+import type { Look } from './evaluate-tasks.ts';
 import { baselineOf, lookAt, sentTask } from './once-task.ts';
 import { restoreToInstant } from './restore-fits.ts';
 import { no } from './results.ts';
-import type { Look } from './weigh-tasks.ts';
 
 /**
  * Restores the instance to a point in time (service-api.md endpoint 18), at most once for each intent. The answer names no restore, so even an
- * accepted one is looked for in the list; one that does not appear there until the settle time has passed is a question, never absent.
+ * accepted one is looked for in the list; one that does not appear there until the in-flight window has passed is a question, never absent.
  */
 export function restoreToTime(deps: ActivityDeps): ActivityOf<'restoreToTime'> {
   return {

@@ -1,5 +1,5 @@
-import type { Obligation } from '../../machines/parts/obligation.ts';
-import type { RotationRecord } from '../../machines/parts/verbs.ts';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import type { RotationRecord } from '../../machines/parts/task-data.ts';
 import { retirementOf } from '../store/projections/follow-ups.ts';
 import { nextLedger } from '../store/projections/ledgers.ts';
 import type { ActivityContext, LedgerFact } from './activity.ts';
@@ -11,7 +11,7 @@ const PATIENCE_MS = 10_000;
 const DAY_S = 86_400;
 
 /**
- * What is owed for the keys that a new one has replaced: each is kept until no retained backup needs it, and then it is to be retired. One
+ * The follow-ups for the keys that a new one has replaced: each is kept until no retained backup needs it, and then it is to be retired. One
  * that the ledger holds already is not opened again. Rejects when the ledger cannot be read.
  */
 export async function retirements(
@@ -31,8 +31,8 @@ export async function retirements(
   if (replaced.length === 0) return [];
   const days = record.retentionDays ?? (await retentionOf(deps, signal));
   return replaced.map((fingerprint) => ({
-    type: 'obligation.opened',
-    body: asJson({ obligation: obligationFor(fingerprint, { instance, at, days }), run: runId }),
+    type: 'follow-up.opened',
+    body: asJson({ followUp: followUpFor(fingerprint, { instance, at, days }), run: runId }),
   }));
 }
 
@@ -46,14 +46,14 @@ async function retentionOf({ service }: ActivityDeps, signal: AbortSignal): Prom
   }
 }
 
-function obligationFor(
+function followUpFor(
   fingerprint: string,
   {
     instance,
     at,
     days,
   }: { readonly instance: string; readonly at: string; readonly days: number | undefined },
-): Obligation {
+): FollowUp {
   return {
     id: retirementOf(fingerprint),
     kind: 'retire-key',

@@ -1,4 +1,4 @@
-import type { KeySetting } from '../../machines/parts/verbs.ts';
+import type { KeySetting } from '../../machines/parts/task-data.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { formatTime } from '../base/format.ts';
@@ -45,13 +45,13 @@ export async function sendKey<T>(
   };
   const failed = (failure: Failure, facts: readonly LedgerFact[]): ActivityResult<KeySetting> => {
     if (!isInDoubt || failure.code.startsWith('credentials.')) return { ...because(failure), ledger: facts };
-    const told = facts.length === 0 ? [] : [...facts, now('key.uncertain')];
-    return ok({ answer: 'unknown', failure: doubted(failure) }, told);
+    const reported = facts.length === 0 ? [] : [...facts, now('key.uncertain')];
+    return ok({ answer: 'unknown', failure: doubted(failure) }, reported);
   };
 
   const key = await loaded(deps, instance, fingerprint);
   if ('failure' in key) return { result: failed(key.failure, []), sent: undefined };
-  const when = { settleMs: deps.settleMs, nowMs: context.now().getTime() };
+  const when = { inFlightMs: deps.inFlightMs, nowMs: context.now().getTime() };
   const late = lateKeyUntil(epochs, when, fingerprint);
   if (late !== undefined) return { result: failed(mayArrive(late), []), sent: undefined };
 

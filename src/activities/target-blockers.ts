@@ -2,7 +2,7 @@ import { LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { counted, formatBytes } from '../base/format.ts';
 import { show } from '../base/text.ts';
-import { isUnderWay, newestOf } from './ground.ts';
+import { isUnderWay, newestOf } from './baseline.ts';
 import { sourceOrTarget } from './source-or-target.ts';
 import type { SeenTarget } from './target-seen.ts';
 
@@ -92,7 +92,7 @@ function emptinessBlockers({ name, identity, backups, unseenApps }: SeenTarget):
     some(restores, 'restore'),
   ].filter((text) => text !== undefined);
   if (holds.length === 0) return [];
-  const size = newest?.size === undefined ? 'a size that is not told' : formatBytes(newest.size);
+  const size = newest?.size === undefined ? 'a size that is not reported' : formatBytes(newest.size);
   return [
     blocker(
       'not-empty',

@@ -1,4 +1,4 @@
-import type { TargetFacts } from '../../machines/parts/recovery-verbs.ts';
+import type { TargetFacts } from '../../machines/parts/recovery-data.ts';
 import { failureOf } from '../base/errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { MetricPoint } from '../service/metrics.ts';
@@ -31,7 +31,7 @@ export async function targetDisk(
     return roomOf(value, backupBytes);
   } catch (thrown) {
     signal.throwIfAborted();
-    return untold(failureOf(thrown).shortMessage);
+    return unreported(failureOf(thrown).shortMessage);
   }
 }
 
@@ -39,7 +39,7 @@ function roomOf(points: readonly MetricPoint[], backupBytes: number | undefined)
   const disks = parachuteDisks(points).filter(({ disk }) => disk === 'persistent');
   const rooms = disks.flatMap((disk) => measured(disk, points) ?? []);
   const [least] = rooms.toSorted((one, other) => one.percent - other.percent);
-  if (least === undefined) return untold('the metrics do not tell it');
+  if (least === undefined) return unreported('the metrics do not tell it');
   const isOpen = disks.some(({ activated }) => activated === true);
   const { usedPercent, threshold, freeBytes } = least;
   const needBytes = backupBytes === undefined ? undefined : backupBytes * FACTOR;
@@ -51,7 +51,9 @@ function roomOf(points: readonly MetricPoint[], backupBytes: number | undefined)
   };
   const warnings =
     freeBytes === undefined || needBytes === undefined
-      ? ['whether the data fits on the disk of the target cannot be told: its size or the room is not known']
+      ? [
+          'whether the data fits on the disk of the target cannot be reported: its size or the room is not known',
+        ]
       : [];
   return { disk, isOpen, warnings };
 }
@@ -70,6 +72,6 @@ function measured(disk: ParachuteDisk, points: readonly MetricPoint[]) {
   return { usedPercent, threshold, percent, freeBytes };
 }
 
-function untold(why: string): TargetRoom {
+function unreported(why: string): TargetRoom {
   return { disk: undefined, isOpen: false, warnings: [`the disk of the target is not known: ${why}`] };
 }

@@ -1,4 +1,4 @@
-import type { LostInstance, TargetIdentity } from '../../machines/parts/recovery-verbs.ts';
+import type { LostInstance, TargetIdentity } from '../../machines/parts/recovery-data.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
 import type { TargetRoom } from './target-disk.ts';
 

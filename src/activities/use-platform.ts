@@ -1,4 +1,4 @@
-import type { PlatformProof } from '../../machines/parts/recovery-verbs.ts';
+import type { PlatformProof } from '../../machines/parts/recovery-data.ts';
 import { show } from '../base/text.ts';
 import type { Platform, RebindOptions } from '../platform/platform.ts';
 import type { ActivityContext, ActivityResult, SendContext } from './activity.ts';
@@ -6,11 +6,11 @@ import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 import { watchProgress } from './watchdog.ts';
 
-/** Less than the platform's own limits for staging and starting, so that it is told before they end the step. */
+/** Less than the platform's own limits for staging and starting, so that it is reported before they end the step. */
 const STILL = {
   seconds: 300,
   basis: 'default',
-  detail: 'the platform has told nothing new meanwhile',
+  detail: 'the platform has reported nothing new meanwhile',
 } as const;
 
 /**

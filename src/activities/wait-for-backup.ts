@@ -1,8 +1,8 @@
 import type { Answer } from '../service/client.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
+import { factsOfBackup } from './baseline.ts';
 import type { ActivityDeps } from './deps.ts';
-import { factsOfBackup } from './ground.ts';
 import { waitForTask } from './wait-for-task.ts';
 
 /** Polls a backup until it is done; see `waitForTask` for how it fails. */

@@ -1,4 +1,4 @@
-import type { InstanceReady } from '../../machines/parts/verbs.ts';
+import type { InstanceReady } from '../../machines/parts/task-data.ts';
 import type { InputOf } from '../../machines/verbs.ts';
 import { formatSeconds } from '../base/format.ts';
 import { instantOf } from '../base/instant.ts';
@@ -15,7 +15,7 @@ import { watchdog } from './watchdog.ts';
 const STEADY: ReadonlySet<string> = new Set(['provisioned', 'available']);
 /** An update that is still offered so long after its deployment is not believed to be installed. */
 const PATIENCE_MS = 120_000;
-/** What shows only that something has changed is believed after so long without anything more; the settle time of the instance, if less. */
+/** What shows only that something has changed is believed after so long without anything more; the in-flight window of the instance, if less. */
 const QUIET_MS = 60_000;
 /** Nothing lists actions, so there is no history of them. */
 const DEFAULT_SECONDS = 900;
@@ -25,20 +25,20 @@ const DEFAULT_SECONDS = 900;
  * an update, some of what was offered no longer being offered. A service may move `updated_at` when it
  * accepts and begin later, so that only begins a quiet time: the action is believed once the instance has
  * been steady and unchanged through it. One that was over before the first look, and of which nothing shows,
- * is believed when the settle time has passed since the run came to wait for it: it cannot begin any more,
- * and `seenDeploying` is false. `grounds` says which of these it was. Fails with `instance.failed` or
+ * is believed when the in-flight window has passed since the run came to wait for it: it cannot begin any more,
+ * and `seenDeploying` is false. `baselines` says which of these it was. Fails with `instance.failed` or
  * `instance.deleted` when the service says so, and with `instance.unchanged` for an update that is still
  * offered when it should be over. A state that is not known counts as under way and is shown. If the process
- * dies inside, the next one watches from the beginning, and the settle time goes on.
+ * dies inside, the next one watches from the beginning, and the in-flight window goes on.
  */
 export function waitForInstance(
-  deps: Pick<ActivityDeps, 'service' | 'objectives' | 'settleMs'>,
+  deps: Pick<ActivityDeps, 'service' | 'objectives' | 'inFlightMs'>,
 ): ActivityOf<'waitForInstance'> {
   return {
     kind: 'read',
     run(input, context) {
-      const { settleMs } = deps;
-      const quietMs = Math.min(QUIET_MS, settleMs);
+      const { inFlightMs } = deps;
+      const quietMs = Math.min(QUIET_MS, inFlightMs);
       const acceptedMs = instantOf(context.arrivedAt) ?? context.now().getTime();
       const expected = { what: 'actions', rtoMs: deps.objectives.rtoMs, defaultSeconds: DEFAULT_SECONDS };
       const watch = watchdog(expected, context);
@@ -46,7 +46,7 @@ export function waitForInstance(
       let still: Still | undefined;
       return poll('the instance', context, async () => {
         const { value } = await deps.service.overview(context.signal);
-        const state: string = value.state ?? 'not told';
+        const state: string = value.state ?? 'not reported';
         if (!STEADY.has(state) && state !== 'failed' && state !== 'deleted') {
           wasBusy ||= value.state !== undefined;
           still = undefined;
@@ -57,8 +57,8 @@ export function waitForInstance(
         const nowMs = context.now().getTime();
         still = stillSince(still, value, nowMs);
         const watched = { wasBusy, quietForMs: nowMs - still.unchangedMs, quietMs };
-        const isLate = nowMs - acceptedMs >= settleMs;
-        const late = isLate ? { settledForMs: nowMs - acceptedMs } : {};
+        const isLate = nowMs - acceptedMs >= inFlightMs;
+        const late = isLate ? { stableForMs: nowMs - acceptedMs } : {};
         const known = howKnown(input, value, { ...watched, ...late });
         if (known !== undefined) return { status: state, result: end(state, value, known) };
         // Only an update comes here that is still offered, or what may still begin.
@@ -89,11 +89,11 @@ interface Watched {
   readonly wasBusy: boolean;
   readonly quietForMs: number;
   readonly quietMs: number;
-  /** How long the action has been accepted, once that is longer than the settle time. */
-  readonly settledForMs?: number;
+  /** How long the action has been accepted, once that is longer than the in-flight window. */
+  readonly stableForMs?: number;
 }
 
-type Known = Pick<InstanceReady, 'grounds' | 'seenDeploying'>;
+type Known = Pick<InstanceReady, 'baselines' | 'seenDeploying'>;
 
 /** By what it is known that the action is over; undefined while it is not, empty where none was asked for. */
 function howKnown(
@@ -104,7 +104,7 @@ function howKnown(
   const { action, updatedAt } = input;
   if (action === undefined) return {};
   if (isStillOffered(input, overview)) return undefined;
-  if (watched.wasBusy) return { grounds: 'it was seen at work, and is no longer', seenDeploying: true };
+  if (watched.wasBusy) return { baselines: 'it was seen at work, and is no longer', seenDeploying: true };
   const signs = [
     ...(hasMoved(updatedAt, overview.updated_at) ? ['its time of the last change has moved'] : []),
     ...(isInstalled(input, overview) ? ['updates are no longer offered'] : []),
@@ -112,14 +112,14 @@ function howKnown(
   const unseen = 'it was not seen deploying';
   if (signs.length > 0 && watched.quietForMs >= watched.quietMs) {
     const quiet = formatSeconds(Math.round(watched.quietMs / 1_000));
-    const grounds = `${unseen}, but ${signs.join(', ')}, and nothing has changed for ${quiet} since`;
-    return { grounds, seenDeploying: false };
+    const baselines = `${unseen}, but ${signs.join(', ')}, and nothing has changed for ${quiet} since`;
+    return { baselines, seenDeploying: false };
   }
-  if (watched.settledForMs === undefined) return undefined;
-  const after = formatSeconds(Math.round(watched.settledForMs / 1_000));
+  if (watched.stableForMs === undefined) return undefined;
+  const after = formatSeconds(Math.round(watched.stableForMs / 1_000));
   const also = signs.length === 0 ? '' : `; ${signs.join(', ')}`;
-  const grounds = `${unseen}; it is ${overview.state} ${after} after the ${action} was accepted${also}`;
-  return { grounds, seenDeploying: false };
+  const baselines = `${unseen}; it is ${overview.state} ${after} after the ${action} was accepted${also}`;
+  return { baselines, seenDeploying: false };
 }
 
 function isInstalled({ action, updates }: InputOf<'waitForInstance'>, overview: InstanceOverview): boolean {
@@ -129,8 +129,8 @@ function isInstalled({ action, updates }: InputOf<'waitForInstance'>, overview: 
 /** Whether the updates that were to be installed are all there to be had as before. */
 function isStillOffered(input: InputOf<'waitForInstance'>, overview: InstanceOverview): boolean {
   const { action, updates = [] } = input;
-  const isTold = overview.available_updates !== undefined;
-  return action === 'update' && updates.length > 0 && isTold && !isInstalled(input, overview);
+  const isReported = overview.available_updates !== undefined;
+  return action === 'update' && updates.length > 0 && isReported && !isInstalled(input, overview);
 }
 
 /** Whether the service's own time of the last change is another than before; both are by one clock. */

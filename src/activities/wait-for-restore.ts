@@ -1,7 +1,7 @@
 import type { Restore } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
+import { factsOfRestore } from './baseline.ts';
 import type { ActivityDeps } from './deps.ts';
-import { factsOfRestore } from './ground.ts';
 import { waitForTask } from './wait-for-task.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { instantOf } from '../base/instant.ts';
 import type { ActivityContext, ActivityResult } from './activity.ts';
 import type { Skew } from './clocks.ts';
+import type { Task } from './evaluate-tasks.ts';
 import { poll } from './poll.ts';
 import { no, ok } from './results.ts';
 import { type Timed, watchdog } from './watchdog.ts';
-import type { Task } from './weigh-tasks.ts';
 
-/** A task that is waited for, and how its end is told. */
+/** A task that is waited for, and how its end is reported. */
 export interface Awaited<Row extends Task & Timed, Facts> {
   readonly kind: 'backup' | 'restore';
   readonly id: number;
@@ -78,6 +78,6 @@ function beginOf(
   stage: 'queued' | 'running',
   skew: Skew | undefined,
 ): number | undefined {
-  const told = instantOf(stage === 'queued' ? triggered_at : (started_at ?? triggered_at));
-  return told === undefined || skew === undefined ? undefined : told - skew.skewMs;
+  const reported = instantOf(stage === 'queued' ? triggered_at : (started_at ?? triggered_at));
+  return reported === undefined || skew === undefined ? undefined : reported - skew.skewMs;
 }

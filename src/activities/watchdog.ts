@@ -55,11 +55,11 @@ export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityC
     isAsked = true;
     tasks = await expected.earlier?.().catch(() => []);
   };
-  return (stage: Stage, toldMs?: number): Overdue | undefined => {
+  return (stage: Stage, reportedMs?: number): Overdue | undefined => {
     const nowMs = now().getTime();
     const seenMs = seen.get(stage) ?? nowMs;
     seen.set(stage, seenMs);
-    const sinceMs = Math.min(seenMs, toldMs ?? seenMs);
+    const sinceMs = Math.min(seenMs, reportedMs ?? seenMs);
     if (nowMs - sinceMs <= LEAST_BY_OBJECTIVE * 1_000) return undefined;
     if (tasks === undefined && !isAsked) void ask();
     // A list that does not answer must not hold up the look that shows the end.
@@ -72,7 +72,7 @@ export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityC
   };
 }
 
-/** How far a limit is passed. Each doubling of it counts as another limit, so that what never ends is told less and less often. */
+/** How far a limit is passed. Each doubling of it counts as another limit, so that what never ends is reported less and less often. */
 export function overdueSince(sinceMs: number, nowMs: number, limit: Limit): Overdue | undefined {
   const seconds = (nowMs - sinceMs) / 1_000;
   if (seconds <= limit.seconds) return undefined;
@@ -152,7 +152,7 @@ function secondsOf({ status, triggered_at, started_at, finished_at }: Timed, sta
 }
 
 /**
- * Watches a step that reports progress: where nothing has changed for so long, the last report is told again as overdue. `stop` ends
+ * Watches a step that reports progress: where nothing has changed for so long, the last report is reported again as overdue. `stop` ends
  * it; until then a timer runs that keeps no process alive.
  */
 export function watchProgress(

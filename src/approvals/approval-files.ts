@@ -7,7 +7,7 @@ import { show } from '../base/text.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import { MAX_CHALLENGE_BYTES } from './challenge.ts';
 
-/** Where the papers of one challenge are. The journal has the truth about the challenge; these are what people carry around. */
+/** Where the fallback scripts of one challenge are. The journal has the truth about the challenge; these are what people carry around. */
 export interface ApprovalPaths {
   readonly challenge: string;
   /** Beside it, as `ssh-keygen -Y sign` names it. */
@@ -44,7 +44,7 @@ export async function writeBeside(path: string, text: string): Promise<void> {
 }
 
 /** The text of a small file, or undefined when there is none. Throws `approval.refused` for whatever else lies there. */
-export function readPaper(path: string): string | undefined {
+export function readFallback(path: string): string | undefined {
   try {
     return readPlainFile(path, MAX_CHALLENGE_BYTES).toString('utf8');
   } catch (cause) {

@@ -2,7 +2,7 @@ import { LifeboatError } from '../base/errors.ts';
 import type { Answer } from '../runner/answer.ts';
 import type { Gate, RunState } from '../runner/run.ts';
 import type { Json } from '../store/journal.ts';
-import { approvalPaths, readPaper, writeChallenge } from './approval-files.ts';
+import { approvalPaths, readFallback, writeChallenge } from './approval-files.ts';
 import { begunOf } from './begun.ts';
 import { challengeId, challengeText } from './challenge.ts';
 import { CHANGED, challengeOf, fitsState } from './fits-state.ts';
@@ -24,7 +24,7 @@ export interface ApprovalGateDeps {
   readonly planOf: (state: RunState) => Plan | undefined;
   /** Why the next confirmation goes on without a second person, if it shall; it counts once. */
   readonly breakGlass?: string | undefined;
-  /** Told when an answer goes on without a second person. */
+  /** Reported when an answer goes on without a second person. */
   readonly bypassed?: ((order: string, reason: string) => void) | undefined;
 }
 
@@ -120,7 +120,7 @@ type Judged =
 
 async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promise<Judged> {
   const { entries } = state;
-  const { asked, withdrawn: told } = standingOf(entries);
+  const { asked, withdrawn: reported } = standingOf(entries);
   // Without anybody who could sign, another request would help nobody.
   const rules = await deps.rules();
   if (asked === undefined) return { notes: [], stale: needed };
@@ -131,10 +131,10 @@ async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promi
       stale: (request) => (misfit === CHANGED ? needed(request) : astray(request, misfit)),
     };
   const paths = approvalPaths(deps.home, plan.run, asked.challenge);
-  const reason = told?.reason ?? readPaper(paths.withdrawn)?.trim();
+  const reason = reported?.reason ?? readFallback(paths.withdrawn)?.trim();
   if (reason !== undefined) {
     const body = { challenge: asked.challenge, approver: deps.operator.name, reason };
-    const notes = told === undefined ? [{ type: 'approval.withdrawn', body: body as Json }] : [];
+    const notes = reported === undefined ? [{ type: 'approval.withdrawn', body: body as Json }] : [];
     return { notes, stale: (request) => withdrawn(request, reason) };
   }
   if (isExpired(asked.text, momentSinceAsked(entries, deps.now()))) return { notes: [], stale: expired };
@@ -172,9 +172,9 @@ function newChallenge(deps: ApprovalGateDeps, state: RunState, plan: Plan) {
 /** The file is for people, and the journal has its text: a disk that refuses it stops no run, and the next look writes it again. */
 function restore({ file }: Request, text: string): void {
   try {
-    if (readPaper(file) !== text) writeChallenge(file, text);
+    if (readFallback(file) !== text) writeChallenge(file, text);
   } catch {
-    // Told when the signature is missed.
+    // Reported when the signature is missed.
   }
 }
 

@@ -165,7 +165,7 @@ function namesOf({ code, stdout }: SshKeygenEnd): readonly string[] {
 
 /**
  * The names of the first line under one of which the signature is good, that one first. A pattern is nobody's name: whose key it is could not
- * be told from it, so a line with one counts for nothing.
+ * be reported from it, so a line with one counts for nothing.
  */
 async function firstGood(
   groups: readonly (readonly string[])[],

@@ -117,7 +117,7 @@ export function createWalk(
         );
       if (!isCanonical(entry.body))
         findings.problem('entry.body', `the body of entry ${seq} is not canonical JSON`, where);
-      // The tree is that of the hashes: what a changed entry was stays signed, and only it is told.
+      // The tree is that of the hashes: what a changed entry was stays signed, and only it is reported.
       if (tree.grow(entry.hash, entry.tree) !== entry.tree)
         findings.problem(
           'tree.changed',
@@ -140,7 +140,7 @@ export function createWalk(
     root: tree.root,
     roots,
     aboutLog,
-    demands: demands.told,
+    demands: demands.reported,
     leaves,
     finish() {
       roots.set(tree.size(), { root: tree.root(), at: lastAt });

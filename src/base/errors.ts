@@ -21,7 +21,7 @@ export const EXIT_CODES = {
   closed: {
     means: 'closed',
     when: {
-      proven: 'the run is closed: the key is proven, the data is back and nothing is owed',
+      proven: 'the run is closed: the key is proven, the data is back and there are no follow-ups',
       done: 'the command has done what it is for',
     },
   },
@@ -47,7 +47,7 @@ export const EXIT_CODES = {
     means: 'waiting for a person',
     when: {
       question: 'the run stands at a question that no flag answers, also after a step has failed',
-      owed: 'something is owed, or an approval is missing',
+      openFollowUps: 'a follow-up is open, or an approval is missing',
       unpinned:
         '`audit verify` found nothing wrong, and names what is not pinned: a key, a place, a checkpoint',
       unconfirmed: 'the change was not confirmed, and nobody is here to be asked',

@@ -1,6 +1,6 @@
 import { EXIT, EXIT_CODES } from '../base/errors.ts';
 
-/** What `run` and `plan` print after their flags. */
+/** What `run` prints after its flags. */
 export const RUNBOOKS = `
 Runbooks:
   rotate-key              a new encryption key, proven by a backup that it opens

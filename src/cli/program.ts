@@ -73,19 +73,12 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   command(
     program,
     'run <runbook>',
-    'walk a runbook, one safe step at a time',
+    'run a runbook, one safe step at a time',
     async () => (await import('../commands/run/run.ts')).run,
-    [...about(), ...driving()],
-  ).addHelpText('after', RUNBOOKS);
-  command(
-    program,
-    'plan <runbook>',
-    'every call that a run would make, in order; sends nothing but GETs',
-    async () => (await import('../commands/run/dry-run.ts')).plan,
     [
       ...about(),
-      new Option('--token-file <file>', 'read the access token from this file'),
-      json('the plan as JSON'),
+      new Option('--dry-run', 'only print every call that the run would make, in order; sends only GETs'),
+      ...driving(),
     ],
   ).addHelpText('after', RUNBOOKS);
   command(

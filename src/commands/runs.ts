@@ -1,19 +1,19 @@
 import { basename } from 'node:path';
-import { stillOwed } from '../../machines/parts/obligation.ts';
+import { stillOpen } from '../../machines/parts/follow-up.ts';
 import { EXIT } from '../base/errors.ts';
 import { formatTime } from '../base/format.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { wholeNumber } from '../cli/numbers.ts';
 import { printJson } from '../cli/print-json.ts';
 import { printTable } from '../cli/print-table.ts';
-import { owedBy } from '../compose/open-follow-ups.ts';
+import { followUpBy } from '../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../compose/reading.ts';
 import { listRuns, openRuns, type RunSummary } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
 import { drillHomes, inDrill } from './drill/drill-homes.ts';
 
 interface Listed extends RunSummary {
-  readonly owes: number;
+  readonly followUps: number;
   /** The home of the drill that the run belongs to. */
   readonly drill?: string;
 }
@@ -54,7 +54,7 @@ export async function runs(context: CommandContext, _: readonly string[], flags:
     run.mode,
     formatTime(run.startedAt),
     run.status === 'closed' && run.proven ? 'proven' : run.status,
-    run.owes === 0 ? '' : String(run.owes),
+    run.followUps === 0 ? '' : String(run.followUps),
     run.where,
     ...(run.drill === undefined ? [] : [basename(run.drill)]),
   ]);
@@ -67,7 +67,7 @@ export async function runs(context: CommandContext, _: readonly string[], flags:
       { title: 'mode', drops: true },
       { title: 'begun (UTC)', drops: true },
       { title: 'status' },
-      { title: 'owes', align: 'right' },
+      { title: 'followUps', align: 'right' },
       { title: 'where', gives: true },
       ...(flags.drills === true ? [{ title: 'drill' }] : []),
     ],
@@ -86,7 +86,9 @@ async function runsIn(
   try {
     const runs = flags.open ? await openRuns(journal) : await listRuns(journal, newest);
     return await Promise.all(
-      runs.slice(-(newest ?? runs.length)).map(async (run) => ({ ...run, owes: await owesOf(journal, run) })),
+      runs
+        .slice(-(newest ?? runs.length))
+        .map(async (run) => ({ ...run, followUps: await owesOf(journal, run) })),
     );
   } finally {
     await journal.close();
@@ -104,8 +106,8 @@ function nothingListed(
     : 'there are no runs yet but those of drills: `lifeboat runs --drills` lists them';
 }
 
-/** How much an open run still owes; a closed one owes nothing that is not in a ledger. */
+/** How much an open run has open follow-ups; a closed one has no follow-ups that is not in a ledger. */
 async function owesOf(journal: JournalReader, run: RunSummary): Promise<number> {
   if (run.status !== 'open') return 0;
-  return stillOwed(await owedBy(journal, run)).length;
+  return stillOpen(await followUpBy(journal, run)).length;
 }

@@ -10,35 +10,35 @@ import type { OpenInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
 
 /** What the verbs share whatever instance they act on. */
-export interface Ground {
+export interface Baseline {
   readonly home: string;
   readonly keyring: Keyring;
   /** None where nothing was ever written. */
   readonly journal: JournalReader | undefined;
   readonly platform: ActivityDeps['platform'];
   /** Keys that were entered and are not stored yet. */
-  readonly shelf?: ReadonlyMap<string, Secret>;
+  readonly pendingKeys?: ReadonlyMap<string, Secret>;
 }
 
 /** What verbs on one instance act on: its service, keys, ledger and downloads. */
-export function depsFor(instance: OpenInstance, ground: Ground): ActivityDeps {
+export function depsFor(instance: OpenInstance, baseline: Baseline): ActivityDeps {
   const { name, config, service } = instance;
-  const { journal } = ground;
+  const { journal } = baseline;
   const ledger = async () => (journal === undefined ? foldLedger([]) : readLedger(journal, name));
   return {
     name,
     service,
-    keyring: ground.keyring,
-    folder: join(ground.home, 'backups', name),
-    settleMs: config.settle,
+    keyring: baseline.keyring,
+    folder: join(baseline.home, 'backups', name),
+    inFlightMs: config.inFlight,
     currentKey: async () => currentKey((await ledger()).epochs)?.fingerprint,
     tokenExpires: async () => expiryOf(await instance.token()),
-    inHand: (fingerprint) => ground.shelf?.get(fingerprint),
+    inHand: (fingerprint) => baseline.pendingKeys?.get(fingerprint),
     ledger,
     apps: config.apps,
     dashboardUrl: config.url,
     place: placeOf(config.url),
-    platform: ground.platform,
+    platform: baseline.platform,
     reconcile:
       config.reconcile === undefined
         ? undefined

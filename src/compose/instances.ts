@@ -4,12 +4,12 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { RunSummary } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
 import { lazyPlatform } from './platform-of.ts';
-import { openTape, type Tape } from './request-recorder.ts';
+import { openRequestRecorder, type RequestRecorder } from './request-recorder.ts';
 import { type OpenInstance, openForRun } from './service-of.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What a run acts on: its instance, the one that a recovery goes into, and the platform around them. */
-export interface Sites extends AsyncDisposable {
+export interface RunInstances extends AsyncDisposable {
   /** Where they come from. Who has to approve what stands there too. */
   readonly config: LoadedConfig;
   readonly instance: OpenInstance;
@@ -17,7 +17,7 @@ export interface Sites extends AsyncDisposable {
   /** Opened when it is first asked for. */
   readonly platform: ActivityDeps['platform'];
   /** Hears every request to any of them. */
-  readonly tape: Tape;
+  readonly recorder: RequestRecorder;
 }
 
 /** What is needed of a run to drive it. */
@@ -29,7 +29,7 @@ export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'ver
  * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and in a recovery whose source may be gone (`sourceIsGone`) nothing
  * is sent to the source at all. Rejects with a usage error when the config lacks something.
  */
-export async function openSites(
+export async function openInstances(
   context: CommandContext,
   config: LoadedConfig,
   keys: Pick<Workspace, 'keyring'>,
@@ -39,25 +39,25 @@ export async function openSites(
     readonly tokenFile?: string | undefined;
     readonly sourceIsGone?: boolean;
   },
-): Promise<Sites> {
+): Promise<RunInstances> {
   await using opened = new AsyncDisposableStack();
-  const tape = openTape();
-  opened.defer(() => tape.close());
+  const recorder = openRequestRecorder();
+  opened.defer(() => recorder.close());
   const open = (name: string, silent = false) =>
     openForRun(context, silent ? withoutAsking(config, name) : config, keys, name, {
       tokenFile: wish.tokenFile,
-      tap: tape.service(name),
+      tap: recorder.service(name),
     });
   const instance = opened.use(await open(wish.instance, wish.sourceIsGone));
   const target = wish.target === undefined ? undefined : opened.use(await open(wish.target));
-  const { platform, close } = lazyPlatform(context, config, tape);
+  const { platform, close } = lazyPlatform(context, config, recorder);
   opened.defer(close);
   const kept = opened.move();
-  return { config, instance, target, platform, tape, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { config, instance, target, platform, recorder, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /** What a run that is taken up again acts on. In a run that only performs, the source may be gone. */
-export async function sitesOfRun(
+export async function instancesOfRun(
   journal: JournalReader,
   { runId, instance, target }: Pick<RunSummary, 'runId' | 'instance' | 'target'>,
   tokenFile: string | undefined,

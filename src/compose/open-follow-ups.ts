@@ -1,17 +1,17 @@
 import { runbookOf } from '../../machines/index.ts';
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
-import type { Obligation } from '../../machines/parts/obligation.ts';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import { obligationsOf } from '../runner/run-obligations.ts';
+import { followUpsOf } from '../runner/run-follow-ups.ts';
 import { openRuns, type RunSummary } from '../runner/runs.ts';
 import type { Entry, JournalReader } from '../store/journal.ts';
 import { readFollowUps } from '../store/projections/follow-ups.ts';
 import { promisedBy } from '../store/promised.ts';
 
-/** Something owed, and where it is written: in an open run, or in the ledger of an instance once its run is over. */
-export interface Owed {
-  readonly obligation: Obligation;
+/** A follow-up, and where it is written: in an open run, or in the ledger of an instance once its run is over. */
+export interface OpenFollowUp {
+  readonly followUp: FollowUp;
   readonly instance: string;
   readonly run: RunSummary | undefined;
 }
@@ -20,81 +20,79 @@ export interface Owed {
  * The follow-ups of open runs, and those of ledgers: the open ones, or `all`. A run that this version cannot read hides nothing of what
  * others have left to do.
  */
-export async function gatherObligations(
+export async function gatherFollowUps(
   journal: Pick<JournalReader, 'read' | 'rows'>,
   which: 'open' | 'all' = 'open',
-): Promise<readonly Owed[]> {
-  const found: Owed[] = [];
+): Promise<readonly OpenFollowUp[]> {
+  const found: OpenFollowUp[] = [];
   for (const run of await openRuns(journal)) {
-    for (const obligation of await owedBy(journal, run))
-      found.push({ obligation, instance: run.target ?? run.instance, run });
+    for (const followUp of await followUpBy(journal, run))
+      found.push({ followUp, instance: run.target ?? run.instance, run });
   }
-  for (const { instance, ...obligation } of await readFollowUps(journal, which))
-    found.push({ obligation, instance, run: undefined });
+  for (const { instance, ...followUp } of await readFollowUps(journal, which))
+    found.push({ followUp, instance, run: undefined });
   return found;
 }
 
 /**
- * What an open run owes. Of one whose version of its runbook is not kept, or that its machine cannot replay, nobody can say it: it
- * owes one thing, which is to find that out, as soon as it may have changed anything.
+ * What an open run leaves. Of one whose version of its runbook is not kept, or that its machine cannot replay, nobody can say it: it
+ * leaves one thing, which is to find that out, as soon as it may have changed anything.
  */
-export async function owedBy(
+export async function followUpBy(
   journal: Pick<JournalReader, 'read'>,
   run: RunSummary,
-): Promise<readonly Obligation[]> {
+): Promise<readonly FollowUp[]> {
   const entries = await journal.read(`run/${run.runId}`);
   const runbook = runbookOf(run.runbook, run.version);
   const promised = promisedBy(entries[0]);
   if (runbook === undefined) return withDeadlines(unread(run, entries), promised);
   try {
-    return withDeadlines(obligationsOf(runbook, entries), promised);
+    return withDeadlines(followUpsOf(runbook, entries), promised);
   } catch {
     return withDeadlines(unread(run, entries), promised);
   }
 }
 
 /** Read without the machine: a verb that does not only ask was begun, so there may be something that has to be made good. */
-function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): readonly Obligation[] {
+function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): readonly FollowUp[] {
   const mayHaveChanged = entries.some(({ type, body }) => {
     const begun = type === 'activity.begun' ? (body as { readonly kind?: unknown } | null) : undefined;
     return begun !== undefined && begun?.kind !== 'read';
   });
   if (!mayHaveChanged) return [];
-  const obligation: Obligation = {
+  const followUp: FollowUp = {
     id: 'unread-run',
     kind: 'unread-run',
     subject: runId,
-    what: `see to what run ${runId} owes: this version of lifeboat cannot read it (its paper in the home, paper/${runId}.sh, tells)`,
+    what: `see to what run ${runId} leaves: this version of lifeboat cannot read it (its fallback script in the home, fallback/${runId}.sh, tells)`,
     since: lastAt,
     commands: [`lifeboat report ${runId}`, `lifeboat audit show ${runId}`],
   };
-  return [obligation];
+  return [followUp];
 }
 
-/** What a person may type for an obligation: its id as it is and as it is shown, with or without where it is owed. */
+/** What a person may type for a follow-up: its id as it is and as it is shown, with or without where it is a follow-up. */
 function idsOf(id: string, runId: string, instance: string): string[] {
   return [...new Set([id, show(id, 120)])].flatMap((one) => [one, `${runId}:${one}`, `${instance}:${one}`]);
 }
 
-/** The one open obligation that a person means: by its id, after the run's own (`RUN:ID`) where several have the same. */
-export function obligationNamed(all: readonly Owed[], word: string): Owed {
-  const open = all.filter(({ obligation }) => obligation.settled === undefined);
-  const fits = open.filter(({ obligation, run, instance }) =>
-    idsOf(obligation.id, run?.runId ?? '', instance).includes(word),
+/** The one open follow-up that a person means: by its id, after the run's own (`RUN:ID`) where several have the same. */
+export function followUpNamed(all: readonly OpenFollowUp[], word: string): OpenFollowUp {
+  const open = all.filter(({ followUp }) => followUp.closed === undefined);
+  const fits = open.filter(({ followUp, run, instance }) =>
+    idsOf(followUp.id, run?.runId ?? '', instance).includes(word),
   );
   const [first, second] = fits;
   if (first !== undefined && second === undefined) return first;
   throw new LifeboatError(
-    first === undefined ? 'owe.unknown' : 'owe.ambiguous',
+    first === undefined ? 'followUps.unknown' : 'followUps.ambiguous',
     first === undefined
-      ? `nothing is owed by the id ${show(word, 60)}`
-      : `${show(word, 60)} is owed more than once`,
+      ? `there are no follow-ups by the id ${show(word, 60)}`
+      : `${show(word, 60)} is a follow-up more than once`,
     {
       hints: [
-        '`lifeboat owe` lists what is owed',
-        ...fits
-          .slice(0, 5)
-          .map(({ obligation, run, instance }) => `${run?.runId ?? instance}:${obligation.id}`),
+        '`lifeboat followups` lists the follow-ups',
+        ...fits.slice(0, 5).map(({ followUp, run, instance }) => `${run?.runId ?? instance}:${followUp.id}`),
       ],
       exitCode: EXIT.usage,
     },

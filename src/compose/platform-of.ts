@@ -2,13 +2,13 @@ import type { ActivityDeps } from '../activities/deps.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { tokenVariables } from '../config/load.ts';
-import type { Tape } from './request-recorder.ts';
+import type { RequestRecorder } from './request-recorder.ts';
 
 /** The platform of the config, opened when it is first asked for and once only. `close` ends it if it was opened. */
 export function lazyPlatform(
   context: CommandContext,
   config: LoadedConfig,
-  tape?: Tape,
+  recorder?: RequestRecorder,
 ): { readonly platform: ActivityDeps['platform']; readonly close: () => Promise<void> } {
   let opened: ReturnType<ActivityDeps['platform']> | undefined;
   const open = async () => {
@@ -18,8 +18,8 @@ export function lazyPlatform(
     return openPlatform(config, {
       env: context.env,
       hideEnv,
-      tap: tape?.platform,
-      toolTap: tape?.tool,
+      tap: recorder?.platform,
+      toolTap: recorder?.tool,
       tokenOf: (source) => tokenReader(source, { keychain: noKeychain, hideEnv }),
     });
   };

@@ -6,23 +6,23 @@ import type { Note } from '../runner/performed.ts';
 import type { Tap } from '../service/tap.ts';
 
 /** Hears every request of a process and writes them into the transcript of its run once that is known. */
-export interface Tape {
+export interface RequestRecorder {
   /** For the client of an instance. */
   service(instance: string): Tap;
   readonly platform: Tap;
   readonly tool: (heard: Omit<ToolCall, 'kind'>) => void;
   /** Begins to write, with what was heard before. Only for the process that holds the run. */
-  start(options: TapeOptions): Promise<void>;
+  start(options: RecorderOptions): Promise<void>;
   /** A secret that is in hand, under its fingerprint. */
   know(secret: Secret, fingerprint: string): void;
   /** How far the transcript reaches, for the record; nothing when nothing was sent. With `isOver` it reaches no further: nothing is written any more. */
   notes(isOver?: boolean): readonly Note[];
-  /** What has to be told when the screen is gone. */
+  /** What has to be reported when the screen is gone. */
   warnings(): readonly string[];
   close(): void;
 }
 
-interface TapeOptions {
+interface RecorderOptions {
   readonly home: string;
   readonly runId: string;
   readonly fingerprint: (secret: Secret) => Promise<string>;
@@ -31,11 +31,11 @@ interface TapeOptions {
 /** More is not held while the run is not known; a run that is never begun has no transcript. */
 const MOST_WAITING = 200;
 
-export function openTape(): Tape {
+export function openRequestRecorder(): RequestRecorder {
   const waiting: TranscribedCall[] = [];
   const known = new Map<string, string>();
   let transcript: Transcript | undefined;
-  let fingerprint: TapeOptions['fingerprint'] | undefined;
+  let fingerprint: RecorderOptions['fingerprint'] | undefined;
   let writing = false;
   let ended = false;
   let lost = 0;

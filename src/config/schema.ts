@@ -65,7 +65,7 @@ export const InstanceConfig = z.strictObject({
     )
     .default([]),
   /** How long a lost request may still be under way in the router (15 minutes by default, section 8). */
-  settle: Duration.default(15 * 60_000),
+  inFlight: Duration.default(15 * 60_000),
   /** When the platform's router ends a request (section 8): what a download must fit into. */
   router: Duration.default(15 * 60_000),
   /** PEM file with further certificate authorities. */

@@ -12,7 +12,7 @@ import { type KeyRing, newKey } from './key-ring.ts';
 import { PLAN_ID, SERVICE_ID } from './landscape.ts';
 import type { BackupStore } from './manager/store.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
-import { openShop } from './shop/shop.ts';
+import { openSampleData } from './sample-data/shop.ts';
 
 /** An instance that the lab is to have. */
 export interface InstanceWish {
@@ -96,7 +96,7 @@ async function makeInstance(
   workshop.made(data);
   const facts = { id, name, serviceId, planId };
   const instance = new LabInstance(facts, { data, queue, store, clock, keys, log });
-  if (wish.shop === true) await openShop(data.query);
+  if (wish.shop === true) await openSampleData(data.query);
   if (keys.user === undefined) return { instance, wish, keyFile: undefined };
   const keyFile = join(folder, `${name}.key`);
   await writeFile(keyFile, keys.user.reveal(), { mode: 0o600 });

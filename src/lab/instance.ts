@@ -9,7 +9,7 @@ import type { KeyRing } from './key-ring.ts';
 import { InstanceBackups, type LabBackup } from './manager/instance-backups.ts';
 import { InstanceRestores, type LabRestore } from './manager/instance-restores.ts';
 import { openBackup } from './manager/open-backup.ts';
-import type { Fate } from './manager/task-queue.ts';
+import type { Outcome } from './manager/task-queue.ts';
 import { InstanceMetrics } from './metrics.ts';
 import { type UpdateSetting, Upkeep, type UpkeepAction } from './upkeep.ts';
 
@@ -172,8 +172,8 @@ export class LabInstance {
   }
 
   /** Queues a backup. `ended` resolves when its task has ended; the task tells how. */
-  triggerBackup(fate?: Fate): { readonly backup: LabBackup; readonly ended: Promise<void> } {
-    return this.#backups.trigger(this.#keys.user ?? this.#keys.generated, fate);
+  triggerBackup(outcome?: Outcome): { readonly backup: LabBackup; readonly ended: Promise<void> } {
+    return this.#backups.trigger(this.#keys.user ?? this.#keys.generated, outcome);
   }
 
   /** The stored bytes of a backup from `start` up to before `end`, encrypted. */
@@ -191,15 +191,15 @@ export class LabInstance {
   }
 
   /** Queues the restore of a backup of this instance, under the key that the Backup Manager holds for it. */
-  restore(backup: LabBackup, fate?: Fate): LabRestore {
-    return this.recover(() => ({ owner: this, backup }), backup.key, fate);
+  restore(backup: LabBackup, outcome?: Outcome): LabRestore {
+    return this.recover(() => ({ owner: this, backup }), backup.key, outcome);
   }
 
   /**
    * Queues a restore of any instance's backup, decrypted with the key that is given. Which one is asked when the task
    * runs; with none, a wrong key or an unusable file the task fails and this instance stays as it was.
    */
-  recover(find: () => Found, key: Secret, fate?: Fate): LabRestore {
+  recover(find: () => Found, key: Secret, outcome?: Outcome): LabRestore {
     return this.#restores.trigger(
       {
         expected: find().backup,
@@ -212,7 +212,7 @@ export class LabInstance {
           this.#updatedAt = this.#clock.now();
         },
       },
-      fate,
+      outcome,
     );
   }
 
@@ -224,7 +224,7 @@ export class LabInstance {
   }
 
   /** Queues a restore to a point in time, in the service's time. Outside of the range the task fails. */
-  restoreTo(time: Date, fate?: Fate): LabRestore {
+  restoreTo(time: Date, outcome?: Outcome): LabRestore {
     return this.#restores.trigger(
       {
         expected: this.newestDone(time),
@@ -244,7 +244,7 @@ export class LabInstance {
           this.#updatedAt = this.#clock.now();
         },
       },
-      fate,
+      outcome,
     );
   }
 

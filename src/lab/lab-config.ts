@@ -31,7 +31,7 @@ export function labConfig(facts: {
     token: ${token}
     role: ${role}
     objectives: { rto: 5m, rpo: 15m }
-    settle: 2s
+    inFlight: 2s
 ${routerMs === undefined ? '' : `    router: ${routerMs / 1000}s\n`}    rehearsal: true
 ${[...appLines(apps, platform), ...queryLine(query)].join('')}`,
   );

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Call } from './calls.ts';
 import type { LabClock } from './clock.ts';
+import type { Platform, PlatformOptions } from './cloud-foundry/platform.ts';
 import type { Query } from './engine/engine.ts';
 import type { Fault } from './faults.ts';
-import type { Platform, PlatformOptions } from './foundry/platform.ts';
 import type { Revision } from './http/endpoint.ts';
 import type { InstanceWish } from './instance-plan.ts';
 import type { Scenario } from './scenarios/scenario.ts';
@@ -29,7 +29,7 @@ export interface LabOptions {
    */
   readonly platform?: PlatformOptions | false;
   /**
-   * A shell command for an instance of the lab in this folder that prints what `queryShop` gives; it stands
+   * A shell command for an instance of the lab in this folder that prints what `querySampleData` gives; it stands
    * in the config then. None by default.
    */
   readonly queryCommand?: (instance: string, folder: string) => string;

@@ -1,7 +1,7 @@
 import type { Call } from './calls.ts';
 import type { LabClock } from './clock.ts';
+import type { PlatformFace } from './cloud-foundry/platform-routes.ts';
 import { FaultTable } from './faults.ts';
-import type { PlatformFace } from './foundry/platform-routes.ts';
 import type { Endpoint, Revision } from './http/endpoint.ts';
 import { makeSessions } from './http/sessions.ts';
 import type { Tokens } from './http/tokens.ts';

@@ -42,7 +42,7 @@ export function startSchedule(
   };
 }
 
-/** Gives a function that does the work every so many seconds, from then on and until it is told otherwise. */
+/** Gives a function that does the work every so many seconds, from then on and until it is reported otherwise. */
 function repeated(clock: LabClock, signal: AbortSignal, work: () => void) {
   let current = new AbortController();
   return (seconds: number | undefined) => {

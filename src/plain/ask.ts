@@ -4,13 +4,13 @@ import { formatSpan } from '../base/format.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import { BREAK_GLASS } from '../view/break-glass.ts';
+import { waysOf } from '../view/follow-up-words.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
-import { waysOf } from '../view/owed.ts';
 import { QUIET_MS } from '../view/question-key.ts';
 import type { RunAnswer } from '../view/run-port.ts';
-import type { ObligationView, QuestionOption, QuestionView } from '../view/run-view.ts';
+import type { FollowUpView, QuestionOption, QuestionView } from '../view/run-view.ts';
 import { formatIn, formatUtc, localZone } from '../view/zone.ts';
-import { describeOwed } from './describe-owed.ts';
+import { describeFollowUp } from './describe-follow-up.ts';
 import type { Streams } from './terminal.ts';
 
 /** Reads lines from the operator, one at a time. */
@@ -111,8 +111,8 @@ async function quiet(lastHeard: () => number): Promise<void> {
 export interface AskingHelp {
   /** The run's clock. */
   readonly now: () => Date;
-  /** The paper lifeboat, row by row, printable. */
-  readonly paper: () => readonly string[];
+  /** The fallback script, row by row, printable. */
+  readonly fallback: () => readonly string[];
   readonly readMoment: MomentReader;
 }
 
@@ -130,8 +130,8 @@ export async function askLine(
     if (line === undefined) return 'gone';
     const command = isNumbered(question) ? line.trim() : /^\/(\w+)$/u.exec(line)?.[1];
     if (command === 'q') return 'leave';
-    if (command === 'p') {
-      for (const row of help.paper()) asker.say(row);
+    if (command === 's') {
+      for (const row of help.fallback()) asker.say(row);
       continue;
     }
     const row = command === undefined ? undefined : rowsOf(question)[Number(command) - 1];
@@ -140,33 +140,33 @@ export async function askLine(
         ? await direct(question, line, asker, help)
         : row.kind === 'option'
           ? await withOption(row.option, asker, question)
-          : await settle(row.question, row.owed, asker);
+          : await close(row.question, row.followUp, asker);
     if (answer !== undefined) return answer;
   }
 }
 
 /** Whether a number alone is an answer; where words are typed, it takes a slash before it. */
 function isNumbered({ kind }: QuestionView): boolean {
-  return kind === 'choice' || kind === 'obligations';
+  return kind === 'choice' || kind === 'followUps';
 }
 
-/** What the numbers stand for, in their order: what is owed, then the options. */
+/** What the numbers stand for, in their order: the follow-ups, then the options. */
 function rowsOf(question: QuestionView) {
-  const owed =
-    question.kind === 'obligations'
-      ? question.open.map((one) => ({ kind: 'owed' as const, question, owed: one }))
+  const followUps =
+    question.kind === 'followUps'
+      ? question.open.map((one) => ({ kind: 'followUp' as const, question, followUp: one }))
       : [];
-  return [...owed, ...question.options.map((option) => ({ kind: 'option' as const, option }))];
+  return [...followUps, ...question.options.map((option) => ({ kind: 'option' as const, option }))];
 }
 
-/** One obligation: all about it, then its ways by number; an empty line leads back. */
-async function settle(
-  question: QuestionView & { kind: 'obligations' },
-  owed: ObligationView,
+/** One follow-up: all about it, then its ways by number; an empty line leads back. */
+async function close(
+  question: QuestionView & { kind: 'followUps' },
+  followUp: FollowUpView,
   asker: Asker,
 ): Promise<RunAnswer | undefined> {
-  const ways = waysOf(question, owed);
-  for (const row of describeOwed(owed, ways)) asker.say(row);
+  const ways = waysOf(question, followUp);
+  for (const row of describeFollowUp(followUp, ways)) asker.say(row);
   const line = (await asker.line('which way (Enter goes back)? '))?.trim() ?? '';
   const way = ways[Number(line) - 1];
   if (way === undefined) {
@@ -174,7 +174,7 @@ async function settle(
     return undefined;
   }
   const answer = await withOption(way, asker);
-  return answer === undefined ? undefined : { ...answer, id: owed.id };
+  return answer === undefined ? undefined : { ...answer, id: followUp.id };
 }
 
 async function withOption(

@@ -1,9 +1,9 @@
 import { show } from '../base/text.ts';
-import { settleCommand } from '../view/owed.ts';
+import { doneCommand } from '../view/follow-up-words.ts';
 import type { QuestionOption, QuestionView, RunView } from '../view/run-view.ts';
 import { formatIn, formatUtc, localZone } from '../view/zone.ts';
 import { describeApproval } from './describe-approval.ts';
-import { owedLine } from './describe-owed.ts';
+import { followUpLine } from './describe-follow-up.ts';
 
 /**
  * A question as lines. For an operator: with the numbers to type. For nobody: with what would have answered it, so that
@@ -14,13 +14,15 @@ export function describeQuestion(
   { runId, gone }: Pick<RunView, 'runId' | 'gone'>,
   reader: 'operator' | 'nobody',
 ): string[] {
-  const owed = question.kind === 'obligations' ? question.open : [];
-  const options = question.options.flatMap((option, at) => describeOption(option, owed.length + at, reader));
+  const openFollowUps = question.kind === 'followUps' ? question.open : [];
+  const options = question.options.flatMap((option, at) =>
+    describeOption(option, openFollowUps.length + at, reader),
+  );
   return [
     `question: ${show(question.prompt)}`,
     ...describeApproval(question),
     ...(question.kind === 'time' ? describeRange(question) : []),
-    ...owed.map((one, at) => `  ${reader === 'operator' ? `${at + 1}` : '-'} ${owedLine(one)}`),
+    ...openFollowUps.map((one, at) => `  ${reader === 'operator' ? `${at + 1}` : '-'} ${followUpLine(one)}`),
     ...options,
     ...(reader === 'operator'
       ? howToType(question)
@@ -51,13 +53,13 @@ function describeOption(option: QuestionOption, at: number, reader: 'operator' |
 }
 
 function howToType(question: QuestionView): string[] {
-  const others = '/1 takes the first of the others, /q leaves the run open, /p prints the paper lifeboat';
+  const others = '/1 takes the first of the others, /q leaves the run open, /s prints the fallback script';
   switch (question.kind) {
     case 'choice':
-      return ['type a number and Enter; q leaves the run open, p prints the paper lifeboat'];
-    case 'obligations':
+      return ['type a number and Enter; q leaves the run open, s prints the fallback script'];
+    case 'followUps':
       return [
-        'type a number and Enter to see what it takes; q leaves the run open, p prints the paper lifeboat',
+        'type a number and Enter to see what it takes; q leaves the run open, s prints the fallback script',
       ];
     case 'secret':
       return [`type the secret (it is not shown) and Enter; ${others}`];
@@ -89,9 +91,9 @@ function howToAnswer(question: QuestionView, inTerminal: readonly string[]): str
   }
   if (question.kind === 'time') return ['--to TIME answers this', ...inTerminal];
   if (question.kind === 'text') return ['--guid WORD answers this', ...inTerminal];
-  if (question.kind === 'obligations') {
+  if (question.kind === 'followUps') {
     return [
-      ...question.open.map(({ id }) => `${settleCommand(id)} settles it by hand`),
+      ...question.open.map(({ id }) => `${doneCommand(id)} closes it by hand`),
       ...flagFor(question),
       ...inTerminal,
     ];

@@ -1,9 +1,9 @@
 import { formatBytes, formatSpan } from '../base/format.ts';
 import { show } from '../base/text.ts';
-import { stillOpen } from '../view/owed.ts';
-import type { LogLine, ObligationView, RunView, Tone } from '../view/run-view.ts';
+import { stillOpen } from '../view/follow-up-words.ts';
+import type { FollowUpView, LogLine, RunView, Tone } from '../view/run-view.ts';
 import { newsOfApproval } from './describe-approval.ts';
-import { owedLine } from './describe-owed.ts';
+import { followUpLine } from './describe-follow-up.ts';
 import { columnsOf, type Streams, wantsColour } from './terminal.ts';
 import { cells, cutText } from './width.ts';
 
@@ -65,7 +65,7 @@ export function createReporter(
       const word = entry.tone === 'bad' ? '' : WORDS[entry.tone];
       line(`${show(entry.at)} ${word}${show(entry.text)}`, entry.tone);
     }
-    for (const text of newsOfDebts(last?.obligations, view.obligations)) line(text);
+    for (const text of newsOfDebts(last?.followUps, view.followUps)) line(text);
     for (const text of newsOfApproval(last?.question, view.question)) line(text);
     if (view.banner !== undefined && view.banner.text !== last?.banner?.text) {
       line(`${WORDS[view.banner.tone]}${show(view.banner.text)}`, view.banner.tone);
@@ -83,19 +83,19 @@ export function createReporter(
   return { report, end, lines };
 }
 
-/** What has come to be owed and what was settled since the last look, and how much is left of it. */
-function newsOfDebts(
-  before: readonly ObligationView[] | undefined,
-  after: readonly ObligationView[],
-): string[] {
-  const news = after.flatMap((owed) => {
-    const known = before?.find(({ id }) => id === owed.id);
-    if (owed.settled === undefined) return known === undefined ? [`owed: ${owedLine(owed)}`] : [];
-    if (before === undefined || known?.settled !== undefined) return [];
-    return [`settled: ${show(owed.what)} (${show(owed.settled.text)})`];
+/** What has come to be a follow-up and what was done since the last look, and how much is left of it. */
+function newsOfDebts(before: readonly FollowUpView[] | undefined, after: readonly FollowUpView[]): string[] {
+  const news = after.flatMap((openFollowUps) => {
+    const known = before?.find(({ id }) => id === openFollowUps.id);
+    if (openFollowUps.closed === undefined)
+      return known === undefined ? [`open: ${followUpLine(openFollowUps)}`] : [];
+    if (before === undefined || known?.closed !== undefined) return [];
+    return [`done: ${show(openFollowUps.what)} (${show(openFollowUps.closed.text)})`];
   });
   const left = stillOpen(after).length;
-  return news.length === 0 ? [] : [...news, left === 0 ? 'nothing is owed any more' : `owing ${left}`];
+  return news.length === 0
+    ? []
+    : [...news, left === 0 ? 'no follow-up is open any more' : `follow-ups open: ${left}`];
 }
 
 /** The tone as a word, since a line may be read without its colour. */

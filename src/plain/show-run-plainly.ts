@@ -1,15 +1,15 @@
 import process from 'node:process';
 import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
+import { waysOf } from '../view/follow-up-words.ts';
 import { LEFT, leftBySignal } from '../view/leaving.ts';
 import { type MomentReader, momentReader, nowOf } from '../view/moment-reader.ts';
-import { waysOf } from '../view/owed.ts';
 import { questionKey } from '../view/question-key.ts';
 import type { RunAnswer, RunEnd, RunPort } from '../view/run-port.ts';
 import type { QuestionView } from '../view/run-view.ts';
 import { type AskingHelp, askLine, openAsking } from './ask.ts';
 import { describeQuestion } from './describe-question.ts';
-import { paperLines } from './paper.ts';
+import { fallbackLines } from './fallback-script.ts';
 import { createReporter } from './reporter.ts';
 import { formatSummary } from './summary.ts';
 import type { Streams } from './terminal.ts';
@@ -47,7 +47,7 @@ export async function showRunPlainly(
 
   const help: AskingHelp = {
     now: () => nowOf(port.view()),
-    paper: () => paperLines(port.paper()),
+    fallback: () => fallbackLines(port.fallback()),
     readMoment: options.readMoment ?? momentReader,
   };
   let asked = '';
@@ -131,13 +131,16 @@ export async function showRunPlainly(
   }
 }
 
-/** What an answer is called: its option, its way to settle what is owed, or just that it was given. */
+/** What an answer is called: its option, its way to resolve the follow-ups, or just that it was given. */
 function labelOf(question: QuestionView, { event, id }: RunAnswer): string {
-  const owed = question.kind === 'obligations' ? question.open.find((one) => one.id === id) : undefined;
+  const openFollowUps =
+    question.kind === 'followUps' ? question.open.find((one) => one.id === id) : undefined;
   const options =
-    question.kind === 'obligations' && owed !== undefined ? waysOf(question, owed) : question.options;
+    question.kind === 'followUps' && openFollowUps !== undefined
+      ? waysOf(question, openFollowUps)
+      : question.options;
   const label = options.find((option) => option.event === event)?.label ?? 'given';
-  return owed === undefined ? label : `${owed.subject}: ${label}`;
+  return openFollowUps === undefined ? label : `${openFollowUps.subject}: ${label}`;
 }
 
 function isBeside(question: QuestionView): boolean {

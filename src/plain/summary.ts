@@ -1,23 +1,23 @@
 import { formatSeconds } from '../base/format.ts';
 import { show } from '../base/text.ts';
+import { stillOpen } from '../view/follow-up-words.ts';
 import { afterLeaving } from '../view/leaving.ts';
-import { stillOpen } from '../view/owed.ts';
 import type { RunEnd } from '../view/run-port.ts';
 import type { ObjectiveView, RunView } from '../view/run-view.ts';
-import { owedLine } from './describe-owed.ts';
+import { followUpLine } from './describe-follow-up.ts';
 
 /** The last words about a run, for stdout: how it ended, what it was, how to go on. Plain text, one fact a line. */
 export function formatSummary(view: RunView, end: RunEnd): string {
   const about = `run ${show(view.runId)}: ${show(view.title)}, ${show(view.instance)}, ${view.mode}`;
   const { outcome } = view;
-  const open = stillOpen(view.obligations);
+  const open = stillOpen(view.followUps);
   const clocks = view.objectives.map(objectiveWords);
   const debts =
     open.length === 0
       ? []
       : [
-          `still owing ${open.length}: \`lifeboat owe\` lists it`,
-          ...open.map((owed) => `  ${owedLine(owed)}`),
+          `follow-ups open: ${open.length}: \`lifeboat followups\` lists it`,
+          ...open.map((openFollowUps) => `  ${followUpLine(openFollowUps)}`),
         ];
   if (end.how === 'ended') {
     const title =

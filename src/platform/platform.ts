@@ -3,7 +3,7 @@ import type {
   PlatformInstance,
   PlatformProof,
   ServiceKey,
-} from '../../machines/parts/recovery-verbs.ts';
+} from '../../machines/parts/recovery-data.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Leave } from '../service/call.ts';
 
@@ -24,8 +24,8 @@ export interface FoundBindings {
     readonly bindings?: readonly FoundBinding[];
   })[];
   readonly keys: readonly (ServiceKey & { readonly parameters?: BindingParameters })[];
-  /** Why the parameters of bindings are not known, for people; absent when they were told. */
-  readonly parametersUntold?: string;
+  /** Why the parameters of bindings are not known, for people; absent when they were reported. */
+  readonly parametersUnreported?: string;
   /** Bound applications in spaces that this token may not see. */
   readonly unseen: readonly { readonly space: string; readonly apps: number }[];
   /** Whether an application may hold two bindings to one instance for a while (RFC 0040; default 1, then not). */
@@ -41,7 +41,7 @@ export interface FoundBinding {
 export interface RebindOptions extends Leave {
   /** Put as label `lifeboat.run` on what is created, and looked for before anything is created again (domain 2.4). */
   readonly runId: string;
-  /** Told in one short sentence what the platform is at. */
+  /** Reported in one short sentence what the platform is at. */
   readonly tell?: (what: string) => void;
 }
 

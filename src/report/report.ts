@@ -7,6 +7,7 @@ import { checksOf } from './model/checks.ts';
 import { cleaned } from './model/cleaned.ts';
 import { type CourseOptions, courseOf } from './model/course.ts';
 import { decisionsOf, deviationsOf, factsOf } from './model/decided.ts';
+import { boundOf, followUpBy, type WrittenFollowUp } from './model/follow-ups.ts';
 import { untilEnd } from './model/found.ts';
 import { outcomeOf, runOf } from './model/head.ts';
 import { identityOf, sourceOf } from './model/identity.ts';
@@ -14,7 +15,6 @@ import { blanksFor, issuesOf, SIGN_OFF } from './model/issues.ts';
 import { mayApproveOf } from './model/may-approve.ts';
 import { Report } from './model/model.ts';
 import { measuredOf } from './model/objectives.ts';
-import { dutiesOf, owedBy, type WrittenObligation } from './model/obligations.ts';
 import { approvalsOf, peopleOf, plansAsked } from './model/people.ts';
 import { comparisonOf, reconciliationOf, recoveredOf } from './model/recovered.ts';
 import { rotationOf } from './model/rotation.ts';
@@ -26,8 +26,8 @@ export interface ReportOptions extends RecordProof, CourseOptions {
   readonly history?: readonly Entry[];
   /** Losses that were accepted in the store: nobody can say what of the run they took. They head the record. */
   readonly losses?: readonly Loss[];
-  /** What the run owes and owed. Default: what a closed run says of itself. */
-  readonly obligations?: readonly WrittenObligation[] | undefined;
+  /** The follow-ups of the run. Default: what a closed run says of itself. */
+  readonly followUps?: readonly WrittenFollowUp[] | undefined;
 }
 
 /**
@@ -38,18 +38,18 @@ export interface ReportOptions extends RecordProof, CourseOptions {
 export function buildReport(all: readonly Entry[], options: ReportOptions): Report {
   const entries = untilEnd(all);
   const ledger = options.ledger ?? [];
-  const owed = owedBy(entries, options.obligations);
+  const openFollowUps = followUpBy(entries, options.followUps);
   const run = runOf(entries);
-  const duties = dutiesOf(entries, owed);
+  const bound = boundOf(entries, openFollowUps);
   const [checks, approvals] = [checksOf(entries), approvalsOf(entries)];
   const report: Report = {
     schema: 'lifeboat.report/1',
     generatedAt: options.generatedAt.toISOString(),
     title: run.runbook === undefined ? 'Run' : `${run.runbook} on ${run.instance}`,
-    alarms: [...(options.losses ?? []).map(lossAlarm), ...alarmsOf(all, owed)],
+    alarms: [...(options.losses ?? []).map(lossAlarm), ...alarmsOf(all, openFollowUps)],
     run: { ...run, entries: all.length },
-    outcome: outcomeOf(entries, owed),
-    people: peopleOf(entries, [...new Set(duties.map(({ owner }) => owner))]),
+    outcome: outcomeOf(entries, openFollowUps),
+    people: peopleOf(entries, [...new Set(bound.map(({ owner }) => owner))]),
     plan: { asked: plansAsked(approvals) },
     measured: options.measures === undefined ? undefined : measuredOf(options.measures),
     facts: factsOf(entries),
@@ -60,13 +60,13 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
     checks,
     reconciliation: reconciliationOf(entries),
     comparison: comparisonOf(ledger),
-    duties,
-    cleanup: duties.filter(({ kind }) => CLEANUP.includes(kind)).map(({ id }) => id),
+    bound,
+    cleanup: bound.filter(({ kind }) => CLEANUP.includes(kind)).map(({ id }) => id),
     rotation: rotationOf(entries, options.history ?? ledger, { checks, approvals }),
     decisions: decisionsOf(entries),
     mayApprove: mayApproveOf(entries),
     approvals,
-    deviations: deviationsOf(entries, owed),
+    deviations: deviationsOf(entries, openFollowUps),
     issues: issuesOf(entries),
     changes: changesOf(entries),
     entries: linesOf(all),
@@ -78,5 +78,5 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
   return Report.parse(cleaned(report));
 }
 
-/** Duties that take something away which the run has left. */
+/** Bindings that take something away which the run has left. */
 const CLEANUP = ['remove-target', 'old-binding', 'retire-key'];

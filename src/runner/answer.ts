@@ -15,7 +15,7 @@ export interface Answer {
   readonly breakGlass?: string;
   readonly secret?: Secret;
   readonly text?: string;
-  /** Which obligation is meant. */
+  /** Which follow-up is meant. */
   readonly id?: string;
   /** RFC 3339. */
   readonly time?: string;
@@ -87,9 +87,9 @@ export async function decide(
   }
   if (question.kind === 'time' && answer.event === question.event) return moment(question, answer);
   if (question.kind === 'text' && answer.event === question.event) return word(question, answer);
-  if (question.kind === 'obligations') {
-    const settled = settlement(question, answer);
-    if (settled !== undefined) return settled;
+  if (question.kind === 'followUps') {
+    const closed = closure(question, answer);
+    if (closed !== undefined) return closed;
   }
   return chosen(question, answer);
 }
@@ -117,20 +117,29 @@ function word(question: Question & { kind: 'text' }, answer: Answer): Decision {
   return { event: { type: question.event, text }, label: `entered ${text}`, text: undefined };
 }
 
-/** What an answer does about one obligation; undefined when it is about all of them. */
-function settlement(question: Question & { kind: 'obligations' }, answer: Answer): Decision | undefined {
-  const { settle, skip, pay } = question;
-  if (![settle, skip, pay].includes(answer.event as never)) return undefined;
-  const owed = question.obligations.find(({ id, settled }) => id === answer.id && settled === undefined);
-  if (owed === undefined) throw misfit(`nothing is owed by the id ${answer.id ?? '(none given)'}`);
-  if (answer.event === pay) {
-    if (owed.payable === undefined) throw misfit(`"${owed.what}" can only be done by hand`);
-    return { event: { type: pay, id: owed.id }, label: `do it: ${owed.what}`, text: undefined };
+/** What an answer does about one follow-up; undefined when it is about all of them. */
+function closure(question: Question & { kind: 'followUps' }, answer: Answer): Decision | undefined {
+  const { close, skip, doNow } = question;
+  if (![close, skip, doNow].includes(answer.event as never)) return undefined;
+  const openFollowUps = question.followUps.find(({ id, closed }) => id === answer.id && closed === undefined);
+  if (openFollowUps === undefined)
+    throw misfit(`there are no follow-ups by the id ${answer.id ?? '(none given)'}`);
+  if (answer.event === doNow) {
+    if (openFollowUps.doable === undefined) throw misfit(`"${openFollowUps.what}" can only be done by hand`);
+    return {
+      event: { type: doNow, id: openFollowUps.id },
+      label: `do it: ${openFollowUps.what}`,
+      text: undefined,
+    };
   }
   const text = answer.text?.trim();
-  if (!text) throw misfit(`"${owed.what}" needs a ${answer.event === skip ? 'reason' : 'proof'}`);
+  if (!text) throw misfit(`"${openFollowUps.what}" needs a ${answer.event === skip ? 'reason' : 'proof'}`);
   const word = answer.event === skip ? 'skipped' : 'done by hand';
-  return { event: { type: answer.event, id: owed.id, text }, label: `${word}: ${owed.what}`, text };
+  return {
+    event: { type: answer.event, id: openFollowUps.id, text },
+    label: `${word}: ${openFollowUps.what}`,
+    text,
+  };
 }
 
 function chosen(question: Pick<Question, 'options'>, answer: Answer): Decision {

@@ -44,7 +44,7 @@ export interface CallEnd {
 
 /** Calls outside of runbooks, in the ledger of one instance. Whoever has it holds the ledger. */
 export interface Caller {
-  /** Calls of earlier processes that were armed and never settled, oldest first. */
+  /** Calls of earlier processes that were armed and never done, oldest first. */
   open(): readonly OpenCall[];
   /**
    * Performs one verb under the rules of a run: what may not happen twice is prepared, armed and sent once, and what became of
@@ -53,7 +53,7 @@ export interface Caller {
    */
   perform(call: Call): Promise<CallEnd>;
   /** Asks the service what became of an open call; sends nothing. */
-  settle(open: OpenCall): Promise<CallEnd>;
+  close(open: OpenCall): Promise<CallEnd>;
   /** Closes an open call by a person's decision: it became a task with this id, or nothing. */
   decide(open: OpenCall, became: number | undefined, reason: string): Promise<void>;
   /** Writes facts down that belong to the call, under the hold of this ledger, or under one of another's that is taken for it. */
@@ -147,7 +147,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       await append([{ type: 'call.begun', body: { call: id, verb, input, ...why } }]);
       return run(id, call);
     },
-    settle: ({ intent, verb, input }) => run(intent, { verb, input }),
+    close: ({ intent, verb, input }) => run(intent, { verb, input }),
     decide: (open, became, reason) => {
       const body = { call: open.intent, verb: open.verb, became: became ?? null, reason, ...by };
       return append([{ type: 'call.decided', body }]);

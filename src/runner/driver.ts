@@ -189,7 +189,7 @@ export class Driver implements Run {
 
   #context(invocation: Invocation, underWay: UnderWay, noting: Promise<void>[]): SendContext {
     const own = this.#activity;
-    let told = own;
+    let reported = own;
     const [log, state] = [this.#log, statePath(this.#folded.snapshot)];
     return {
       runId: this.#deps.runId,
@@ -204,9 +204,9 @@ export class Driver implements Run {
       mayLeave: () => underWay.mayLeave(),
       now: this.#deps.now,
       report: (progress) => {
-        if (own === undefined || this.#activity !== told) return;
-        told = { ...own, progress };
-        this.#activity = told;
+        if (own === undefined || this.#activity !== reported) return;
+        reported = { ...own, progress };
+        this.#activity = reported;
         if (progress.overdue !== undefined) noting.push(this.#noteOverdue(invocation, progress));
         this.#tell();
       },
@@ -260,8 +260,8 @@ export class Driver implements Run {
     const { snapshot } = this.#folded;
     const closing = runbook.closing(snapshot.context as never, statePath(snapshot));
     if (!this.#log.entries.some((entry) => entry.type === 'run.closed')) {
-      const obligations = runbook.obligations?.(snapshot.context as never);
-      const body = { ...closing, ...(obligations === undefined ? {} : { obligations }) };
+      const followUps = runbook.followUps?.(snapshot.context as never);
+      const body = { ...closing, ...(followUps === undefined ? {} : { followUps }) };
       const notes = [
         ...(this.#deps.lastNotes?.(true) ?? []),
         { type: 'run.closed', body: body as unknown as Json },

@@ -1,6 +1,6 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Entry, Hold, Journal, StreamName } from '../store/journal.ts';
-import { foldIntents, isUnsettled } from './intents.ts';
+import { foldIntents, isInDoubt } from './intents.ts';
 import { aborted } from './leaving.ts';
 
 /** What a hold must last for when the first byte of a call is written: the time from the question to the wire. Milliseconds. */
@@ -103,14 +103,14 @@ export function lostHold(
   lost: AbortSignal,
   hints: readonly string[],
 ): LifeboatError {
-  const unsettled = [...foldIntents(entries)].flatMap(([id, memory]) => (isUnsettled(memory) ? [id] : []));
-  const sent = `${unsettled.join(', ')} may have been sent: whoever goes on asks the service first`;
+  const inDoubt = [...foldIntents(entries)].flatMap(([id, memory]) => (isInDoubt(memory) ? [id] : []));
+  const sent = `${inDoubt.join(', ')} may have been sent: whoever goes on asks the service first`;
   const why = lost.reason instanceof LifeboatError ? [lost.reason.shortMessage] : [];
   return new LifeboatError(
     'journal.lost-hold',
     `the hold of ${what} is lost: another process may have it now, so nothing more is sent from here`,
     {
-      hints: [...why, ...(unsettled.length === 0 ? [] : [sent]), ...hints],
+      hints: [...why, ...(inDoubt.length === 0 ? [] : [sent]), ...hints],
       exitCode: EXIT.waiting,
       cause: lost.reason,
     },

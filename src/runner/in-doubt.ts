@@ -32,7 +32,7 @@ export function doubtsOfRun({ stream, entries }: RunEntries): readonly Doubt[] {
 
 /**
  * Calls of a run that is over, as entries for the ledger: from then on they are open calls of the instance, which the next change of it asks
- * about and a person can settle. The moment at which they were armed is kept. Pure.
+ * about and a person can resolve. The moment at which they were armed is kept. Pure.
  */
 export function handOn(doubts: readonly Doubt[]): readonly NewEntry[] {
   return doubts.flatMap(

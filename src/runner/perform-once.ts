@@ -179,7 +179,7 @@ function inDoubtOf(known: IntentMemory | undefined, looks: number): InDoubt {
   return { baseline, armedAt, firstArmedAt, refusal, looks, lost, lostAt };
 }
 
-/** Asks the service until it is certain, the settle time has passed, or a person has to decide. */
+/** Asks the service until it is certain, the in-flight window has passed, or a person has to decide. */
 async function judge({ activity, input, mark, context, port }: Attempt): Promise<Performed> {
   for (let looks = 0; ; looks += 1) {
     const known = memoryOf(port, mark.intent);
@@ -232,8 +232,8 @@ function absent(
   evidence?: Json,
 ): Performed {
   if (reason !== true) return failed(reason, notes, []);
-  const told = { ...(lost && { lost }), ...(evidence === undefined ? {} : { evidence }) };
-  return { how: 'done', output: { landed: false, ...told }, notes, ledger: [] };
+  const reported = { ...(lost && { lost }), ...(evidence === undefined ? {} : { evidence }) };
+  return { how: 'done', output: { landed: false, ...reported }, notes, ledger: [] };
 }
 
 function memoryOf(port: PerformPort, intent: string): IntentMemory | undefined {

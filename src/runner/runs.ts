@@ -1,4 +1,4 @@
-import type { Obligation } from '../../machines/parts/obligation.ts';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
@@ -136,7 +136,7 @@ export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: strin
 }
 
 /**
- * Gives up a run that can or shall not be carried on. The record stays. What the run still owed, and a call of which nobody knows what became, are
+ * Gives up a run that can or shall not be carried on. The record stays. What the run still open, and a call of which nobody knows what became, are
  * handed to the ledger of the instance that it changed, in the same transaction: the next change of that instance asks about the call first.
  * `notes` are the last that the run says. Gives those calls. Rejects with `run.over` when the run has ended meanwhile.
  */
@@ -144,7 +144,7 @@ export async function abandonRun(
   journal: Journal,
   run: RunSummary,
   reason: string,
-  owed: readonly Obligation[] = [],
+  openFollowUps: readonly FollowUp[] = [],
   notes: readonly Note[] = [],
 ): Promise<readonly Doubt[]> {
   const stream: StreamName = `run/${run.runId}`;
@@ -154,13 +154,13 @@ export async function abandonRun(
   const entries = await journal.read(stream);
   if (entries.some(isEnd)) throw endedMeanwhile(run.runId);
   const doubts = doubtsOfRun({ stream, entries }).filter(isGrave);
-  await holds.take(...(owed.length > 0 ? [changed] : []), ...doubts.map(ledgerOf));
-  // Several runs may owe the same thing: in the ledger each has an id of its own. The run that could have paid it is gone.
-  const handed = owed.map(({ payable: _, ...obligation }) => ({
+  await holds.take(...(openFollowUps.length > 0 ? [changed] : []), ...doubts.map(ledgerOf));
+  // Several runs may have as a follow-up the same thing: in the ledger each has an id of its own. The run that could have done it is gone.
+  const handed = openFollowUps.map(({ doable: _, ...followUp }) => ({
     stream: changed,
-    type: 'obligation.opened',
+    type: 'follow-up.opened',
     body: {
-      obligation: { ...obligation, id: `${obligation.id}-${run.runId.slice(-6).toLowerCase()}` },
+      followUp: { ...followUp, id: `${followUp.id}-${run.runId.slice(-6).toLowerCase()}` },
       run: run.runId,
     } as unknown as Json,
   }));

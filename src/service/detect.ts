@@ -10,7 +10,7 @@ import { BackupListing } from './v0-listing.ts';
 
 export interface Detection {
   readonly revision: Revision;
-  /** What told it, in words. */
+  /** What reported it, in words. */
   readonly because: string;
   /** `false`: nothing was decisive, or two signs disagree. */
   readonly certain: boolean;
@@ -44,14 +44,14 @@ export async function detectRevision(address: InstanceAddress, options: DetectOp
     const newest = list.value.reduce((most, { id }) => Math.max(most, id), -1);
     const single = newest < 0 ? undefined : await look(v1.read('backup', Backup, { id: newest, signal }));
     const named = single?.seen === 'it' && single.value.backup_id !== undefined;
-    return weigh(named, await lookForDownload(connection, address, signal));
+    return evaluate(named, await lookForDownload(connection, address, signal));
   } finally {
     await connection.close();
   }
 }
 
 /** Both signs together. */
-function weigh(named: boolean, download: 'there' | 'not there' | 'unclear'): Detection {
+function evaluate(named: boolean, download: 'there' | 'not there' | 'unclear'): Detection {
   if (download === 'there') return sure(61, 'there is a V1 download');
   const [naming] = BACKUP_FIELDS.backup_id.one;
   if (named && download === 'not there')

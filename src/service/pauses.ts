@@ -9,7 +9,7 @@ export function retryAfterMs(value: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-/** Told at once, and over as soon as a service has started anew. One that lets connections time out has been waited for long enough. */
+/** Reported at once, and over as soon as a service has started anew. One that lets connections time out has been waited for long enough. */
 const PASSING = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH)$/u;
 
 /**

@@ -39,10 +39,10 @@ export interface Heard {
   readonly error: string | undefined;
 }
 
-/** Told about every request at its end, each retry included. What it throws is dropped. */
+/** Reported about every request at its end, each retry included. What it throws is dropped. */
 export type Tap = (heard: Heard) => void;
 
-/** Larger answers are told by their size and hash alone. */
+/** Larger answers are reported by their size and hash alone. */
 const KEPT_BYTES = 64 * 1024;
 
 /** Lets `tap` hear every request. Stands nearer to the wire than what collects or repeats. */
@@ -62,7 +62,7 @@ class Listener implements Handler {
   #bytes = 0;
   #status: number | undefined;
   #headers: Headers = {};
-  #told = false;
+  #reported = false;
 
   constructor(options: Dispatcher.DispatchOptions, handler: Handler, tap: Tap) {
     this.#call = options as CallOptions;
@@ -105,8 +105,8 @@ class Listener implements Handler {
   }
 
   #tell(error: string | undefined): void {
-    if (this.#told) return;
-    this.#told = true;
+    if (this.#reported) return;
+    this.#reported = true;
     const { method, origin, path, headers, body, token, secrets = [] } = this.#call;
     try {
       this.#tap({

@@ -4,7 +4,7 @@ import type { Json } from './journal.ts';
 import type { Sentence } from './said.ts';
 
 /**
- * A fact of a recovery in the ledger of an instance as a sentence: a card, what was recovered, what is owed (bodies in
+ * A fact of a recovery in the ledger of an instance as a sentence: a card, what was recovered, the follow-ups (bodies in
  * machines/parts). Undefined for any other type, and for a body that cannot be read.
  */
 export function recoverySentence(type: string, body: Json): Sentence | undefined {
@@ -42,20 +42,20 @@ const FACTS: Readonly<Record<string, (body: Json) => Sentence | undefined>> = {
     }),
   ),
   [COMPARED]: reader(Compared, comparedSentence),
-  'obligation.opened': reader(
-    z.object({ obligation: z.object({ what: z.string() }) }),
-    ({ obligation: { what } }) => ({ text: `owed: ${what}`, tone: 'warn' }),
+  'follow-up.opened': reader(
+    z.object({ followUp: z.object({ what: z.string() }) }),
+    ({ followUp: { what } }) => ({ text: `open: ${what}`, tone: 'warn' }),
   ),
-  'obligation.settled': reader(
-    z.object({ id: z.string(), settlement: z.object({ how: z.string(), text: z.string() }) }),
-    ({ id, settlement: { how, text } }) =>
+  'follow-up.closed': reader(
+    z.object({ id: z.string(), closure: z.object({ how: z.string(), text: z.string() }) }),
+    ({ id, closure: { how, text } }) =>
       how === 'skipped'
-        ? { text: `no longer owed: ${id}, skipped, because: ${text}`, tone: 'warn' }
-        : { text: `no longer owed: ${id}, done ${WAYS[how] ?? how}: ${text}`, tone: 'good' },
+        ? { text: `no longer open: ${id}, skipped, because: ${text}`, tone: 'warn' }
+        : { text: `no longer open: ${id}, done ${WAYS[how] ?? how}: ${text}`, tone: 'good' },
   ),
 };
 
-/** How an obligation was met, to follow "done". */
+/** How a follow-up was met, to follow "done". */
 const WAYS: Readonly<Record<string, string>> = {
   platform: 'by the platform',
   cf: 'by cf',

@@ -12,8 +12,8 @@ const WrittenFailure = z.object({
   evidence: z.record(z.string(), z.json()).default({}),
 });
 
-/** Something that a run owed and how it was settled, as it was written down at the end. */
-const WrittenObligation = z.object({
+/** Something that a run open and how it was done, as it was written down at the end. */
+const WrittenFollowUp = z.object({
   id: z.string(),
   kind: z.string(),
   subject: z.string(),
@@ -21,7 +21,7 @@ const WrittenObligation = z.object({
   owner: z.string().optional(),
   since: z.string().optional(),
   dueSeconds: z.number().optional(),
-  settled: z
+  closed: z
     .object({
       how: z.string(),
       text: z.string(),
@@ -261,8 +261,8 @@ export const RUN_ENTRIES = {
       }),
     ),
     deviations: z.array(z.object({ step: z.string(), reason: z.string() })),
-    /** All that the run owed. */
-    obligations: z.array(WrittenObligation).optional(),
+    /** All that the run open. */
+    followUps: z.array(WrittenFollowUp).optional(),
     failure: WrittenFailure.optional(),
   }),
   'run.abandoned': z.object({ reason: z.string() }),

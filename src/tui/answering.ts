@@ -30,7 +30,7 @@ export function answerQuestion(state: UiState, intent: Intent): Step {
       return [moveTo(state, question, view, question.row + 1)];
     case 'choose': {
       const row = rowsOf(view, question.opened)[question.row];
-      if (row?.kind === 'obligation') return [openObligation(state, question, row.obligation.id)];
+      if (row?.kind === 'followUp') return [openFollowUp(state, question, row.followUp.id)];
       return row?.kind === 'option' ? choose(state, question, row.option) : [state];
     }
     case 'submit': {
@@ -68,14 +68,14 @@ function pick(state: UiState, question: QuestionState, view: QuestionView, inten
   return intent === 'finer' ? moveTo(state, question, view, question.row + 1) : state;
 }
 
-function openObligation(state: UiState, question: QuestionState, id: string): UiState {
+function openFollowUp(state: UiState, question: QuestionState, id: string): UiState {
   const { problem: _, ...rest } = question;
   return { ...state, scroll: 0, question: { ...rest, opened: id, row: 0 } };
 }
 
 /**
  * Out of an option's field to the options; out of a filled field to the empty one; out of a broken glass to the whole one; out of what is
- * owed to the list of it; then towards the exit.
+ * open to the list of it; then towards the exit.
  */
 function goBack(state: UiState, question: QuestionState, view: QuestionView): UiState {
   const { option, first, ...kept } = question;
@@ -86,9 +86,10 @@ function goBack(state: UiState, question: QuestionState, view: QuestionView): Ui
     return { ...state, question: withText(whole, '') };
   }
   const { opened, problem: _, ...rest } = kept;
-  const owed = openedOf(view, opened);
-  if (owed === undefined || view.kind !== 'obligations') return { ...state, overlay: 'leave', leaveRow: 0 };
-  return { ...state, scroll: 0, question: { ...rest, row: view.open.indexOf(owed) } };
+  const openFollowUps = openedOf(view, opened);
+  if (openFollowUps === undefined || view.kind !== 'followUps')
+    return { ...state, overlay: 'leave', leaveRow: 0 };
+  return { ...state, scroll: 0, question: { ...rest, row: view.open.indexOf(openFollowUps) } };
 }
 
 function moveTo(state: UiState, question: QuestionState, view: QuestionView, row: number): UiState {
@@ -106,7 +107,7 @@ function choose(state: UiState, question: QuestionState, option: QuestionOption)
   return send(state, question, { event: option.event, ...about(question) });
 }
 
-/** Which obligation an answer is about. */
+/** Which follow-up an answer is about. */
 function about({ opened }: QuestionState): { readonly id?: string } {
   return opened === undefined ? {} : { id: opened };
 }

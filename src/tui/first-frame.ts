@@ -22,7 +22,7 @@ export const GIVE_SCREEN_BACK = '\u001b[?2004l\u001b[0m\u001b[?25h\u001b[?1049l'
  * The bytes of the first frame: the alternate screen with the header the UI will draw again in the same place. Written
  * by hand because loading Ink takes several times as long as starting Node. Nothing heavy is imported here.
  *
- * Whoever writes it owes `GIVE_SCREEN_BACK` if the UI does not come up.
+ * Whoever writes it has open follow-ups `GIVE_SCREEN_BACK` if the UI does not come up.
  */
 export function firstFrame({ columns, rows, env, note, ...header }: FirstFrame): string {
   const look = {

@@ -13,7 +13,7 @@ export type Mode =
   | 'over'
   | 'leave'
   | 'help'
-  | 'paper';
+  | 'fallback';
 
 /** What the operator wants. */
 export type Intent =
@@ -34,8 +34,8 @@ export type Intent =
   | 'finer'
   | 'first'
   | 'last'
-  | 'paper'
-  | 'close-paper'
+  | 'fallback'
+  | 'close-fallback'
   | 'grow-log'
   | 'wake'
   | 'help'

@@ -29,4 +29,4 @@ export function helpBindings(): readonly Binding[] {
   );
 }
 
-const OVER_A_RUN: ReadonlySet<Mode> = new Set<Mode>(['leave', 'help', 'paper']);
+const OVER_A_RUN: ReadonlySet<Mode> = new Set<Mode>(['leave', 'help', 'fallback']);

@@ -6,6 +6,8 @@ import { cutLine, ruleLine } from './line.ts';
 import { activityLines } from './parts/activity.ts';
 import { bannerLines } from './parts/banner.ts';
 import { factLines, limitRows } from './parts/facts.ts';
+import { fallbackLines } from './parts/fallback-script.ts';
+import { followUpLines, followUpPanel } from './parts/follow-ups.ts';
 import { footerLine } from './parts/footer.ts';
 import { headerLine } from './parts/header.ts';
 import { helpLines } from './parts/help.ts';
@@ -13,8 +15,6 @@ import { leaveLines } from './parts/leave.ts';
 import { logLines, wholeRows } from './parts/log.ts';
 import { objectiveLine, objectiveLines } from './parts/objectives.ts';
 import { outcomeLines } from './parts/outcome.ts';
-import { owedLines, owedPanel } from './parts/owed.ts';
-import { paperLines } from './parts/paper.ts';
 import { questionLines } from './parts/question.ts';
 import { railLine, railLines, railWidth } from './parts/rail.ts';
 import { proseLines } from './prose.ts';
@@ -101,23 +101,23 @@ function tooSmall(state: UiState, { columns, rows }: Size, look: Look): Layout {
 }
 
 /**
- * A text that takes the place of the run: the help, the paper lifeboat, all about one obligation above its ways, or an outcome that
+ * A text that takes the place of the run: the help, the fallback script, all about one follow-up above its ways, or an outcome that
  * is too long to stand below the run.
  */
 function textOver(state: UiState, width: number, rows: number, look: Look): Line[] | undefined {
-  const { view, question, overlay, paper } = state;
+  const { view, question, overlay, fallback } = state;
   if (overlay === 'help') return helpLines(width, look);
-  if (overlay === 'paper') return paperLines(paper, view.question !== undefined, width, look);
+  if (overlay === 'fallback') return fallbackLines(fallback, view.question !== undefined, width, look);
   if (view.outcome !== undefined && overlay === 'none' && !state.logGrown) {
     const outcome = outcomeLines(view.outcome, width, Number.POSITIVE_INFINITY, look);
     return outcome.length > rows / 2 ? outcome : undefined;
   }
-  const owed = openedOf(view.question, question?.opened);
-  return owed === undefined ? undefined : owedLines(owed, width, look);
+  const openFollowUps = openedOf(view.question, question?.opened);
+  return openFollowUps === undefined ? undefined : followUpLines(openFollowUps, width, look);
 }
 
 function overRun(state: UiState, text: readonly Line[], width: number, height: number, look: Look): Layout {
-  const covers = state.overlay === 'help' || state.overlay === 'paper' || state.view.outcome !== undefined;
+  const covers = state.overlay === 'help' || state.overlay === 'fallback' || state.view.outcome !== undefined;
   const bottom = covers
     ? []
     : askedLines(state, width, height - Math.min(height < 10 ? 3 : 5, text.length), look);
@@ -252,12 +252,12 @@ function roomFor(facts: readonly Line[], room: number, width: number, look: Look
   return [...shown, cutLine([span(note, 'text.dim')], width, look)].slice(0, Math.max(0, room));
 }
 
-/** The column beside the prose: the clock against the objectives and what is owed, the facts, below them the log. */
+/** The column beside the prose: the clock against the objectives and the follow-ups, the facts, below them the log. */
 function side(state: UiState, facts: readonly Line[], width: number, height: number, look: Look) {
   const { view, logGrown } = state;
   const most = logGrown ? Math.floor(height / 3) : Math.floor((height * 2) / 3);
-  const owed = owedPanel(view.obligations, width, Math.max(3, Math.floor(height / 3)), look);
-  const clocks = [objectiveLines(view.objectives, width, look), owed]
+  const openFollowUps = followUpPanel(view.followUps, width, Math.max(3, Math.floor(height / 3)), look);
+  const clocks = [objectiveLines(view.objectives, width, look), openFollowUps]
     .filter((lines) => lines.length > 0)
     .flatMap((lines) => [...lines, BLANK]);
   const room = Math.max(0, (view.log.length === 0 ? height : most) - clocks.length);

@@ -1,6 +1,6 @@
-import { waysOf } from '../view/owed.ts';
+import { waysOf } from '../view/follow-up-words.ts';
 import { questionKey } from '../view/question-key.ts';
-import type { ObligationView, QuestionOption, QuestionView } from '../view/run-view.ts';
+import type { FollowUpView, QuestionOption, QuestionView } from '../view/run-view.ts';
 
 /** What the operator has done about the question on the screen. */
 export interface QuestionState {
@@ -18,7 +18,7 @@ export interface QuestionState {
   readonly glass?: string;
   /** Where the picker of a moment stands. */
   readonly picker?: Picker;
-  /** The obligation whose ways are shown. */
+  /** The follow-up whose ways are shown. */
   readonly opened?: string;
   readonly problem?: {
     readonly text: string;
@@ -42,22 +42,23 @@ export type Unit = (typeof UNITS)[number];
 
 export type Row =
   | { readonly kind: 'field' }
-  | { readonly kind: 'obligation'; readonly obligation: ObligationView }
+  | { readonly kind: 'followUp'; readonly followUp: FollowUpView }
   | { readonly kind: 'option'; readonly option: QuestionOption };
 
-/** The rows the cursor can stand on: the field or what is owed, then the options. An opened obligation has only its ways. */
+/** The rows the cursor can stand on: the field or the follow-ups, then the options. An opened follow-up has only its ways. */
 export function rowsOf(question: QuestionView, opened?: string): readonly Row[] {
   const options = question.options.map((option): Row => ({ kind: 'option', option }));
   if (question.kind === 'choice') return options;
-  if (question.kind !== 'obligations') return [{ kind: 'field' }, ...options];
-  const owed = openedOf(question, opened);
-  if (owed !== undefined) return waysOf(question, owed).map((option): Row => ({ kind: 'option', option }));
-  return [...question.open.map((obligation): Row => ({ kind: 'obligation', obligation })), ...options];
+  if (question.kind !== 'followUps') return [{ kind: 'field' }, ...options];
+  const openFollowUps = openedOf(question, opened);
+  if (openFollowUps !== undefined)
+    return waysOf(question, openFollowUps).map((option): Row => ({ kind: 'option', option }));
+  return [...question.open.map((followUp): Row => ({ kind: 'followUp', followUp })), ...options];
 }
 
-/** The obligation whose ways are shown, if one is. */
+/** The follow-up whose ways are shown, if one is. */
 export function openedOf(question: QuestionView | undefined, opened: string | undefined) {
-  if (question?.kind !== 'obligations' || opened === undefined) return undefined;
+  if (question?.kind !== 'followUps' || opened === undefined) return undefined;
   return question.open.find(({ id }) => id === opened);
 }
 
@@ -67,14 +68,14 @@ export function freshQuestion(question: QuestionView): QuestionState {
   const open = (row: Row) => row.kind !== 'option' || row.option.disabled === undefined;
   const recommended = rows.findIndex((row) => row.kind === 'option' && row.option.recommended && open(row));
   const first = rows.findIndex(open);
-  const leads = question.kind === 'choice' || question.kind === 'obligations';
+  const leads = question.kind === 'choice' || question.kind === 'followUps';
   const row = leads && recommended >= 0 ? recommended : Math.max(0, first);
   const state: QuestionState = { key: questionKey(question), row, text: '', sending: false };
   if (question.kind !== 'time') return state;
   return { ...state, picker: { at: Date.parse(question.suggested), unit: 'minute' } };
 }
 
-/** What the keyboard does to a question: type text, move a moment, settle something owed, or choose. */
+/** What the keyboard does to a question: type text, move a moment, resolve a follow-up, or choose. */
 export function inputOf(
   question: QuestionView,
   state: QuestionState,

@@ -6,9 +6,9 @@ import type { QuestionState } from './question-state.ts';
 /** Everything the screen depends on, apart from its size. */
 export interface UiState {
   readonly view: RunView;
-  readonly overlay: 'none' | 'help' | 'leave' | 'paper';
-  /** The paper lifeboat, while it is shown. */
-  readonly paper?: string;
+  readonly overlay: 'none' | 'help' | 'leave' | 'fallback';
+  /** The fallback script, while it is shown. */
+  readonly fallback?: string;
   readonly leaveRow: number;
   readonly logGrown: boolean;
   /** First row of the text that is shown. */
@@ -56,7 +56,7 @@ export type Action =
   /** A key that means nothing here. It counts as one all the same: it may be held down. */
   | { readonly type: 'key'; readonly key: string; readonly now: number }
   | { readonly type: 'answered'; readonly now: number }
-  | { readonly type: 'paper'; readonly text: string; readonly now: number }
+  | { readonly type: 'fallback'; readonly text: string; readonly now: number }
   | {
       readonly type: 'moment';
       /** What was read. */
@@ -76,8 +76,8 @@ export type Effect =
   | { readonly type: 'answer'; readonly answer: RunAnswer }
   /** What a field holds is to be read as a moment; a `moment` action brings the result. */
   | { readonly type: 'read-moment'; readonly text: string }
-  /** The paper lifeboat is to be fetched; a `paper` action brings it. */
-  | { readonly type: 'paper' }
+  /** The fallback script is to be fetched; a `fallback` action brings it. */
+  | { readonly type: 'fallback' }
   | { readonly type: 'wake' }
   | { readonly type: 'leave' }
   | { readonly type: 'suspend' }

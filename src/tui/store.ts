@@ -52,7 +52,7 @@ export function createStore(port: RunPort, options: StoreOptions): Store {
     pending = undefined;
     lookedAt = now();
     dispatch({ type: 'view', view: port.view() });
-    if (state.overlay === 'paper') perform({ type: 'paper' });
+    if (state.overlay === 'fallback') perform({ type: 'fallback' });
   };
   const lookSoon = () => {
     if (pending !== undefined) return;
@@ -78,8 +78,8 @@ export function createStore(port: RunPort, options: StoreOptions): Store {
         return options.onSuspend?.();
       case 'wake':
         return port.wake();
-      case 'paper':
-        return dispatch({ type: 'paper', text: paperOf(port) });
+      case 'fallback':
+        return dispatch({ type: 'fallback', text: fallbackOf(port) });
       case 'read-moment':
         return void readMoment(effect.text);
       case 'answer':
@@ -115,11 +115,11 @@ export function createStore(port: RunPort, options: StoreOptions): Store {
   };
 }
 
-/** The paper has to come up when little else works, so a failure to write it is told in its place. */
-function paperOf(port: RunPort): string {
+/** The fallback script has to come up when little else works, so a failure to write it is reported in its place. */
+function fallbackOf(port: RunPort): string {
   try {
-    return port.paper();
+    return port.fallback();
   } catch (error) {
-    return `the paper lifeboat cannot be written now: ${failureOf(error).shortMessage}`;
+    return `the fallback script cannot be written now: ${failureOf(error).shortMessage}`;
   }
 }

@@ -65,9 +65,9 @@ function act(state: UiState, action: Action, counts: boolean): Step {
         },
       ];
     }
-    case 'paper':
+    case 'fallback':
       // Closed before it came.
-      return [state.overlay === 'paper' ? { ...state, paper: action.text } : state];
+      return [state.overlay === 'fallback' ? { ...state, fallback: action.text } : state];
     case 'moment': {
       const { question } = state;
       if (question === undefined) return [state];
@@ -92,8 +92,8 @@ function isLooking(mode: Mode, intent: Intent): boolean {
 const LOOKS: ReadonlySet<Intent> = new Set<Intent>([
   'help',
   'close-help',
-  'paper',
-  'close-paper',
+  'fallback',
+  'close-fallback',
   'line-down',
   'line-up',
   'page-down',
@@ -150,10 +150,10 @@ function onIntent(state: UiState, intent: Intent, page: Page): Step {
       return [{ ...state, overlay: 'help', scroll: 0 }];
     case 'close-help':
       return [{ ...state, overlay: 'none', scroll: 0 }];
-    case 'paper':
-      return [{ ...state, overlay: 'paper', scroll: 0 }, { type: 'paper' }];
-    case 'close-paper': {
-      const { paper: _, ...rest } = state;
+    case 'fallback':
+      return [{ ...state, overlay: 'fallback', scroll: 0 }, { type: 'fallback' }];
+    case 'close-fallback': {
+      const { fallback: _, ...rest } = state;
       return [{ ...rest, overlay: 'none', scroll: 0 }];
     }
     case 'line-down':

@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
-import type { Obligation } from '../../machines/parts/obligation.ts';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { stepOf, stepsOf } from '../../machines/parts/phases.ts';
 import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { isFinalAt, metaAt, statePath } from '../../machines/parts/states.ts';
@@ -13,8 +13,8 @@ import type { ProseSection } from './prose.ts';
 import { LOG_LINES, type RunRecord, recordOf } from './run-record.ts';
 import type { ActivityView, FactLine, OutcomeView, QuestionView, RailStep, RunView } from './run-view.ts';
 import { approvalsIn } from './view-approval.ts';
+import { remarksOn, viewFollowUp, viewOpen } from './view-follow-ups.ts';
 import { viewObjectives } from './view-objectives.ts';
-import { remarksOn, viewObligation, viewOwing } from './view-obligations.ts';
 import { besideQuestion, type OverdueFacts, overdueBanner } from './view-overdue.ts';
 import { type Asked, viewQuestion } from './view-question.ts';
 
@@ -56,11 +56,11 @@ export function buildRunView(facts: RunFacts): RunView {
   const section = facts.prose.get(state);
   const movedMs = timelineOf(entries)?.clockMovedMs ?? 0;
   const operator = head.operator ?? started?.by ?? 'the operator';
-  const obligations = withDeadlines(runbook.obligations?.(snapshot.context as never) ?? [], promised);
+  const followUps = withDeadlines(runbook.followUps?.(snapshot.context as never) ?? [], promised);
   const question = askedNow(facts, meta, { operator, now, promised });
   const activity = viewActivity(facts, meta);
   const banner = viewBanner(facts, meta);
-  const outcome = viewOutcome(facts, state, obligations, record);
+  const outcome = viewOutcome(facts, state, followUps, record);
   return {
     runId: facts.runId,
     runbook: runbook.id,
@@ -73,9 +73,9 @@ export function buildRunView(facts: RunFacts): RunView {
     paused: facts.paused !== undefined,
     rail: viewRail(facts, state, record),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },
-    facts: factLines(facts, obligations),
-    obligations: obligations.map((owed) => viewObligation(owed, operator, now)),
-    objectives: viewObjectives(runbook, entries, obligations, now),
+    facts: factLines(facts, followUps),
+    followUps: followUps.map((openFollowUps) => viewFollowUp(openFollowUps, operator, now)),
+    objectives: viewObjectives(runbook, entries, followUps, now),
     log: record.log.slice(-LOG_LINES),
     ...(question === undefined ? {} : { question }),
     ...(activity === undefined ? {} : { activity }),
@@ -125,12 +125,12 @@ function askedNow(
   return besideQuestion(meta?.beside?.(snapshot.context) ?? []);
 }
 
-/** What the runbook tells, and, unless it does so itself, that something is owed. */
-function factLines({ runbook, snapshot }: RunFacts, obligations: readonly Obligation[]): FactLine[] {
+/** What the runbook tells, and, unless it does so itself, that a follow-up is open. */
+function factLines({ runbook, snapshot }: RunFacts, followUps: readonly FollowUp[]): FactLine[] {
   const lines = runbook.facts(snapshot.context as never).map(viewFact);
-  const owing = snapshot.status === 'active' ? viewOwing(obligations) : undefined;
-  const isTold = lines.some(({ value }) => value.includes('still owing'));
-  return owing === undefined || isTold ? lines : [owing, ...lines];
+  const openFollowUps = snapshot.status === 'active' ? viewOpen(followUps) : undefined;
+  const isReported = lines.some(({ value }) => value.includes('follow-ups open:'));
+  return openFollowUps === undefined || isReported ? lines : [openFollowUps, ...lines];
 }
 
 function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): ActivityView | undefined {
@@ -188,18 +188,18 @@ function viewBanner(
 function viewOutcome(
   { runbook, snapshot }: RunFacts,
   state: string,
-  obligations: readonly Obligation[],
+  followUps: readonly FollowUp[],
   record: RunRecord,
 ): OutcomeView | undefined {
   if (snapshot.status !== 'done') return undefined;
   const closing = runbook.closing(snapshot.context as never, state);
-  const skipped = remarksOn(obligations, 'skipped');
-  const told = new Set(skipped.map(({ id }) => id));
+  const skipped = remarksOn(followUps, 'skipped');
+  const reported = new Set(skipped.map(({ id }) => id));
   const deviations = closing.deviations
-    .filter(({ step }) => !told.has(step))
+    .filter(({ step }) => !reported.has(step))
     .map(({ step, reason }) => readable(`deviation at ${step}: ${reason}`));
   const undone = [...skipped.map(({ text }) => `not done: ${text}`), ...deviations];
-  const byHand = remarksOn(obligations, 'hand').map(({ text }) => text);
+  const byHand = remarksOn(followUps, 'hand').map(({ text }) => text);
   const approvals = approvalsIn(record.approvals);
   const lines = closing.summary.map(viewFact).map(({ label, value }) => `${label}: ${value}`);
   return {

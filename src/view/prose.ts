@@ -49,7 +49,7 @@ function withoutComments({ type, raw }: Token): string {
 }
 
 /**
- * What is told in each state of a machine: the section of the state, what is said once for all runbooks that share its phase (`backup.waiting`),
+ * What is reported in each state of a machine: the section of the state, what is said once for all runbooks that share its phase (`backup.waiting`),
  * the section of its phase, or what is said once of that (`backup`). A team's section for every state stays as it is. Pure.
  */
 export function proseOfStates(
@@ -57,7 +57,7 @@ export function proseOfStates(
   own: ReadonlyMap<string, ProseSection>,
   shared: ReadonlyMap<string, ProseSection> = new Map(),
 ): ReadonlyMap<string, ProseSection> {
-  const told = leavesOf(machine).flatMap((state): [string, ProseSection][] => {
+  const reported = leavesOf(machine).flatMap((state): [string, ProseSection][] => {
     const phase = stepOf(state);
     const like = metaAt(machine, phase)?.like ?? phase;
     const found =
@@ -69,7 +69,7 @@ export function proseOfStates(
     return found === undefined ? [] : [[state, found]];
   });
   const everywhere = own.get(EVERY_STATE);
-  return new Map(everywhere === undefined ? told : [...told, [EVERY_STATE, everywhere]]);
+  return new Map(everywhere === undefined ? reported : [...reported, [EVERY_STATE, everywhere]]);
 }
 
 /** A second section for the same state stands below the first, so that neither is lost. */

@@ -9,14 +9,14 @@ export const QUIET_MS = 400;
 
 /**
  * Two views ask the same question when everything that is promised and could be answered is the same. Only what the passing of
- * time changes may differ: the sentence why an option is disabled (it may count down), how long something has been owed, and how
+ * time changes may differ: the sentence why an option is disabled (it may count down), how long there has been a follow-up, and how
  * far the approval by a second person is, which comes while somebody may be typing.
  */
 export function questionKey(question: QuestionView | undefined): string {
   if (question === undefined) return '';
   const options = question.options.map((option) => ({ ...option, disabled: option.disabled !== undefined }));
   if (question.kind === 'typed-name') return JSON.stringify({ ...question, approval: undefined, options });
-  if (question.kind !== 'obligations') return JSON.stringify({ ...question, options });
-  const open = question.open.map(({ age: _, left: __, ...owed }) => owed);
+  if (question.kind !== 'followUps') return JSON.stringify({ ...question, options });
+  const open = question.open.map(({ age: _, left: __, ...openFollowUps }) => openFollowUps);
   return JSON.stringify({ ...question, options, open });
 }

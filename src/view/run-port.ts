@@ -10,9 +10,9 @@ export interface RunAnswer {
   readonly breakGlass?: string;
   /** The secret of a `secret` question; it goes to the key store and never into the journal. */
   readonly secret?: Secret;
-  /** The reason or evidence an option needs, the proof or reason for an obligation, the word of a `text` question. */
+  /** The reason or evidence an option needs, the proof or reason for a follow-up, the word of a `text` question. */
   readonly text?: string;
-  /** Which obligation is meant. */
+  /** Which follow-up is meant. */
   readonly id?: string;
   /** The moment of a `time` question, RFC 3339. */
   readonly time?: string;
@@ -28,8 +28,8 @@ export interface RunEnd {
 /** A live run, as renderers see it: look, listen, answer, leave. */
 export interface RunPort {
   view(): RunView;
-  /** The paper lifeboat: the rest of the run as a shell script that works without this program. Printable. */
-  paper(): string;
+  /** The fallback script: the rest of the run as a shell script that works without this program. Printable. */
+  fallback(): string;
   /** Calls back whenever `view()` would differ (not for the mere passing of time). Gives the unsubscribe function. */
   subscribe(listener: () => void): () => void;
   /** Resolves when the answer is durable; rejects with a LifeboatError (wrong name, too short, too late) and changes nothing. */

@@ -87,13 +87,13 @@ export type QuestionView =
       readonly options: readonly QuestionOption[];
     }
   | {
-      readonly kind: 'obligations';
+      readonly kind: 'followUps';
       readonly prompt: string;
-      /** Those that are still owed; `RunView.obligations` has all. */
-      readonly open: readonly ObligationView[];
-      readonly settle: string;
+      /** Those that are still open; `RunView.followUps` has all. */
+      readonly open: readonly FollowUpView[];
+      readonly close: string;
       readonly skip: string;
-      readonly pay: string;
+      readonly doNow: string;
       readonly options: readonly QuestionOption[];
     };
 
@@ -113,21 +113,21 @@ export interface ApprovalView {
   readonly problem?: string;
 }
 
-/** Something owed, as people see it. */
-export interface ObligationView {
+/** A follow-up, as people see it. */
+export interface FollowUpView {
   readonly id: string;
   readonly what: string;
   readonly subject: string;
   readonly owner: string;
-  /** Seconds since it is owed; undefined when that is not known. */
+  /** Seconds since it is a follow-up; undefined when that is not known. */
   readonly age: number | undefined;
   /** Seconds until it is due, negative when that has passed; undefined without a limit. */
   readonly left: number | undefined;
   /** Exact commands to copy. */
   readonly commands: readonly string[];
-  readonly payable: 'platform' | 'cf' | 'run' | undefined;
-  /** How it was settled, in one line, or undefined while it is owed. */
-  readonly settled: { readonly tone: Tone; readonly text: string } | undefined;
+  readonly doable: 'platform' | 'cf' | 'run' | undefined;
+  /** How it was done, in one line, or undefined while it is a follow-up. */
+  readonly closed: { readonly tone: Tone; readonly text: string } | undefined;
 }
 
 /** An objective against the clock. Seconds. */
@@ -182,8 +182,8 @@ export interface RunView {
   readonly facts: readonly FactLine[];
   readonly question?: QuestionView;
   readonly activity?: ActivityView;
-  /** All that the run owes or has owed; empty for most of a run. */
-  readonly obligations: readonly ObligationView[];
+  /** All that the run leaves or had as follow-ups; empty for most of a run. */
+  readonly followUps: readonly FollowUpView[];
   /** Recovery time and recovery point against the objectives; empty for a runbook that recovers nothing. */
   readonly objectives: readonly ObjectiveView[];
   /** Newest last. */

@@ -1,4 +1,4 @@
-import type { Obligation } from '../../machines/parts/obligation.ts';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { counted, formatSeconds, formatTime } from '../base/format.ts';
 import { type Measures, measure } from '../report/measure/measure.ts';
@@ -15,11 +15,11 @@ const SHARE_TO_WARN = 0.8;
 export function viewObjectives(
   runbook: Pick<Runbook, 'machine'>,
   entries: readonly Entry[],
-  obligations: readonly Obligation[],
+  followUps: readonly FollowUp[],
   now: Date,
 ): ObjectiveView[] {
   const sliceOf = slicesOf(runbook);
-  const measures = sliceOf === undefined ? undefined : measure(entries, { sliceOf, obligations, now });
+  const measures = sliceOf === undefined ? undefined : measure(entries, { sliceOf, followUps, now });
   if (measures === undefined) return [];
   const time = recoveryTimeView(measures);
   return measures.restores ? [time, recoveryPointView(measures)] : [time];

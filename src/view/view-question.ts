@@ -1,5 +1,5 @@
 import { type Promised, withDeadlines } from '../../machines/parts/deadlines.ts';
-import { stillOwed } from '../../machines/parts/obligation.ts';
+import { stillOpen } from '../../machines/parts/follow-up.ts';
 import {
   type QuestionOption as MachineOption,
   optionKey,
@@ -8,13 +8,13 @@ import {
 import { readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { QuestionOption, QuestionView } from './run-view.ts';
-import { viewObligation } from './view-obligations.ts';
+import { viewFollowUp } from './view-follow-ups.ts';
 
 /** Who is asked, and when. */
 export interface Asked {
   readonly operator: string;
   readonly now: Date;
-  /** What sets the deadlines of what is owed. */
+  /** What sets the deadlines of the follow-ups. */
   readonly promised: Promised;
 }
 
@@ -37,11 +37,11 @@ export function viewQuestion(question: Question, { operator, now, promised }: As
       const suggested = question.suggested ?? minuteBefore(wentWrongAt, earliest) ?? latest;
       return { kind, prompt, event, options, ...insideRange(earliest, latest, suggested) };
     }
-    case 'obligations': {
-      const { kind, settle, skip, pay } = question;
-      const dated = withDeadlines(stillOwed(question.obligations), promised);
-      const open = dated.map((owed) => viewObligation(owed, operator, now));
-      return { kind, prompt, open, settle, skip, pay, options };
+    case 'followUps': {
+      const { kind, close, skip, doNow } = question;
+      const dated = withDeadlines(stillOpen(question.followUps), promised);
+      const open = dated.map((openFollowUps) => viewFollowUp(openFollowUps, operator, now));
+      return { kind, prompt, open, close, skip, doNow, options };
     }
     default:
       return question satisfies never;

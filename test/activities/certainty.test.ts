@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { clockSentence } from '../../src/activities/clocks.ts';
 import { judgeBackup, judgeTask } from '../../src/activities/doubt.ts';
+import type { Look, Task } from '../../src/activities/evaluate-tasks.ts';
 import { restoreOfBackup } from '../../src/activities/restore-fits.ts';
-import type { Look, Task } from '../../src/activities/weigh-tasks.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
@@ -13,7 +13,7 @@ const around = <Row extends Task>(tasks: readonly Row[], skew: typeof KNOWN | nu
   baseline: { tasks: [], skew },
   armedAtMs: ARMED,
   nowMs: ARMED + 60_000,
-  settleMs: 60_000,
+  inFlightMs: 60_000,
   tasks,
   skew: skew ?? undefined,
 });
@@ -24,8 +24,8 @@ const restore = (id: number, backup_id: number | undefined, triggered_at?: strin
 describe('how sure it is that a task is ours', () => {
   test.for([
     { what: 'the chosen backup, after the request', tasks: [restore(1, 7, at(900))], is: 'certain' },
-    { what: 'a backup that is not told', tasks: [restore(1, undefined, at(900))], is: 'possible' },
-    { what: 'the chosen backup, at a time that is not told', tasks: [restore(1, 7)], is: 'likely' },
+    { what: 'a backup that is not reported', tasks: [restore(1, undefined, at(900))], is: 'possible' },
+    { what: 'the chosen backup, at a time that is not reported', tasks: [restore(1, 7)], is: 'likely' },
     { what: 'the chosen backup, before the request', tasks: [restore(1, 7, at(-60_000))], is: 'unlikely' },
   ])('is graded for a restore: $what', ({ tasks, is }) => {
     expect(gradesOf(judgeTask(around(tasks), restoreOfBackup(7)))).toEqual([is]);
@@ -49,7 +49,7 @@ describe('how sure it is that a task is ours', () => {
     });
   });
 
-  test('is told with how far from the request each was triggered, by the clock of the service, the nearest first', () => {
+  test('is reported with how far from the request each was triggered, by the clock of the service, the nearest first', () => {
     const ahead = { skewMs: 120_000, uncertaintyMs: 500 };
     const tasks = [9, 8, 7].map((id) => restore(id, 5, at(120_000 + (id - 8) * 600_000 + 3_000)));
     const judged = judgeTask(
@@ -85,7 +85,7 @@ describe('how sure it is that a task is ours', () => {
     expect(candidates[0]).toMatchObject({ id: 1 });
   });
 
-  test('that nothing arrived is certain only by a clock that was told before and after', () => {
+  test('that nothing arrived is certain only by a clock that was reported before and after', () => {
     expect(judgeBackup(around([]))).toMatchObject({ verdict: 'absent', evidence: { certainty: 'certain' } });
     expect(judgeBackup(around([], null))).toMatchObject({
       verdict: 'absent',
@@ -105,7 +105,7 @@ describe('the clock of the service, in words', () => {
       { skewMs: 90_000, uncertaintyMs: 500 },
       "the service's clock is 1 min 30 s ahead of this machine's, ± 0.5 s",
     ],
-  ] as const)('is told with how far it can be wrong: %o', ([skew, sentence]) => {
+  ] as const)('is reported with how far it can be wrong: %o', ([skew, sentence]) => {
     expect(clockSentence({ skewBefore: skew, skewNow: skew })).toBe(sentence);
     expect(clockSentence({ skewBefore: skew, skewNow: undefined })).toBe(sentence);
   });

@@ -3,13 +3,13 @@ import { type Clocks, elapsedMs, nextLook, side } from '../../src/activities/clo
 import { instantOf } from '../../src/base/instant.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
-const SETTLE = 60_000;
+const IN_FLIGHT = 60_000;
 
 describe('the clocks around a lost request', () => {
   const clocks = (changes: Partial<Clocks>): Clocks => ({
     armedAtMs: ARMED,
-    nowMs: ARMED + SETTLE,
-    settleMs: SETTLE,
+    nowMs: ARMED + IN_FLIGHT,
+    inFlightMs: IN_FLIGHT,
     skewBefore: { skewMs: 0, uncertaintyMs: 0 },
     skewNow: { skewMs: 0, uncertaintyMs: 0 },
     ...changes,
@@ -40,7 +40,7 @@ describe('the clocks around a lost request', () => {
 test('a clock that was set back far does not make the waiting last for as long as it was set back', () => {
   const clocks = {
     armedAtMs: 10_000_000,
-    settleMs: 60_000,
+    inFlightMs: 60_000,
     skewBefore: { skewMs: 0, uncertaintyMs: 500 },
   };
   const hour = 3_600_000;
@@ -64,7 +64,7 @@ test('a clock that was set forward far, before or after the loss, neither ends t
       armedAtMs,
       lostAtMs,
       nowMs: armedAtMs + day + ms,
-      settleMs: 60_000,
+      inFlightMs: 60_000,
       skewBefore: { skewMs: 0, uncertaintyMs: 500 },
       skewNow: { skewMs: -day, uncertaintyMs: 500 },
     });

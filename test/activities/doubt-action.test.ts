@@ -4,7 +4,7 @@ import { type Action, type ActionLook, judgeAction, updateLines } from '../../sr
 import { InstanceOverview } from '../../src/service/schemas.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
-const SETTLE = 60_000;
+const IN_FLIGHT = 60_000;
 const HISTORIES = Number(process.env['LIFEBOAT_HISTORIES'] ?? 20_000);
 const PENDING = { name: 'database', type: 'release', version: '2' };
 const ACTIONS: readonly Action[] = ['restart', 'recreate', 'update'];
@@ -22,8 +22,8 @@ const judge = (overview: object, changes: Partial<Omit<ActionLook, 'overview'>> 
       skew: { skewMs: 0, uncertaintyMs: 500 },
     },
     armedAtMs: ARMED,
-    nowMs: ARMED + SETTLE,
-    settleMs: SETTLE,
+    nowMs: ARMED + IN_FLIGHT,
+    inFlightMs: IN_FLIGHT,
     skew: undefined,
     ...changes,
     overview: InstanceOverview.parse({
@@ -46,7 +46,7 @@ describe('a lost request for an action', () => {
   test.for(['recreate', 'update'] as const)(
     'for a %s is a question when the instance is deploying: the restart of a colleague looks the same',
     (action) => {
-      expect(judge({ state: 'deploying' }, { action, nowMs: ARMED + SETTLE - 1 }).verdict).toBe('wait');
+      expect(judge({ state: 'deploying' }, { action, nowMs: ARMED + IN_FLIGHT - 1 }).verdict).toBe('wait');
       expect(judge({ state: 'deploying' }, { action })).toMatchObject({
         verdict: 'ambiguous',
         failure: {
@@ -85,7 +85,7 @@ describe('a lost request for an action', () => {
     expect(judge({ available_updates: null }, { action: 'update' }).verdict).toBe('ambiguous');
   });
 
-  test('is not settled by an action that ran before it', () => {
+  test('is not done by an action that ran before it', () => {
     const baseline = {
       state: 'deploying',
       updatedAt: null,
@@ -97,7 +97,7 @@ describe('a lost request for an action', () => {
   });
 
   test('is waited for, and then a question: an action may leave no trace', () => {
-    expect(judge({}, { nowMs: ARMED + SETTLE - 1 }).verdict).toBe('wait');
+    expect(judge({}, { nowMs: ARMED + IN_FLIGHT - 1 }).verdict).toBe('wait');
     expect(judge({})).toMatchObject({ verdict: 'ambiguous', failure: { code: 'doubt.no-trace' } });
   });
 });
@@ -110,7 +110,7 @@ test('over generated histories, no action is called done that was not, whatever 
     cutsSeconds: fc.boolean(),
     updatedAgoMs: fc.integer({ min: 10_000, max: 9_000_000 }),
     /** After the arming; never without it. */
-    arrivesMs: fc.option(fc.integer({ min: 0, max: SETTLE })),
+    arrivesMs: fc.option(fc.integer({ min: 0, max: IN_FLIGHT })),
     runsMs: fc.integer({ min: 0, max: 90_000 }),
     bumps: fc.boolean(),
     /** When a colleague changes a setting, which moves the time of the last change as well. */
@@ -120,35 +120,37 @@ test('over generated histories, no action is called done that was not, whatever 
     lookedMs: fc.integer({ min: 0, max: 120_000 }),
   });
   fc.assert(
-    fc.property(history, ({ skewMs, tellsDate, cutsSeconds, arrivesMs, ...told }) => {
+    fc.property(history, ({ skewMs, tellsDate, cutsSeconds, arrivesMs, ...reported }) => {
       const stamp = (ms: number) => at(ms + skewMs).replace(/\.\d+/u, cutsSeconds ? '' : '$&');
       const skew = tellsDate ? { skewMs: skewMs + 400, uncertaintyMs: 500 } : null;
-      const hasBegun = arrivesMs !== null && arrivesMs <= told.lookedMs;
-      const isRunning = hasBegun && told.lookedMs < arrivesMs + told.runsMs;
+      const hasBegun = arrivesMs !== null && arrivesMs <= reported.lookedMs;
+      const isRunning = hasBegun && reported.lookedMs < arrivesMs + reported.runsMs;
       const isRestarting =
-        told.restartMs !== null && told.restartMs <= told.lookedMs && told.lookedMs < told.restartMs + 30_000;
-      const before = stamp(ARMED - told.updatedAgoMs);
-      const isOther = told.otherMs !== null && told.otherMs <= told.lookedMs;
-      const own = hasBegun && told.bumps ? arrivesMs : undefined;
-      const changedMs = Math.max(own ?? -1, isOther ? (told.otherMs ?? -1) : -1);
+        reported.restartMs !== null &&
+        reported.restartMs <= reported.lookedMs &&
+        reported.lookedMs < reported.restartMs + 30_000;
+      const before = stamp(ARMED - reported.updatedAgoMs);
+      const isOther = reported.otherMs !== null && reported.otherMs <= reported.lookedMs;
+      const own = hasBegun && reported.bumps ? arrivesMs : undefined;
+      const changedMs = Math.max(own ?? -1, isOther ? (reported.otherMs ?? -1) : -1);
       const updated = changedMs < 0 ? before : stamp(ARMED + changedMs);
       const judged = judge(
         { state: isRunning || isRestarting ? 'deploying' : 'available', updated_at: updated },
         {
-          action: told.action,
+          action: reported.action,
           baseline: { state: 'available', updatedAt: before, updates: null, skew },
-          nowMs: ARMED + told.lookedMs,
+          nowMs: ARMED + reported.lookedMs,
         },
       );
-      const otherwise = told.lookedMs < SETTLE ? 'wait' : 'ambiguous';
-      const isTold = (isRunning || isRestarting) && told.action === 'restart';
-      expect(judged.verdict).toBe(isTold ? 'landed' : otherwise);
+      const otherwise = reported.lookedMs < IN_FLIGHT ? 'wait' : 'ambiguous';
+      const isReported = (isRunning || isRestarting) && reported.action === 'restart';
+      expect(judged.verdict).toBe(isReported ? 'landed' : otherwise);
     }),
     { numRuns: HISTORIES },
   );
 });
 
-test('over generated histories with a clock that is set meanwhile, nobody is asked before the settle time has truly passed', () => {
+test('over generated histories with a clock that is set meanwhile, nobody is asked before the in-flight window has truly passed', () => {
   const history = fc.record({
     action: fc.constantFrom(...ACTIONS),
     skewMs: fc.integer({ min: -600_000, max: 600_000 }),
@@ -161,19 +163,19 @@ test('over generated histories with a clock that is set meanwhile, nobody is ask
     keepsUpdates: fc.boolean(),
   });
   fc.assert(
-    fc.property(history, ({ action, skewMs, stepMs, lookedMs, otherMs, ...told }) => {
+    fc.property(history, ({ action, skewMs, stepMs, lookedMs, otherMs, ...reported }) => {
       const isOther = otherMs !== null && otherMs <= lookedMs;
       const before = at(ARMED - 3_600_000 + skewMs);
       const judged = judge(
         {
-          state: told.isDeploying ? 'deploying' : 'available',
+          state: reported.isDeploying ? 'deploying' : 'available',
           updated_at: isOther ? at(ARMED + otherMs + skewMs) : before,
-          available_updates: told.keepsUpdates ? [PENDING] : [],
+          available_updates: reported.keepsUpdates ? [PENDING] : [],
         },
         {
           action,
           baseline: {
-            state: told.wasDeploying ? 'deploying' : 'available',
+            state: reported.wasDeploying ? 'deploying' : 'available',
             updatedAt: before,
             updates: updateLines(InstanceOverview.parse({ available_updates: [PENDING] })) ?? null,
             skew: { skewMs, uncertaintyMs: 500 },
@@ -183,9 +185,9 @@ test('over generated histories with a clock that is set meanwhile, nobody is ask
         },
       );
       const isSign =
-        (action === 'restart' && told.isDeploying && !told.wasDeploying) ||
-        (action === 'update' && !told.keepsUpdates);
-      const allowed = isSign ? ['landed'] : lookedMs < SETTLE ? ['wait'] : ['wait', 'ambiguous'];
+        (action === 'restart' && reported.isDeploying && !reported.wasDeploying) ||
+        (action === 'update' && !reported.keepsUpdates);
+      const allowed = isSign ? ['landed'] : lookedMs < IN_FLIGHT ? ['wait'] : ['wait', 'ambiguous'];
       expect(allowed).toContain(judged.verdict);
     }),
     { numRuns: HISTORIES },

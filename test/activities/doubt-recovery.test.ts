@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { ExpectedOrigin } from '../../machines/parts/recovery-verbs.ts';
+import type { ExpectedOrigin } from '../../machines/parts/recovery-data.ts';
 import { judgeTask } from '../../src/activities/doubt.ts';
 import { recoveryFromElsewhere } from '../../src/activities/restore-fits.ts';
 import { Restore } from '../../src/service/schemas.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
-const SETTLE = 60_000;
+const IN_FLIGHT = 60_000;
 const CHOSEN: ExpectedOrigin = {
   triggeredAt: '2026-02-28T01:30:00.832Z',
   startedAt: '2026-02-28T01:45:00Z',
@@ -61,11 +61,11 @@ test('where nothing is known of the backup, or no time of it can be read, no new
     expect(judge([restore(2, '2020-01-01T00:00:00Z')], expected).verdict).toBe('ambiguous');
 });
 
-function judge(tasks: readonly Restore[], expected: ExpectedOrigin | undefined, afterMs = SETTLE + 1_000) {
+function judge(tasks: readonly Restore[], expected: ExpectedOrigin | undefined, afterMs = IN_FLIGHT + 1_000) {
   const skew = { skewMs: 0, uncertaintyMs: 0 };
   const baseline = { tasks: [], skew };
   return judgeTask(
-    { baseline, armedAtMs: ARMED, nowMs: ARMED + afterMs, settleMs: SETTLE, tasks, skew },
+    { baseline, armedAtMs: ARMED, nowMs: ARMED + afterMs, inFlightMs: IN_FLIGHT, tasks, skew },
     recoveryFromElsewhere([], undefined, expected),
   );
 }

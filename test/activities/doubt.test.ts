@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { judgeBackup, judgeTask } from '../../src/activities/doubt.ts';
+import type { Look, Task, Telling } from '../../src/activities/evaluate-tasks.ts';
 import {
   recoveryFromElsewhere,
   restoreOfBackup,
   restoreToInstant,
 } from '../../src/activities/restore-fits.ts';
-import type { Look, Task, Telling } from '../../src/activities/weigh-tasks.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
-const SETTLE = 60_000;
+const IN_FLIGHT = 60_000;
 const TAKEN = { code: 'service.no-id', shortMessage: 'no id', hints: [], evidence: {} };
 
 const backup = (id: number, triggeredAtMs?: number): Backup =>
@@ -32,7 +32,7 @@ const around = <Row extends Task>(
   },
   armedAtMs: ARMED,
   nowMs,
-  settleMs: SETTLE,
+  inFlightMs: IN_FLIGHT,
   tasks,
   skew: undefined,
 });
@@ -65,14 +65,14 @@ describe('a lost request for a backup', () => {
     });
   });
 
-  test('is not settled by a backup that was there before', () => {
-    expect(look([backup(1, ARMED + 900)], ARMED + SETTLE + 1, [1])).toMatchObject({ verdict: 'absent' });
+  test('is not done by a backup that was there before', () => {
+    expect(look([backup(1, ARMED + 900)], ARMED + IN_FLIGHT + 1, [1])).toMatchObject({ verdict: 'absent' });
   });
 
-  test('is not settled by a backup from before others that were listed, even when the list before did not show it', () => {
+  test('is not done by a backup from before others that were listed, even when the list before did not show it', () => {
     const before = [[3, ARMED - 30_000] as const];
     const rows = [backup(2, ARMED - 60_000), backup(3, ARMED - 30_000)];
-    expect(judgeBackup(around(rows, ARMED + SETTLE + 1, before))).toMatchObject({ verdict: 'absent' });
+    expect(judgeBackup(around(rows, ARMED + IN_FLIGHT + 1, before))).toMatchObject({ verdict: 'absent' });
   });
 
   test('is never called absent beside a new backup, however early the clock that stamps tasks has stamped it', () => {
@@ -80,7 +80,7 @@ describe('a lost request for a backup', () => {
     const late = backup(2, ARMED - 600_000);
     const judged = (nowMs: number) => judgeBackup(around([old, late], nowMs, [[1, ARMED - 9e6]]));
     expect(judged(ARMED + 1_000).verdict).toBe('wait');
-    expect(judged(ARMED + SETTLE)).toMatchObject({
+    expect(judged(ARMED + IN_FLIGHT)).toMatchObject({
       verdict: 'ambiguous',
       failure: { evidence: { candidates: [{ id: 2, certainty: 'unlikely' }] } },
     });
@@ -90,13 +90,13 @@ describe('a lost request for a backup', () => {
     const tenMinutes = 600_000;
     const behind = backup(2, ARMED - tenMinutes + 500);
     expect(look([behind], ARMED + 1_000, [], -tenMinutes)).toMatchObject({ verdict: 'landed' });
-    expect(look([behind], ARMED + SETTLE + 1, [], 0)).toMatchObject({ verdict: 'ambiguous' });
+    expect(look([behind], ARMED + IN_FLIGHT + 1, [], 0)).toMatchObject({ verdict: 'ambiguous' });
   });
 
-  test('is waited for until the settle time has passed, and only then absent', () => {
-    expect(look([], ARMED + 1_000)).toMatchObject({ verdict: 'wait', untilMs: ARMED + SETTLE });
-    expect(look([], ARMED + SETTLE - 1)).toMatchObject({ verdict: 'wait' });
-    expect(look([], ARMED + SETTLE)).toMatchObject({ verdict: 'absent' });
+  test('is waited for until the in-flight window has passed, and only then absent', () => {
+    expect(look([], ARMED + 1_000)).toMatchObject({ verdict: 'wait', untilMs: ARMED + IN_FLIGHT });
+    expect(look([], ARMED + IN_FLIGHT - 1)).toMatchObject({ verdict: 'wait' });
+    expect(look([], ARMED + IN_FLIGHT)).toMatchObject({ verdict: 'absent' });
   });
 
   test('with two new backups is a question that names both', () => {
@@ -115,7 +115,7 @@ describe('a lost request for a backup', () => {
   });
 
   test('is judged within what the clock of the service was measured to', () => {
-    const unsure = { ...around([backup(2, ARMED - 25_000)], ARMED + SETTLE) };
+    const unsure = { ...around([backup(2, ARMED - 25_000)], ARMED + IN_FLIGHT) };
     const measured = (uncertaintyMs: number) =>
       judgeBackup({ ...unsure, baseline: { tasks: [], skew: { skewMs: 0, uncertaintyMs } } });
     expect(measured(500).verdict).toBe('ambiguous');
@@ -128,22 +128,23 @@ describe('a lost request for a backup', () => {
       verdict: 'ambiguous',
       failure: { evidence: { candidates: [{ id: 1, why: 'its id was listed before, with another time' }] } },
     });
-    // Told with fewer digits it is still the same backup.
-    const same = judgeBackup(around([backup(1, ARMED - 9e6)], ARMED + SETTLE, [[1, ARMED - 9e6 + 750]]));
+    // Reported with fewer digits it is still the same backup.
+    const same = judgeBackup(around([backup(1, ARMED - 9e6)], ARMED + IN_FLIGHT, [[1, ARMED - 9e6 + 750]]));
     expect(same.verdict).toBe('absent');
   });
 
   test('is a question when the list no longer shows what was the newest', () => {
     const before = [[1, ARMED - 9e6] as const, [2, ARMED - 8e6] as const];
-    expect(judgeBackup(around([backup(1, ARMED - 9e6)], ARMED + SETTLE, before))).toMatchObject({
+    expect(judgeBackup(around([backup(1, ARMED - 9e6)], ARMED + IN_FLIGHT, before))).toMatchObject({
       verdict: 'ambiguous',
       failure: { code: 'doubt.list-changed' },
     });
-    expect(judgeBackup(around([backup(2, ARMED - 8e6)], ARMED + SETTLE, before)).verdict).toBe('absent');
+    expect(judgeBackup(around([backup(2, ARMED - 8e6)], ARMED + IN_FLIGHT, before)).verdict).toBe('absent');
   });
 
   test('that was accepted without an id is looked for a minute at most, and never absent', () => {
-    const accepted = (nowMs: number) => judgeBackup({ ...around([], nowMs), settleMs: 900_000, lost: TAKEN });
+    const accepted = (nowMs: number) =>
+      judgeBackup({ ...around([], nowMs), inFlightMs: 900_000, lost: TAKEN });
     expect(accepted(ARMED + 59_000).verdict).toBe('wait');
     const shortMessage = 'the service took it and named no backup, and its list shows no such backup';
     expect(accepted(ARMED + 60_000)).toMatchObject({
@@ -191,10 +192,10 @@ describe('a lost request for a restore', () => {
     });
   });
 
-  test('is not settled by a restore of another backup', () => {
+  test('is not done by a restore of another backup', () => {
     const rows = [old, restore(2, { backup_id: 6 })];
     expect(judge(restoreOfBackup(7), rows).verdict).toBe('wait');
-    expect(judge(restoreOfBackup(7), rows, ARMED + SETTLE).verdict).toBe('absent');
+    expect(judge(restoreOfBackup(7), rows, ARMED + IN_FLIGHT).verdict).toBe('absent');
   });
 
   test('is a question when two restores fit, and both are named', () => {
@@ -210,7 +211,7 @@ describe('a lost request for a restore', () => {
     const ended = restore(2, { status: 'done' });
     expect(judge(restoreOfBackup(7), [old, ended])).toMatchObject({
       verdict: 'ambiguous',
-      ...why('which backup it restores is not told'),
+      ...why('which backup it restores is not reported'),
     });
     expect(judge(restoreOfBackup(7), [old, restore(2, { backup_id: 7 }, null)]).verdict).toBe('wait');
   });
@@ -226,7 +227,7 @@ describe('a lost request for a restore', () => {
   test('is not called absent while a restore is there that fits in all but its time', () => {
     const early = [old, restore(2, { backup_id: 7 }, ARMED - 600_000)];
     expect(judge(restoreOfBackup(7), early).verdict).toBe('wait');
-    expect(judge(restoreOfBackup(7), early, ARMED + SETTLE)).toMatchObject({
+    expect(judge(restoreOfBackup(7), early, ARMED + IN_FLIGHT)).toMatchObject({
       verdict: 'ambiguous',
       ...why('it was triggered before the request, but not listed then'),
     });
@@ -249,7 +250,10 @@ describe('a lost request for a restore', () => {
     test('is a question where nothing is known of the chosen backup, unless the service has taken the request', () => {
       const rows = [old, restore(2, { backup_id: 9, ...at(ARMED - 5e6) })];
       const asked = judge(recoveryFromElsewhere(own, undefined), rows);
-      expect(asked).toMatchObject({ verdict: 'ambiguous', ...why(expect.stringContaining('not been told')) });
+      expect(asked).toMatchObject({
+        verdict: 'ambiguous',
+        ...why(expect.stringContaining('not been reported')),
+      });
       expect(judge(recoveryFromElsewhere(own, TAKEN), rows)).toMatchObject({ output: { id: 2 } });
     });
 
@@ -284,11 +288,11 @@ describe('a lost request for a restore', () => {
       }
     });
 
-    test('is told apart from a restore to another time', () => {
+    test('is reportedapart from a restore to another time', () => {
       const other = restore(2, at(target - 60_000));
       expect(judge(toTime, [old, other, restore(3, at(target))])).toMatchObject({ output: { id: 3 } });
       expect(judge(toTime, [old, other]).verdict).toBe('wait');
-      expect(judge(toTime, [old, other], ARMED + SETTLE)).toMatchObject({
+      expect(judge(toTime, [old, other], ARMED + IN_FLIGHT)).toMatchObject({
         verdict: 'ambiguous',
         ...why('it restores to another time than was asked for'),
       });

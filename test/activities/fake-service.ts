@@ -8,7 +8,7 @@ import type { Entry } from '../../src/store/journal.ts';
 import { foldLedger } from '../../src/store/projections/ledgers.ts';
 
 /** What becomes of a changing call: whether it is done, and what the caller gets to know of it. */
-export type Fate =
+export type Outcome =
   | { readonly done: true; readonly answer: 'whole' | 'without-id' | 'lost' }
   | { readonly done: false; readonly answer: 'lost' | 'never-sent' }
   /** `old-id` names the task with the id `OLD`, which the test has listed before. */
@@ -17,7 +17,7 @@ export type Fate =
 /** An id that a task of long ago has. */
 export const OLD = 5;
 
-/** An instance in memory, the calls it got, and what it makes of the next changing ones; `whole` answers without a fate. */
+/** An instance in memory, the calls it got, and what it makes of the next changing ones; `whole` answers without a outcome. */
 export interface FakeService {
   readonly deps: ActivityDeps;
   readonly calls: readonly string[];
@@ -32,7 +32,7 @@ export interface FakeService {
   /** Calls that the revision lacks. */
   readonly lacks: Set<string>;
   readonly ledger: Entry[];
-  readonly fates: Fate[];
+  readonly outcomes: Outcome[];
   /** Done before the next read of any kind is answered. */
   beforeRead: () => void;
   /** Done when a changing call arrives. */
@@ -49,7 +49,7 @@ const SENT: Readonly<Record<string, string>> = {
   unauthorised: 'credentials.refused',
 };
 
-export function fakeService(now: () => number = Date.now, settleMs = 2_000): FakeService {
+export function fakeService(now: () => number = Date.now, inFlightMs = 2_000): FakeService {
   const calls: string[] = [];
   const read = async <T>(name: string, value: () => T): Promise<Answer<T>> => {
     fake.beforeRead();
@@ -59,21 +59,21 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
   const change = async <T>(name: string, act: () => T, bare: T): Promise<SendOutcome<T>> => {
     fake.beforeChange();
     calls.push(name);
-    const fate = fake.fates.shift() ?? { done: true, answer: 'whole' };
-    const done = fate.done ? act() : bare;
-    const value = fate.answer === 'old-id' ? { ...done, ...old(done) } : done;
-    if (fate.answer === 'whole' || fate.answer === 'without-id' || fate.answer === 'old-id')
+    const given = fake.outcomes.shift() ?? { done: true, answer: 'whole' };
+    const done = given.done ? act() : bare;
+    const value = given.answer === 'old-id' ? { ...done, ...old(done) } : done;
+    if (given.answer === 'whole' || given.answer === 'without-id' || given.answer === 'old-id')
       return {
         outcome: 'accepted',
-        value: fate.answer === 'without-id' ? bare : value,
+        value: given.answer === 'without-id' ? bare : value,
         raw: undefined,
         status: 202,
         serverDate: undefined,
       };
-    const failure = new LifeboatError(SENT[fate.answer] ?? '', fate.answer).toFailure();
+    const failure = new LifeboatError(SENT[given.answer] ?? '', given.answer).toFailure();
     const outcome =
-      fate.answer === 'lost' ? 'unknown' : fate.answer === 'never-sent' ? 'never-sent' : 'refused';
-    const again = fate.answer === 'busy' ? { againMs: 500 } : {};
+      given.answer === 'lost' ? 'unknown' : given.answer === 'never-sent' ? 'never-sent' : 'refused';
+    const again = given.answer === 'busy' ? { againMs: 500 } : {};
     return { outcome, failure, serverDate: undefined, ...again };
   };
   const old = (value: unknown) => {
@@ -196,7 +196,7 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
     deps: {
       service,
       keyring,
-      settleMs,
+      inFlightMs,
       name: 'orders',
       currentKey: async () => undefined,
       tokenExpires: async () => undefined,
@@ -217,7 +217,7 @@ export function fakeService(now: () => number = Date.now, settleMs = 2_000): Fak
     metrics: undefined,
     lacks: new Set(),
     ledger: [],
-    fates: [],
+    outcomes: [],
     beforeRead: () => undefined,
     beforeChange: () => undefined,
   };

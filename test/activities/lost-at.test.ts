@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { judgeBackup, judgeTask } from '../../src/activities/doubt.ts';
 import { judgeAction } from '../../src/activities/doubt-action.ts';
+import type { Look, Task } from '../../src/activities/evaluate-tasks.ts';
 import { restoreOfBackup, restoreToInstant } from '../../src/activities/restore-fits.ts';
-import type { Look, Task } from '../../src/activities/weigh-tasks.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { foldIntents } from '../../src/store/projections/intents.ts';
@@ -10,7 +10,7 @@ import { foldIntents } from '../../src/store/projections/intents.ts';
 const MINUTE = 60_000;
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
 const LOST = ARMED + 15 * MINUTE + 1_000;
-const SETTLE = 15 * MINUTE;
+const IN_FLIGHT = 15 * MINUTE;
 const KNOWN = { skewMs: 0, uncertaintyMs: 500 };
 const iso = (ms: number) => new Date(ms).toISOString();
 
@@ -18,7 +18,7 @@ const look = <Row extends Task>(tasks: readonly Row[], more: Partial<Look<Row>> 
   baseline: { tasks: [], skew: KNOWN },
   armedAtMs: ARMED,
   nowMs: LOST + 1_000,
-  settleMs: SETTLE,
+  inFlightMs: IN_FLIGHT,
   tasks,
   skew: KNOWN,
   ...more,
@@ -27,9 +27,9 @@ const look = <Row extends Task>(tasks: readonly Row[], more: Partial<Look<Row>> 
 describe('an answer that is lost long after the request was sent', () => {
   test('is waited for from its loss on, since what the router held may still arrive', () => {
     const at = (nowMs: number) => judgeBackup(look([], { nowMs, lostAtMs: LOST }));
-    expect(at(LOST + 1_000)).toMatchObject({ verdict: 'wait', untilMs: LOST + SETTLE });
-    expect(at(LOST + SETTLE - 1).verdict).toBe('wait');
-    expect(at(LOST + SETTLE).verdict).toBe('absent');
+    expect(at(LOST + 1_000)).toMatchObject({ verdict: 'wait', untilMs: LOST + IN_FLIGHT });
+    expect(at(LOST + IN_FLIGHT - 1).verdict).toBe('wait');
+    expect(at(LOST + IN_FLIGHT).verdict).toBe('absent');
   });
 
   test('is waited for from its loss on where the request was one for an action', () => {
@@ -38,8 +38,8 @@ describe('an answer that is lost long after the request was sent', () => {
       baseline: { state: 'available', updatedAt: null, updates: null, skew: KNOWN },
       armedAtMs: ARMED,
       lostAtMs: LOST,
-      nowMs: LOST + SETTLE - 1,
-      settleMs: SETTLE,
+      nowMs: LOST + IN_FLIGHT - 1,
+      inFlightMs: IN_FLIGHT,
       overview: { state: 'available' } as never,
       skew: KNOWN,
     });
@@ -66,7 +66,7 @@ describe('when an answer was lost', () => {
   const lostAt = (...more: object[]) =>
     foldIntents([...armed, ...more] as unknown as Entry[]).get('I')?.lostAt;
 
-  test('is told by the entry that says so', () => {
+  test('is reported by the entry that says so', () => {
     const failure = { code: 'service.error', shortMessage: '', hints: [], evidence: {} };
     const outcome = entry('intent.outcome', LOST, { sent: 'unknown', failure });
     expect(lostAt(outcome)).toBe(iso(LOST));
@@ -117,7 +117,7 @@ describe('a request that the service refused with 409', () => {
   });
 
   test('is absent with what was under way in its evidence, once it can no longer arrive', () => {
-    expect(judge(conflict({ word: 'Conflict' }), ARMED + SETTLE)).toMatchObject({
+    expect(judge(conflict({ word: 'Conflict' }), ARMED + IN_FLIGHT)).toMatchObject({
       verdict: 'absent',
       evidence: { underWay: [104] },
     });
@@ -147,7 +147,7 @@ describe('a restore to a point in time that the service took without naming it',
     expect(judge(restore(ARMED - 100 * MINUTE), []).verdict).toBe('ambiguous');
   });
 
-  test('is a question that does not say that an answer was lost, where no time is told', () => {
+  test('is a question that does not say that an answer was lost, where no time is reported', () => {
     expect(judge(restore())).toMatchObject({
       failure: {
         shortMessage: expect.stringMatching(

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { judgeBackup, judgeTask } from '../../src/activities/doubt.ts';
 import { ActionBaseline, judgeAction } from '../../src/activities/doubt-action.ts';
+import { TaskBaseline } from '../../src/activities/evaluate-tasks.ts';
 import { restoreOfBackup } from '../../src/activities/restore-fits.ts';
-import { TaskBaseline } from '../../src/activities/weigh-tasks.ts';
 import { Backup, InstanceOverview, Restore } from '../../src/service/schemas.ts';
 
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
@@ -17,7 +17,7 @@ const around = <Row>(tasks: readonly Row[], nowMs: number) => ({
   baseline: LOST,
   armedAtMs: ARMED,
   nowMs,
-  settleMs: WINDOW,
+  inFlightMs: WINDOW,
   tasks,
   skew: { skewMs: 0, uncertaintyMs: 0 },
 });

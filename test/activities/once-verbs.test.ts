@@ -13,7 +13,7 @@ import { perform } from '../../src/runner/perform.ts';
 import type { Note, Performed } from '../../src/runner/performed.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { type FakeService, type Fate, fakeService, OLD, STORED_KEY } from './fake-service.ts';
+import { type FakeService, fakeService, OLD, type Outcome, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 
 type Verb = (deps: ActivityDeps) => OnceActivity<never, unknown>;
@@ -58,10 +58,10 @@ const ACTIONS: readonly Case[] = [
   { what: 'update', verb: update as Verb, input: {}, call: 'update offering', read: 'overview' },
 ];
 const ALL = [...TASKS, ...ACTIONS];
-const LOST: Fate = { done: true, answer: 'lost' };
-const GONE: Fate = { done: false, answer: 'lost' };
-const BUSY: Fate = { done: false, answer: 'busy' };
-const WHOLE: Fate = { done: true, answer: 'whole' };
+const LOST: Outcome = { done: true, answer: 'lost' };
+const GONE: Outcome = { done: false, answer: 'lost' };
+const BUSY: Outcome = { done: false, answer: 'busy' };
+const WHOLE: Outcome = { done: true, answer: 'whole' };
 
 describe('a task that is asked for once', () => {
   test.for(TASKS)('is adopted from the list when its answer is lost, with one send: $what', async (one) => {
@@ -71,7 +71,7 @@ describe('a task that is asked for once', () => {
     expect(sends()).toEqual([one.call]);
   });
 
-  test.for(TASKS)('that never arrived is absent only after the settle time: $what', async (one) => {
+  test.for(TASKS)('that never arrived is absent only after the in-flight window: $what', async (one) => {
     const { run, sends, waited } = begin(one, GONE);
     expect(await run()).toMatchObject({ how: 'done', output: { landed: false } });
     expect(waited()).toBeGreaterThanOrEqual(2_000);
@@ -144,8 +144,8 @@ describe('a task that is asked for once', () => {
   );
 
   test('the key of a recovery is in nothing that is written', async () => {
-    for (const fate of [LOST, GONE, WHOLE]) {
-      const { run, notes } = begin(TASKS[2] as Case, fate);
+    for (const outcome of [LOST, GONE, WHOLE]) {
+      const { run, notes } = begin(TASKS[2] as Case, outcome);
       await run();
       expect(JSON.stringify(notes)).not.toContain('a-key-that-is-stored');
     }
@@ -171,7 +171,7 @@ describe('an action of the instance', () => {
   );
 
   test.for(ACTIONS)(
-    'that leaves no trace is a question after the settle time, never absent: $what',
+    'that leaves no trace is a question after the in-flight window, never absent: $what',
     async (one) => {
       const { run, sends, waited } = begin(one, GONE);
       expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'doubt.no-trace' } });
@@ -214,7 +214,7 @@ describe('every verb that is sent once', () => {
 
   test.for(ALL)('fails when it is turned away again and again: $what', async (one) => {
     const { run, service, sends, types } = begin(one, BUSY);
-    service.fates.push(BUSY, BUSY, BUSY);
+    service.outcomes.push(BUSY, BUSY, BUSY);
     expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'service.busy' } });
     expect(sends()).toEqual([one.call, one.call, one.call]);
     expect(types()).not.toContain('intent.judged');
@@ -223,13 +223,13 @@ describe('every verb that is sent once', () => {
   test.for(ALL)(
     'that was turned away, and then lost its answer, is not sent a third time: $what',
     async (one) => {
-      for (const fate of [LOST, GONE]) {
+      for (const outcome of [LOST, GONE]) {
         const { run, service, sends, waited } = begin(one, BUSY);
-        service.fates.push(fate);
+        service.outcomes.push(outcome);
         await run();
         expect(sends()).toEqual([one.call, one.call]);
         // What is still under way counts from the second arming.
-        if (fate === GONE) expect(waited()).toBeGreaterThanOrEqual(2_000 + 500);
+        if (outcome === GONE) expect(waited()).toBeGreaterThanOrEqual(2_000 + 500);
       }
     },
   );
@@ -254,7 +254,7 @@ describe('every verb that is sent once', () => {
   test.for(ALL)('is not sent again by another attempt when it shows only then: $what', async (one) => {
     const { run, service, sends, arrive } = begin(one, { done: false, answer: 'refused' });
     expect(await run()).toMatchObject({ how: 'failed', failure: { shortMessage: 'refused' } });
-    service.fates.push(WHOLE);
+    service.outcomes.push(WHOLE);
     await arrive();
     const shown = sends().length;
     const performed = await run('I-2');
@@ -298,7 +298,7 @@ describe('every verb that is sent once', () => {
       const { run, service, sends, pass, arrive } = begin(one, { done: false, answer: 'unauthorised' });
       await run();
       pass(90_000);
-      service.fates.push(WHOLE, WHOLE);
+      service.outcomes.push(WHOLE, WHOLE);
       await arrive();
       const shown = sends().length;
       expect(await run()).toMatchObject({ how: 'done', output: { landed: true } });
@@ -322,8 +322,8 @@ describe('every verb that is sent once', () => {
   });
 
   test.for(ALL)('is not sent again by a process that finds it armed: $what', async (one) => {
-    for (const fate of [LOST, GONE, WHOLE]) {
-      const { run, sends, die } = begin(one, fate);
+    for (const outcome of [LOST, GONE, WHOLE]) {
+      const { run, sends, die } = begin(one, outcome);
       die('intent.outcome');
       await expect(run()).rejects.toThrow('died');
       await run();
@@ -352,13 +352,13 @@ function listOld({ backups, restores }: FakeService): void {
 }
 
 /** One intent of a verb, hosted as the runner does it, over notes that survive the death of the process. */
-function begin({ verb, input }: Case, fate: Fate, settleMs = 2_000) {
+function begin({ verb, input }: Case, outcome: Outcome, inFlightMs = 2_000) {
   let nowMs = Date.parse('2026-03-01T03:00:00Z');
   const startMs = nowMs;
   let dieAt: string | undefined;
   const notes: (Note & { readonly at: string })[] = [];
-  const service: FakeService = fakeService(() => nowMs, settleMs);
-  service.fates.push(fate);
+  const service: FakeService = fakeService(() => nowMs, inFlightMs);
+  service.outcomes.push(outcome);
   const write = async (added: readonly Note[]) => {
     for (const note of added) {
       const isSecond = notes.some(({ type }) => type === note.type);

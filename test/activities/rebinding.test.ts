@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Duties } from '../../machines/parts/recovery-verbs.ts';
+import type { Bound } from '../../machines/parts/recovery-data.ts';
 import { bindApp } from '../../src/activities/bind-app.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
-import { findDuties } from '../../src/activities/find-duties.ts';
+import { findBound } from '../../src/activities/find-bound.ts';
 import { proveApp } from '../../src/activities/prove-app.ts';
 import { renewServiceKey } from '../../src/activities/renew-service-key.ts';
 import { restageApp } from '../../src/activities/restage-app.ts';
@@ -21,7 +21,7 @@ type Opened = Platform | { readonly none: string };
 
 async function world(apps: ActivityDeps['apps'] = []) {
   const here = await scene({ binding: { name: 'db', parameters: PARAMETERS } });
-  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-duties-'));
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-bound-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const depsOn = (platform: Opened, overrides: Partial<ActivityDeps> = {}) =>
     ({
@@ -35,20 +35,20 @@ async function world(apps: ActivityDeps['apps'] = []) {
   return { ...here, folder, depsOn, deps: depsOn(here.platform) };
 }
 
-async function duties(deps: ActivityDeps, input: object = {}, target?: ActivityDeps): Promise<Duties> {
-  const result = await findDuties(deps, target).run({ restored: 'instance', ...input }, context);
+async function bound(deps: ActivityDeps, input: object = {}, target?: ActivityDeps): Promise<Bound> {
+  const result = await findBound(deps, target).run({ restored: 'instance', ...input }, context);
   if (!result.ok) throw new Error(result.failure.shortMessage);
   return result.output;
 }
 
-describe('finding the duties', () => {
+describe('finding the bindings', () => {
   test('merges what the config and the platform know, and says where they differ', async () => {
     const { capi, deps, depsOn, platform, to } = await world([
       { name: 'orders-api', space: 'prod' },
       { name: 'batch', space: 'ops', org: 'acme' },
     ]);
     capi.model.addBinding(capi.model.addApp('report'), to.guid);
-    const found = await duties(deps);
+    const found = await bound(deps);
     expect(found).toMatchObject({
       way: 'platform',
       order: 'replace',
@@ -59,13 +59,13 @@ describe('finding the duties', () => {
     expect(sources).toEqual({ 'orders-api': 'both', report: 'platform', batch: 'config' });
     expect(found.notes.join('\n')).toContain('batch is named in the config');
     expect(found.notes.join('\n')).toContain('report is bound at the platform');
-    const only = await duties(depsOn(platform), { only: ['report'] });
+    const only = await bound(depsOn(platform), { only: ['report'] });
     expect(only.apps.map(({ key }) => key)).toEqual(['report']);
   });
 
   test('refuses a name that nobody knows, and tells the known ones', async () => {
     const { deps } = await world();
-    const result = await findDuties(deps).run({ restored: 'instance', only: ['oders-api'] }, context);
+    const result = await findBound(deps).run({ restored: 'instance', only: ['oders-api'] }, context);
     expect(result).toMatchObject({
       ok: false,
       failure: { code: 'app.unknown', hints: ['known are orders-api'] },
@@ -74,7 +74,7 @@ describe('finding the duties', () => {
 
   test('keeps parameters in a private file and nowhere else', async () => {
     const { deps, folder } = await world();
-    const found = await duties(deps);
+    const found = await bound(deps);
     const file = found.apps[0]?.binding?.parametersFile ?? '';
     expect(file).toBe(join(folder, 'bindings', 'R', 'orders-api.json'));
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(PARAMETERS);
@@ -85,15 +85,15 @@ describe('finding the duties', () => {
   test('does not let a name of the platform lead out of the folder', async () => {
     const { capi, deps, folder, to } = await world();
     capi.model.addBinding(capi.model.addApp('../../../evil'), to.guid, { parameters: { a: 1 } });
-    const evil = (await duties(deps)).apps.find(({ name }) => name.includes('evil'));
+    const evil = (await bound(deps)).apps.find(({ name }) => name.includes('evil'));
     expect(evil?.binding?.parametersFile?.startsWith(join(folder, 'bindings', 'R', '_'))).toBe(true);
   });
 
   test('remembers a binding that is gone by now', async () => {
     const { capi, deps, binding } = await world();
-    const before = await duties(deps);
+    const before = await bound(deps);
     capi.model.bindings = [];
-    const after = await duties(deps, { remember: before });
+    const after = await bound(deps, { remember: before });
     expect(after.apps[0]?.binding).toEqual(before.apps[0]?.binding);
     expect(after.apps[0]?.binding?.guid).toBe(binding.guid);
   });
@@ -102,17 +102,17 @@ describe('finding the duties', () => {
     { what: 'there is none', opened: { none: 'the tool cf is not installed' } },
   ])('goes on by hand when $what', async ({ opened }) => {
     const { depsOn } = await world([{ name: 'orders-api' }]);
-    const found = await duties(depsOn(opened));
+    const found = await bound(depsOn(opened));
     expect(found).toMatchObject({ way: 'hand', apps: [{ key: 'orders-api', from: 'config' }] });
     expect(found.notes).toEqual(['by hand: the tool cf is not installed']);
   });
 
   test('goes on by hand when the platform is out of reach or does not show the instance', async () => {
     const { capi, deps, depsOn, platform } = await world([{ name: 'orders-api' }]);
-    const elsewhere = await duties(depsOn(platform, { dashboardUrl: `${DASHBOARD}9` }));
+    const elsewhere = await bound(depsOn(platform, { dashboardUrl: `${DASHBOARD}9` }));
     expect(elsewhere.way).toBe('hand');
     await capi[Symbol.asyncDispose]();
-    const unreachable = await duties(deps);
+    const unreachable = await bound(deps);
     expect(unreachable.way).toBe('hand');
     expect(unreachable.notes.join()).toContain('by hand: ');
   });
@@ -120,7 +120,7 @@ describe('finding the duties', () => {
   test('pauses for a new token where the config names the platform', async () => {
     const { capi, depsOn } = await world();
     const refused = await byApi(capi, () => 'bearer wrong-token-77');
-    const result = await findDuties(depsOn(refused)).run({ restored: 'instance' }, context);
+    const result = await findBound(depsOn(refused)).run({ restored: 'instance' }, context);
     expect(result).toMatchObject({ ok: false, failure: { code: 'credentials.refused' } });
   });
 
@@ -128,9 +128,9 @@ describe('finding the duties', () => {
     const { capi, deps, depsOn, platform } = await world();
     capi.model.addInstance('orders-dr', `${DASHBOARD}-dr`);
     const target = depsOn(platform, { name: 'orders-dr', dashboardUrl: `${DASHBOARD}-dr` });
-    const found = await duties(deps, { restored: 'target' }, target);
+    const found = await bound(deps, { restored: 'target' }, target);
     expect(found).toMatchObject({ from: { name: 'orders' }, to: { name: 'orders-dr' }, order: 'replace' });
-    const without = await duties(deps, { restored: 'target' });
+    const without = await bound(deps, { restored: 'target' });
     expect(without.to).toBeUndefined();
     expect(without.way).toBe('hand');
   });
@@ -140,7 +140,7 @@ describe('rebinding by the verbs', () => {
   test('an application is unbound, bound with its name and parameters, restaged and proven', async () => {
     const { capi, deps, to, notBefore } = await world();
     capi.model.addBinding(undefined, to.guid, { name: 'ops' });
-    const { apps, keys } = await duties(deps);
+    const { apps, keys } = await bound(deps);
     const [app] = apps;
     const [key] = keys;
     if (app === undefined || key === undefined) throw new Error('they were not found');
@@ -162,7 +162,7 @@ describe('rebinding by the verbs', () => {
     { what: 'changed', damage: (file: string) => writeFileSync(file, '{}') },
   ])('nothing is bound when the file of parameters is $what', async ({ damage }) => {
     const { capi, deps, to, notBefore } = await world();
-    const [app] = (await duties(deps)).apps;
+    const [app] = (await bound(deps)).apps;
     if (app === undefined) throw new Error('it was not found');
     capi.model.bindings = [];
     damage(app.binding?.parametersFile ?? '');

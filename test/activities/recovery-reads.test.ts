@@ -73,16 +73,16 @@ test('what the interface has no call for is neither asked nor guessed', async ()
   service.backups.push(Backup.parse({ id: 3, status: 'done' }));
   const looked = await preflight(service.deps).run({ instance: 'orders', restores: true }, context);
   if (!looked.ok) throw new Error('it looks with the calls that there are');
-  const ground = { newestBackup: 3, runningTasks: [], runningRestores: [] };
+  const baseline = { newestBackup: 3, runningTasks: [], runningRestores: [] };
   expect(looked.output).toMatchObject({
     service: {},
     unsaid: { by: 'V0', what: ['the state'] },
     blockers: [],
   });
-  expect(looked.output.ground).toEqual(ground);
+  expect(looked.output.baseline).toEqual(baseline);
   expect(looked.output.warnings).toEqual(['V0 will go']);
   const again = await recheck(service.deps).run({ instance: 'orders' }, context);
-  expect(again.ok && again.output).toEqual(ground);
+  expect(again.ok && again.output).toEqual(baseline);
   expect([...new Set(service.calls)]).toEqual(['backups', 'restores']);
 });
 
@@ -97,7 +97,7 @@ describe('preflight of a restore, where another one', () => {
     expect(result).toMatchObject({
       ok: true,
       output: {
-        ground: { runningRestores: [104] },
+        baseline: { runningRestores: [104] },
         blockers: [
           {
             code: 'service.restore-running',
@@ -116,7 +116,9 @@ describe('preflight of a restore, where another one', () => {
     service.overview = { state: 'available' };
     service.restores.push(Restore.parse({ id: 103, status: 'done' }));
     const result = await preflight(service.deps).run(look, context);
-    expect(result).toMatchObject({ output: { ground: { runningRestores: [] }, blockers: [], warnings: [] } });
+    expect(result).toMatchObject({
+      output: { baseline: { runningRestores: [] }, blockers: [], warnings: [] },
+    });
   });
 
   test.for([403, 404, 501])('cannot be seen (%i), only warns of that', async (status) => {
@@ -174,7 +176,7 @@ describe('the backups that can be restored', () => {
     expect(service.calls).toEqual(['backups']);
   });
 
-  test('are at most fifty, and the number of all is told', async () => {
+  test('are at most fifty, and the number of all is reported', async () => {
     const service = fakeService();
     for (let id = 1; id <= 51; id += 1) service.backups.push(backup(id, 'done', NOW));
     const result = await listBackups(service.deps).run({}, context);
@@ -200,7 +202,7 @@ describe('the range of points in time', () => {
     });
   });
 
-  test('is told in UTC, however the service writes it', async () => {
+  test('is reported in UTC, however the service writes it', async () => {
     const range = { start_time: '2026-02-01 20:53:20', end_time: '2026-02-02T12:45:37+01:00' };
     expect(await rangeOf(range)).toMatchObject({
       output: { earliest: '2026-02-01T20:53:25.000Z', latest: '2026-02-02T11:45:36.000Z' },
@@ -224,7 +226,7 @@ describe('the range of points in time', () => {
   });
 
   test.for([{}, { start_time: NOW, end_time: 'soon\u001b[2J' }])(
-    'that cannot be read is a failure, and what was told is cleaned: %o',
+    'that cannot be read is a failure, and what was reported is cleaned: %o',
     async (range) => {
       const result = await rangeOf(range);
       expect(result).toMatchObject({ ok: false, failure: { code: 'pitr.bad-range' } });
@@ -254,7 +256,7 @@ describe('the range of points in time', () => {
   });
 });
 
-test('whether updates can be forbidden is told by the revision, and nothing is sent', async () => {
+test('whether updates can be forbidden is reported by the revision, and nothing is sent', async () => {
   const service = fakeService();
   const verb = updatesChangeable(service.deps);
   expect(await verb.run({}, context)).toMatchObject({ output: { changeable: true } });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { RecoveryCard } from '../../machines/parts/recovery-verbs.ts';
-import type { RotationRecord } from '../../machines/parts/verbs.ts';
+import type { RecoveryCard } from '../../machines/parts/recovery-data.ts';
+import type { RotationRecord } from '../../machines/parts/task-data.ts';
 import type { ActivityResult, LedgerFact } from '../../src/activities/activity.ts';
 import { readCard } from '../../src/activities/read-card.ts';
 import { recordCard } from '../../src/activities/record-card.ts';
@@ -120,11 +120,11 @@ describe('the recovery card', () => {
 
 describe('what the ledger learns', () => {
   test.for([
-    { negative: undefined, told: 'not-applicable' },
-    { negative: { tested: [], opened: [] }, told: 'not-applicable' },
-    { negative: { tested: [OLD], opened: [] }, told: 'refused' },
-    { negative: { tested: [OLD], opened: [OLD] }, told: 'not-applicable' },
-  ])('of a proof is which key opened which backup: $negative', async ({ negative, told }) => {
+    { negative: undefined, reported: 'not-applicable' },
+    { negative: { tested: [], opened: [] }, reported: 'not-applicable' },
+    { negative: { tested: [OLD], opened: [] }, reported: 'refused' },
+    { negative: { tested: [OLD], opened: [OLD] }, reported: 'not-applicable' },
+  ])('of a proof is which key opened which backup: $negative', async ({ negative, reported }) => {
     const { deps } = fakeService();
     const result = await recordProof(deps).run(
       { backup: BACKUP, verification: VERIFICATION, negative },
@@ -141,7 +141,7 @@ describe('what the ledger learns', () => {
           verdict: 'readable',
           cipherSha256: 'c1',
           contentSha256: 'd2',
-          negative: told,
+          negative: reported,
         },
       },
     ]);
@@ -165,15 +165,15 @@ describe('a rotation that is proven', () => {
     backup: BACKUP,
     verification: VERIFICATION,
     negative: { tested: [OLD], opened: [] },
-    settles: false,
+    closes: false,
   };
 
-  test('owes the retirement of the key that it replaced, due when the retention is over', async () => {
+  test('leaves the retirement of the key that it replaced, due when the retention is over', async () => {
     const service = rotated();
     service.config = { retention_time: 14 };
     const { ledger } = await recordRotation(service.deps).run({ record: RECORD }, context);
-    expect(ledger?.map(({ type }) => type)).toEqual(['key.proven', 'obligation.opened']);
-    expect(obligations(ledger)).toEqual([
+    expect(ledger?.map(({ type }) => type)).toEqual(['key.proven', 'follow-up.opened']);
+    expect(followUps(ledger)).toEqual([
       {
         id: `retire-key-${OLD}`,
         kind: 'retire-key',
@@ -192,30 +192,30 @@ describe('a rotation that is proven', () => {
     const service = rotated();
     const given = { ...RECORD, retentionDays: 3 };
     const { ledger } = await recordRotation(service.deps).run({ record: given }, context);
-    expect([obligations(ledger)[0]?.dueSeconds, service.calls]).toEqual([3 * 86_400, []]);
+    expect([followUps(ledger)[0]?.dueSeconds, service.calls]).toEqual([3 * 86_400, []]);
   });
 
-  test('owes it without a deadline where the retention cannot be read', async () => {
+  test('leaves it without a deadline where the retention cannot be read', async () => {
     const service = rotated();
     service.beforeRead = () => {
       throw new LifeboatError('service.unreachable', 'gone');
     };
     const { ledger } = await recordRotation(service.deps).run({ record: RECORD }, context);
-    expect(obligations(ledger)[0]).toMatchObject({ subject: OLD });
-    expect(obligations(ledger)[0]).not.toHaveProperty('dueSeconds');
+    expect(followUps(ledger)[0]).toMatchObject({ subject: OLD });
+    expect(followUps(ledger)[0]).not.toHaveProperty('dueSeconds');
   });
 
-  test('owes it as well when a lost answer is settled by the backup', async () => {
+  test('leaves it as well when a lost answer is done by the backup', async () => {
     const service = fakeService();
     append(service, fact('key.set', OLD), fact('key.uncertain', NEW));
     const { ledger } = await recordRotation(service.deps).run(
-      { record: { ...RECORD, settles: true } },
+      { record: { ...RECORD, closes: true } },
       context,
     );
-    expect(ledger?.map(({ type }) => type)).toEqual(['key.set', 'key.proven', 'obligation.opened']);
+    expect(ledger?.map(({ type }) => type)).toEqual(['key.set', 'key.proven', 'follow-up.opened']);
   });
 
-  test('owes nothing when it replaced no key, when it is not proven, and when it is owed already', async () => {
+  test('has no follow-ups when it replaced no key, when it is not proven, and when it is a follow-up already', async () => {
     const first = fakeService();
     append(first, fact('key.set', NEW));
     const unproven = { ...RECORD, negative: undefined };
@@ -227,23 +227,23 @@ describe('a rotation that is proven', () => {
       [again, RECORD],
     ] as const) {
       const { ledger } = await recordRotation(service.deps).run({ record: asked }, context);
-      expect(ledger?.map(({ type }) => type)).not.toContain('obligation.opened');
+      expect(ledger?.map(({ type }) => type)).not.toContain('follow-up.opened');
     }
   });
 
-  test('owes nothing for a key that turned out never to have been in force', async () => {
+  test('has no follow-ups for a key that turned out never to have been in force', async () => {
     const service = rotated();
     append(service, { type: 'key.refuted', body: { fingerprint: OLD, run: 'R', backup: { id: 6 } } });
     const { ledger } = await recordRotation(service.deps).run({ record: RECORD }, context);
-    expect(obligations(ledger)).toEqual([]);
+    expect(followUps(ledger)).toEqual([]);
   });
 
-  test('owes it anew when the old key was in force once more and is replaced once more', async () => {
+  test('leaves it anew when the old key was in force once more and is replaced once more', async () => {
     const service = rotated();
     await record(service, recordRotation(service.deps).run({ record: RECORD }, context));
     append(service, fact('key.set', OLD), fact('key.set', NEW));
     const { ledger } = await recordRotation(service.deps).run({ record: RECORD }, context);
-    expect(obligations(ledger).map(({ subject }) => subject)).toEqual([OLD]);
+    expect(followUps(ledger).map(({ subject }) => subject)).toEqual([OLD]);
   });
 });
 
@@ -272,7 +272,7 @@ function append({ ledger }: FakeService, ...facts: readonly LedgerFact[]): void 
   }
 }
 
-function obligations(ledger: readonly LedgerFact[] = []) {
+function followUps(ledger: readonly LedgerFact[] = []) {
   return ledger.flatMap(
     ({ type, body }) => afterOf(undefined, { stream: 'instance/orders', type, body, at: NOW }) ?? [],
   );

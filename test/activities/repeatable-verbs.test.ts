@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { changeBackupSettings } from '../../src/activities/change-backup-settings.ts';
 import { changeUpdateSetting } from '../../src/activities/change-update-setting.ts';
 import { prepareRecovery } from '../../src/activities/prepare-recovery.ts';
-import { type Fate, fakeService, STORED_KEY } from './fake-service.ts';
+import { fakeService, type Outcome, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 
-const LOST: Fate = { done: true, answer: 'lost' };
-const GONE: Fate = { done: false, answer: 'lost' };
+const LOST: Outcome = { done: true, answer: 'lost' };
+const GONE: Outcome = { done: false, answer: 'lost' };
 const context = contextOf(() => new Date());
 
 describe('preparing a recovery', () => {
@@ -21,22 +21,22 @@ describe('preparing a recovery', () => {
   });
 
   test('without a key is sent again when its answer is lost', async () => {
-    const { deps, fates, calls } = fakeService();
-    fates.push(LOST, LOST);
+    const { deps, outcomes, calls } = fakeService();
+    outcomes.push(LOST, LOST);
     expect(await prepareRecovery(deps).run({}, context)).toMatchObject({ ok: true });
     expect(calls).toHaveLength(3);
   });
 
   test('without a key is sent again when the answer does not tell the guid', async () => {
-    const { deps, fates, calls } = fakeService();
-    fates.push({ done: true, answer: 'without-id' });
+    const { deps, outcomes, calls } = fakeService();
+    outcomes.push({ done: true, answer: 'without-id' });
     expect(await prepareRecovery(deps).run({}, context)).toMatchObject({ output: { backupGuid: 'a-guid' } });
     expect(calls).toHaveLength(2);
   });
 
   test('without a key, answers lost again and again are a failure that may be tried again, and no doubt about any key', async () => {
-    const { deps, fates } = fakeService();
-    fates.push(LOST, LOST, LOST);
+    const { deps, outcomes } = fakeService();
+    outcomes.push(LOST, LOST, LOST);
     const result = await prepareRecovery(deps).run({}, context);
     expect(result).toMatchObject({ ok: false, failure: { code: 'service.timeout' } });
     expect(result.ok ? [] : result.failure.hints.join()).toContain('does no harm');
@@ -96,10 +96,10 @@ describe('changing the settings of backups', () => {
     });
   });
 
-  test('with a lost answer is settled by what the service shows', async () => {
+  test('with a lost answer is done by what the service shows', async () => {
     const service = fakeService();
     service.config = { ...wire, retention_time: 30 };
-    service.fates.push(GONE, LOST);
+    service.outcomes.push(GONE, LOST);
     const verb = changeBackupSettings(service.deps);
     expect(await verb.run({ settings }, context)).toMatchObject({
       ok: false,
@@ -113,7 +113,7 @@ describe('changing the settings of backups', () => {
 
   test('with a lost answer is not taken for done when the service shows nothing', async () => {
     const service = fakeService();
-    service.fates.push(GONE);
+    service.outcomes.push(GONE);
     expect(await changeBackupSettings(service.deps).run({ settings }, context)).toMatchObject({ ok: false });
   });
 });
@@ -142,7 +142,7 @@ describe('allowing or forbidding maintenance updates', () => {
       failure: { code: 'settings.not-taken' },
     });
     const lost = fakeService();
-    lost.fates.push(LOST, LOST, LOST);
+    lost.outcomes.push(LOST, LOST, LOST);
     expect(await changeUpdateSetting(lost.deps).run({ setting }, context)).toMatchObject({
       ok: false,
       failure: { code: 'service.timeout', hints: [expect.stringContaining('does no harm')] },
@@ -153,12 +153,12 @@ describe('allowing or forbidding maintenance updates', () => {
   const refused = { outcome: 'refused', failure: { code: 'service.forbidden', evidence: {} } };
 
   test.each([
-    { when: 'every answer is lost', fates: [lost, lost, lost], may: true },
-    { when: 'an answer is lost, and the next request is refused', fates: [lost, refused], may: true },
-    { when: 'nothing but a refusal comes', fates: [refused], may: undefined },
-  ])('says whether the setting may be in force all the same: $when', async ({ fates, may }) => {
+    { when: 'every answer is lost', outcomes: [lost, lost, lost], may: true },
+    { when: 'an answer is lost, and the next request is refused', outcomes: [lost, refused], may: true },
+    { when: 'nothing but a refusal comes', outcomes: [refused], may: undefined },
+  ])('says whether the setting may be in force all the same: $when', async ({ outcomes, may }) => {
     const { deps } = fakeService();
-    const left = [...fates];
+    const left = [...outcomes];
     Object.assign(deps.service, { changeUpdateSetting: async () => left.shift() });
     const result = await changeUpdateSetting(deps).run({ setting }, context);
     expect(result).toMatchObject({ ok: false });

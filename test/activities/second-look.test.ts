@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Duties } from '../../machines/parts/recovery-verbs.ts';
+import type { Bound } from '../../machines/parts/recovery-data.ts';
 import { type FoundApp, mergeKeys, remembering } from '../../src/activities/merge-apps.ts';
 
 const RUN = '01K6ZX3T0RUN';
@@ -19,7 +19,7 @@ function seen(bindings: NonNullable<FoundApp['bindings']>): FoundApp {
 
 /** The binding that has to go after a second look. */
 function goes(...bindings: NonNullable<FoundApp['bindings']>) {
-  const remember = { apps: [{ ...seen([]), binding: BEFORE }], foundAt: FOUND_AT } as unknown as Duties;
+  const remember = { apps: [{ ...seen([]), binding: BEFORE }], foundAt: FOUND_AT } as unknown as Bound;
   return remembering([seen(bindings)], remember, RUN)[0]?.binding;
 }
 

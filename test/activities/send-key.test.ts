@@ -5,11 +5,11 @@ import { setKey } from '../../src/activities/set-key.ts';
 import { lateKeyUntil } from '../../src/keys/late-key.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { currentKey, foldEpochs } from '../../src/store/projections/key-epochs.ts';
-import { type Fate, fakeService, STORED_KEY } from './fake-service.ts';
+import { fakeService, type Outcome, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 
-const LOST: Fate = { done: true, answer: 'lost' };
-const REFUSED: Fate = { done: false, answer: 'refused' };
+const LOST: Outcome = { done: true, answer: 'lost' };
+const REFUSED: Outcome = { done: false, answer: 'refused' };
 const OLD = 'aaaaaaaaaaaa';
 const OTHER = 'eeeeeeeeeeee';
 const START = Date.parse('2026-11-20T10:00:00Z');
@@ -55,7 +55,7 @@ describe.for([
 
   test('is KEY UNCERTAIN when the answer is lost: the ledger keeps both keys', async () => {
     const { fake, perform, types, state } = world();
-    fake.fates.push(LOST);
+    fake.outcomes.push(LOST);
     expect(await perform()).toMatchObject({
       ok: true,
       output: { answer: 'unknown', failure: { code: 'service.timeout' } },
@@ -72,7 +72,7 @@ describe.for([
   test('leaves no doubt when the only request was refused', async () => {
     const { fake, write, perform, types, state } = world();
     await write([{ type: 'key.set', body: { fingerprint: OLD, run: 'r', answer: 'accepted' } }]);
-    fake.fates.push(REFUSED);
+    fake.outcomes.push(REFUSED);
     expect(await perform()).toMatchObject({ ok: false, failure: { code: 'service.invalid' } });
     expect([types().slice(1), state()]).toEqual([['key.sent', 'key.refused'], 'pending']);
     expect(currentKey(foldEpochs(fake.ledger))?.fingerprint).toBe(OLD);
@@ -87,7 +87,7 @@ describe.for([
   test('is KEY UNCERTAIN when it is repeated after a death and refused: a refusal answers for one request', async () => {
     const { fake, perform, dieInside, types, state } = world();
     await dieInside();
-    fake.fates.push(REFUSED);
+    fake.outcomes.push(REFUSED);
     const result = await perform();
     expect(result).toMatchObject({ ok: true, output: { answer: 'unknown', failure: { code: 'doubt.key' } } });
     expect([types(), state()]).toEqual([
@@ -114,7 +114,7 @@ describe.for([
 
   test('leaves no doubt when the credentials were refused, and pauses the run as any call does', async () => {
     const { fake, perform, state } = world();
-    fake.fates.push({ done: false, answer: 'unauthorised' });
+    fake.outcomes.push({ done: false, answer: 'unauthorised' });
     expect(await perform()).toMatchObject({ ok: false, failure: { code: 'credentials.refused' } });
     expect(state()).toBe('pending');
   });
@@ -122,7 +122,7 @@ describe.for([
   test('sends nothing while a request with another key may still arrive', async () => {
     const { fake, clock, write, perform, types } = world();
     await write([{ type: 'key.sent', body: { fingerprint: OTHER, run: 'another' } }]);
-    clock.ms += fake.deps.settleMs - 1;
+    clock.ms += fake.deps.inFlightMs - 1;
     expect(await perform()).toMatchObject({ ok: false, failure: { code: 'key.may-arrive' } });
     expect([fake.calls, types()]).toEqual([[], ['key.sent']]);
     clock.ms += 1;
@@ -134,10 +134,10 @@ describe.for([
     clock.ms += 1_000;
     await dieInside();
     for (const entry of fake.ledger) Object.assign(entry, { at: iso(START - 20 * 60_000) });
-    expect(lateKeyUntil(foldEpochs(fake.ledger), { settleMs: 5_000, nowMs: clock.ms }, OTHER)).toBe(
+    expect(lateKeyUntil(foldEpochs(fake.ledger), { inFlightMs: 5_000, nowMs: clock.ms }, OTHER)).toBe(
       clock.ms + 5_000,
     );
-    fake.fates.push(LOST);
+    fake.outcomes.push(LOST);
     await perform();
     const last = fake.ledger.at(-1);
     expect(last).toMatchObject({ type: 'key.uncertain', body: { at: iso(clock.ms) } });

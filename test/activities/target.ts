@@ -1,4 +1,4 @@
-import type { TargetFacts } from '../../machines/parts/recovery-verbs.ts';
+import type { TargetFacts } from '../../machines/parts/recovery-data.ts';
 import type { InputOf } from '../../machines/verbs.ts';
 import { inspectTarget } from '../../src/activities/inspect-target.ts';
 import { Backup } from '../../src/service/schemas.ts';

@@ -87,7 +87,7 @@ describe('the limit of a task', () => {
     expect(limitFrom([], 'running', BACKUPS, undefined)).toMatchObject({ seconds: 1_800, basis: 'default' });
   });
 
-  test('is told when it is passed, and again only when twice as much is', () => {
+  test('is reported when it is passed, and again only when twice as much is', () => {
     const limit = { seconds: 60, basis: 'default' as const, detail: '' };
     const passed = [60, 61, 119, 121, 239, 241].map(
       (seconds) => overdueSince(0, seconds * 1_000, limit)?.limitSeconds,
@@ -186,23 +186,23 @@ describe('a step that reports progress', () => {
 
   test('is overdue when nothing of it moves, and no longer once something does', () => {
     vi.useFakeTimers({ now: START });
-    const told: Progress[] = [];
-    const watched = watchProgress({ report: (one) => told.push(one), now: () => new Date() }, limit);
+    const reported: Progress[] = [];
+    const watched = watchProgress({ report: (one) => reported.push(one), now: () => new Date() }, limit);
     watched.report(bytes(1));
     vi.advanceTimersByTime(59_000);
     watched.report(bytes(2));
     vi.advanceTimersByTime(59_000);
-    expect(told.map(({ overdue }) => overdue)).toEqual([undefined, undefined]);
+    expect(reported.map(({ overdue }) => overdue)).toEqual([undefined, undefined]);
     vi.advanceTimersByTime(2_000);
-    expect(told.at(-1)).toMatchObject({ done: 2, overdue: { limitSeconds: 60 } });
+    expect(reported.at(-1)).toMatchObject({ done: 2, overdue: { limitSeconds: 60 } });
     vi.advanceTimersByTime(61_000);
-    expect(told.at(-1)).toMatchObject({ overdue: { limitSeconds: 120 } });
+    expect(reported.at(-1)).toMatchObject({ overdue: { limitSeconds: 120 } });
     watched.report(bytes(3));
-    expect(told.at(-1)?.overdue).toBeUndefined();
+    expect(reported.at(-1)?.overdue).toBeUndefined();
     watched.stop();
-    const count = told.length;
+    const count = reported.length;
     vi.advanceTimersByTime(600_000);
-    expect(told).toHaveLength(count);
+    expect(reported).toHaveLength(count);
   });
 });
 

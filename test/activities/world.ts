@@ -91,20 +91,20 @@ export class World {
     return this.#padding as readonly Row[];
   }
 
-  deps(settleMs: number): ActivityDeps {
+  deps(inFlightMs: number): ActivityDeps {
     const service: Pick<ServiceClient, 'ready' | 'backups' | 'restores'> = {
       ready: async () => undefined,
       backups: () => this.#list(() => this.#own.map((task) => this.#backup(task))),
       restores: () => this.#list(() => this.#restores()),
     };
     const keyring = { load: async () => new Secret('a-key-of-this-world') };
-    return { service, keyring, settleMs } as unknown as ActivityDeps;
+    return { service, keyring, inFlightMs } as unknown as ActivityDeps;
   }
 
   /** The same world, where the tasks are backups. */
-  depsForBackups(settleMs: number): ActivityDeps {
+  depsForBackups(inFlightMs: number): ActivityDeps {
     const backups = () => this.#list(() => this.#backups());
-    return { service: { ready: async () => undefined, backups }, settleMs } as unknown as ActivityDeps;
+    return { service: { ready: async () => undefined, backups }, inFlightMs } as unknown as ActivityDeps;
   }
 
   /** What a time of the service looks like. */
@@ -183,7 +183,7 @@ export class World {
 }
 
 /** Asks a verb what became of its lost request until it decides, as the runner does. */
-export async function settle<Input extends { readonly intent: string }, Output>(
+export async function close<Input extends { readonly intent: string }, Output>(
   activity: OnceActivity<Input, Output>,
   input: Input,
   world: World,

@@ -120,7 +120,7 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBeUndefined();
   });
 
-  test('is weighed when it is used: revoked or struck from the list after it was accepted, it is none', async (context) => {
+  test('is evaluated when it is used: revoked or struck from the list after it was accepted, it is none', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     at.lay(at.bob.sign(at.asked().text));

@@ -1,4 +1,4 @@
-/** One line of the plan of the house: what a room may import besides itself. After `type `, only the types. */
+/** One line of the plan of the bench: what a room may import besides itself. After `type `, only the types. */
 export interface Room {
   /** The files it is made of, as a glob. Where several rows match a file, the last one counts, as in `.biome.json`. */
   readonly files: string;
@@ -22,7 +22,7 @@ const VERBS = 'machines/verbs.ts';
 const PURE = ['failure', 'instant', 'quantity'].map((name) => `${BASE}/${name}.ts`);
 
 /** What every renderer says and asks alike; it needs no snapshot and no parser until a time is typed. */
-const VIEW_WORDS = ['break-glass', 'leaving', 'moment-reader', 'owed', 'question-key', 'zone'].map(
+const VIEW_WORDS = ['break-glass', 'leaving', 'follow-up-words', 'moment-reader', 'question-key', 'zone'].map(
   (name) => `src/view/${name}.ts`,
 );
 
@@ -195,8 +195,8 @@ export const ROOMS: readonly Room[] = [
     ],
     rooms: [
       'type src/base/failure.ts',
-      'machines/parts/obligation.ts',
-      'machines/parts/recovery-verbs.ts',
+      'machines/parts/follow-up.ts',
+      'machines/parts/recovery-data.ts',
       BASE,
     ],
     why: 'the journal outlives every machine: it knows entries, not what they mean to a flow',
@@ -222,7 +222,7 @@ export const ROOMS: readonly Room[] = [
     rooms: [
       'src/store',
       'type machines/parts',
-      'machines/parts/obligation.ts',
+      'machines/parts/follow-up.ts',
       VERBS,
       'machines/parts/states.ts',
 
@@ -244,7 +244,7 @@ export const ROOMS: readonly Room[] = [
     rooms: [
       'type machines/parts',
       'machines/parts/deadlines.ts',
-      'machines/parts/obligation.ts',
+      'machines/parts/follow-up.ts',
       'machines/parts/phases.ts',
       'machines/parts/question.ts',
       'machines/parts/states.ts',

@@ -6,23 +6,23 @@ import type { LeafFields } from '../../src/store/leaf.ts';
 import { endorsementOf } from '../../src/store/log/named-keys.ts';
 import { forge, originIn, type Row, rewrite, rowsOf } from './forge.ts';
 import type { Victim } from './sealed-victim.ts';
-import type { EntryTampering, Fate, Tampering } from './tampering.ts';
+import type { EntryTampering, Outcome, Tampering } from './tampering.ts';
 
 /** Does it. */
 export function tamper(victim: Victim, one: Tampering): void {
   switch (one.on) {
     case 'entries':
       forge(victim.home, (db) => tamperWithEntries(db, one, victim));
-      leaveCheckpoints(victim, one.fate);
+      leaveCheckpoints(victim, one.outcome);
       break;
     case 'database':
       rollBack(victim);
-      leaveCheckpoints(victim, one.fate);
+      leaveCheckpoints(victim, one.outcome);
       break;
     case 'home':
       rmSync(victim.home, { recursive: true });
       cpSync(victim.yesterday, victim.home, { recursive: true });
-      leaveCheckpoints(victim, one.fate);
+      leaveCheckpoints(victim, one.outcome);
       break;
     case 'checkpoints':
       leaveCheckpoints(victim, one.act);
@@ -223,15 +223,17 @@ export function placesOf({
   return [join(home, 'checkpoints'), folder];
 }
 
-function leaveCheckpoints(victim: Victim, fate: Fate): void {
+function leaveCheckpoints(victim: Victim, outcome: Outcome): void {
   const [own, copies] = placesOf(victim);
-  if (fate === 'newest of the home gone') {
+  if (outcome === 'newest of the home gone') {
     const newest = checkpointsIn(own).at(-1);
     if (newest !== undefined) rmSync(newest.path);
   }
-  for (const { path } of fate === 'home emptied' || fate === 'all emptied' ? checkpointsIn(own) : [])
+  for (const { path } of outcome === 'home emptied' || outcome === 'all emptied' ? checkpointsIn(own) : [])
     rmSync(path);
-  for (const { path } of fate === 'copies emptied' || fate === 'all emptied' ? checkpointsIn(copies) : [])
+  for (const { path } of outcome === 'copies emptied' || outcome === 'all emptied'
+    ? checkpointsIn(copies)
+    : [])
     rmSync(path);
 }
 

@@ -156,10 +156,12 @@ function wrongPins(
   report: AuditReport,
 ): string[] {
   if (cells.some(({ key }) => isFinding(key))) return [];
-  const told = placesOf(victim).map((place) => report.pins.find((pin) => pin.place === place)?.size ?? 0);
+  const reported = placesOf(victim).map((place) => report.pins.find((pin) => pin.place === place)?.size ?? 0);
   const verdict = pins.every((size) => size > 0) && !isLate ? 'intact' : 'consistent';
   return [
-    ...(isDeepStrictEqual(told, [...pins]) ? [] : [`pins: ${told.join(', ')} instead of ${pins.join(', ')}`]),
+    ...(isDeepStrictEqual(reported, [...pins])
+      ? []
+      : [`pins: ${reported.join(', ')} instead of ${pins.join(', ')}`]),
     ...(report.verdict === verdict ? [] : [`verdict: ${report.verdict} instead of ${verdict}`]),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Row } from './forge.ts';
-import type { EntryTampering, Fate, Tampering } from './tampering.ts';
+import type { EntryTampering, Outcome, Tampering } from './tampering.ts';
 
 /**
  * Who looks: the audit with the key of the machine, without any, with an anchor from elsewhere, and the check
@@ -71,7 +71,7 @@ export function expected(
       const from = one.on === 'home' ? { ...scene, home } : scene;
       return signedByTheKey(
         { rows: scene.rows.slice(0, size), same: size, vouched },
-        checkpointsAfter(from, one.fate),
+        checkpointsAfter(from, one.outcome),
         scene,
       );
     }
@@ -129,7 +129,7 @@ export function expected(
 
 function ofEntries(scene: Scene, one: EntryTampering, rows: After['rows']): Expected {
   const { rows: before, vouched } = scene;
-  const places = checkpointsAfter(scene, one.fate);
+  const places = checkpointsAfter(scene, one.outcome);
   const [many, had] = [rows.length, before.length];
   const isSame = (at: number) => {
     const [row, other] = [rows[at], before[at]];
@@ -245,15 +245,15 @@ interface Places {
   readonly copies: readonly number[];
 }
 
-function checkpointsAfter({ home, copies }: Pick<Scene, 'home' | 'copies'>, fate: Fate): Places {
+function checkpointsAfter({ home, copies }: Pick<Scene, 'home' | 'copies'>, outcome: Outcome): Places {
   return {
     home:
-      fate === 'home emptied' || fate === 'all emptied'
+      outcome === 'home emptied' || outcome === 'all emptied'
         ? []
-        : fate === 'newest of the home gone'
+        : outcome === 'newest of the home gone'
           ? home.slice(0, -1)
           : home,
-    copies: fate === 'copies emptied' || fate === 'all emptied' ? [] : copies,
+    copies: outcome === 'copies emptied' || outcome === 'all emptied' ? [] : copies,
   };
 }
 

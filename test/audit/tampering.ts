@@ -35,7 +35,7 @@ export const FATES = [
   'copies emptied',
   'all emptied',
 ] as const;
-export type Fate = (typeof FATES)[number];
+export type Outcome = (typeof FATES)[number];
 
 /** Something that a thief does. `at`, `other` and `extent` are shares of what there is. */
 export type Tampering =
@@ -43,14 +43,14 @@ export type Tampering =
       readonly on: 'entries';
       readonly act: RowAct;
       readonly level: Level;
-      readonly fate: Fate;
+      readonly outcome: Outcome;
       readonly at: number;
       readonly other: number;
       readonly extent: number;
     }
-  | { readonly on: 'database'; readonly act: 'roll back'; readonly fate: Fate }
-  | { readonly on: 'home'; readonly act: 'roll back'; readonly fate: Fate }
-  | { readonly on: 'checkpoints'; readonly act: Fate }
+  | { readonly on: 'database'; readonly act: 'roll back'; readonly outcome: Outcome }
+  | { readonly on: 'home'; readonly act: 'roll back'; readonly outcome: Outcome }
+  | { readonly on: 'checkpoints'; readonly act: Outcome }
   | {
       readonly on: 'checkpoint';
       readonly act: 'edit' | 'exchange' | 'delete';
@@ -70,7 +70,7 @@ export type Tampering =
 
 const PLACES = 2 ** 30;
 const share = fc.noBias(fc.integer({ min: 0, max: PLACES - 1 })).map((at) => at / PLACES);
-const fate = fc.constantFrom(...FATES);
+const outcome = fc.constantFrom(...FATES);
 
 export const tampering: fc.Arbitrary<Tampering> = fc.oneof(
   {
@@ -79,7 +79,7 @@ export const tampering: fc.Arbitrary<Tampering> = fc.oneof(
       ...{
         on: fc.constant('entries' as const),
         act: fc.constantFrom(...ROW_ACTS),
-        fate,
+        outcome,
         at: share,
         other: share,
         extent: share,
@@ -90,9 +90,9 @@ export const tampering: fc.Arbitrary<Tampering> = fc.oneof(
   fc.record({
     on: fc.constantFrom('database' as const, 'home' as const),
     act: fc.constant('roll back' as const),
-    fate,
+    outcome,
   }),
-  fc.record({ on: fc.constant('checkpoints' as const), act: fate }),
+  fc.record({ on: fc.constant('checkpoints' as const), act: outcome }),
   {
     weight: 2,
     arbitrary: fc.record({

@@ -36,7 +36,7 @@ const START = ['run', 'back-up-and-verify', '--instance', 'bench', '--yes', '--j
 /** What is looked at. None of them sends anything but to a port where nobody listens. */
 const COMMANDS: Readonly<Record<string, { readonly args: readonly string[]; readonly isStart?: boolean }>> = {
   'runs --open': { args: ['runs', '--open', '--json'] },
-  owe: { args: ['owe', '--json'] },
+  followUps: { args: ['followups', '--json'] },
   'calls list': { args: ['calls', 'list', '--json'] },
   'keys list': { args: ['keys', 'list', '--json'] },
   'start of a run': { args: START, isStart: true },
@@ -152,10 +152,10 @@ function closedRun(number: number, fingerprint: string): readonly NewEntry[] {
     run('event', { event: { type: 'xstate.done.actor.backup' }, to: 'verifying', title: 'open the backup' }),
     run('run.closed', { outcome: 'done', title: 'done', proven: true, summary: [], deviations: [] }),
     ledger('key.proven', { ...key, backup, verdict: 'readable', cipherSha256: '0', negative: 'refused' }),
-    ledger('obligation.opened', { obligation: follow, run: runId }),
-    ledger('obligation.settled', {
+    ledger('follow-up.opened', { followUp: follow, run: runId }),
+    ledger('follow-up.closed', {
       id: follow.id,
-      settlement: { how: 'hand', text: 'made by the schedule' },
+      closure: { how: 'hand', text: 'made by the schedule' },
     }),
   ];
 }

@@ -20,10 +20,10 @@ async function homeWithRows() {
   const signer = createSigner(await keyring.signingKey());
   const journal = await openSqliteStore({ home, by: 'tester', signer, projections: PROJECTIONS });
   const started = { runbook: 'rotate-key', version: '1', instance: 'orders', mode: 'LIVE' };
-  const obligation = { id: 'rebind-shop', kind: 'rebind', subject: 'shop', what: 'bind shop', commands: [] };
+  const followUp = { id: 'rebind-shop', kind: 'rebind', subject: 'shop', what: 'bind shop', commands: [] };
   await appendHolding(journal, [
     { stream: 'run/R1', type: 'run.started', body: started },
-    { stream: 'instance/orders', type: 'obligation.opened', body: { obligation } },
+    { stream: 'instance/orders', type: 'follow-up.opened', body: { followUp } },
     { stream: 'instance/orders', type: 'key.added', body: { fingerprint: 'aaaaaaaaaaaa' } },
   ]);
   await journal.close();

@@ -112,7 +112,7 @@ export const DownloadError = z.looseObject({ message: Named, status: z.int() });
 export const V0Error = z.looseObject({ msg: Named });
 
 /*
- * Enough of a body to work with, for checks that are about something else: what is missing is told once, by the check that is
+ * Enough of a body to work with, for checks that are about something else: what is missing is reported once, by the check that is
  * about it, and not by every other one again.
  */
 export const SomeBackup = z.looseObject({

@@ -86,7 +86,7 @@ async function knock(first: Api, options: Options, token: string, trace: Trace):
 }
 
 /**
- * Field by field: what is not shown in its form is told by a check. A target that does not answer is told by
+ * Field by field: what is not shown in its form is reported by a check. A target that does not answer is reported by
  * those that need it.
  */
 async function configsOf(api: Api, target: Api | undefined): Promise<Subject['found']> {

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { House } from '../e2e/house.ts';
+import type { TestBench } from '../e2e/test-bench.ts';
 import type { TrialDatabase } from './database.ts';
 
 /** What befalls the store after a process was killed: somebody copied only the database, put yesterday's back, or a place is gone. */
@@ -12,13 +12,13 @@ export const ACCIDENTS = {
   postgres: ['yesterday', 'place-lost'],
 } as const satisfies Readonly<Record<string, readonly Accident[]>>;
 
-/** The further place of every house that meets an accident, from the folder of its config. */
+/** The further place of every bench that meets an accident, from the folder of its config. */
 export const FURTHER_PLACE = 'elsewhere';
 
 /** Keeps what may be put back later. To be called while nobody writes. */
 export async function prepareFor(
   accident: Accident | undefined,
-  { home, folder }: Pick<House, 'home' | 'folder'>,
+  { home, folder }: Pick<TestBench, 'home' | 'folder'>,
   database: TrialDatabase | undefined,
 ): Promise<void> {
   if (accident !== 'yesterday') return;
@@ -29,7 +29,7 @@ export async function prepareFor(
 /** Lets it happen. */
 export async function befall(
   accident: Accident,
-  { home, folder }: Pick<House, 'home' | 'folder'>,
+  { home, folder }: Pick<TestBench, 'home' | 'folder'>,
   database: TrialDatabase | undefined,
 ): Promise<void> {
   if (accident === 'place-lost') return rmSync(join(home, 'checkpoints'), { recursive: true, force: true });

@@ -23,7 +23,7 @@ export async function goOnAfterLoss(
   chances: Chances,
   wanted: Outcome,
 ): Promise<AfterLoss> {
-  await befall(accident, stage.house, stage.database);
+  await befall(accident, stage.bench, stage.database);
   const words = stage.scene.errand === undefined ? ['resume'] : stage.words;
   const first = await ended(stage, words);
   if (!isRefused(first)) {
@@ -31,16 +31,16 @@ export async function goOnAfterLoss(
     const rest = await goOn(stage, undefined, { ...chances, ...CALM }, wanted);
     return { ...rest, isAccepted: false, problems: [] };
   }
-  const reading = await Promise.all(READING.map((command) => stage.house.run(...command)));
+  const reading = await Promise.all(READING.map((command) => stage.bench.run(...command)));
   const closed = reading.flatMap(({ code, stderr }, at) =>
     code === 0 || stderr.includes('is empty or gone')
       ? []
       : [`after the loss, ${READING[at]?.join(' ')} ends with ${code}: ${stderr}`],
   );
   const accept = ['audit', 'accept-loss', '--reason', 'the disk was lost'];
-  const asked = await stage.house.run(...accept);
+  const asked = await stage.bench.run(...accept);
   const [, word = ''] = /add --confirm (\S+)/u.exec(asked.stderr) ?? [];
-  const accepted = await stage.house.run(...accept, '--confirm', word);
+  const accepted = await stage.bench.run(...accept, '--confirm', word);
   const again = await ended(stage, words);
   return {
     end: again,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { withApprovals } from '../e2e/approval-house.ts';
-import type { House } from '../e2e/house.ts';
+import { withApprovals } from '../e2e/approval-bench.ts';
+import type { TestBench } from '../e2e/test-bench.ts';
 
 /** A second person, who signs what lies there for them. */
 export interface Approver {
@@ -13,12 +13,12 @@ export interface Approver {
 
 const EVERY_MS = 100;
 
-/** From now on the config of this house asks for a second person, who is there. */
-export async function approverOf(house: House): Promise<Approver> {
+/** From now on the config of this bench asks for a second person, who is there. */
+export async function approverOf(bench: TestBench): Promise<Approver> {
   const cleanups: (() => unknown)[] = [];
   const context = { onTestFinished: (work: () => unknown) => void cleanups.push(work) };
   const approvals = await withApprovals(
-    async () => house,
+    async () => bench,
     context as unknown as Parameters<typeof withApprovals>[1],
   );
   let timer: NodeJS.Timeout | undefined;

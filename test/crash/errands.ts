@@ -6,7 +6,7 @@ import type { Stage } from './stage.ts';
 /** A command that is no run of its own: it is typed again after its process has died, as somebody would who saw nothing of it. */
 export interface Errand {
   readonly name: string;
-  /** Applications that the config names while no platform is there to be asked, so that a restore leaves something to be settled. */
+  /** Applications that the config names while no platform is there to be asked, so that a restore leaves something to be done. */
   readonly apps?: string;
   /** What the service needs for a task that is begun here. Milliseconds. */
   readonly taskMs?: number;
@@ -25,14 +25,14 @@ export interface Errand {
 const SURE = ['--yes', '--confirm', 'orders'] as const;
 const BUNDLE = 'bundle.tar';
 
-/** Some of each kind: calls to the service outside of a run, a word about what is owed, and evidence that is handed out. */
+/** Some of each kind: calls to the service outside of a run, a word about the follow-ups, and evidence that is handed out. */
 export const ERRANDS: readonly Errand[] = [
   {
     name: 'backups-restore',
     // Whoever restores again while it is under way is stopped; once it is over, another one is another wish.
     taskMs: 600_000,
-    begin: async ({ house }) => {
-      const [backup] = house.server.backups;
+    begin: async ({ bench }) => {
+      const [backup] = bench.server.backups;
       return ['backups', 'restore', `${backup?.id}`, '--instance', 'orders', ...SURE];
     },
     code: 0,
@@ -43,7 +43,7 @@ export const ERRANDS: readonly Errand[] = [
   },
   {
     name: 'config-set-key',
-    begin: async () => ['config', 'set', '--new-key', '--instance', 'orders', ...SURE],
+    begin: async () => ['backup-config', 'set', '--new-key', '--instance', 'orders', ...SURE],
     givesKeys: true,
     code: 0,
     next: ({ code, stderr }, words) => {
@@ -53,39 +53,39 @@ export const ERRANDS: readonly Errand[] = [
     },
   },
   {
-    name: 'owe-settle',
+    name: 'followups-done',
     apps: '    apps: [{ name: shop, space: prod, org: acme }]\n',
-    begin: async ({ house }) => {
-      const [backup] = house.server.backups;
+    begin: async ({ bench }) => {
+      const [backup] = bench.server.backups;
       const restore = ['restore-backup', '--instance', 'orders', '--backup', `${backup?.id}`];
-      await expectCode(house.run('run', ...restore, ...SURE), 3);
-      return ['owe', 'settle', 'rebind-shop', '--proof', 'bound by hand, ticket 7', '--yes'];
+      await expectCode(bench.run('run', ...restore, ...SURE), 3);
+      return ['followups', 'done', 'rebind-shop', '--proof', 'bound by hand, ticket 7', '--yes'];
     },
     code: 0,
     next: ({ code, stderr }) => {
       if (code !== 2) return undefined;
       if (/there is no open run|there are no runs/u.test(stderr)) return 'done';
-      // It is on record that it was settled; the run may still have to be closed.
-      return stderr.includes('nothing is owed by the id') ? ['resume', ...SURE] : undefined;
+      // It is on record that it was done; the run may still have to be closed.
+      return stderr.includes('there are no follow-ups by the id') ? ['resume', ...SURE] : undefined;
     },
   },
   {
     name: 'audit-export',
-    begin: async ({ house }) => {
-      await expectCode(house.rotate(), 0);
+    begin: async ({ bench }) => {
+      await expectCode(bench.rotate(), 0);
       const run =
-        (await house.entries()).find(({ stream }) => stream.startsWith('run/'))?.stream.slice(4) ?? '';
-      return ['audit', 'export', run, '--out', join(house.folder, BUNDLE)];
+        (await bench.entries()).find(({ stream }) => stream.startsWith('run/'))?.stream.slice(4) ?? '';
+      return ['audit', 'export', run, '--out', join(bench.folder, BUNDLE)];
     },
     code: 0,
     next: ({ stderr }) => (stderr.includes('is already there') ? 'done' : undefined),
-    check: async ({ house }) => {
-      const out = join(house.folder, BUNDLE);
+    check: async ({ bench }) => {
+      const out = join(bench.folder, BUNDLE);
       if (!existsSync(out)) return ['there is no bundle'];
-      const pem = join(house.folder, 'lifeboat.pub');
-      writeFileSync(pem, (await house.run('audit', 'key')).stdout);
-      const verified = await house.run('audit', 'verify', out, '--public-key', pem);
-      const others = readdirSync(house.folder).filter((name) => name.includes(BUNDLE) && name !== BUNDLE);
+      const pem = join(bench.folder, 'lifeboat.pub');
+      writeFileSync(pem, (await bench.run('audit', 'key')).stdout);
+      const verified = await bench.run('audit', 'verify', out, '--public-key', pem);
+      const others = readdirSync(bench.folder).filter((name) => name.includes(BUNDLE) && name !== BUNDLE);
       return [
         ...(verified.code === 0 ? [] : [`the bundle is not good: ${verified.stdout.slice(-300)}`]),
         // What a killed process leaves beside it must not look like a bundle.

@@ -1,5 +1,5 @@
-import type { Obligation } from '../../machines/parts/obligation.ts';
-import { gatherObligations } from '../../src/compose/open-follow-ups.ts';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import { gatherFollowUps } from '../../src/compose/open-follow-ups.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import type { Call } from '../e2e/foreign/call.ts';
@@ -15,26 +15,26 @@ export interface Ledger {
   readonly lostKeys: number;
   /** What became of each application, as its platform sees it. */
   readonly apps: readonly string[];
-  /** `rebind shop: settled`, sorted. */
-  readonly owed: readonly string[];
+  /** `rebind shop: done`, sorted. */
+  readonly openFollowUps: readonly string[];
   /** Approvals that stand behind more than one confirmation. */
   readonly reused: number;
-  /** How often somebody's word is on record that something owed was done. */
-  readonly settled: number;
+  /** How often somebody's word is on record that a follow-up was done. */
+  readonly reported: number;
   /** The state in which the last run stands, and how it was closed. */
   readonly state: string;
   readonly closed: 'proven' | 'unproven' | 'open';
-  /** Whether a person has said what no answer of the service told, so that the end rests on that word. */
+  /** Whether a person has said what no answer of the service reported, so that the end rests on that word. */
   readonly isSaid: boolean;
 }
 
 export async function ledgerOf(stage: Stage): Promise<Ledger> {
-  const { house, capi, from } = stage;
-  const calls = house.server.calls.slice(from);
+  const { bench, capi, from } = stage;
+  const calls = bench.server.calls.slice(from);
   const entries = await entriesOf(stage);
   const run = runsIn(entries).at(-1) ?? [];
-  const held = new Set((await house.vault()).values());
-  const given = house.server.instances.flatMap(({ keys }) => keys);
+  const held = new Set((await bench.vault()).values());
+  const given = bench.server.instances.flatMap(({ keys }) => keys);
   const closing = run.find(({ type }) => type === 'run.closed')?.body as Closing | undefined;
   return {
     done: countOf([
@@ -44,9 +44,9 @@ export async function ledgerOf(stage: Stage): Promise<Ledger> {
     keysGiven: new Set(calls.flatMap(({ key }) => key ?? [])).size,
     lostKeys: [...given].filter((key) => !held.has(key)).length,
     apps: capi === undefined ? [] : appsOf(capi),
-    owed: [...(closing?.obligations ?? []), ...(await owedIn(stage))].map(lineOf).toSorted(),
+    openFollowUps: [...(closing?.followUps ?? []), ...(await followUpIn(stage))].map(lineOf).toSorted(),
     reused: reusedIn(run),
-    settled: run.filter(({ body }) => (body as Answered).event?.type === 'operator.settle').length,
+    reported: run.filter(({ body }) => (body as Answered).event?.type === 'operator.reportDone').length,
     state: (run.findLast(({ type }) => type === 'event')?.body as { to?: string } | undefined)?.to ?? 'none',
     closed: closing === undefined ? 'open' : closing.proven === true ? 'proven' : 'unproven',
     isSaid: run.some(({ body }) => (body as Answered).event?.type === 'operator.hasBegun'),
@@ -67,12 +67,12 @@ function reusedIn(run: readonly Entry[]): number {
 
 interface Closing {
   readonly proven?: boolean;
-  readonly obligations?: readonly Obligation[];
+  readonly followUps?: readonly FollowUp[];
 }
 
 /** The journal as it lies there; a process that was killed early leaves none. */
-export function entriesOf({ house }: Stage): Promise<readonly Entry[]> {
-  return house.entries().catch((thrown: { code?: string }) => {
+export function entriesOf({ bench }: Stage): Promise<readonly Entry[]> {
+  return bench.entries().catch((thrown: { code?: string }) => {
     if (thrown.code === 'journal.none') return [];
     throw thrown;
   });
@@ -125,17 +125,17 @@ function appsOf({ land }: NonNullable<Stage['capi']>): string[] {
   });
 }
 
-async function owedIn({ house }: Stage): Promise<readonly Obligation[]> {
-  const journal = await openReaderOf({ env: house.env });
+async function followUpIn({ bench }: Stage): Promise<readonly FollowUp[]> {
+  const journal = await openReaderOf({ env: bench.env });
   try {
-    return (await gatherObligations(journal)).map(({ obligation }) => obligation);
+    return (await gatherFollowUps(journal)).map(({ followUp }) => followUp);
   } finally {
     await journal.close();
   }
 }
 
 /** Fingerprints and ids differ from one installation to the next. */
-function lineOf({ kind, what, settled }: Obligation): string {
+function lineOf({ kind, what, closed }: FollowUp): string {
   const words = what.replaceAll(/\b[0-9a-f]{8,}\b|[0-9a-f-]{36}|\d+/gu, '…');
-  return `${kind} ${words}: ${settled === undefined ? 'owed' : 'settled'}`;
+  return `${kind} ${words}: ${closed === undefined ? 'open' : 'closed'}`;
 }

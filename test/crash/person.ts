@@ -30,8 +30,8 @@ export function lineFor(text: string, stage: Stage): string {
   return numberOf('it never happened') ?? recommended?.number ?? again ?? 'q';
 }
 
-function landed({ house }: Stage): { deployments: number; restores: number } {
-  const { instances } = house.server;
+function landed({ bench }: Stage): { deployments: number; restores: number } {
+  const { instances } = bench.server;
   const sum = (count: (of: (typeof instances)[number]) => number) =>
     instances.reduce((total, instance) => total + count(instance), 0);
   return {

@@ -11,7 +11,7 @@ export type Blow =
       readonly how: 'call';
       readonly call: string;
       readonly nth: number;
-      /** Below the folder of the house: only calls on it are counted. */
+      /** Below the folder of the bench: only calls on it are counted. */
       readonly path?: string | undefined;
       readonly signal?: 'SIGTERM';
     }

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ForeignCapi, startForeignCapi } from '../e2e/foreign/capi.ts';
-import { CANARIES, type House, openHouse } from '../e2e/house.ts';
 import type { Product } from '../e2e/product.ts';
+import { CANARIES, openBench, type TestBench } from '../e2e/test-bench.ts';
 import { type Accident, FURTHER_PLACE, prepareFor } from './accident.ts';
 import { type Approver, approverOf } from './approvers.ts';
 import { freshDatabase, type TrialDatabase } from './database.ts';
@@ -14,7 +14,7 @@ import { openWire, type Wire } from './wire.ts';
 export interface Stage {
   readonly scene: Scene;
   readonly product: Product;
-  readonly house: House;
+  readonly bench: TestBench;
   /** Where the entries are, when they are not in the home. */
   readonly database: TrialDatabase | undefined;
   readonly capi: ForeignCapi | undefined;
@@ -32,7 +32,7 @@ export interface Stage {
 }
 
 /** How long a lost request may still arrive: longer than a late one of `wire.ts` takes. */
-const SETTLE = '1s';
+const IN_FLIGHT = '1s';
 /** Done before it is first asked for, so that waiting is not where most of the time goes. */
 const TASK_MS = 1;
 
@@ -40,8 +40,8 @@ const TASK_MS = 1;
 export async function openStage(product: Product, scene: Scene, accident?: Accident): Promise<Stage> {
   const { revision, errand, approval } = scene;
   const database = scene.store === 'postgres' ? await freshDatabase() : undefined;
-  const house = await openHouse(product, {
-    settle: SETTLE,
+  const bench = await openBench(product, {
+    inFlight: IN_FLIGHT,
     taskMs: errand?.taskMs ?? TASK_MS,
     revision,
     ...(database === undefined ? {} : { store: database.address }),
@@ -51,7 +51,7 @@ export async function openStage(product: Product, scene: Scene, accident?: Accid
   let capi: ForeignCapi | undefined;
   let approver: Approver | undefined;
   const close = async () => {
-    await house.close();
+    await bench.close();
     await database?.drop();
     await Promise.all(wires.map((wire) => wire.close()));
     await capi?.close();
@@ -59,29 +59,29 @@ export async function openStage(product: Product, scene: Scene, accident?: Accid
   };
   try {
     // One thread for files, so that what it asks the system for comes in one order.
-    Object.assign(house.env, { UV_THREADPOOL_SIZE: '1' });
-    const service = new URL(house.server.url).host;
+    Object.assign(bench.env, { UV_THREADPOOL_SIZE: '1' });
+    const service = new URL(bench.server.url).host;
     wires.push(await openWire(service));
     if (scene.hasPlatform) {
       capi = await startForeignCapi({ token: CANARIES.otherToken, jobMs: 2 });
       wires.push(await openWire(new URL(capi.url).host, { hidden: true }));
-      furnish(house, capi, wires);
+      furnish(bench, capi, wires);
     }
-    configure(house, service, wires, { apps: errand?.apps, hasFurtherPlace: accident !== undefined });
-    if (approval !== undefined) approver = await approverOf(house);
+    configure(bench, service, wires, { apps: errand?.apps, hasFurtherPlace: accident !== undefined });
+    if (approval !== undefined) approver = await approverOf(bench);
     for (const words of scene.before) {
-      const { code, stderr } = await house.run(...words);
+      const { code, stderr } = await bench.run(...words);
       if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
     }
     await pause(Math.max(0, scene.ageMs - (performance.now() - opened)));
-    const stage = { scene, product, house, database, capi, wires, approver, close };
-    const words = (await errand?.begin(stage)) ?? ['run', ...scene.args(house)];
-    const from = house.server.calls.length;
-    await prepareFor(accident, house, database);
+    const stage = { scene, product, bench, database, capi, wires, approver, close };
+    const words = (await errand?.begin(stage)) ?? ['run', ...scene.args(bench)];
+    const from = bench.server.calls.length;
+    await prepareFor(accident, bench, database);
     if (approval !== 'given') return { ...stage, words, from, written: 0 };
-    await house.run(...words, '--yes', '--confirm', scene.confirm);
+    await bench.run(...words, '--yes', '--confirm', scene.confirm);
     await approver?.sign();
-    const written = (await house.entries()).filter(({ stream }) => stream.startsWith('run/')).length;
+    const written = (await bench.entries()).filter(({ stream }) => stream.startsWith('run/')).length;
     return { ...stage, words: ['resume'], from, written };
   } catch (thrown) {
     await close();
@@ -89,11 +89,11 @@ export async function openStage(product: Product, scene: Scene, accident?: Accid
   }
 }
 
-/** Two applications and a service key on each instance that is restored: what is owed after it. */
-function furnish(house: House, { land }: ForeignCapi, [service]: readonly Wire[]): void {
+/** Two applications and a service key on each instance that is restored: the follow-ups after it. */
+function furnish(bench: TestBench, { land }: ForeignCapi, [service]: readonly Wire[]): void {
   const prod = land.addSpace('prod', 'acme');
-  const [orders] = house.server.instances.map(({ name }) =>
-    land.addInstance({ name, space: prod, dashboardUrl: onWire(house.server.urlOf(name), service) }),
+  const [orders] = bench.server.instances.map(({ name }) =>
+    land.addInstance({ name, space: prod, dashboardUrl: onWire(bench.server.urlOf(name), service) }),
   );
   if (orders === undefined) throw new Error('there is no instance');
   for (const name of ['shop', 'job']) {
@@ -106,15 +106,15 @@ function furnish(house: House, { land }: ForeignCapi, [service]: readonly Wire[]
 }
 
 function configure(
-  house: House,
+  bench: TestBench,
   service: string,
   [toService, toPlatform]: readonly Wire[],
   { apps, hasFurtherPlace }: { readonly apps: string | undefined; readonly hasFurtherPlace: boolean },
 ): void {
-  const path = house.env['LIFEBOAT_CONFIG'] ?? '';
+  const path = bench.env['LIFEBOAT_CONFIG'] ?? '';
   let text = readFileSync(path, 'utf8').replaceAll(service, toService?.address ?? service);
   if (toPlatform !== undefined) {
-    const token = join(house.folder, 'platform-token');
+    const token = join(bench.folder, 'platform-token');
     writeFileSync(token, `bearer ${CANARIES.otherToken}\n`, { mode: 0o600 });
     const api = `{ api: "http://${toPlatform.address}", token: { file: ./platform-token } }`;
     text = text.replace('platform: none', `platform: ${api}`);

@@ -36,7 +36,7 @@ export function startOn(
   if (dress === 'headless') {
     const { confirm, errand } = stage.scene;
     const flags = errand === undefined ? ['--yes', '--confirm', confirm] : [];
-    const { child, ended } = stage.house.startUnder(under, ...words, ...flags);
+    const { child, ended } = stage.bench.startUnder(under, ...words, ...flags);
     return guarded(child.pid, ended, under.length === 0);
   }
   return inTerminal(stage, dress, words, under);
@@ -48,7 +48,7 @@ function inTerminal(
   words: readonly string[],
   under: readonly string[],
 ): Started {
-  const { product, house, scene } = stage;
+  const { product, bench, scene } = stage;
   const own = dress === 'lines' ? ['--plain'] : [];
   const command = [...under, process.execPath, product.cli, ...words, ...own].map((word) => `'${word}'`);
   const shell = `stty cols ${SIZE.cols} rows ${SIZE.rows}; exec ${command.join(' ')}`;
@@ -58,7 +58,7 @@ function inTerminal(
       NODE_COMPILE_CACHE: product.compiled,
       TERM: 'xterm-256color',
       LANG: 'C.UTF-8',
-      ...house.env,
+      ...bench.env,
     },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

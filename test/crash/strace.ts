@@ -8,7 +8,7 @@ export interface SystemCall {
   readonly call: string;
   /** It is the n-th of its name in its thread, from 1; with a path, the n-th on that path. */
   readonly nth: number;
-  /** Below the folder of the house, where a thread counts to `nth` elsewhere before this one gets here. */
+  /** Below the folder of the bench, where a thread counts to `nth` elsewhere before this one gets here. */
   readonly path?: string | undefined;
   /** What it is done to: `lifeboat.db-wal`. */
   readonly to: string;

@@ -14,7 +14,7 @@ export interface Struck {
   readonly done: Promise<void>;
   /** Whether the blow fell while there was a process. */
   fell(): boolean;
-  /** What a second process should have been told and was not. */
+  /** What a second process should have been reported and was not. */
   readonly problems: readonly string[];
 }
 
@@ -64,15 +64,15 @@ export function startToStrike(
 /** The exit code of who was asked to leave. */
 const LEFT = 130;
 
-function tracerOf({ house }: Stage, { call, nth, path, signal }: Blow & { readonly how: 'call' }): string[] {
+function tracerOf({ bench }: Stage, { call, nth, path, signal }: Blow & { readonly how: 'call' }): string[] {
   return signallingAt(call, nth, {
-    path: path === undefined ? undefined : join(house.folder, path),
+    path: path === undefined ? undefined : join(bench.folder, path),
     ...(signal === undefined ? {} : { signal }),
   });
 }
 
 /**
- * Whoever resumes a run that somebody has is refused and told who that is. Before it is begun there is nothing to resume; one that is begun
+ * Whoever resumes a run that somebody has is refused and reported who that is. Before it is begun there is nothing to resume; one that is begun
  * and that nobody has taken up yet may be walked to its end; and while a process stands still in the middle of a write, the journal itself
  * is locked.
  */

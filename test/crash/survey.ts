@@ -28,7 +28,7 @@ export async function surveyOf(product: Product, scene: Scene): Promise<Survey> 
   return withTrace(async (path, isTraced) => {
     const { stage, spanMs, ...wanted } = await walkCalmly(product, scene, isTraced ? recording(path) : []);
     const way: Way = {
-      calls: isTraced ? callsIn(path, stage.house.folder) : [],
+      calls: isTraced ? callsIn(path, stage.bench.folder) : [],
       wires: stage.wires.map((wire) => wire.seen()),
     };
     return {
@@ -49,7 +49,7 @@ export async function pointsAfter(product: Product, scene: Scene, first: Point):
       for (const wire of stage.wires) wire.arm();
       const { code } = await startOn(stage, 'headless', ['resume'], isTraced ? recording(path) : []).ended;
       if (code === null || code === 2) return [];
-      const calls = isTraced ? callsIn(path, stage.house.folder) : [];
+      const calls = isTraced ? callsIn(path, stage.bench.folder) : [];
       return pointsOf(scene.name, { calls, wires: stage.wires.map((wire) => wire.seen()) });
     } finally {
       await stage.close();

@@ -12,13 +12,13 @@ export interface Figures {
   readonly repeats: number;
   readonly doubles: number;
   readonly lostKeys: number;
-  readonly lostObligations: number;
+  readonly lostFollowUps: number;
   readonly broken: number;
 }
 
 const TITLES = [
   ...['points', 'hit', 'kills', 'resumes', 'asked', 'accepted', 'repeats'],
-  ...['doubles', 'keys lost', 'owed lost', 'broken'],
+  ...['doubles', 'keys lost', 'open lost', 'broken'],
 ];
 
 export function figuresOf(trials: readonly Trial[]): Figures {
@@ -33,7 +33,7 @@ export function figuresOf(trials: readonly Trial[]): Figures {
     repeats: sum(({ repeats }) => repeats),
     doubles: sum(({ doubles }) => doubles),
     lostKeys: sum(({ lostKeys }) => lostKeys),
-    lostObligations: sum(({ lostObligations }) => lostObligations),
+    lostFollowUps: sum(({ lostFollowUps }) => lostFollowUps),
     broken: sum(({ problems }) => Number(problems.length > 0)),
   };
 }

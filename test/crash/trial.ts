@@ -84,7 +84,7 @@ function onlyOnce(verdict: Verdict): Verdict {
   const kept = verdict.problems.filter((problem) =>
     /^(?:done twice|\d+ keys of the service|\d+ approvals)/u.test(problem),
   );
-  return { ...verdict, lostObligations: 0, problems: kept };
+  return { ...verdict, lostFollowUps: 0, problems: kept };
 }
 
 /** A walk that nobody disturbs, and what is there after it. */
@@ -92,7 +92,7 @@ export async function walkCalmly(
   product: Product,
   scene: Scene,
   under: readonly string[] = [],
-): Promise<Outcome & { readonly spanMs: number; readonly stage: Pick<Stage, 'wires' | 'house'> }> {
+): Promise<Outcome & { readonly spanMs: number; readonly stage: Pick<Stage, 'wires' | 'bench'> }> {
   const stage = await openStage(product, scene);
   try {
     for (const wire of stage.wires) wire.arm();

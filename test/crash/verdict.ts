@@ -14,8 +14,8 @@ export interface Verdict {
   /** The same for those that make none. */
   readonly repeats: number;
   readonly lostKeys: number;
-  /** Owed, or settled, in the undisturbed run, and not on record in this one. */
-  readonly lostObligations: number;
+  /** Follow-ups, or done, in the undisturbed run, and not on record in this one. */
+  readonly lostFollowUps: number;
   /** Every promise that was broken, in words. Empty: the trial went well. */
   readonly problems: readonly string[];
 }
@@ -29,18 +29,18 @@ export async function judge(
   wanted: Outcome,
 ): Promise<Verdict> {
   const ledger = await ledgerOf(stage);
-  const audit = await auditOf(stage.house.env);
+  const audit = await auditOf(stage.bench.env);
   const left = (await stage.scene.errand?.check?.(stage)) ?? [];
   const names = [...new Set([...ledger.done.keys(), ...wanted.ledger.done.keys()])];
   const more = names.map((name) => ({ name, by: countIn(ledger, name) - countIn(wanted.ledger, name) }));
   const doubled = more.filter(({ name, by }) => by > 0 && !isRepeatable(name, isLate));
   const undone = more.filter(({ by }) => by < 0);
-  const lost = missing(wanted.ledger.owed, ledger.owed);
-  const invented = missing(ledger.owed, wanted.ledger.owed);
+  const lost = missing(wanted.ledger.openFollowUps, ledger.openFollowUps);
+  const invented = missing(ledger.openFollowUps, wanted.ledger.openFollowUps);
   const promises: readonly (readonly [boolean, string])[] = [
     [code === wanted.code, `it ended with ${code} instead of ${wanted.code}: ${tail(words)}`],
-    [doubled.length === 0, `done twice: ${told(doubled)}`],
-    [undone.length === 0, `never done: ${told(undone)}`],
+    [doubled.length === 0, `done twice: ${reported(doubled)}`],
+    [undone.length === 0, `never done: ${reported(undone)}`],
     [
       ledger.keysGiven <= wanted.ledger.keysGiven || stage.scene.errand?.givesKeys === true,
       `the service was given ${ledger.keysGiven} keys`,
@@ -57,7 +57,7 @@ export async function judge(
       `the applications are bound otherwise: ${ledger.apps.join(' | ')}`,
     ],
     [ledger.reused === 0, `${ledger.reused} approvals were used again`],
-    [ledger.settled === wanted.ledger.settled, `settled ${ledger.settled} times`],
+    [ledger.closed === wanted.ledger.closed, `done ${ledger.closed} times`],
     [left.length === 0, left.join('; ')],
     [
       audit.verdict !== 'not-intact',
@@ -68,7 +68,7 @@ export async function judge(
     doubles: sum(doubled),
     repeats: sum(more.filter(({ name, by }) => by > 0 && isRepeatable(name, isLate))),
     lostKeys: ledger.lostKeys,
-    lostObligations: lost.length,
+    lostFollowUps: lost.length,
     problems: promises.filter(([kept]) => !kept).map(([, said]) => said),
   };
 }
@@ -92,7 +92,7 @@ function missing(wanted: readonly string[], there: readonly string[]): string[] 
   });
 }
 
-function told(some: readonly { readonly name: string; readonly by: number }[]): string {
+function reported(some: readonly { readonly name: string; readonly by: number }[]): string {
   return some.map(({ name, by }) => `${name} (${by > 0 ? '+' : ''}${by})`).join(', ');
 }
 

@@ -23,7 +23,7 @@ describe.each(['README.md', ...PROSE])('%s', (file) => {
           .map((flag) => `${flag} in ${text}`),
       );
       const [command, runbook = ''] = words;
-      const isOfRunbook = command === 'run' || command === 'plan' || command === 'drill';
+      const isOfRunbook = command === 'run' || command === 'drill';
       if (isOfRunbook && /^[a-z]/.test(runbook) && !Object.hasOwn(runbooks, runbook)) wrong.push(text);
     }
     expect(wrong).toEqual([]);
@@ -33,10 +33,10 @@ describe.each(['README.md', ...PROSE])('%s', (file) => {
 describe('what is asked of a command', () => {
   it.each([
     [['frobnicate'], false],
-    [['owe', 'frobnicate'], false],
+    [['followups', 'frobnicate'], false],
     [['runs', 'frobnicate'], false],
-    [['owe'], true],
-    [['owe', 'settle'], true],
+    [['followups'], true],
+    [['followups', 'done'], true],
     [['run', 'rotate-key'], true],
     [[], true],
   ])('%j exists: %s', async (words, exists) => {
@@ -47,9 +47,9 @@ describe('what is asked of a command', () => {
 describe('commands in a text', () => {
   it('are found in code spans, also over a line break, and in blocks, without the words that stand for something', () => {
     const text =
-      'Run `lifeboat owe settle ID\n--proof TEXT`, not lifeboat itself.\n\n    npm run lifeboat -- doctor  # checks\n    lifeboat lab > lifeboat.yaml\n';
+      'Run `lifeboat followups done ID\n--proof TEXT`, not lifeboat itself.\n\n    npm run lifeboat -- doctor  # checks\n    lifeboat lab > lifeboat.yaml\n';
     expect(commandsIn(text)).toEqual([
-      { words: ['owe', 'settle'], flags: ['--proof'], text: 'lifeboat owe settle ID --proof TEXT' },
+      { words: ['followups', 'done'], flags: ['--proof'], text: 'lifeboat followups done ID --proof TEXT' },
       { words: ['doctor'], flags: [], text: 'lifeboat doctor' },
       { words: ['lab'], flags: [], text: 'lifeboat lab' },
     ]);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { HOUR_MS, SETTLE_MS } from './kinds.ts';
+import { HOUR_MS, IN_FLIGHT_MS } from './kinds.ts';
 
 /*
  * What may have happened around a lost request: what was there before, what colleagues and schedules trigger meanwhile, when and whether
@@ -58,9 +58,9 @@ export const history = fc.record({
   diesInFlight: often(4, false, true),
   /** Whether what arrives late is counted from the loss, not from the arming. */
   arrivesAfterLoss: fc.boolean(),
-  /** After the arming or the loss; the request is lost for good without it. It is in the list before the settle time has passed. */
+  /** After the arming or the loss; the request is lost for good without it. It is in the list before the in-flight window has passed. */
   arrivesMs: fc.option(
-    fc.oneof(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 0, max: SETTLE_MS - 5_000 })),
+    fc.oneof(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 0, max: IN_FLIGHT_MS - 5_000 })),
     { freq: 2 },
   ),
   /** By the time after the baseline was read off. A schedule is a colleague that never sleeps. */
@@ -107,7 +107,7 @@ export const history = fc.record({
 });
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** A service that gives neither times nor fresh ids, or a clock that is set beside one that is not told, leaves nothing to go by. */
+/** A service that gives neither times nor fresh ids, or a clock that is set beside one that is not reported, leaves nothing to go by. */
 export function isTellable({ habits: { leavesOut, tellsDate }, reusesIds, step }: History): boolean {
   return !(reusesIds && leavesOut === 'triggered_at') && (step === undefined || tellsDate);
 }

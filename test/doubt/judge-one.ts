@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Triggered } from '../../machines/parts/verbs.ts';
+import type { Triggered } from '../../machines/parts/task-data.ts';
 import type { OnceActivity } from '../../src/activities/activity.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { foldIntents } from '../../src/store/projections/intents.ts';
-import { contextOf, type Habits, type ModelTask, settle, World } from '../activities/world.ts';
+import { close, contextOf, type Habits, type ModelTask, World } from '../activities/world.ts';
 import type { History } from './generate.ts';
-import { type Content, type Kind, OWN, ownTime, SETTLE_MS, START_MS } from './kinds.ts';
+import { type Content, IN_FLIGHT_MS, type Kind, OWN, ownTime, START_MS } from './kinds.ts';
 
 /** What the margin of the program, the bounds of a skew and times cut to seconds come to at most. */
 const CLOCKS_MS = 5_000 + 4_000 + 1_000;
@@ -17,19 +17,19 @@ export interface Decided {
 }
 
 /** Lets the program decide one history, and holds the decision against what really happened. Throws when it is wrong. */
-export async function judgeOne(kind: Kind, told: History): Promise<Decided> {
-  const readOffMs = START_MS + told.habits.thereMs;
-  const armMs = readOffMs + told.habits.backMs + told.sealingMs;
-  const lostMs = armMs + told.flightMs;
-  const held = told.arrivesAfterLoss && !told.accepted ? told.flightMs : 0;
-  const arrivesMs = told.accepted ? (told.arrivesMs ?? 0) % 1_000 : told.arrivesMs;
+export async function judgeOne(kind: Kind, reported: History): Promise<Decided> {
+  const readOffMs = START_MS + reported.habits.thereMs;
+  const armMs = readOffMs + reported.habits.backMs + reported.sealingMs;
+  const lostMs = armMs + reported.flightMs;
+  const held = reported.arrivesAfterLoss && !reported.accepted ? reported.flightMs : 0;
+  const arrivesMs = reported.accepted ? (reported.arrivesMs ?? 0) % 1_000 : reported.arrivesMs;
   const arrives = arrivesMs === null ? null : arrivesMs + held;
-  const tasks = tasksOf(kind, told, { readOffMs, armMs, arrives });
+  const tasks = tasksOf(kind, reported, { readOffMs, armMs, arrives });
   const world = new World(
     START_MS,
     tasks.map(({ task }) => task),
     OWN,
-    habitsOf(kind, told, armMs),
+    habitsOf(kind, reported, armMs),
   );
   const verb = kind.verb(kind.deps(world));
   const input = { intent: 'I', ...kind.input(world) } as never;
@@ -37,40 +37,42 @@ export async function judgeOne(kind: Kind, told: History): Promise<Decided> {
   world.trueMs = armMs;
   const armedAt = world.now().toISOString();
   world.trueMs = lostMs;
-  const lostAt = lostAtOf(armedAt, world.now(), told);
-  const lost = told.accepted
+  const lostAt = lostAtOf(armedAt, world.now(), reported);
+  const lost = reported.accepted
     ? { code: 'service.no-id', shortMessage: '', hints: [], evidence: {} }
     : undefined;
-  const judgement = await settle(verb, input, world, { baseline, armedAt, lost, lostAt });
+  const judgement = await close(verb, input, world, { baseline, armedAt, lost, lostAt });
 
-  const shown = tasks.filter(({ task }) => task.atMs > readOffMs - told.habits.lagMs && world.hasShown(task));
-  const facts = () => JSON.stringify({ kind: kind.what, told, judgement, shown }, undefined, 1);
+  const shown = tasks.filter(
+    ({ task }) => task.atMs > readOffMs - reported.habits.lagMs && world.hasShown(task),
+  );
+  const facts = () => JSON.stringify({ kind: kind.what, reported, judgement, shown }, undefined, 1);
   if (judgement.verdict === 'landed') {
     const { output } = judgement;
     const adopted = shown.find(({ task }) => output.landed && task.id === output.id);
     assert.match(String(adopted?.by), /^(us|the same)$/, facts());
     // A colleague's from before our request is not ours, as far as two clocks can tell before from after.
     const canTell =
-      told.habits.tellsDate &&
-      told.habits.stampMs === 0 &&
-      told.habits.leavesOut !== 'triggered_at' &&
-      told.step === undefined;
+      reported.habits.tellsDate &&
+      reported.habits.stampMs === 0 &&
+      reported.habits.leavesOut !== 'triggered_at' &&
+      reported.step === undefined;
     if (canTell) assert.ok((adopted?.task.atMs ?? 0) >= armMs - CLOCKS_MS, facts());
     const rivals = shown.filter(({ by, task }) => by !== 'another' && task.atMs >= armMs);
     // Any fresh backup serves, and by a clock that is off one of them may seem to be from before.
-    if (kind.what !== 'backup' || told.habits.stampMs === 0) assert.ok(rivals.length <= 1, facts());
+    if (kind.what !== 'backup' || reported.habits.stampMs === 0) assert.ok(rivals.length <= 1, facts());
   }
   if (judgement.verdict === 'absent') {
     assert.equal(arrives, null, facts());
-    assert.ok(world.trueMs >= lostMs + SETTLE_MS, facts());
+    assert.ok(world.trueMs >= lostMs + IN_FLIGHT_MS, facts());
   }
-  const found = kind.isKnown || told.accepted ? 'landed' : 'ambiguous';
-  if (isClear(kind, told)) assert.equal(judgement.verdict, arrives === null ? 'absent' : found, facts());
+  const found = kind.isKnown || reported.accepted ? 'landed' : 'ambiguous';
+  if (isClear(kind, reported)) assert.equal(judgement.verdict, arrives === null ? 'absent' : found, facts());
   return { verdict: judgement.verdict, hasWaited: world.waited };
 }
 
-function habitsOf(kind: Kind, told: History, armMs: number): Habits {
-  const { habits, step, forgets, before, rollsBackAfterArmMs } = told;
+function habitsOf(kind: Kind, reported: History, armMs: number): Habits {
+  const { habits, step, forgets, before, rollsBackAfterArmMs } = reported;
   const newest = before.length === 0 ? undefined : Math.min(...before.map(({ agoMs }) => agoMs));
   return {
     ...habits,
@@ -89,10 +91,10 @@ function habitsOf(kind: Kind, told: History, armMs: number): Habits {
 }
 
 /** Nothing is left out, and nobody does anything that looks like ours: then nobody has to be asked. */
-function isClear(kind: Kind, told: History): boolean {
-  const { habits, colleagues, together, reusesIds, step, forgets, rollsBackAfterArmMs } = told;
+function isClear(kind: Kind, reported: History): boolean {
+  const { habits, colleagues, together, reusesIds, step, forgets, rollsBackAfterArmMs } = reported;
   const others = [...colleagues, ...(together === null ? [] : [together])];
-  const isAlone = others.every(({ same }) => kind.canBeTold && !same);
+  const isAlone = others.every(({ same }) => kind.canBeReported && !same);
   const tellsAll =
     habits.leavesOut === 'nothing' &&
     habits.tellsDate &&
@@ -138,29 +140,29 @@ interface Course {
   readonly arrives: number | null;
 }
 
-function tasksOf(kind: Kind, told: History, { readOffMs, armMs, arrives }: Course): Happened[] {
-  const before = told.before.map(({ agoMs, backup }) => ({
+function tasksOf(kind: Kind, reported: History, { readOffMs, armMs, arrives }: Course): Happened[] {
+  const before = reported.before.map(({ agoMs, backup }) => ({
     atMs: START_MS - agoMs,
     backup,
     from: ownTime(backup),
     by: 'before' as const,
   }));
-  const theirs = told.colleagues.map(({ afterMs, same, which }) => ({
+  const theirs = reported.colleagues.map(({ afterMs, same, which }) => ({
     atMs: readOffMs + afterMs,
     ...contentOf(kind, same, which),
   }));
   const beside =
-    told.together === null
+    reported.together === null
       ? []
       : [
           {
-            atMs: Math.max(readOffMs + 1, armMs + (arrives ?? 0) + told.together.byMs),
-            ...contentOf(kind, told.together.same, 0),
+            atMs: Math.max(readOffMs + 1, armMs + (arrives ?? 0) + reported.together.byMs),
+            ...contentOf(kind, reported.together.same, 0),
           },
         ];
   const ours = arrives === null ? [] : [{ atMs: armMs + arrives, ...kind.ours, by: 'us' as const }];
-  let id = told.habits.padding;
-  let hasBegunAgain = !told.reusesIds;
+  let id = reported.habits.padding;
+  let hasBegunAgain = !reported.reusesIds;
   return [...before, ...theirs, ...beside, ...ours]
     .toSorted((one, other) => one.atMs - other.atMs)
     .map(({ by, ...task }, index) => {
@@ -168,8 +170,8 @@ function tasksOf(kind: Kind, told: History, { readOffMs, armMs, arrives }: Cours
         hasBegunAgain = true;
         id = 0;
       }
-      id += told.gaps[index] ?? 1;
-      return { task: { id, runsMs: told.runsMs, ...task }, by };
+      id += reported.gaps[index] ?? 1;
+      return { task: { id, runsMs: reported.runsMs, ...task }, by };
     });
 }
 

@@ -1,4 +1,4 @@
-import type { Triggered } from '../../machines/parts/verbs.ts';
+import type { Triggered } from '../../machines/parts/task-data.ts';
 import type { OnceActivity } from '../../src/activities/activity.ts';
 import { createBackup } from '../../src/activities/create-backup.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
@@ -7,7 +7,7 @@ import { restoreBackup } from '../../src/activities/restore-backup.ts';
 import { restoreToTime } from '../../src/activities/restore-to-time.ts';
 import type { ModelTask, World } from '../activities/world.ts';
 
-export const SETTLE_MS = 20_000;
+export const IN_FLIGHT_MS = 20_000;
 export const START_MS = Date.parse('2026-03-01T03:00:00.250Z');
 export const HOUR_MS = 3_600_000;
 
@@ -23,8 +23,8 @@ export interface Kind {
   readonly ours: Content;
   /** What colleagues trigger that is not what we asked for: of the same way of restoring, and of the others. */
   readonly theirs: readonly Content[];
-  /** Whether every task of theirs can be told from ours by what the service says of it. */
-  readonly canBeTold: boolean;
+  /** Whether every task of theirs can be reported from ours by what the service says of it. */
+  readonly canBeReported: boolean;
   /** Whether ours can be known by what the service says of it, where the answer was lost. */
   readonly isKnown: boolean;
   /** Whether the deprecated version has the call. */
@@ -56,10 +56,10 @@ export const KINDS: readonly Kind[] = [
     what: 'backup',
     ours: { backup: 0, from: 0 },
     theirs: [{ backup: 0, from: 0 }],
-    canBeTold: false,
+    canBeReported: false,
     isKnown: true,
     isInV0: true,
-    deps: (world) => world.depsForBackups(SETTLE_MS),
+    deps: (world) => world.depsForBackups(IN_FLIGHT_MS),
     verb: createBackup as never,
     input: () => ({}),
   },
@@ -67,10 +67,10 @@ export const KINDS: readonly Kind[] = [
     what: 'restore of a backup',
     ours: { backup: 2, from: ownTime(2) },
     theirs: [{ backup: 1, from: ownTime(1) }, POINT_IN_TIME, { backup: 9, from: ELSEWHERE.from }],
-    canBeTold: true,
+    canBeReported: true,
     isKnown: true,
     isInV0: true,
-    deps: (world) => world.deps(SETTLE_MS),
+    deps: (world) => world.deps(IN_FLIGHT_MS),
     verb: restoreBackup as never,
     input: () => ({ backup: 2 }),
   },
@@ -78,10 +78,10 @@ export const KINDS: readonly Kind[] = [
     what: 'recovery of another instance, whose backup happens to have the id of one here',
     ours: ELSEWHERE,
     theirs: [{ backup: 2, from: ownTime(2) }],
-    canBeTold: false,
+    canBeReported: false,
     isKnown: false,
     isInV0: false,
-    deps: (world) => world.deps(SETTLE_MS),
+    deps: (world) => world.deps(IN_FLIGHT_MS),
     verb: performRecovery as never,
     input: () => ({ backupGuid: 'guid', fingerprint: 'cccccccccccc' }),
   },
@@ -89,10 +89,10 @@ export const KINDS: readonly Kind[] = [
     what: 'recovery of a known backup of another instance, beside recoveries of other ones',
     ours: { backup: 7, from: START_MS - 1_234_567 },
     theirs: [{ backup: 8, from: START_MS - 2_345_678 }, { backup: 2, from: ownTime(2) }, POINT_IN_TIME],
-    canBeTold: false,
+    canBeReported: false,
     isKnown: true,
     isInV0: false,
-    deps: (world) => world.deps(SETTLE_MS),
+    deps: (world) => world.deps(IN_FLIGHT_MS),
     verb: performRecovery as never,
     input: (world) => ({
       backupGuid: 'guid-1742693407644',
@@ -104,10 +104,10 @@ export const KINDS: readonly Kind[] = [
     what: 'restore to a point in time',
     ours: { backup: 3, from: START_MS - 777_777 },
     theirs: [POINT_IN_TIME, { backup: 2, from: ownTime(2) }, ELSEWHERE],
-    canBeTold: false,
+    canBeReported: false,
     isKnown: true,
     isInV0: false,
-    deps: (world) => world.deps(SETTLE_MS),
+    deps: (world) => world.deps(IN_FLIGHT_MS),
     verb: restoreToTime as never,
     input: (world) => ({ targetTime: world.stamp(START_MS - 777_777) }),
   },

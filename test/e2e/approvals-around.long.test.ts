@@ -1,19 +1,19 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { withApprovals } from './approval-house.ts';
-import { ANSWERED } from './house.ts';
-import { changes, typesOf, useHouses } from './scene.ts';
+import { withApprovals } from './approval-bench.ts';
+import { changes, typesOf, useBenches } from './scene.ts';
+import { ANSWERED } from './test-bench.ts';
 
 describe.concurrent('around approvals', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('a process that is killed after the approval loses nothing: the next one confirms with it', async (context) => {
     const { expect } = context;
     const asked = Promise.withResolvers<void>();
     let isArmed = false;
-    const opened = await withApprovals(house, context, {
-      house: {
+    const opened = await withApprovals(bench, context, {
+      bench: {
         trouble: async ({ method }) => {
           if (method !== 'GET' || !isArmed) return undefined;
           asked.resolve();
@@ -40,14 +40,14 @@ describe.concurrent('around approvals', () => {
 
   test('a recovery asks for the target, and an instance that needs none is left alone', async (context) => {
     const { expect } = context;
-    const { run, request, approve, ada, folder, server } = await withApprovals(house, context);
+    const { run, request, approve, ada, folder, server } = await withApprovals(bench, context);
     const config = join(folder, 'lifeboat.yaml');
     const yaml = readFileSync(config, 'utf8').replace('  orders:\n', '  orders:\n    approval: none\n');
     writeFileSync(config, yaml);
     const prepared = await run('run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes');
     expect(prepared.code, prepared.stderr).toBe(0);
     const words = ['disaster-recovery', '--instance', 'orders', '--target', 'orders-dr', '--perform'];
-    const planned = await run('plan', ...words);
+    const planned = await run('run', ...words, '--dry-run');
     expect(planned.stdout).toContain('what a second person has to approve');
     expect(planned.stdout).toContain('a change of orders-dr');
     const first = await run('run', ...words, '--yes', '--confirm', 'orders-dr');
@@ -64,7 +64,7 @@ describe.concurrent('around approvals', () => {
 
   test('only what overwrites data asks, when the config says so', async (context) => {
     const { expect } = context;
-    const { rotate, run, server } = await withApprovals(house, context, { more: ', required: overwrites' });
+    const { rotate, run, server } = await withApprovals(bench, context, { more: ', required: overwrites' });
     expect((await rotate()).code).toBe(0);
     const restore = ['restore-backup', '--instance', 'orders', '--backup', `${server.backups[0]?.id}`];
     const waits = await run('run', ...restore, ...ANSWERED);
@@ -75,7 +75,7 @@ describe.concurrent('around approvals', () => {
 
   test('commands that change at once are refused, and broken glass stands in the ledger', async (context) => {
     const { expect } = context;
-    const { run, server, entries } = await withApprovals(house, context);
+    const { run, server, entries } = await withApprovals(bench, context);
     const restart = ['instance', 'restart', '--instance', 'orders', '--yes'];
     const commands = [
       restart,
@@ -83,7 +83,7 @@ describe.concurrent('around approvals', () => {
       ['backups', 'restore', `${server.backups[0]?.id}`, '--instance', 'orders', '--confirm', 'orders'],
       ['pitr', 'restore', '--to', '2026-01-01T00:00:00Z', '--instance', 'orders', '--confirm', 'orders'],
       ['dr', 'perform', '--backup-guid', 'x', '--instance', 'orders-dr', '--confirm', 'orders-dr'],
-      ['config', 'set', '--new-key', '--instance', 'orders', '--confirm', 'orders'],
+      ['backup-config', 'set', '--new-key', '--instance', 'orders', '--confirm', 'orders'],
     ];
     for (const words of commands) {
       const { code, stderr } = await run(...words);
@@ -103,7 +103,7 @@ describe.concurrent('around approvals', () => {
 
   test('doctor says who could not approve, and a config that names nobody begins nothing', async (context) => {
     const { expect } = context;
-    const { run, folder, ada, entries } = await withApprovals(house, context);
+    const { run, folder, ada, entries } = await withApprovals(bench, context);
     const checks = async () =>
       (await run('doctor', '--json')).stdout
         .trim()
@@ -147,7 +147,7 @@ describe.concurrent('around approvals', () => {
 
   test('approve signs only what it understands and what is still open, and needs no config', async (context) => {
     const { expect } = context;
-    const { run, rotate, request, folder, ada, people } = await withApprovals(house, context);
+    const { run, rotate, request, folder, ada, people } = await withApprovals(bench, context);
     expect((await rotate()).code).toBe(3);
     const { text } = await request();
     const other = join(folder, 'no-such.yaml');

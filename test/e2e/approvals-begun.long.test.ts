@@ -4,12 +4,12 @@ import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { Person } from '../approvals/people.ts';
-import { type ApprovalHouse, withApprovals } from './approval-house.ts';
-import { ANSWERED } from './house.ts';
-import { changes, typesOf, useHouses } from './scene.ts';
+import { type ApprovalBench, withApprovals } from './approval-bench.ts';
+import { changes, typesOf, useBenches } from './scene.ts';
+import { ANSWERED } from './test-bench.ts';
 
 /** Changes the config as an editor does; gives back how it was. */
-function edit({ folder }: ApprovalHouse, change: (yaml: string) => string): () => void {
+function edit({ folder }: ApprovalBench, change: (yaml: string) => string): () => void {
   const config = join(folder, 'lifeboat.yaml');
   const before = readFileSync(config, 'utf8');
   writeFileSync(config, change(before));
@@ -20,11 +20,11 @@ const without = (yaml: string) => yaml.replace(/^approvals:.*\n/m, '');
 const sha256 = (path: string) => hash('sha256', readFileSync(path), 'hex');
 
 describe.concurrent('what was asked when a run began', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('is on record with its first entry: the policy, the files by their hashes, and who asks', async (context) => {
     const { expect } = context;
-    const { rotate, run, entries, folder } = await withApprovals(house, context);
+    const { rotate, run, entries, folder } = await withApprovals(bench, context);
     expect((await rotate()).code).toBe(3);
     const [started] = (await entries()).filter(({ stream }) => stream.startsWith('run/'));
     expect(started).toMatchObject({
@@ -72,7 +72,7 @@ describe.concurrent('what was asked when a run began', () => {
     'is not weakened in the middle: when %s, a resume is refused',
     async ([, change, says], context) => {
       const { expect } = context;
-      const opened = await withApprovals(house, context);
+      const opened = await withApprovals(bench, context);
       const { server, rotate, run, entries, approve, ada } = opened;
       expect((await rotate()).code).toBe(3);
       await approve(ada);
@@ -95,7 +95,7 @@ describe.concurrent('what was asked when a run began', () => {
 
   test('is gone past only with broken glass, which stands on record and heads the report', async (context) => {
     const { expect } = context;
-    const opened = await withApprovals(house, context);
+    const opened = await withApprovals(bench, context);
     const { rotate, run, entries } = opened;
     expect((await rotate()).code).toBe(3);
     edit(opened, (yaml) => without(yaml).replace('Robin', 'Marian'));
@@ -120,7 +120,7 @@ describe.concurrent('what was asked when a run began', () => {
 
   test('says who can approve: nobody who came to the file later, though the change is on record', async (context) => {
     const { expect } = context;
-    const opened = await withApprovals(house, context);
+    const opened = await withApprovals(bench, context);
     const { server, rotate, run, entries, approve, ada, people, folder, request } = opened;
     expect((await rotate()).code).toBe(3);
     const grace = people.person('grace@example.com');
@@ -145,7 +145,7 @@ describe.concurrent('what was asked when a run began', () => {
   test('says who asks: a name that was taken off the config in the middle approves nothing', async (context) => {
     const { expect } = context;
     let robin: Person | undefined;
-    const opened = await withApprovals(house, context, {
+    const opened = await withApprovals(bench, context, {
       signers: (ada, people) => {
         robin = people.person('robin');
         return `${ada.line()}${robin.line()}`;
@@ -170,7 +170,7 @@ describe.concurrent('what was asked when a run began', () => {
 
   test('cannot be nobody by mistake: without a readable file no run begins', async (context) => {
     const { expect } = context;
-    const { rotate, entries, folder } = await withApprovals(house, context);
+    const { rotate, entries, folder } = await withApprovals(bench, context);
     rmSync(join(folder, 'approvers'));
     const refused = await rotate();
     expect(refused.code, refused.stderr).toBe(2);
@@ -182,7 +182,7 @@ describe.concurrent('what was asked when a run began', () => {
 
   test('stands beside a single call, too: who made it, on which machine, under which config', async (context) => {
     const { expect } = context;
-    const { run, entries, folder } = await withApprovals(house, context);
+    const { run, entries, folder } = await withApprovals(bench, context);
     const glass = await run('instance', 'restart', '--instance', 'orders', '--yes', '--break-glass', 'alone');
     expect(glass.code, glass.stderr).toBe(0);
     const begun = (await entries()).findLast(({ type }) => type === 'call.begun');
@@ -195,7 +195,7 @@ describe.concurrent('what was asked when a run began', () => {
   });
 });
 
-/** Who asks in these houses, as the record has it. */
+/** Who asks in these benches, as the record has it. */
 function whoAsks(folder: string) {
   const { username: login, uid } = userInfo();
   return { name: 'Robin', login, uid, host: hostname(), config: sha256(join(folder, 'lifeboat.yaml')) };

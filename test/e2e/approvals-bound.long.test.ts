@@ -4,14 +4,14 @@ import { describe, test } from 'vitest';
 import type { Json } from '../../src/store/journal.ts';
 import { PROJECTIONS } from '../../src/store/projections/all.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { type ApprovalHouse, withApprovals } from './approval-house.ts';
-import { ANSWERED, signerOf } from './house.ts';
-import { changes, typesOf, useHouses } from './scene.ts';
+import { type ApprovalBench, withApprovals } from './approval-bench.ts';
+import { changes, typesOf, useBenches } from './scene.ts';
+import { ANSWERED, signerOf } from './test-bench.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
 /** Writes into the journal as somebody may who has the database and the installation's key. */
-async function forge({ home }: ApprovalHouse, run: string, body: Fields): Promise<void> {
+async function forge({ home }: ApprovalBench, run: string, body: Fields): Promise<void> {
   const journal = await openSqliteStore({
     home,
     by: 'Robin',
@@ -27,13 +27,13 @@ async function forge({ home }: ApprovalHouse, run: string, body: Fields): Promis
   }
 }
 
-async function askedIn({ entries }: ApprovalHouse, run: string): Promise<Fields> {
+async function askedIn({ entries }: ApprovalBench, run: string): Promise<Fields> {
   const all = (await entries()).filter(({ stream }) => stream === `run/${run}`);
   return all.findLast(({ type }) => type === 'approval.asked')?.body as unknown as Fields;
 }
 
 /** Changes the config as an editor does. */
-function edit({ folder }: ApprovalHouse, change: (yaml: string) => string): void {
+function edit({ folder }: ApprovalBench, change: (yaml: string) => string): void {
   const config = join(folder, 'lifeboat.yaml');
   writeFileSync(config, change(readFileSync(config, 'utf8')));
 }
@@ -41,11 +41,11 @@ function edit({ folder }: ApprovalHouse, change: (yaml: string) => string): void
 const without = (yaml: string) => yaml.replace(/^approvals:.*\n/m, '');
 
 describe.concurrent('what a second person has signed', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('for one run opens no other one, also when its text stands in the record of that one', async (context) => {
     const { expect } = context;
-    const opened = await withApprovals(house, context);
+    const opened = await withApprovals(bench, context);
     const { server, run, approve, ada, request, home, entries } = opened;
     const restore = (backup: number | undefined) =>
       run('run', 'restore-backup', '--instance', 'orders', '--backup', `${backup}`, ...ANSWERED);
@@ -109,7 +109,7 @@ describe.concurrent('what a second person has signed', () => {
     ],
   ] as const)('stays needed in a run that has asked for it, when %s', async ([name, change], context) => {
     const { expect } = context;
-    const opened = await withApprovals(house, context);
+    const opened = await withApprovals(bench, context);
     const { server, rotate, run, approve, ada, folder, entries } = opened;
     expect((await rotate()).code).toBe(3);
     const config = readFileSync(join(folder, 'lifeboat.yaml'), 'utf8');
@@ -137,7 +137,7 @@ describe.concurrent('what a second person has signed', () => {
 
   test('is done without only loudly, also when the config asks for none any more', async (context) => {
     const { expect } = context;
-    const opened = await withApprovals(house, context);
+    const opened = await withApprovals(bench, context);
     const { server, rotate, run, entries } = opened;
     expect((await rotate()).code).toBe(3);
     edit(opened, without);
@@ -152,7 +152,7 @@ describe.concurrent('what a second person has signed', () => {
 
   test('is signed only from a file that is what its name says', async (context) => {
     const { expect } = context;
-    const { rotate, run, request, ada } = await withApprovals(house, context);
+    const { rotate, run, request, ada } = await withApprovals(bench, context);
     expect((await rotate()).code).toBe(3);
     const { file, text } = await request();
     const other = join(dirname(file), '0123456789abcdef.txt');

@@ -1,19 +1,19 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { withApprovals } from './approval-house.ts';
-import { ANSWERED } from './house.ts';
-import { changes, typesOf, useHouses } from './scene.ts';
+import { withApprovals } from './approval-bench.ts';
+import { changes, typesOf, useBenches } from './scene.ts';
+import { ANSWERED } from './test-bench.ts';
 
 const approvalsIn = (types: readonly string[]) => types.filter((type) => type.startsWith('approval.'));
 
 describe.concurrent('approvals that do not count, and what becomes of the run', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('an approval of somebody unknown, of other words, or for other things does not count', async (context) => {
     const { expect } = context;
     const { server, rotate, run, request, approve, ada, people, entries } = await withApprovals(
-      house,
+      bench,
       context,
     );
     expect((await rotate()).code).toBe(3);
@@ -43,7 +43,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
 
   test('whoever asks cannot approve it, under whatever spelling, nor with the key of this machine', async (context) => {
     const { expect } = context;
-    const { server, rotate, run, request, approve, people, folder } = await withApprovals(house, context, {
+    const { server, rotate, run, request, approve, people, folder } = await withApprovals(bench, context, {
       signers: (ada) => ada.line(),
     });
     const self = people.person('ROBIN');
@@ -72,7 +72,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
 
   test('an approval that has expired is asked for anew, and the old one stays worthless', async (context) => {
     const { expect } = context;
-    const { server, rotate, run, request, approve, ada } = await withApprovals(house, context, {
+    const { server, rotate, run, request, approve, ada } = await withApprovals(bench, context, {
       more: ', expires: 300ms',
     });
     expect((await rotate()).code).toBe(3);
@@ -92,7 +92,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
 
   test('an approval can be withdrawn until the name is typed', async (context) => {
     const { expect } = context;
-    const { server, rotate, run, request, approve, ada, entries } = await withApprovals(house, context);
+    const { server, rotate, run, request, approve, ada, entries } = await withApprovals(bench, context);
     expect((await rotate()).code).toBe(3);
     const old = await request();
     await approve(ada);
@@ -117,7 +117,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
 
   test('a revoked key, and a key whose time is over, approve nothing', async (context) => {
     const { expect } = context;
-    const { rotate, run, approve, ada, folder, request, server } = await withApprovals(house, context, {
+    const { rotate, run, approve, ada, folder, request, server } = await withApprovals(bench, context, {
       more: ', revoked: ./revoked',
     });
     const [approvers, revoked] = [join(folder, 'approvers'), join(folder, 'revoked')];
@@ -148,7 +148,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
 
   test('when the instance changes after the approval, the change is approved anew', async (context) => {
     const { expect } = context;
-    const { server, rotate, run, request, approve, ada, entries } = await withApprovals(house, context);
+    const { server, rotate, run, request, approve, ada, entries } = await withApprovals(bench, context);
     expect((await rotate()).code).toBe(3);
     const first = await request();
     await approve(ada);
@@ -173,7 +173,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
 
   test('a request that was lost is written again from the journal', async (context) => {
     const { expect } = context;
-    const { rotate, run, request, home, approve, ada } = await withApprovals(house, context);
+    const { rotate, run, request, home, approve, ada } = await withApprovals(bench, context);
     expect((await rotate()).code).toBe(3);
     const before = await request();
     rmSync(join(home, 'approvals'), { recursive: true });

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
-import { withApprovals } from './approval-house.ts';
-import { openHouse, ROTATE } from './house.ts';
+import { withApprovals } from './approval-bench.ts';
 import { builtProduct } from './product.ts';
 import { changes, typesOf } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from './terminal.ts';
+import { openBench, ROTATE } from './test-bench.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real terminal', () => {
   const product = builtProduct({ cheapVault: true });
@@ -13,46 +13,46 @@ describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real 
   async function sitDown(context: TestContext) {
     const terminals: Terminal[] = [];
     const open = async (scope: Pick<TestContext, 'onTestFinished'>) => {
-      const house = await openHouse(product);
+      const bench = await openBench(product);
       scope.onTestFinished(async () => {
         await Promise.all(terminals.map((terminal) => terminal.close()));
-        await house.close();
+        await bench.close();
       });
-      return house;
+      return bench;
     };
-    const house = await withApprovals(open, context);
+    const bench = await withApprovals(open, context);
     const at = (...args: string[]) => {
-      const terminal = openTerminal(product, house, args);
+      const terminal = openTerminal(product, bench, args);
       terminals.push(terminal);
       return personAt(terminal, context.expect);
     };
-    return { house, at };
+    return { bench, at };
   }
 
   test('the name is refused until an approval lands on disk, which shows without a key', async (context) => {
     const { expect } = context;
-    const { house, at } = await sitDown(context);
+    const { bench, at } = await sitDown(context);
     const screen = at(...ROTATE);
     await screen.answerToTheChange();
     await screen.shows('a second person has to approve it until');
     await screen.shows(/sign: ssh-keygen -Y sign -n lifeboat-approval/);
     await screen.confirm();
     await screen.shows('! a second person has to approve it');
-    expect(changes(house.server)).toMatchObject({ patches: 0 });
+    expect(changes(bench.server)).toMatchObject({ patches: 0 });
 
     // Another process takes the signature in while this one shows the run.
-    const { run, text } = await house.request();
-    const brought = join(house.folder, 'brought.sig');
-    writeFileSync(brought, house.ada.sign(text));
-    const accepted = await house.run('approvals', 'accept', run, brought);
+    const { run, text } = await bench.request();
+    const brought = join(bench.folder, 'brought.sig');
+    writeFileSync(brought, bench.ada.sign(text));
+    const accepted = await bench.run('approvals', 'accept', run, brought);
     expect(accepted.code, accepted.stderr).toBe(0);
     await screen.shows('approved by ada@example.com');
     // What was typed meanwhile still stands in the field.
     await screen.shows('❯ orders');
     screen.type(KEYS.enter);
     await screen.shows('✓ the key is rotated and proven');
-    expect(changes(house.server)).toMatchObject({ patches: 1, posts: 1 });
-    expect(typesOf(await house.entries(), 'run').filter((type) => type.startsWith('approval.'))).toEqual([
+    expect(changes(bench.server)).toMatchObject({ patches: 1, posts: 1 });
+    expect(typesOf(await bench.entries(), 'run').filter((type) => type.startsWith('approval.'))).toEqual([
       'approval.asked',
       'approval.given',
     ]);
@@ -60,7 +60,7 @@ describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real 
 
   test('breaking the glass takes a reason and then the name; Enter alone breaks nothing', async (context) => {
     const { expect } = context;
-    const { house, at } = await sitDown(context);
+    const { bench, at } = await sitDown(context);
     const screen = at(...ROTATE);
     await screen.answerToTheChange();
     screen.type(KEYS.down);
@@ -74,20 +74,20 @@ describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real 
     await screen.shows('Ada is asleep');
     screen.type(KEYS.enter);
     await screen.shows('BREAK-GLASS, without a second person: Ada is asleep');
-    expect(changes(house.server)).toMatchObject({ patches: 0 });
+    expect(changes(bench.server)).toMatchObject({ patches: 0 });
     screen.type(KEYS.enter);
     await screen.shows('nothing was typed, so nothing happens');
     await screen.confirm();
     await screen.shows(
       /! the key is rotated and proven\s+BREAK-GLASS, without a second person: Ada is asleep/,
     );
-    const bypassed = (await house.entries()).find(({ type }) => type === 'approval.bypassed');
+    const bypassed = (await bench.entries()).find(({ type }) => type === 'approval.bypassed');
     expect(bypassed?.body).toMatchObject({ reason: 'Ada is asleep' });
   });
 
   test('in lines, as for a screen reader, it is the same: refused, approved, confirmed', async (context) => {
     const { expect } = context;
-    const { house, at } = await sitDown(context);
+    const { bench, at } = await sitDown(context);
     const screen = at(...ROTATE, '--plain');
     await screen.asks('prove the newest first?');
     screen.type('1\r');
@@ -96,11 +96,11 @@ describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real 
     await screen.asks('type orders and Enter to confirm');
     screen.type('orders\r');
     await screen.shows('refused: a second person has to approve it');
-    await house.approve(house.ada);
+    await bench.approve(bench.ada);
     await screen.shows('approved by ada@example.com');
     await screen.asks('>');
     screen.type('orders\r');
     await screen.shows('the key is rotated and proven');
-    expect(changes(house.server)).toMatchObject({ patches: 1 });
+    expect(changes(bench.server)).toMatchObject({ patches: 1 });
   });
 });

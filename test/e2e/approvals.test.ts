@@ -3,18 +3,18 @@ import { statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
 import { NAMESPACE } from '../../src/approvals/ssh-signature.ts';
-import { withApprovals } from './approval-house.ts';
-import { ANSWERED } from './house.ts';
-import { changes, typesOf, useHouses } from './scene.ts';
+import { withApprovals } from './approval-bench.ts';
+import { changes, typesOf, useBenches } from './scene.ts';
+import { ANSWERED } from './test-bench.ts';
 
 const approvalsIn = (types: readonly string[]) => types.filter((type) => type.startsWith('approval.'));
 
 describe.concurrent('a change that a second person has to approve', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('waits with exit 3, names file and command, and goes on once somebody has signed', async (context) => {
     const { expect } = context;
-    const { server, rotate, run, entries, request, ada } = await withApprovals(house, context);
+    const { server, rotate, run, entries, request, ada } = await withApprovals(bench, context);
     const first = await rotate();
     expect(first.code, first.stderr).toBe(3);
     expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
@@ -62,7 +62,7 @@ describe.concurrent('a change that a second person has to approve', () => {
 
   test('the glass can be broken: with a reason, loudly, and on record', async (context) => {
     const { expect } = context;
-    const { server, rotate, run, entries } = await withApprovals(house, context);
+    const { server, rotate, run, entries } = await withApprovals(bench, context);
     const end = await rotate('--break-glass', 'Ada is asleep');
     expect(end.code, end.stderr).toBe(0);
     expect(end.stderr).toMatch(
@@ -76,7 +76,7 @@ describe.concurrent('a change that a second person has to approve', () => {
 
   test('without approvals in the config nothing is asked, and nothing is written', async (context) => {
     const { expect } = context;
-    const { rotate, entries } = await house(context);
+    const { rotate, entries } = await bench(context);
     expect((await rotate()).code).toBe(0);
     expect(approvalsIn(typesOf(await entries(), 'run'))).toEqual([]);
   });

@@ -12,18 +12,18 @@ import {
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { canTrace, signallingAt } from '../crash/strace.ts';
-import { CANARIES, type House } from './house.ts';
-import { useHouses } from './scene.ts';
+import { useBenches } from './scene.ts';
+import { CANARIES, type TestBench } from './test-bench.ts';
 
 /** A rotation, its bundle, and the folder that a stranger has unpacked it into. */
-async function bundled({ folder, rotate, run, entries }: House) {
+async function bundled({ folder, rotate, run, entries }: TestBench) {
   const { code, stdout, stderr } = await rotate();
   if (code !== 0) throw new Error(stderr);
   const tar = join(folder, 'bundle.tar');
   const [, anchor = ''] = /anchor for the ticket: (\S+)/u.exec(stdout) ?? [];
   const runId =
     (await entries()).find(({ type }) => type === 'run.started')?.stream.replace('run/', '') ?? '';
-  const key = join(folder, 'house.pub');
+  const key = join(folder, 'bench.pub');
   writeFileSync(key, (await run('audit', 'key')).stdout);
   const made = await run('audit', 'export', runId, '--out', tar);
   if (made.code !== 0) throw new Error(made.stderr);
@@ -34,11 +34,11 @@ async function bundled({ folder, rotate, run, entries }: House) {
 }
 
 describe.concurrent('an evidence bundle', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('is verified on another machine by the tools of the system alone', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const { tar, elsewhere, anchor, key } = await bundled(opened);
     expect(readdirSync(elsewhere).sort()).toEqual([
       'README.txt',
@@ -107,7 +107,7 @@ describe.concurrent('an evidence bundle', () => {
 
   test('holds every request of the run, and of no secret more than its fingerprint', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const { tar, elsewhere } = await bundled(opened);
     const lines = readFileSync(join(elsewhere, 'transcript.jsonl'), 'utf8').trimEnd().split('\n');
     const calls = lines.map((line) => JSON.parse(line) as Record<string, never>);
@@ -131,9 +131,9 @@ describe.concurrent('an evidence bundle', () => {
 
   test('is not made with the key of another key store: it would vouch for a log that it does not know', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const { tar, runId } = await bundled(opened);
-    const other = await house(context);
+    const other = await bench(context);
     expect((await other.rotate()).code).toBe(0);
     cpSync(join(other.home, 'vault.age'), join(opened.home, 'vault.age'));
     const made = await opened.run('audit', 'export', runId, '--out', `${tar}.2`);
@@ -144,7 +144,7 @@ describe.concurrent('an evidence bundle', () => {
 
   test('of a home whose key store is gone is signed with a key of its own, says so, and is verified with both', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const { tar, elsewhere, runId, key } = await bundled(opened);
     rmSync(join(opened.home, 'vault.age'));
     const made = await opened.run('audit', 'export', runId, '--out', `${tar}.2`);
@@ -164,7 +164,7 @@ describe.concurrent('an evidence bundle', () => {
 
   test('a verifier that is given nothing to verify with, or nothing to verify, accuses nobody', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const { tar, elsewhere, key } = await bundled(opened);
     const verifier = join(elsewhere, 'verify.mjs');
     const said = (...args: string[]) => {
@@ -185,7 +185,7 @@ describe.concurrent('an evidence bundle', () => {
 
   test('is not written over a file, nor into a terminal; the journal alone stays lines', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const { tar, runId, key } = await bundled(opened);
     const again = await opened.run('audit', 'export', runId, '--out', tar);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('evidence is not overwritten')]);
@@ -201,7 +201,7 @@ describe.concurrent('an evidence bundle', () => {
 
   test('tells an anchor that was copied badly from one that the record does not keep', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const { anchor, runId } = await bundled(opened);
     expect((await opened.run('audit', 'anchor', runId)).stdout.trim()).toBe(anchor);
     const typo = await opened.run(
@@ -219,7 +219,7 @@ describe.concurrent('an evidence bundle', () => {
     'is never half there: a process that is killed in its %s leaves room for the next one',
     async (call, context) => {
       const { expect } = context;
-      const opened = await house(context);
+      const opened = await bench(context);
       expect((await opened.rotate()).code).toBe(0);
       const [run = ''] = (await opened.entries()).flatMap(({ stream }) =>
         stream.startsWith('run/') ? [stream.slice('run/'.length)] : [],
@@ -237,7 +237,7 @@ describe.concurrent('an evidence bundle', () => {
 
   test('is made of a run whose transcript could not be written, and the run was not stopped by that', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     writeFileSync(join(opened.home, 'transcripts'), 'a file where a folder should be');
     const { code, stderr } = await opened.rotate();
     expect([code, stderr]).toEqual([

@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { originIn } from './rolled-back.ts';
-import { useHouses } from './scene.ts';
+import { useBenches } from './scene.ts';
 
 const CREATE = ['backups', 'create', '--instance', 'orders', '--yes'] as const;
 
@@ -20,11 +20,11 @@ const checksIn = (stdout: string) =>
     .filter(({ what }) => what.startsWith('checkpoints'));
 
 describe.concurrent('checkpoints', () => {
-  const houses = useHouses();
+  const benches = useBenches();
 
   test('go to every place of the config; one that is down is named and stops nothing', async (context) => {
     const { expect } = context;
-    const { folder, home, run } = await houses(context);
+    const { folder, home, run } = await benches(context);
     writeFileSync(join(folder, 'file'), '');
     const places = [
       './share',

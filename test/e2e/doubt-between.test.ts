@@ -1,14 +1,14 @@
 import { describe, test } from 'vitest';
 import { hasPast } from './flows.ts';
 import type { Trouble } from './foreign/call.ts';
-import type { House } from './house.ts';
-import { changes, typesOf, useHouses } from './scene.ts';
+import { changes, typesOf, useBenches } from './scene.ts';
+import type { TestBench } from './test-bench.ts';
 
 const NEVER_ARRIVED: Trouble = { work: false, answer: 'lost' };
 const LOST: Trouble = { answer: 'lost' };
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;
-const HOUR = { settle: '1h' } as const;
+const HOUR = { inFlight: '1h' } as const;
 
 /** Trouble for the requests of a restore. */
 function atRestore(trouble: Trouble) {
@@ -16,20 +16,20 @@ function atRestore(trouble: Trouble) {
     method === 'POST' && path.endsWith('/restore') ? trouble : undefined;
 }
 
-function restoresSent({ server }: House): number {
+function restoresSent({ server }: TestBench): number {
   return server.calls.filter(({ method, path }) => method === 'POST' && path.endsWith('/restore')).length;
 }
 
-async function newest(house: House): Promise<string> {
-  const { stdout } = await house.run('backups', 'list', ...ORDERS, '--json');
+async function newest(bench: TestBench): Promise<string> {
+  const { stdout } = await bench.run('backups', 'list', ...ORDERS, '--json');
   return String(JSON.parse(stdout)[0].id);
 }
 
 /** Starts a command and kills it when the journal holds that the answer to its restore was lost. */
-async function killedInDoubt(house: House, ...args: string[]): Promise<void> {
-  const running = house.start(...args);
+async function killedInDoubt(bench: TestBench, ...args: string[]): Promise<void> {
+  const running = bench.start(...args);
   const isLost = async () =>
-    (await house.entries().catch(() => [])).some(
+    (await bench.entries().catch(() => [])).some(
       ({ type, body }) => type === 'intent.outcome' && (body as { verb?: string }).verb === 'restoreBackup',
     );
   while (!(await isLost())) await new Promise((resolve) => setTimeout(resolve, 100));
@@ -38,11 +38,11 @@ async function killedInDoubt(house: House, ...args: string[]): Promise<void> {
 }
 
 describe.concurrent('a restore in doubt', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('of a raw command keeps every run from beginning, until somebody says what it became', async (context) => {
     const { expect } = context;
-    const home = await house(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
+    const home = await bench(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
     const id = await newest(home);
     await killedInDoubt(home, 'backups', 'restore', id, ...SURE);
     const refused = await home.run('run', 'restore-backup', ...SURE, '--yes', '--backup', id);
@@ -50,26 +50,34 @@ describe.concurrent('a restore in doubt', () => {
     expect(refused.stderr).toContain(`the restore of backup ${id} on orders, sent `);
     expect(refused.stderr).toContain('hint: what was sent and when: lifeboat calls list --instance orders');
     expect(typesOf(await home.entries(), 'run')).toEqual([]);
-    const unlisted = await home.run('calls', 'settle', ...ORDERS, '--became', '99999', '--reason', 'I think');
-    expect(unlisted.code, unlisted.stderr).toBe(2);
-    expect(unlisted.stderr).toContain('the service lists no restore 99999; nothing was settled');
-    const settled = await home.run(
+    const unlisted = await home.run(
       'calls',
-      'settle',
+      'resolve',
+      ...ORDERS,
+      '--became',
+      '99999',
+      '--reason',
+      'I think',
+    );
+    expect(unlisted.code, unlisted.stderr).toBe(2);
+    expect(unlisted.stderr).toContain('the service lists no restore 99999; nothing was done');
+    const closed = await home.run(
+      'calls',
+      'resolve',
       ...ORDERS,
       '--became',
       'nothing',
       '--reason',
       'I looked',
     );
-    expect(settled.code, settled.stderr).toBe(0);
+    expect(closed.code, closed.stderr).toBe(0);
     const begun = await home.run('run', 'restore-backup', ...ORDERS, '--yes', '--backup', id);
     expect(begun.code, begun.stderr).toBe(3);
   });
 
   test('of a run refuses raw changes, and goes on to refuse when the run is given up', async (context) => {
     const { expect } = context;
-    const home = await house(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
+    const home = await bench(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
     const id = await newest(home);
     await killedInDoubt(home, 'run', 'restore-backup', ...SURE, '--yes', '--backup', id);
     const raw = await home.run('backups', 'restore', id, ...SURE);
@@ -89,9 +97,9 @@ describe.concurrent('a restore in doubt', () => {
     expect(audit.code, audit.stdout).toBe(open.length === 0 ? 0 : 3);
   });
 
-  test('that a raw command finds in the list is told to be adopted, and how sure that is', async (context) => {
+  test('that a raw command finds in the list is reported to be adopted, and how sure that is', async (context) => {
     const { expect } = context;
-    const home = await house(context, { trouble: atRestore(LOST) });
+    const home = await bench(context, { trouble: atRestore(LOST) });
     const id = await newest(home);
     const restored = await home.run('backups', 'restore', id, ...SURE);
     expect(restored.code, restored.stderr).toBe(0);
@@ -103,12 +111,12 @@ describe.concurrent('a restore in doubt', () => {
 });
 
 describe.concurrent('a point in time', () => {
-  const house = useHouses();
+  const bench = useBenches();
   const archiving = { instances: [{ name: 'orders', archiving: true, backups: 1 }] };
 
   test('with an offset goes to the service in UTC, and stays in the words as it was typed', async (context) => {
     const { expect } = context;
-    const home = await house(context, archiving);
+    const home = await bench(context, archiving);
     await hasPast(home);
     const then = new Date(Date.now() - 3_000);
     const there = new Date(then.getTime() + 3_600_000).toISOString().replace('Z', '+01:00');
@@ -120,7 +128,7 @@ describe.concurrent('a point in time', () => {
 
   test('is taken by the single command in every form that a run takes, and the hint gives them as they are typed', async (context) => {
     const { expect } = context;
-    const home = await house(context, archiving);
+    const home = await bench(context, archiving);
     await hasPast(home);
     const { code, stderr } = await home.run('pitr', 'restore', '--to', '3 seconds ago', ...SURE);
     expect(code, stderr).toBe(0);

@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import type { Trouble } from './foreign/call.ts';
-import { ANSWERED, CANARIES } from './house.ts';
-import { changes, outputOf, statesOf, typesOf, useHouses } from './scene.ts';
+import { changes, outputOf, statesOf, typesOf, useBenches } from './scene.ts';
+import { ANSWERED, CANARIES } from './test-bench.ts';
 
 const LOST: Trouble = { answer: 'lost' };
 const NEVER_ARRIVED: Trouble = { work: false, answer: 'lost' };
@@ -17,11 +17,11 @@ function firstOf(method: 'PATCH' | 'POST', trouble: Trouble) {
 }
 
 describe.concurrent('a lost answer to the change of the key', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('KEY UNCERTAIN: both keys are kept and the next backup proves the new one', async (context) => {
     const { expect } = context;
-    const { server, rotate, entries, vault } = await house(context, { trouble: firstOf('PATCH', LOST) });
+    const { server, rotate, entries, vault } = await bench(context, { trouble: firstOf('PATCH', LOST) });
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(0);
     const journal = await entries();
@@ -40,7 +40,7 @@ describe.concurrent('a lost answer to the change of the key', () => {
   test('a change that never took is found out by the backup, and nothing is sent again without a person', async (context) => {
     const { expect } = context;
     const answer = { status: 502, body: { error: 'badGateway', description: 'upstream' } };
-    const { server, rotate, run, entries, vault } = await house(context, {
+    const { server, rotate, run, entries, vault } = await bench(context, {
       trouble: firstOf('PATCH', { work: false, answer }),
     });
     const { code, stderr } = await rotate();
@@ -63,7 +63,7 @@ describe.concurrent('a lost answer to the change of the key', () => {
 });
 
 describe.concurrent('a lost answer to the request for a backup', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for([
     { what: 'the connection broke', trouble: LOST },
@@ -80,9 +80,9 @@ describe.concurrent('a lost answer to the request for a backup', () => {
     'the backup that it made is adopted, and there is no second request: $what',
     async ({ trouble }, context) => {
       const { expect } = context;
-      const { server, rotate, entries } = await house(context, {
+      const { server, rotate, entries } = await bench(context, {
         trouble: firstOf('POST', trouble),
-        settle: '3s',
+        inFlight: '3s',
       });
       const { code, stderr } = await rotate();
       expect(code, stderr).toBe(0);
@@ -91,9 +91,9 @@ describe.concurrent('a lost answer to the request for a backup', () => {
     },
   );
 
-  test('a request that never arrived is sent once more, after the settle time and as a new intent', async (context) => {
+  test('a request that never arrived is sent once more, after the in-flight window and as a new intent', async (context) => {
     const { expect } = context;
-    const { server, rotate, entries } = await house(context, { trouble: firstOf('POST', NEVER_ARRIVED) });
+    const { server, rotate, entries } = await bench(context, { trouble: firstOf('POST', NEVER_ARRIVED) });
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(0);
     expect(changes(server)).toMatchObject({ posts: 2, postsDone: 1 });
@@ -117,7 +117,7 @@ describe.concurrent('a lost answer to the request for a backup', () => {
   test('two backups that could be ours are a question, and nothing is sent until it is answered', async (context) => {
     const { expect } = context;
     let isFirst = true;
-    const { server, rotate, run, entries } = await house(context, {
+    const { server, rotate, run, entries } = await bench(context, {
       trouble: async ({ method }) => {
         if (method !== 'POST' || !isFirst) return undefined;
         isFirst = false;
@@ -139,7 +139,7 @@ describe.concurrent('a lost answer to the request for a backup', () => {
     let isLost = false;
     // Torn answers and pages of a proxy are looked at again for two minutes before a person is asked.
     const refusal: Trouble = { answer: { status: 403, body: '{"message":"not for you"}' } };
-    const { server, rotate, run } = await house(context, {
+    const { server, rotate, run } = await bench(context, {
       trouble: ({ method, path }) => {
         if (method === 'POST') {
           isLost = true;
@@ -158,14 +158,14 @@ describe.concurrent('a lost answer to the request for a backup', () => {
 });
 
 describe.concurrent('an answer that is not true', () => {
-  const house = useHouses();
+  const bench = useBenches();
   const TURNED_AWAY: Trouble = {
     answer: { status: 429, body: '<html>429 Too Many Requests</html>', html: true },
   };
 
   test('a run that is turned away after the backup was made sends no second request', async (context) => {
     const { expect } = context;
-    const { server, rotate, entries } = await house(context, { trouble: firstOf('POST', TURNED_AWAY) });
+    const { server, rotate, entries } = await bench(context, { trouble: firstOf('POST', TURNED_AWAY) });
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(0);
     expect(changes(server)).toMatchObject({ posts: 1, postsDone: 1 });
@@ -182,7 +182,7 @@ describe.concurrent('an answer that is not true', () => {
       const isRestore = ({ path }: { readonly path: string }) => path.endsWith('/restore');
       const trouble = (call: { readonly method: string; readonly path: string }) =>
         isRestore(call) ? TURNED_AWAY : undefined;
-      const { server, run } = await house(context, { trouble });
+      const { server, run } = await bench(context, { trouble });
       const [backup] = server.backups;
       const { code, stderr } = await run(...words, String(backup?.id), '--yes', '--confirm', 'orders');
       expect([0, 3], stderr).toContain(code);
@@ -195,7 +195,7 @@ describe.concurrent('an answer that is not true', () => {
     'a backup of before that is named for the new one proves nothing: %o',
     async ({ work }, context) => {
       const { expect } = context;
-      const { server, rotate, entries } = await house(context, {
+      const { server, rotate, entries } = await bench(context, {
         trouble: ({ method }) => {
           if (method !== 'POST') return undefined;
           const old = server.backups.find(({ status }) => status === 'done');

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
 import type { Call, Trouble } from './foreign/call.ts';
-import { type House, type HouseOptions, ROTATE } from './house.ts';
 import type { Ended } from './product.ts';
-import { changes, useHouses } from './scene.ts';
+import { changes, useBenches } from './scene.ts';
+import { type BenchOptions, ROTATE, type TestBench } from './test-bench.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;
@@ -17,8 +17,8 @@ type Situations<C extends Code> = keyof (typeof EXIT_CODES)[C]['when'];
 
 /** Brings about what the table calls so. */
 interface Situation {
-  readonly options?: HouseOptions;
-  readonly come: (house: House) => Promise<Ended>;
+  readonly options?: BenchOptions;
+  readonly come: (bench: TestBench) => Promise<Ended>;
 }
 
 /** Every row of the table, on the built product. A row without a situation here does not compile. */
@@ -29,10 +29,19 @@ const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situa
   },
   failed: {
     unproven: {
-      come: async (house) => {
-        await restored(house);
-        const owed = JSON.parse((await house.run('owe', '--json')).stdout.split('\n')[0] ?? '');
-        return house.run('owe', 'skip', owed.id, '--reason', 'it is not used any more', '--yes');
+      come: async (bench) => {
+        await restored(bench);
+        const openFollowUps = JSON.parse(
+          (await bench.run('followups', '--json')).stdout.split('\n')[0] ?? '',
+        );
+        return bench.run(
+          'followups',
+          'skip',
+          openFollowUps.id,
+          '--reason',
+          'it is not used any more',
+          '--yes',
+        );
       },
     },
     refused: {
@@ -57,7 +66,7 @@ const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situa
       options: { trouble: always('PATCH', { work: false, answer: { status: 403, body: {} } }) },
       come: ({ rotate }) => rotate(),
     },
-    owed: { come: restored },
+    openFollowUps: { come: restored },
     unpinned: {
       come: async ({ env, rotate, run }) => {
         await rotate();
@@ -76,10 +85,10 @@ const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situa
     },
     held: {
       options: { trouble: always('PATCH', { answerAfterMs: 60_000 }) },
-      come: async (house) => {
-        const first = house.start(...ROTATE, '--yes', '--confirm', 'orders');
-        await until(() => changes(house.server).patches === 1);
-        const second = await house.run('resume');
+      come: async (bench) => {
+        const first = bench.start(...ROTATE, '--yes', '--confirm', 'orders');
+        await until(() => changes(bench.server).patches === 1);
+        const second = await bench.run('resume');
         first.child.kill('SIGKILL');
         return second;
       },
@@ -140,31 +149,31 @@ const ROWS = Object.entries(SITUATIONS).flatMap(([code, situations]) =>
 );
 
 describe.concurrent('the exit code', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for(ROWS)('is $exit when $when', async ({ exit, situation: { options, come } }, context) => {
-    const home = await house(context, { taskMs: 50, ...options });
+    const home = await bench(context, { taskMs: 50, ...options });
     const { code, stderr } = await come(home);
     context.expect(code, stderr).toBe(exit);
   });
 
-  test('is told by the help as the table has it', async (context) => {
+  test('is reported by the help as the table has it', async (context) => {
     const { expect } = context;
-    const { stdout } = await (await house(context)).run('--help');
+    const { stdout } = await (await bench(context)).run('--help');
     for (const [name, { means }] of Object.entries(EXIT_CODES))
       expect(stdout).toContain(`${EXIT[name as Code]} ${means}`);
   });
 });
 
 /** A restore that leaves an application to be bound again by hand. */
-async function restored({ env, server, run }: House): Promise<Ended> {
+async function restored({ env, server, run }: TestBench): Promise<Ended> {
   amend(env, 'apps: [{ name: shop }]');
   const backup = `${server.backups[0]?.id}`;
   return run('run', 'restore-backup', '--backup', backup, ...SURE, '--yes');
 }
 
 /** Adds a line to what the config says of orders. */
-function amend(env: House['env'], line: string): void {
+function amend(env: TestBench['env'], line: string): void {
   const config = env['LIFEBOAT_CONFIG'] ?? '';
   const text = readFileSync(config, 'utf8');
   writeFileSync(config, text.replace('  orders:\n', `  orders:\n    ${line}\n`));

@@ -1,14 +1,14 @@
 import { describe, test } from 'vitest';
 import { type Entry, LOG_STREAM } from '../../src/store/journal.ts';
-import { ANSWERED, CANARIES, ROTATE } from './house.ts';
-import { changes, typesOf, useHouses } from './scene.ts';
+import { changes, typesOf, useBenches } from './scene.ts';
+import { ANSWERED, CANARIES, ROTATE } from './test-bench.ts';
 
 describe.concurrent('a run without a terminal', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('stops at the first question that no flag answers, and says which flag would', async (context) => {
     const { expect } = context;
-    const { server, run } = await house(context);
+    const { server, run } = await bench(context);
     const first = await run(...ROTATE);
     expect(first.code, first.stderr).toBe(3);
     expect(first.stderr).toContain('--yes takes the recommended one');
@@ -23,7 +23,7 @@ describe.concurrent('a run without a terminal', () => {
 
   test('waits for a token that is not in the key store, and goes on once it is', async (context) => {
     const { expect } = context;
-    const { run, rotate, tokenFile } = await house(context, { tokenSource: '{ keychain: true }' });
+    const { run, rotate, tokenFile } = await bench(context, { tokenSource: '{ keychain: true }' });
     const without = await rotate();
     expect(without.code, without.stderr).toBe(4);
     expect(without.stderr).toContain('lifeboat keys add orders --token');
@@ -35,7 +35,7 @@ describe.concurrent('a run without a terminal', () => {
 
   test('a wrong name changes nothing', async (context) => {
     const { expect } = context;
-    const { server, run } = await house(context);
+    const { server, run } = await bench(context);
     const { code, stderr } = await run(...ROTATE, '--yes', '--confirm', 'order');
     expect(code, stderr).toBe(3);
     expect(stderr).toContain('that is not the name');
@@ -45,7 +45,7 @@ describe.concurrent('a run without a terminal', () => {
 
   test('--json prints the journal, one entry a line as it is written, and nothing else', async (context) => {
     const { expect } = context;
-    const { rotate, entries } = await house(context);
+    const { rotate, entries } = await bench(context);
     const { code, stdout } = await rotate('--json');
     expect(code).toBe(0);
     const printed = stdout
@@ -63,7 +63,7 @@ describe.concurrent('a run without a terminal', () => {
 
   test('a second run of the same instance is refused while the first is open', async (context) => {
     const { expect } = context;
-    const { run } = await house(context);
+    const { run } = await bench(context);
     expect((await run(...ROTATE)).code).toBe(3);
     const { code, stderr } = await run(...ROTATE);
     expect(code).toBe(3);
@@ -77,7 +77,7 @@ describe.concurrent('a run without a terminal', () => {
     async (signal, context) => {
       const { expect } = context;
       const asked = Promise.withResolvers<void>();
-      const { server, start, run, entries } = await house(context, {
+      const { server, start, run, entries } = await bench(context, {
         taskMs: 1500,
         trouble: ({ path }) => {
           if (server !== undefined && changes(server).posts === 1 && /\d$/.test(path)) asked.resolve();
@@ -99,7 +99,7 @@ describe.concurrent('a run without a terminal', () => {
   test('SIGINT while an answer is under way waits for it', async (context) => {
     const { expect } = context;
     const asked = Promise.withResolvers<void>();
-    const { server, start, run, entries } = await house(context, {
+    const { server, start, run, entries } = await bench(context, {
       trouble: ({ method }) => {
         if (method !== 'POST') return undefined;
         asked.resolve();
@@ -120,7 +120,7 @@ describe.concurrent('a run without a terminal', () => {
     const { expect } = context;
     const asked = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    const { server, start, run } = await house(context, {
+    const { server, start, run } = await bench(context, {
       trouble: async ({ method }) => {
         if (method !== 'PATCH') return undefined;
         asked.resolve();
@@ -140,7 +140,7 @@ describe.concurrent('a run without a terminal', () => {
 });
 
 describe.concurrent('a command line', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for([
     [
@@ -151,10 +151,9 @@ describe.concurrent('a command line', () => {
     [['pitr', 'restore', '--instance', 'orders'], "required option '--to <time>' not specified"],
     [['run', 'rotate-key'], "required option '--instance <name>' not specified"],
     [['run'], "missing required argument 'runbook'"],
-    [['plan'], "missing required argument 'runbook'"],
-  ] as const)('%j is told what is wrong with it first', async ([args, words], context) => {
+  ] as const)('%j is reported what is wrong with it first', async ([args, words], context) => {
     const { expect } = context;
-    const { code, stderr } = await (await house(context)).run(...args);
+    const { code, stderr } = await (await bench(context)).run(...args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
     const lists = /^ {2}rotate-key .*\n(?: {2}[a-z-]+ .*\n)+$/mu.test(stderr);
     expect(lists).toBe(args.length === 1);

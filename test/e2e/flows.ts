@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { House } from './house.ts';
+import type { TestBench } from './test-bench.ts';
 
 /** A recovery with everything answered by flags. */
 export interface Flow {
@@ -10,8 +10,8 @@ export interface Flow {
   /** What the flow stands on, made before it. */
   readonly before?: readonly (readonly string[])[];
   /** Resolves when the flow can be walked. */
-  ready?(house: House): Promise<void>;
-  args(house: House): readonly string[];
+  ready?(bench: TestBench): Promise<void>;
+  args(bench: TestBench): readonly string[];
   readonly confirm: string;
 }
 
@@ -62,7 +62,7 @@ const FLOWS: readonly Flow[] = [
 ];
 
 /** What can be reached begins when the service does, and a run keeps its distance from both edges. */
-export async function hasPast({ run }: Pick<House, 'run'>): Promise<void> {
+export async function hasPast({ run }: Pick<TestBench, 'run'>): Promise<void> {
   for (;;) {
     const { stdout } = await run('pitr', 'show', '--instance', 'orders', '--json');
     const { start_time, end_time } = JSON.parse(stdout) as { start_time: string; end_time: string };
@@ -85,16 +85,16 @@ export const V0_CASES = FLOWS.flatMap((flow) =>
 );
 
 /** What stands before it goes in peace; then the flow itself. */
-export async function walk(house: House, { before = [], ready, args, confirm }: Flow, arm?: () => void) {
-  await ready?.(house);
+export async function walk(bench: TestBench, { before = [], ready, args, confirm }: Flow, arm?: () => void) {
+  await ready?.(bench);
   for (const words of before) {
-    const { code, stderr } = await house.run(...words);
+    const { code, stderr } = await bench.run(...words);
     if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
   }
   arm?.();
-  const from = house.server.calls.filter(isChange).length;
-  const end = await house.run('run', ...args(house), '--yes', '--confirm', confirm);
-  return { end, sent: () => house.server.calls.filter(isChange).slice(from) };
+  const from = bench.server.calls.filter(isChange).length;
+  const end = await bench.run('run', ...args(bench), '--yes', '--confirm', confirm);
+  return { end, sent: () => bench.server.calls.filter(isChange).slice(from) };
 }
 
 /** Whether a call is there to change something. */

@@ -2,10 +2,10 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { useHouses } from './scene.ts';
+import { useBenches } from './scene.ts';
 
 describe('a process that is killed while it makes its journal', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for([
     { moment: 'before the tables are there', make: makeWithoutTables },
@@ -13,7 +13,7 @@ describe('a process that is killed while it makes its journal', () => {
   ])(
     'leaves a home that reads as an empty one, and that the next run uses: $moment',
     async ({ make }, context) => {
-      const { home, run, rotate } = await house(context);
+      const { home, run, rotate } = await bench(context);
       make(join(home, 'lifeboat.db'));
       const runs = await run('runs');
       expect(runs.code, runs.stderr).toBe(0);

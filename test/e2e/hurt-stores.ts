@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
 import { addressOf, type Servers } from '../team/servers.ts';
-import type { House } from './house.ts';
 import { database, loseLog } from './rolled-back.ts';
+import type { TestBench } from './test-bench.ts';
 
-/** What somebody with a database tool can do to the store of a house, of either engine. */
+/** What somebody with a database tool can do to the store of a bench, of either engine. */
 export interface HurtStore {
   /** Remembers what is there: yesterday. */
   keep(): Promise<void>;
@@ -25,10 +25,10 @@ export interface HurtStore {
 }
 
 /** The journal of the home. */
-export function hurtSqlite(house: House): HurtStore {
-  const yesterday = join(house.folder, 'yesterday.db');
+export function hurtSqlite(bench: TestBench): HurtStore {
+  const yesterday = join(bench.folder, 'yesterday.db');
   const run = async (sql: string) => {
-    const db = new DatabaseSync(database(house));
+    const db = new DatabaseSync(database(bench));
     const guards = ['entries_no_delete', 'heads_no_delete'].map(
       (name) => [name, SCHEMA[name] ?? ''] as const,
     );
@@ -43,29 +43,29 @@ export function hurtSqlite(house: House): HurtStore {
       return kept;
     },
     async keep() {
-      copyFileSync(database(house), yesterday);
+      copyFileSync(database(bench), yesterday);
       const db = new DatabaseSync(yesterday);
       kept = Number(db.prepare('SELECT max(size) AS size FROM heads').get()?.['size']);
       db.close();
     },
     async putBack() {
-      loseLog(house);
-      copyFileSync(yesterday, database(house));
+      loseLog(bench);
+      copyFileSync(yesterday, database(bench));
     },
     deleteRows: (where) => run(`DELETE FROM entries WHERE ${where}`),
     deleteHeads: (above) => run(`DELETE FROM heads WHERE size > ${above}`),
     async empty() {
-      const away = join(house.folder, 'away');
+      const away = join(bench.folder, 'away');
       mkdirSync(away);
-      for (const name of readdirSync(house.home))
+      for (const name of readdirSync(bench.home))
         if (name !== 'checkpoints' && name !== 'vault.age')
-          renameSync(join(house.home, name), join(away, name));
+          renameSync(join(bench.home, name), join(away, name));
     },
     run,
   };
 }
 
-/** A database of its own on a server that lets everybody in, for LIFEBOAT_STORE of a house. */
+/** A database of its own on a server that lets everybody in, for LIFEBOAT_STORE of a bench. */
 export async function databaseOn({ primary }: Servers, name: string) {
   const query = async (sql: string, database = name): Promise<Record<string, unknown>[]> => {
     const client = new Client({ host: '127.0.0.1', port: primary.port, user: 'postgres', database });

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { type LabHouse, useLabs } from './lab-house.ts';
+import { type LabBench, useLabs } from './lab-bench.ts';
 import { statesOf } from './scene.ts';
 
 const RESTORE = ['run', 'restore-backup', '--instance', 'orders', '--backup', '1'] as const;
@@ -7,14 +7,14 @@ const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
 const RESTORES = 'orders POST /backups/:id/restore';
 
 describe('a backup restored in place', () => {
-  const house = useLabs();
+  const bench = useLabs();
 
-  test('is over when every application runs on it again and nothing is owed', async (context) => {
+  test('is over when every application runs on it again and there are no follow-ups', async (context) => {
     const { expect } = context;
-    const { lab, run, good, did, query } = await house(context);
+    const { lab, run, good, did, query } = await bench(context);
     const { code, stdout, stderr } = await run(...RESTORE, ...ANSWERED);
     expect(code, stderr).toBe(0);
-    expect(stdout).toContain('orders is restored, and nothing is owed');
+    expect(stdout).toContain('orders is restored, and there are no follow-ups');
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
     const apps = await lab.platform?.appsReach((states) => states.every(({ state }) => state === 'ok'));
     expect(apps?.map(({ name }) => name).toSorted()).toEqual(['orders-api', 'orders-report']);
@@ -23,7 +23,7 @@ describe('a backup restored in place', () => {
       .poll(async () => (await query('orders')<{ n: string }>('select count(*) n from orders'))[0]?.n)
       .not.toBe(before?.n);
     expect(await good('audit', 'verify')).toContain('intact, up to the newest checkpoint of each place: ');
-    expect(await run('owe')).toMatchObject({ code: 0, stdout: '' });
+    expect(await run('followups')).toMatchObject({ code: 0, stdout: '' });
     const report = await good('report', await runIdOf(good));
     for (const word of ['## Objectives', 'RTO', 'RPO', 'rebind', 'unbind, bind and restage orders-api'])
       expect(report).toContain(word);
@@ -31,36 +31,36 @@ describe('a backup restored in place', () => {
 
   test('without a platform waits for a person, shows what to type, and closes when all is said', async (context) => {
     const { expect } = context;
-    const { lab, run, good } = await house(context, {
+    const { lab, run, good } = await bench(context, {
       config: (yaml) => yaml.replace(/^platform: .*$/m, 'platform: none'),
     });
     const { code, stderr } = await run(...RESTORE, ...ANSWERED);
     expect(code, stderr).toBe(3);
-    const owed = await run('owe');
-    expect(owed.code).toBe(3);
-    expect(owed.stdout).toMatch(/cf unbind-service orders-api \S+/);
-    expect(owed.stdout).toMatch(/cf restage orders-api --strategy rolling/);
-    expect((await run('runs')).stdout).toMatch(/open +\d+ +what is still owed/);
-    const ids = await owedIds({ good, run });
+    const openFollowUps = await run('followups');
+    expect(openFollowUps.code).toBe(3);
+    expect(openFollowUps.stdout).toMatch(/cf unbind-service orders-api \S+/);
+    expect(openFollowUps.stdout).toMatch(/cf restage orders-api --strategy rolling/);
+    expect((await run('runs')).stdout).toMatch(/open +\d+ +the open follow-ups/);
+    const ids = await followUpIds({ good, run });
     expect(ids).toContain('rebind-orders-api');
-    const refused = await run('owe', 'settle', 'rebind-nobody', '--proof', 'seen');
+    const refused = await run('followups', 'done', 'rebind-nobody', '--proof', 'seen');
     expect(refused).toMatchObject({ code: 2 });
-    expect(refused.stderr).toContain('nothing is owed by the id rebind-nobody');
+    expect(refused.stderr).toContain('there are no follow-ups by the id rebind-nobody');
     for (const id of ids.filter((one) => one !== 'fresh-backup' && one !== 'renew-card')) {
-      const settled = await run('owe', 'settle', id, '--proof', `done by hand, ticket 7 (${id})`);
-      expect([0, 3], settled.stderr).toContain(settled.code);
+      const closed = await run('followups', 'done', id, '--proof', `done by hand, ticket 7 (${id})`);
+      expect([0, 3], closed.stderr).toContain(closed.code);
     }
-    expect((await run('owe')).stdout).toBe('');
+    expect((await run('followups')).stdout).toBe('');
     expect((await run('runs')).stdout).toContain('proven');
     expect(await good('report', await runIdOf(good))).toContain('ticket 7');
     expect(lab.platform?.appStates().find(({ name }) => name === 'orders-api')?.state).toBe('failing');
   });
 
   test.for(['/backups', '/backups/:id/restore', '/disaster-recovery/prepare'])(
-    'a lost answer to POST %s is settled by asking, and nothing is sent twice',
+    'a lost answer to POST %s is done by asking, and nothing is sent twice',
     async (path, context) => {
       const { expect } = context;
-      const { lab, run, did, entries } = await house(context);
+      const { lab, run, did, entries } = await bench(context);
       lab.fault({ method: 'POST', path, effect: { kind: 'drop', when: 'after' } });
       const { code, stderr } = await run(...RESTORE, ...ANSWERED);
       expect(code, stderr).toBe(0);
@@ -73,7 +73,7 @@ describe('a backup restored in place', () => {
 
   test('a lost request to restore is never sent again without a name typed anew', async (context) => {
     const { expect } = context;
-    const { lab, run, did, entries } = await house(context);
+    const { lab, run, did, entries } = await bench(context);
     lab.fault({ method: 'POST', path: '/backups/:id/restore', effect: { kind: 'drop', when: 'before' } });
     const { code } = await run(...RESTORE, ...ANSWERED);
     expect([3, 5]).toContain(code);
@@ -85,13 +85,13 @@ describe('a backup restored in place', () => {
   });
 });
 
-async function runIdOf(good: LabHouse['good']): Promise<string> {
+async function runIdOf(good: LabBench['good']): Promise<string> {
   const [first = '{}'] = (await good('runs', '--json')).trim().split('\n');
   return (JSON.parse(first) as { runId: string }).runId;
 }
 
-async function owedIds({ run }: Pick<LabHouse, 'run' | 'good'>): Promise<string[]> {
-  const { stdout } = await run('owe', '--json');
+async function followUpIds({ run }: Pick<LabBench, 'run' | 'good'>): Promise<string[]> {
+  const { stdout } = await run('followups', '--json');
   return stdout
     .trim()
     .split('\n')

@@ -2,9 +2,9 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { Trouble } from './foreign/call.ts';
-import { ANSWERED, CANARIES, type House, ROTATE } from './house.ts';
-import { changes, typesOf, useHouses } from './scene.ts';
+import { changes, typesOf, useBenches } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+import { ANSWERED, CANARIES, ROTATE, type TestBench } from './test-bench.ts';
 
 const NO: Trouble = {
   work: false,
@@ -27,15 +27,15 @@ function killAtPatch(others: Trouble | undefined) {
   return { trouble, murder };
 }
 
-const NEW_KEY = ['config', 'set', '--instance', 'orders', '--new-key', '--confirm', 'orders'] as const;
+const NEW_KEY = ['backup-config', 'set', '--instance', 'orders', '--new-key', '--confirm', 'orders'] as const;
 
 describe.concurrent('a key change whose process dies while the request is under way', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('is KEY UNCERTAIN when it is sent again and refused: the key that was sent may be in force', async (context) => {
     const { expect } = context;
     const { trouble, murder } = killAtPatch(NO);
-    const { start, run, entries } = await house(context, { trouble });
+    const { start, run, entries } = await bench(context, { trouble });
     const killed = start(...ROTATE, ...ANSWERED);
     murder.kill = () => killed.child.kill('SIGKILL');
     expect((await killed.ended).code).toBeNull();
@@ -55,7 +55,7 @@ describe.concurrent('a key change whose process dies while the request is under 
   test('keeps another new key from being sent until its request cannot arrive any more', async (context) => {
     const { expect } = context;
     const { trouble, murder } = killAtPatch(undefined);
-    const { start, run, server } = await house(context, { trouble, settle: '10m' });
+    const { start, run, server } = await bench(context, { trouble, inFlight: '10m' });
     const killed = start(...NEW_KEY);
     murder.kill = () => killed.child.kill('SIGKILL');
     await killed.ended;
@@ -72,11 +72,11 @@ describe.concurrent('a key change whose process dies while the request is under 
 });
 
 describe.concurrent('a key store that was there and is gone', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('is never replaced by a new one without a word, and doctor says what is missing', async (context) => {
     const { expect } = context;
-    const { home, run, entries, rotate, server } = await house(context);
+    const { home, run, entries, rotate, server } = await bench(context);
     expect((await rotate()).code).toBe(0);
     const vault = join(home, 'vault.age');
     renameSync(vault, `${vault}.away`);
@@ -101,7 +101,7 @@ describe.concurrent('a key store that was there and is gone', () => {
 
   test('is missed by doctor also where only a key of it is', async (context) => {
     const { expect } = context;
-    const { home, run, rotate } = await house(context);
+    const { home, run, rotate } = await bench(context);
     const vault = join(home, 'vault.age');
     const before = readFileSync(vault);
     expect((await rotate()).code).toBe(0);
@@ -113,11 +113,11 @@ describe.concurrent('a key store that was there and is gone', () => {
 });
 
 describe.skipIf(!hasTerminal())('a person who wants to begin without the old keys', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('types so, and is not asked again', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const { home, product, folder, run, rotate } = opened;
     expect((await rotate()).code).toBe(0);
     rmSync(join(home, 'vault.age'));
@@ -142,11 +142,11 @@ describe.skipIf(!hasTerminal())('a person who wants to begin without the old key
 });
 
 describe.concurrent('keys that are only looked at', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('are listed from a home that cannot be written', async (context) => {
     const { expect } = context;
-    const { home, run, rotate, startUnder } = await house(context);
+    const { home, run, rotate, startUnder } = await bench(context);
     expect((await rotate()).code).toBe(0);
     for (const name of ['lifeboat.db-wal', 'lifeboat.db-shm']) rmSync(join(home, name), { force: true });
     // The superuser may write wherever the mode forbids it, but not on a disk that is mounted for reading only.
@@ -163,11 +163,11 @@ describe.concurrent('keys that are only looked at', () => {
 });
 
 describe.concurrent('a stored access token', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('is still there when the one that was to replace it cannot be stored', async (context) => {
     const { expect } = context;
-    const { folder, run } = await house(context, { tokenSource: '{ keychain: true }' });
+    const { folder, run } = await bench(context, { tokenSource: '{ keychain: true }' });
     const file = join(folder, 'a-token');
     const add = () => run('keys', 'add', 'orders', '--token', '--file', file);
     writeFileSync(file, `${CANARIES.token}\n`, { mode: 0o600 });
@@ -184,10 +184,10 @@ describe.concurrent('a stored access token', () => {
 
   test('of two key stores have other names for the same key, and people can compare them all the same', async (context) => {
     const { expect } = context;
-    const [ada, bob] = await Promise.all([house(context), house(context, { firstDay: true })]);
+    const [ada, bob] = await Promise.all([bench(context), bench(context, { firstDay: true })]);
     const key = join(ada.folder, 'key');
     writeFileSync(key, CANARIES.oldKey, { mode: 0o600 });
-    const check = ({ run }: House) => run('keys', 'add', 'orders', '--check', '--file', key);
+    const check = ({ run }: TestBench) => run('keys', 'add', 'orders', '--check', '--file', key);
     const unknown = await check(bob);
     expect(unknown.code, unknown.stderr).toBe(1);
     expect(unknown.stdout).toContain('this key of orders is not held in');

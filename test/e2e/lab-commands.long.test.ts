@@ -17,7 +17,7 @@ describe.each([61, 62] as const)(
         Number((await of?.query<{ n: string }>('select count(*) n from orders'))?.[0]?.n);
 
       expect(await json('instance', 'show')).toMatchObject({ name: 'orders', state: 'provisioned' });
-      expect(await json('config', 'get')).toMatchObject({ backup_type: 'continuous_archiving' });
+      expect(await json('backup-config', 'get')).toMatchObject({ backup_type: 'continuous_archiving' });
       expect((await json('metrics')).length).toBeGreaterThan(10);
       expect(await good('metrics')).toContain('parachute opens at 80 %');
 
@@ -32,9 +32,9 @@ describe.each([61, 62] as const)(
       expect(await json('restores', 'get', `${restore.id}`)).toEqual(restore);
       expect(await json('restores', 'list')).toEqual([restore]);
 
-      await good('config', 'set', '--retention-time', '12', '--min-backup-count', '3', '--yes');
-      expect(await json('config', 'get')).toMatchObject({ retention_time: 12, min_backup_count: 3 });
-      await good('config', 'set', '--new-key', '--confirm', 'orders');
+      await good('backup-config', 'set', '--retention-time', '12', '--min-backup-count', '3', '--yes');
+      expect(await json('backup-config', 'get')).toMatchObject({ retention_time: 12, min_backup_count: 3 });
+      await good('backup-config', 'set', '--new-key', '--confirm', 'orders');
       const fresh = await json('backups', 'create', '--yes', '--wait');
       const listed = await json('backups', 'list');
       expect(listed.find(({ id }: { id: number }) => id === backup.id)).toMatchObject({

@@ -1,9 +1,9 @@
 import { describe, test } from 'vitest';
-import { withApprovals } from './approval-house.ts';
+import { withApprovals } from './approval-bench.ts';
 import { CASES, walk } from './flows.ts';
 import type { Answer, Call } from './foreign/call.ts';
-import { ANSWERED, ROTATE } from './house.ts';
-import { changes, useHouses } from './scene.ts';
+import { changes, useBenches } from './scene.ts';
+import { ANSWERED, ROTATE } from './test-bench.ts';
 
 /** An instance whose time of the last change is another one each time that it is asked for, while nothing else changes. */
 function movingTime() {
@@ -23,25 +23,25 @@ function isOverview(body: unknown): body is object {
 const CONFIRMED = CASES.filter(({ name }) => !name.endsWith('--prepare') && !name.startsWith('back-up'));
 
 describe.concurrent('where updated_at moves by itself', { timeout: 60_000 }, () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for(CONFIRMED)('$name in revision $revision is confirmed once and done', async (flow, context) => {
     const { expect } = context;
-    const opened = await house(context, { revision: flow.revision, twist: movingTime() });
+    const opened = await bench(context, { revision: flow.revision, twist: movingTime() });
     const { end } = await walk(opened, flow);
     expect(end.code, end.stderr).toBe(0);
   });
 
   test('rotate-key is confirmed once and done', async (context) => {
     const { expect } = context;
-    const { rotate } = await house(context, { twist: movingTime() });
+    const { rotate } = await bench(context, { twist: movingTime() });
     const end = await rotate();
     expect(end.code, end.stderr).toBe(0);
   });
 
   test('an approval holds until the change, and none holds for another state of the instance', async (context) => {
     const { expect } = context;
-    const opened = await withApprovals(house, context, { house: { twist: movingTime() } });
+    const opened = await withApprovals(bench, context, { bench: { twist: movingTime() } });
     const { run, server, ada, approve } = opened;
     expect((await run(...ROTATE, ...ANSWERED)).code).toBe(3);
     await approve(ada);
@@ -59,16 +59,16 @@ describe.concurrent('where updated_at moves by itself', { timeout: 60_000 }, () 
 });
 
 describe.concurrent('a key change beside a restore', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('is not begun, and names the restore', async (context) => {
     const { expect } = context;
-    const { server, rotate } = await house(context);
+    const { server, rotate } = await bench(context);
     const orders = server.instance('orders');
     const gate = Promise.withResolvers<void>();
     context.onTestFinished(() => gate.resolve());
     const [backup] = orders.backups;
-    if (backup === undefined) throw new Error('the house has a backup');
+    if (backup === undefined) throw new Error('the bench has a backup');
     const { id } = orders.restore(backup, orders.keys[0] ?? '', { until: gate.promise });
     const end = await rotate();
     expect(end.code, end.stderr).toBe(3);
@@ -78,11 +78,11 @@ describe.concurrent('a key change beside a restore', () => {
 
   test('is confirmed again when a restore came and went while the name was asked for', async (context) => {
     const { expect } = context;
-    const { server, run } = await house(context);
+    const { server, run } = await bench(context);
     const orders = server.instance('orders');
     expect((await run(...ROTATE, '--yes')).code).toBe(3);
     const [backup] = orders.backups;
-    if (backup === undefined) throw new Error('the house has a backup');
+    if (backup === undefined) throw new Error('the bench has a backup');
     const { id } = orders.restore(backup, orders.keys[0] ?? '');
     await expect.poll(() => orders.restores[0]?.status, { timeout: 20_000 }).toBe('done');
     const end = await run('resume', ...ANSWERED);

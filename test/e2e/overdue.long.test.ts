@@ -1,18 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import type { House } from './house.ts';
-import { changes, statesOf, useHouses } from './scene.ts';
+import { changes, statesOf, useBenches } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+import type { TestBench } from './test-bench.ts';
 
 const RESTART = ['run', 'change-instance', '--instance', 'orders', '--action', 'restart'] as const;
 
 describe.concurrent('a task that takes longer than it should', { timeout: 60_000 }, () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('says so once, is left after --patience with exit code 3, and the resume finds it done', async (context) => {
     const { expect } = context;
-    const opened = await house(context, { taskMs: 14_000 });
+    const opened = await bench(context, { taskMs: 14_000 });
     promise(opened, '2s');
     const { run, server, entries } = opened;
     const left = await run(...RESTART, '--yes', '--confirm', 'orders', '--patience', '1s');
@@ -34,7 +34,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
     ['a single command', ['instance', 'restart', '--instance', 'orders', '--yes', '--wait']],
   ])('without --patience, %s without a terminal is left by itself', async ([, command], context) => {
     const { expect } = context;
-    const opened = await house(context, { taskMs: 600_000 });
+    const opened = await bench(context, { taskMs: 600_000 });
     const warp = { NODE_OPTIONS: `--import ${join(import.meta.dirname, '../faults/warp.ts')}` };
     Object.assign(opened.env, warp, { FAULTS_SPEED: '400' });
     const left = await opened.run(...command);
@@ -46,7 +46,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
 
   test('a patience that is no duration begins nothing', async (context) => {
     const { expect } = context;
-    const { run, server } = await house(context);
+    const { run, server } = await bench(context);
     const { code, stderr } = await run(...RESTART, '--patience', 'soon');
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('is not a duration') });
     expect(server.calls).toEqual([]);
@@ -56,7 +56,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
     'offers on the screen to look again and to give up, while it is waited for all the same',
     async (context) => {
       const { expect } = context;
-      const opened = await house(context, { taskMs: 600_000 });
+      const opened = await bench(context, { taskMs: 600_000 });
       promise(opened, '2s');
       const terminal = openTerminal(opened.product, opened, [...RESTART]);
       context.onTestFinished(() => terminal.close());
@@ -84,8 +84,8 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
 });
 
 /** Gives the instance an objective that is used up before the waiting begins. */
-function promise({ folder }: House, rto: string): void {
+function promise({ folder }: TestBench, rto: string): void {
   const path = join(folder, 'lifeboat.yaml');
   const yaml = readFileSync(path, 'utf8');
-  writeFileSync(path, yaml.replaceAll('settle:', `objectives: { rto: ${rto} }\n    settle:`));
+  writeFileSync(path, yaml.replaceAll('close:', `objectives: { rto: ${rto} }\n    resolve:`));
 }

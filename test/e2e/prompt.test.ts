@@ -4,9 +4,9 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { openHouse } from './house.ts';
 import { builtProduct } from './product.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+import { openBench } from './test-bench.ts';
 
 const PASSPHRASE = 'canary-Wq8zLp3';
 const CTRL_T = '\u0014';
@@ -15,13 +15,13 @@ describe.skipIf(!hasTerminal())('a secret that is pasted before anybody asks for
   const product = builtProduct({ cheapVault: true });
 
   test('is not shown, and is there for the prompt', async ({ expect, onTestFinished }) => {
-    const house = await openHouse(product);
-    onTestFinished(() => house.close());
-    const passphrase = readFileSync(house.env['LIFEBOAT_PASSPHRASE_FILE'] ?? '', 'utf8');
+    const bench = await openBench(product);
+    onTestFinished(() => bench.close());
+    const passphrase = readFileSync(bench.env['LIFEBOAT_PASSPHRASE_FILE'] ?? '', 'utf8');
     // The vault opens when the test says so.
-    const pipe = join(house.folder, 'passphrase-pipe');
+    const pipe = join(bench.folder, 'passphrase-pipe');
     execFileSync('mkfifo', ['-m', '600', pipe]);
-    const env = { ...house.env, LIFEBOAT_PASSPHRASE_FILE: pipe };
+    const env = { ...bench.env, LIFEBOAT_PASSPHRASE_FILE: pipe };
     const screen = personAt(openTerminal(product, { env }, ['keys', 'add', 'orders', '--token']), expect);
     try {
       const asked = await open(pipe, 'w');

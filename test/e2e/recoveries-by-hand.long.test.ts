@@ -1,5 +1,5 @@
 import { describe, type ExpectStatic, type TestContext, test } from 'vitest';
-import { type LabHouse, useLabs } from './lab-house.ts';
+import { type LabBench, useLabs } from './lab-bench.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
 /** What a person does who sees a runbook for the first time, key by key, at a real terminal, on real databases. */
@@ -7,20 +7,20 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
   const labs = useLabs();
 
   async function sitDown(context: TestContext) {
-    const house = await labs(context);
+    const bench = await labs(context);
     const open = (...args: string[]) => {
-      const terminal = openTerminal(house.product, house, args);
+      const terminal = openTerminal(bench.product, bench, args);
       context.onTestFinished(() => terminal.close());
       return responder(personAt(terminal, context.expect), context.expect);
     };
-    return { ...house, open };
+    return { ...bench, open };
   }
 
   test('back to a moment: chosen with arrows and words, confirmed by name, rebound and closed', async (context) => {
     const { expect } = context;
-    const house = await sitDown(context);
-    await hasPast(house, expect);
-    const screen = house.open('run', 'restore-point-in-time', '--instance', 'orders');
+    const bench = await sitDown(context);
+    await hasPast(bench, expect);
+    const screen = bench.open('run', 'restore-point-in-time', '--instance', 'orders');
     await screen.asks('which moment shall the data of orders be brought back to?');
     await screen.shows(/the latest there is/u);
     // What is typed is only read, whether it makes sense, lies outside of the range or fits.
@@ -39,30 +39,30 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     screen.type(LEFT);
     const chosen = new Date(Date.parse(wanted) - 1_000).toISOString();
     await screen.shows(new RegExp(`❯.*${chosen.slice(11, 19)}`, 'u'));
-    expect(house.did()).not.toContain('orders POST /pitr/restore');
+    expect(bench.did()).not.toContain('orders POST /pitr/restore');
     screen.type(KEYS.enter);
     await screen.asks('back it up first?');
     screen.type(KEYS.enter);
-    const told = `${chosen.slice(0, 10)} ${chosen.slice(11, 19)} UTC`;
-    await screen.asks(`to bring orders back to ${told}`);
-    expect(house.did()).not.toContain('orders POST /pitr/restore');
+    const reported = `${chosen.slice(0, 10)} ${chosen.slice(11, 19)} UTC`;
+    await screen.asks(`to bring orders back to ${reported}`);
+    expect(bench.did()).not.toContain('orders POST /pitr/restore');
     await screen.name('orders');
     await screen.asks(/let the platform rebind them/u);
     expect(screen.text()).toContain('unbind, bind and restage orders-api');
     screen.type(KEYS.enter);
-    await screen.later('orders is restored, and nothing is owed');
+    await screen.later('orders is restored, and there are no follow-ups');
     await screen.close(0);
-    expect(house.did().filter((call) => call === 'orders POST /pitr/restore')).toHaveLength(1);
-    const report = await house.good('report', await onlyRun(house));
-    expect(report).toContain(`| Restored from | ${told} |`);
+    expect(bench.did().filter((call) => call === 'orders POST /pitr/restore')).toHaveLength(1);
+    const report = await bench.good('report', await onlyRun(bench));
+    expect(report).toContain(`| Restored from | ${reported} |`);
   });
 
   test('into another instance while the source is gone: only the name of the target counts', async (context) => {
     const { expect } = context;
-    const house = await sitDown(context);
-    await house.good('run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes');
-    await house.lab.disaster('orders', true);
-    const screen = house.open(
+    const bench = await sitDown(context);
+    await bench.good('run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes');
+    await bench.lab.disaster('orders', true);
+    const screen = bench.open(
       ...['run', 'disaster-recovery', '--instance', 'orders', '--target', 'orders-dr', '--perform'],
     );
     await screen.asks('what of orders is recovered?');
@@ -72,11 +72,11 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.asks('type the name of the TARGET');
     await screen.enter('orders');
     await screen.shows('that is not the name: nothing happens');
-    expect(house.did().filter((call) => call.includes('/perform'))).toEqual([]);
+    expect(bench.did().filter((call) => call.includes('/perform'))).toEqual([]);
     await screen.clear();
     await screen.name('orders-dr');
-    await screen.asks(/still owed: the run closes when each is settled/u);
-    expect(house.did().filter((call) => call.includes('/perform'))).toEqual([
+    await screen.asks(/still open: the run closes when each is done/u);
+    expect(bench.did().filter((call) => call.includes('/perform'))).toEqual([
       'orders-dr POST /disaster-recovery/perform',
     ]);
     screen.type(KEYS.escape);
@@ -85,13 +85,13 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.shows('❯ leave');
     screen.type(KEYS.enter);
     await screen.isGivenBack(130);
-    expect(screen.text()).toMatch(/still owing \d+: `lifeboat owe` lists it/u);
+    expect(screen.text()).toMatch(/follow-ups open: \d+: `lifeboat followups` lists it/u);
   });
 
-  test('what is owed: one by hand with a proof, one skipped with a reason, the rest by the platform', async (context) => {
+  test('the follow-ups: one by hand with a proof, one skipped with a reason, the rest by the platform', async (context) => {
     const { expect } = context;
-    const house = await sitDown(context);
-    const screen = house.open('run', 'restore-backup', '--instance', 'orders', '--backup', '1');
+    const bench = await sitDown(context);
+    const screen = bench.open('run', 'restore-backup', '--instance', 'orders', '--backup', '1');
     await screen.asks('back it up first?');
     screen.type(KEYS.enter);
     await screen.asks("type the instance's name");
@@ -99,14 +99,14 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.asks('let the platform rebind them');
     await screen.climbTo(/❯ orders-api/u);
     screen.type(KEYS.enter);
-    await screen.asks('how is it settled?');
+    await screen.asks('how is it done?');
     expect(screen.text()).toMatch(/^cf restage orders-api --strategy rolling$/mu);
     await screen.way('it was done by hand');
     await screen.enter('restaged by the night shift');
     await screen.asks('let the platform rebind them');
     await screen.climbTo(/❯ ops/u);
     screen.type(KEYS.enter);
-    await screen.asks('how is it settled?');
+    await screen.asks('how is it done?');
     await screen.way('skip it');
     await screen.enter('nobody uses it');
     await screen.asks('let the platform rebind them');
@@ -116,10 +116,10 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     expect(screen.text()).toMatch(/! closed without proof: orders is restored, but 1 service key/u);
     expect(screen.text()).toMatch(/not done: .*nobody uses it/u);
     await screen.close(1);
-    const report = await house.good('report', await onlyRun(house));
+    const report = await bench.good('report', await onlyRun(bench));
     expect(report).toContain('restaged by the night shift');
     expect(report).toContain('nobody uses it');
-    expect(await house.run('owe')).toMatchObject({ code: 0, stdout: '' });
+    expect(await bench.run('followups')).toMatchObject({ code: 0, stdout: '' });
   });
 });
 
@@ -127,7 +127,7 @@ const LEFT = '\u001b[D';
 const UP = '\u001b[A';
 
 /** Waits until there is a moment to go back to. */
-async function hasPast({ good }: LabHouse, expect: ExpectStatic): Promise<void> {
+async function hasPast({ good }: LabBench, expect: ExpectStatic): Promise<void> {
   const seconds = async () => {
     const range = JSON.parse(await good('pitr', 'show', '--instance', 'orders', '--json'));
     return (Date.parse(range.end_time) - Date.parse(range.start_time)) / 1000;
@@ -135,7 +135,7 @@ async function hasPast({ good }: LabHouse, expect: ExpectStatic): Promise<void> 
   await expect.poll(seconds, { timeout: 60_000, interval: 250 }).toBeGreaterThan(15);
 }
 
-async function onlyRun({ good }: LabHouse): Promise<string> {
+async function onlyRun({ good }: LabBench): Promise<string> {
   return /\b[0-9A-Z]{26}\b/u.exec(await good('runs'))?.[0] ?? '';
 }
 

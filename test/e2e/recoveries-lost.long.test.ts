@@ -1,36 +1,36 @@
 import { describe, test } from 'vitest';
 import { CASES, isChange, V0_CASES, walk } from './flows.ts';
 import type { Call, Trouble } from './foreign/call.ts';
-import { statesOf, useHouses } from './scene.ts';
+import { statesOf, useBenches } from './scene.ts';
 
 const LOST: Trouble = { answer: 'lost' };
 
 describe.concurrent('a recovery with a lost answer, against a service that a stranger wrote', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for([...CASES, ...V0_CASES])(
     '$name in revision $revision: a lost answer to any of its changes is asked about, and none is made twice',
     { timeout: 240_000 },
     async (flow, context) => {
       const { expect } = context;
-      const calm = await house(context, { revision: flow.revision });
+      const calm = await bench(context, { revision: flow.revision });
       const { sent } = await walk(calm, flow);
       const wanted = sent().map(nameOf);
       expect(wanted.length).toBeGreaterThan(0);
       for (const [index] of wanted.entries()) {
         const { trouble, arm } = losing(index);
-        const opened = await house(context, { revision: flow.revision, trouble });
+        const opened = await bench(context, { revision: flow.revision, trouble });
         const { end, sent: seen } = await walk(opened, flow, arm);
         const did = seen()
           .filter((call) => call.did)
           .map(nameOf);
         const states = statesOf(await opened.entries());
-        const told = `${wanted[index]} (${index}) of ${flow.name}: ${end.code} at ${states.at(-1)}: ${end.stderr.slice(-600)}`;
-        // An action of the instance whose answer is lost leaves no trace that could be told from somebody else's.
-        expect([flow.code, 5], told).toContain(end.code);
+        const reported = `${wanted[index]} (${index}) of ${flow.name}: ${end.code} at ${states.at(-1)}: ${end.stderr.slice(-600)}`;
+        // An action of the instance whose answer is lost leaves no trace that could be reported from somebody else's.
+        expect([flow.code, 5], reported).toContain(end.code);
         for (const call of new Set(wanted))
-          expect(count(did, call), told).toBeLessThanOrEqual(count(wanted, call) + harmless(call));
-        if (end.code === flow.code) for (const call of wanted) expect(did, told).toContain(call);
+          expect(count(did, call), reported).toBeLessThanOrEqual(count(wanted, call) + harmless(call));
+        if (end.code === flow.code) for (const call of wanted) expect(did, reported).toContain(call);
       }
     },
   );

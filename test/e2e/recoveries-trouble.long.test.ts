@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, type TestContext, test } from 'vitest';
-import { type LabHouse, useLabs } from './lab-house.ts';
+import { type LabBench, useLabs } from './lab-bench.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
 const PERFORM = [
@@ -13,11 +13,11 @@ const ANSWERED = ['--yes', '--confirm', 'orders-dr'] as const;
 const PERFORMED = 'orders-dr POST /disaster-recovery/perform';
 
 describe('a recovery in trouble', { timeout: 120_000 }, () => {
-  const house = useLabs();
+  const bench = useLabs();
 
   test('with a backup in its target is not let through by --confirm, now or when it is resumed', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const { good, run, did } = opened;
     await prepare(opened);
     await good('backups', 'create', '--instance', 'orders-dr', '--wait', '--yes');
@@ -49,7 +49,7 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
     'whose target is $change after it was looked at stops and shows the difference',
     async ({ path, method, state, says }, context) => {
       const { expect } = context;
-      const opened = await house(context);
+      const opened = await bench(context);
       const { lab, run, did } = opened;
       await prepare(opened);
       expect(await run(...PERFORM, '--yes')).toMatchObject({ code: 3 });
@@ -63,10 +63,10 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
     },
   );
 
-  test('that is killed while the service restores is owed from then on, and stays owed when it is given up', async (context) => {
+  test('that is killed while the service restores is a follow-up from then on, and stays open when it is given up', async (context) => {
     const { expect } = context;
-    const { lab, start, run, did, good } = await house(context);
-    lab.fault({ path: '/backups/:id/restore', effect: { kind: 'task', fate: 'queued' } });
+    const { lab, start, run, did, good } = await bench(context);
+    lab.fault({ path: '/backups/:id/restore', effect: { kind: 'task', outcome: 'queued' } });
     const running = start(
       ...['run', 'restore-backup', '--instance', 'orders', '--backup', '1'],
       ...['--yes', '--confirm', 'orders'],
@@ -74,11 +74,11 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
     await expect.poll(() => did(), { timeout: 60_000 }).toContain('orders POST /backups/:id/restore');
     running.child.kill('SIGKILL');
     await running.ended;
-    const owed = await run('owe');
-    expect(owed.code).toBe(3);
-    expect(owed.stdout).toContain('rebind-orders-api: unbind, bind and restage orders-api');
+    const openFollowUps = await run('followups');
+    expect(openFollowUps.code).toBe(3);
+    expect(openFollowUps.stdout).toContain('rebind-orders-api: unbind, bind and restage orders-api');
     await good('resume', '--abandon', 'the machine is given back');
-    const kept = await run('owe');
+    const kept = await run('followups');
     expect(kept.code).toBe(3);
     for (const what of ['restage orders-api', 'restage orders-report', 'service key ops', 'back up orders'])
       expect(kept.stdout).toContain(what);
@@ -87,10 +87,10 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
   });
 
   test.runIf(hasTerminal())(
-    'with maintenance updates forbidden leaves it owed to allow them again when it is given up',
+    'with maintenance updates forbidden leaves a follow-up to allow them again when it is given up',
     async (context) => {
       const { expect } = context;
-      const opened = await house(context, { revision: 61 });
+      const opened = await bench(context, { revision: 61 });
       const { lab, run, good, did } = opened;
       lab.fault({ method: 'PATCH', path: '/restart', effect: { kind: 'drop', when: 'before' } });
       const terminal = openTerminal(opened.product, opened, [
@@ -109,23 +109,23 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
       type(KEYS.enter);
       await isGivenBack(130);
       await good('resume', '--abandon', 'somebody else restarts it');
-      const owed = await run('owe', '--json');
-      expect(owed.code).toBe(3);
-      const { id, commands } = JSON.parse(owed.stdout) as { id: string; commands: string[] };
+      const openFollowUps = await run('followups', '--json');
+      expect(openFollowUps.code).toBe(3);
+      const { id, commands } = JSON.parse(openFollowUps.stdout) as { id: string; commands: string[] };
       expect(commands).toEqual(['lifeboat instance settings --instance orders --allow-updates true']);
       // The restart is still in doubt, and stops every other change until somebody has said what became of it.
       expect((await run(...(commands[0]?.split(' ').slice(1) ?? []), '--yes')).code).toBe(5);
-      await good('calls', 'settle', '--instance', 'orders', '--became', 'nothing', '--reason', 'it did not');
+      await good('calls', 'resolve', '--instance', 'orders', '--became', 'nothing', '--reason', 'it did not');
       await good(...(commands[0]?.split(' ').slice(1) ?? []), '--yes');
       expect(did().filter((one) => one === 'orders PATCH /broker/edit')).toHaveLength(2);
-      await good('owe', 'settle', id, '--proof', 'allowed by the command');
-      expect((await run('owe')).code).toBe(0);
+      await good('followups', 'done', id, '--proof', 'allowed by the command');
+      expect((await run('followups')).code).toBe(0);
     },
   );
 
   test('of an instance that is lost asks nothing of it, and its data is in the target', async (context) => {
     const { expect } = context;
-    const opened = await house(context, { platform: false });
+    const opened = await bench(context, { platform: false });
     const { lab, run, did, query } = opened;
     await prepare(opened);
     await lab.disaster('orders', true);
@@ -142,12 +142,12 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
   });
 });
 
-async function prepare({ good }: LabHouse): Promise<void> {
+async function prepare({ good }: LabBench): Promise<void> {
   await good('run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes');
 }
 
 /** As a colleague would, without the product. */
-async function call({ lab }: LabHouse, instance: string, method: string, path: string): Promise<unknown> {
+async function call({ lab }: LabBench, instance: string, method: string, path: string): Promise<unknown> {
   const guid = lab.instances.find(({ name }) => name === instance)?.guid;
   const response = await fetch(`${lab.url}/v1/instances/${guid}${path}`, {
     method,
@@ -157,14 +157,14 @@ async function call({ lab }: LabHouse, instance: string, method: string, path: s
   return response.status === 204 ? undefined : response.json().catch(() => undefined);
 }
 
-async function stateOf(house: LabHouse, instance: string): Promise<unknown> {
-  const overview = (await call(house, instance, 'GET', '')) as { readonly state?: string };
+async function stateOf(bench: LabBench, instance: string): Promise<unknown> {
+  const overview = (await call(bench, instance, 'GET', '')) as { readonly state?: string };
   return overview.state;
 }
 
 /** Puts a listener at the address that the config has for an instance. It counts who comes, and answers nobody. */
 async function listenInPlaceOf(
-  { lab, env }: LabHouse,
+  { lab, env }: LabBench,
   instance: string,
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
 ): Promise<() => number> {

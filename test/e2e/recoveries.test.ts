@@ -1,21 +1,21 @@
 import { describe, test } from 'vitest';
 import { CASES, V0_CASES, walk } from './flows.ts';
-import { useHouses } from './scene.ts';
+import { useBenches } from './scene.ts';
 
 describe.concurrent('a recovery against a service that a stranger wrote', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for([...CASES, ...V0_CASES])(
     '$name in revision $revision ends as it should, and is on record',
     async (flow, context) => {
       const { expect } = context;
-      const opened = await house(context, { revision: flow.revision });
+      const opened = await bench(context, { revision: flow.revision });
       const { end, sent } = await walk(opened, flow);
       expect(end.code, end.stderr).toBe(flow.code);
       expect(sent().every(({ did }) => did)).toBe(true);
       const audit = await opened.run('audit', 'verify');
       expect(audit.code, audit.stdout).toBe(0);
-      expect((await opened.run('owe')).code).toBe(0);
+      expect((await opened.run('followups')).code).toBe(0);
     },
   );
 });

@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, test } from 'vitest';
 import type { Call, Trouble } from './foreign/call.ts';
-import { ANSWERED, CANARIES } from './house.ts';
-import { changes, outputOf, statesOf, typesOf, useHouses } from './scene.ts';
+import { changes, outputOf, statesOf, typesOf, useBenches } from './scene.ts';
+import { ANSWERED, CANARIES } from './test-bench.ts';
 
 const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes'] as const;
 
 describe.concurrent('a service that refuses', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for([
     { when: 'at the change of the key', is: ({ method }: Call) => method === 'PATCH' },
@@ -18,7 +18,7 @@ describe.concurrent('a service that refuses', () => {
   ])('a token that expires $when pauses the run, and a new one completes it', async ({ is }, context) => {
     const { expect } = context;
     let hasExpired = false;
-    const { server, folder, rotate, run, entries } = await house(context, {
+    const { server, folder, rotate, run, entries } = await bench(context, {
       trouble: (call) => {
         if (!hasExpired && is(call)) {
           hasExpired = true;
@@ -46,7 +46,7 @@ describe.concurrent('a service that refuses', () => {
       status: 403,
       body: { error: 'forbidden', description: 'not a developer of this space' },
     };
-    const { server, rotate, run, entries } = await house(context, {
+    const { server, rotate, run, entries } = await bench(context, {
       trouble: ({ method }) => (method === 'PATCH' ? { work: false, answer } : undefined),
     });
     const { code, stderr } = await rotate();
@@ -66,7 +66,7 @@ describe.concurrent('a service that refuses', () => {
     const page: Trouble = {
       answer: { status: 200, body: '<!doctype html><title>Log in</title>', html: true },
     };
-    const { server, rotate, entries } = await house(context, { trouble: () => page });
+    const { server, rotate, entries } = await bench(context, { trouble: () => page });
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(3);
     expect(stderr).toContain('the answer is a web page, not JSON');
@@ -81,7 +81,7 @@ describe.concurrent('a service that refuses', () => {
       { work: false, answer: { status: 500, body: { error: 'internal', description: 'oops' } } },
       { answer: 'lost' },
     ];
-    const { server, rotate } = await house(context, {
+    const { server, rotate } = await bench(context, {
       trouble: ({ method, path }) => {
         if (method !== 'GET' || path.endsWith('/download') || seen.has(path)) return undefined;
         seen.add(path);
@@ -97,7 +97,7 @@ describe.concurrent('a service that refuses', () => {
   test('a backup that no key of ours opens proves nothing', async (context) => {
     const { expect } = context;
     let writeWith: string | undefined;
-    const { rotate, entries } = await house(context, {
+    const { rotate, entries } = await bench(context, {
       writeWith: () => writeWith,
       trouble: ({ method }) => {
         if (method === 'POST') writeWith = 'a key from elsewhere';
@@ -113,7 +113,7 @@ describe.concurrent('a service that refuses', () => {
 
   test('a backup that is cut short is not taken for one', async (context) => {
     const { expect } = context;
-    const { rotate, entries } = await house(context, {
+    const { rotate, entries } = await bench(context, {
       trouble: ({ path, number }) =>
         path.endsWith('/download') && number > 8 ? { cutAfter: 70_000 } : undefined,
     });
@@ -131,7 +131,7 @@ describe.concurrent('a service that refuses', () => {
   ])('$what in place of a backup fails the download', async ({ bytes, encoding, words }, context) => {
     const { expect } = context;
     const headers = encoding === undefined ? {} : { 'content-encoding': encoding };
-    const { run, entries, home } = await house(context, {
+    const { run, entries, home } = await bench(context, {
       twist: ({ path }, answer) =>
         path.endsWith('/download') && answer.status === 200
           ? { status: 200, bytes: Buffer.from(bytes), headers }
@@ -147,7 +147,7 @@ describe.concurrent('a service that refuses', () => {
 
   test('a backup that is not encrypted is named as that, and proves nothing', async (context) => {
     const { expect } = context;
-    const { run, entries } = await house(context, {
+    const { run, entries } = await bench(context, {
       twist: ({ path }, answer) =>
         path.endsWith('/download') && answer.status === 200
           ? { status: 200, bytes: gzipSync('a database in the clear'), headers: {} }
@@ -163,7 +163,7 @@ describe.concurrent('a service that refuses', () => {
 
   test('a backup of another size than listed is said to be one, although it is read to its end', async (context) => {
     const { expect } = context;
-    const { run, entries } = await house(context, {
+    const { run, entries } = await bench(context, {
       twist: ({ path }, answer) => {
         if (!/\/backups\/\d+$/.test(path) || !('body' in answer)) return answer;
         return { ...answer, body: { ...(answer.body as object), size: 160 } };

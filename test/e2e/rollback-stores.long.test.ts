@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
 import { type Servers, startServers } from '../team/servers.ts';
-import type { House } from './house.ts';
 import { databaseOn, type HurtStore, hurtSqlite } from './hurt-stores.ts';
 import {
   accept,
@@ -18,7 +17,8 @@ import {
   sent,
   UNANSWERED,
 } from './rolled-back.ts';
-import { useHouses } from './scene.ts';
+import { useBenches } from './scene.ts';
+import type { TestBench } from './test-bench.ts';
 
 let servers: Servers;
 let parts = 0;
@@ -28,100 +28,100 @@ beforeAll(async () => {
 afterAll(() => servers?.close());
 
 describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
-  const houses = useHouses({ cheapVault: true, leaseMs: 3_000 });
+  const benches = useBenches({ cheapVault: true, leaseMs: 3_000 });
   let made = 0;
 
-  /** A house whose restore was killed at its answer, and its store. */
+  /** A bench whose restore was killed at its answer, and its store. */
   async function killed(context: TestContext) {
-    const { house, hurt } = await open(context);
-    const { restore } = await killedRestore(house, hurt.keep);
-    return { house, hurt, restore, origin: originIn(house) };
+    const { bench, hurt } = await open(context);
+    const { restore } = await killedRestore(bench, hurt.keep);
+    return { bench, hurt, restore, origin: originIn(bench) };
   }
 
-  async function open(context: TestContext): Promise<{ house: House; hurt: HurtStore }> {
+  async function open(context: TestContext): Promise<{ bench: TestBench; hurt: HurtStore }> {
     if (engine === 'sqlite') {
-      const house = await houses(context, UNANSWERED);
-      return { house, hurt: hurtSqlite(house) };
+      const bench = await benches(context, UNANSWERED);
+      return { bench, hurt: hurtSqlite(bench) };
     }
     made += 1;
     const { address: store, hurt } = await databaseOn(servers, `rolled_back_${made}`);
-    const house = await houses(context, { ...UNANSWERED, store });
-    await house.run('store', 'init');
-    return { house, hurt };
+    const bench = await benches(context, { ...UNANSWERED, store });
+    await bench.run('store', 'init');
+    return { bench, hurt };
   }
 
   /** The loss is accepted, and the call that was killed is in doubt: whatever asks for it again sends nothing. */
   async function acceptedOnce(
     { expect }: TestContext,
-    { house, restore, origin }: Awaited<ReturnType<typeof killed>>,
+    { bench, restore, origin }: Awaited<ReturnType<typeof killed>>,
   ) {
-    const accepted = await accept(house, 'no copy', origin);
+    const accepted = await accept(bench, 'no copy', origin);
     expect(accepted.code, accepted.stderr).toBe(0);
-    let asked = await house.run(...restore);
+    let asked = await bench.run(...restore);
     // The lease of the process that was killed may last a little longer.
-    while (asked.stderr.includes('is held by')) asked = await house.run(...restore);
+    while (asked.stderr.includes('is held by')) asked = await bench.run(...restore);
     // A person is asked, or the service shows without doubt what became of it.
     expect([3, 5], asked.stderr).toContain(asked.code);
     expect(asked.stderr).toContain('an earlier call, restoreBackup of');
-    expect(sent(house)).toBe(1);
+    expect(sent(bench)).toBe(1);
   }
 
   test('is refused when yesterday’s is put back, and goes on once that is accepted', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
-    const { house, hurt, restore } = scene;
+    const { bench, hurt, restore } = scene;
     await hurt.putBack();
-    const again = await house.run(...restore);
+    const again = await bench.run(...restore);
     refused(expect, again, ROLLED_BACK);
     expect(again.stderr).toMatch(/armed in the lost part: restoreBackup on orders, by a single command/u);
     expect(again.stderr.includes('lifeboat.db')).toBe(engine === 'sqlite');
-    expect((await house.run('runs')).stderr).toMatch(/^warning: the journal was rolled back: /mu);
+    expect((await bench.run('runs')).stderr).toMatch(/^warning: the journal was rolled back: /mu);
     await acceptedOnce(context, scene);
   });
 
   test('whose last rows are deleted goes on behind what is left, by the way that is printed', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
-    const { house, hurt, restore, origin } = scene;
+    const { bench, hurt, restore, origin } = scene;
     await hurt.deleteRows(`leaf >= ${hurt.kept}`);
-    refused(expect, await house.run(...restore), ROLLED_BACK);
-    expect((await house.run('runs')).code).toBe(0);
+    refused(expect, await bench.run(...restore), ROLLED_BACK);
+    expect((await bench.run('runs')).code).toBe(0);
     if (engine === 'postgresql') {
-      const barred = await accept(house, 'no copy', origin);
+      const barred = await accept(bench, 'no copy', origin);
       expect(barred.code, barred.stderr).toBe(5);
       expect(barred.stderr).not.toContain('lifeboat.db');
       await hurt.run(barred.stderr.match(/(?<=^hint: )(?:begin;|delete|alter) .*;$/gmu)?.join('\n') ?? '');
-      refused(expect, await house.run(...restore), ROLLED_BACK);
+      refused(expect, await bench.run(...restore), ROLLED_BACK);
     }
     await acceptedOnce(context, scene);
-    const verified = await house.run('audit', 'verify');
+    const verified = await bench.run('audit', 'verify');
     expect(verified.code, verified.stdout).toBe(3);
   });
 
   test('whose last rows and heads are deleted goes on behind what is left', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
-    const { house, hurt, restore } = scene;
+    const { bench, hurt, restore } = scene;
     await hurt.deleteRows(`leaf >= ${hurt.kept}`);
     await hurt.deleteHeads(hurt.kept);
-    refused(expect, await house.run(...restore), ROLLED_BACK);
+    refused(expect, await bench.run(...restore), ROLLED_BACK);
     await acceptedOnce(context, scene);
-    const { stdout } = await house.run('doctor', '--deep', '--json');
+    const { stdout } = await bench.run('doctor', '--deep', '--json');
     expect(stdout).toContain('they are what the entries of the journal give');
   });
 
   test('of which only the arming is deleted still names the call', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
-    const { house, hurt, restore } = scene;
-    const other = await house.run('backups', 'create', '--instance', 'orders-dr', '--yes');
+    const { bench, hurt, restore } = scene;
+    const other = await bench.run('backups', 'create', '--instance', 'orders-dr', '--yes');
     expect(other.code, other.stderr).toBe(0);
     await hurt.deleteRows(`leaf >= ${hurt.kept} and type = 'intent.armed' and stream = 'instance/orders'`);
-    const again = await house.run(...restore);
+    const again = await bench.run(...restore);
     refused(expect, again, /entries were removed from the journal: \d+ are there, and \d+ were signed$/mu);
     expect(again.stderr).toContain('armed in the lost part: restoreBackup on orders');
     await acceptedOnce(context, scene);
-    const verified = await house.run('audit', 'verify');
+    const verified = await bench.run('audit', 'verify');
     expect(verified.code, verified.stdout).toBe(3);
     expect(verified.stdout).toMatch(
       /^limit: store\/log: 1 of the first \d+ entries of this store are lost; /mu,
@@ -129,7 +129,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     expect(verified.stdout).toMatch(/ consistent, but not all of it is pinned: 1 of the first /u);
     // Whoever takes one more is found as ever.
     await hurt.deleteRows(`leaf > ${hurt.kept} and type = 'call.ended' and stream = 'instance/orders-dr'`);
-    const another = await house.run('audit', 'verify');
+    const another = await bench.run('audit', 'verify');
     expect(another.code, another.stdout).toBe(1);
     expect(another.stdout).toMatch(/^problem: .* leaf \d+ stands where leaf \d+ has to be$/mu);
   });
@@ -137,13 +137,13 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
   test('that is emptied is not begun anew but by who accepts the loss', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
-    const { house, hurt, restore } = scene;
+    const { bench, hurt, restore } = scene;
     await hurt.empty();
-    const again = await house.run(...restore);
+    const again = await bench.run(...restore);
     refused(expect, again, /^lifeboat: the journal is empty or gone, and there was one/mu);
     expect(again.stderr).toContain('lifeboat store copy --from OLD --to NEW');
     await acceptedOnce(context, scene);
-    const entries = await house.entries();
+    const entries = await bench.entries();
     expect(entries.filter(({ stream }) => stream === 'store/log').map(({ type }) => type)).toEqual([
       'log.begun',
       'loss.accepted',
@@ -153,17 +153,17 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
   test('whose checkpoints are deleted sends nothing before that is accepted', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
-    const { house, restore, origin } = scene;
-    const other = await house.run('backups', 'create', '--instance', 'orders-dr', '--yes');
+    const { bench, restore, origin } = scene;
+    const other = await bench.run('backups', 'create', '--instance', 'orders-dr', '--yes');
     expect(other.code, other.stderr).toBe(0);
-    rmSync(join(house.home, 'checkpoints', origin), { recursive: true });
-    refused(expect, await house.run(...restore), /^lifeboat: checkpoints were removed/mu);
+    rmSync(join(bench.home, 'checkpoints', origin), { recursive: true });
+    refused(expect, await bench.run(...restore), /^lifeboat: checkpoints were removed/mu);
     await acceptedOnce(context, scene);
   });
 });
 
 describe('a team’s store', () => {
-  const houses = useHouses({ cheapVault: true, leaseMs: 3_000 });
+  const benches = useBenches({ cheapVault: true, leaseMs: 3_000 });
   const last = (back: number) => `(select id from lifeboat.leaves order by leaf desc offset ${back} limit 1)`;
 
   test.for([
@@ -185,11 +185,11 @@ describe('a team’s store', () => {
     const { expect } = context;
     parts += 1;
     const { address: store, hurt } = await databaseOn(servers, `in_part_${parts}`);
-    const house = await houses(context, { ...UNANSWERED, store });
-    await house.run('store', 'init');
-    const { restore } = await killedRestore(house);
-    const origin = originIn(house);
-    const other = await house.run('backups', 'create', '--instance', 'orders-dr', '--yes');
+    const bench = await benches(context, { ...UNANSWERED, store });
+    await bench.run('store', 'init');
+    const { restore } = await killedRestore(bench);
+    const origin = originIn(bench);
+    const other = await bench.run('backups', 'create', '--instance', 'orders-dr', '--yes');
     expect(other.code, other.stderr).toBe(0);
     const guards = ['entries', 'leaves'].map((table) => [
       `alter table lifeboat.${table} disable trigger all;`,
@@ -197,53 +197,53 @@ describe('a team’s store', () => {
     ]);
     await hurt.run(`${guards.map(([off]) => off).join('')} ${sql}; ${guards.map(([, on]) => on).join('')}`);
     for (let tries = 0; ; tries += 1) {
-      const accepted = await accept(house, 'no copy', origin);
+      const accepted = await accept(bench, 'no copy', origin);
       if (accepted.code === 0) break;
       expect([accepted.code, tries], accepted.stderr).toEqual([5, 0]);
       expect(accepted.stderr).not.toContain('lifeboat.db');
       await hurt.run(accepted.stderr.match(/(?<=^hint: )(?:begin;|delete|alter) .*;$/gmu)?.join('\n') ?? '');
     }
-    const asked = await house.run(...restore);
-    expect([asked.code, sent(house)], asked.stderr).toEqual([3, 1]);
-    const verified = await house.run('audit', 'verify');
+    const asked = await bench.run(...restore);
+    expect([asked.code, sent(bench)], asked.stderr).toEqual([3, 1]);
+    const verified = await bench.run('audit', 'verify');
     expect(verified.code, verified.stdout).toBe(3);
   });
 
   test('that was emptied and begun anew by a colleague does not hide a call without an outcome', async (context) => {
     const { expect } = context;
     const { address: store, hurt } = await databaseOn(servers, 'begun_anew');
-    const house = await houses(context, { ...UNANSWERED, store });
-    await house.run('store', 'init');
-    const { restore } = await killedRestore(house);
-    const origin = originIn(house);
+    const bench = await benches(context, { ...UNANSWERED, store });
+    await bench.run('store', 'init');
+    const { restore } = await killedRestore(bench);
+    const origin = originIn(bench);
     await hurt.empty();
-    const colleague = await houses(context, { server: house.server, store, operator: 'Kim' });
+    const colleague = await benches(context, { server: bench.server, store, operator: 'Kim' });
     const begun = await colleague.run('backups', 'create', '--instance', 'orders-dr', '--yes');
     expect(begun.code, begun.stderr).toBe(0);
-    refused(expect, await house.run(...restore), /^lifeboat: the journal is empty or gone/mu);
-    expect((await accept(house, 'no copy', origin)).code).toBe(0);
-    const asked = await house.run(...restore);
-    expect([asked.code, sent(house)], asked.stderr).toEqual([5, 1]);
+    refused(expect, await bench.run(...restore), /^lifeboat: the journal is empty or gone/mu);
+    expect((await accept(bench, 'no copy', origin)).code).toBe(0);
+    const asked = await bench.run(...restore);
+    expect([asked.code, sent(bench)], asked.stderr).toEqual([5, 1]);
   });
 
   test('that is named for the first time on a used home takes its entries by the command that is printed', async (context) => {
     const { expect } = context;
     const { address: store } = await databaseOn(servers, 'first_time');
-    const house = await houses(context, UNANSWERED);
-    await lived(house);
-    const restore = ['backups', 'restore', await newest(house), ...SURE];
-    Object.assign(house.env, { LIFEBOAT_STORE: store });
-    await house.run('store', 'init');
-    const first = await house.run(...restore);
+    const bench = await benches(context, UNANSWERED);
+    await lived(bench);
+    const restore = ['backups', 'restore', await newest(bench), ...SURE];
+    Object.assign(bench.env, { LIFEBOAT_STORE: store });
+    await bench.run('store', 'init');
+    const first = await bench.run(...restore);
     refused(expect, first, /^lifeboat: the journal is empty or gone/mu);
     expect(first.stderr).toContain('lifeboat store copy --from OLD --to NEW');
     expect(first.stderr).toContain('name that one again');
     const copy = ['store', 'copy', '--from', 'sqlite', '--to', store];
-    const [size = ''] = /(?<=--confirm )\d+/u.exec((await house.run(...copy)).stderr) ?? [];
-    const copied = await house.run(...copy, '--confirm', size);
+    const [size = ''] = /(?<=--confirm )\d+/u.exec((await bench.run(...copy)).stderr) ?? [];
+    const copied = await bench.run(...copy, '--confirm', size);
     expect(copied.code, copied.stderr).toBe(0);
-    await killedAtAnswer(house, ...restore);
-    expect((await house.run('calls', 'list', ...ORDERS)).code).toBe(0);
-    expect(sent(house)).toBe(1);
+    await killedAtAnswer(bench, ...restore);
+    expect((await bench.run('calls', 'list', ...ORDERS)).code).toBe(0);
+    expect(sent(bench)).toBe(1);
   });
 });

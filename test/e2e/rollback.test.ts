@@ -16,69 +16,69 @@ import {
   sent,
   UNANSWERED,
 } from './rolled-back.ts';
-import { useHouses } from './scene.ts';
+import { useBenches } from './scene.ts';
 import { hasTerminal, openTerminal, personAt } from './terminal.ts';
 
 describe.concurrent('a call that was killed while its answer was awaited is not sent again', () => {
-  const houses = useHouses();
+  const benches = useBenches();
 
   test('when the write-ahead log is lost: it is in doubt once the loss is accepted', async (context) => {
     const { expect } = context;
-    const { house, restore } = await killedRestore(await houses(context, UNANSWERED));
-    loseLog(house);
-    const again = await house.run(...restore);
+    const { bench, restore } = await killedRestore(await benches(context, UNANSWERED));
+    loseLog(bench);
+    const again = await bench.run(...restore);
     refused(expect, again, ROLLED_BACK);
     expect(again.stderr).toMatch(
       /armed in the lost part: restoreBackup on orders, by a single command, sent .* UTC; its outcome is not known/u,
     );
-    const runs = await house.run('runs');
+    const runs = await bench.run('runs');
     expect(runs.code, runs.stderr).toBe(0);
     expect(runs.stderr).toMatch(/^warning: the journal was rolled back: .*; see lifeboat doctor$/mu);
-    expect((await house.run('audit', 'verify')).code).toBe(1);
-    const unsure = await house.run('audit', 'accept-loss', '--reason', 'the disk was changed');
-    expect([unsure.code, sent(house)], unsure.stderr).toEqual([3, 1]);
-    const accepted = await house.run(
+    expect((await bench.run('audit', 'verify')).code).toBe(1);
+    const unsure = await bench.run('audit', 'accept-loss', '--reason', 'the disk was changed');
+    expect([unsure.code, sent(bench)], unsure.stderr).toEqual([3, 1]);
+    const accepted = await bench.run(
       'audit',
       'accept-loss',
       '--reason',
       'the disk was changed',
       '--confirm',
-      originIn(house),
+      originIn(bench),
     );
     expect(accepted.code, accepted.stderr).toBe(0);
     expect(accepted.stdout).toContain('accepted: 1 call in doubt');
-    const asked = await house.run(...restore);
-    expect([asked.code, sent(house)], asked.stderr).toEqual([5, 1]);
+    const asked = await bench.run(...restore);
+    expect([asked.code, sent(bench)], asked.stderr).toEqual([5, 1]);
     expect(asked.stderr).toContain(
       'the record of the call is lost, and the service shows 1 restore since it was sent',
     );
     const [id] = /(?<=it may be restore )\d+/u.exec(asked.stderr) ?? [''];
-    const settled = await house.run(
+    const closed = await bench.run(
       'calls',
-      'settle',
+      'resolve',
       ...ORDERS,
       '--became',
       id,
       '--reason',
       'the dashboard shows it',
     );
-    expect(settled.code, settled.stderr).toBe(0);
-    const doctor = await house.run('doctor', '--json');
+    expect(closed.code, closed.stderr).toBe(0);
+    const doctor = await bench.run('doctor', '--json');
     expect(doctor.stdout).toContain('journal: loss');
     expect(doctor.stdout).toContain('the disk was changed');
-    await killedAtAnswer(house, ...restore);
-    expect(sent(house)).toBe(2);
+    await killedAtAnswer(bench, ...restore);
+    expect(sent(bench)).toBe(2);
   });
 
   test.skipIf(!hasTerminal())(
     'Ctrl-C at the question of accept-loss writes nothing and gives the terminal back',
     async (context) => {
       const { expect } = context;
-      const house = await houses(context, UNANSWERED);
-      await lived(house);
-      rmSync(join(house.home, 'checkpoints', originIn(house)), { recursive: true });
+      const bench = await benches(context, UNANSWERED);
+      await lived(bench);
+      rmSync(join(bench.home, 'checkpoints', originIn(bench)), { recursive: true });
       const accept = ['audit', 'accept-loss', '--reason', 'tidied up'];
-      const screen = personAt(openTerminal(house.product, house, accept), expect);
+      const screen = personAt(openTerminal(bench.product, bench, accept), expect);
       try {
         await screen.shows('accepting it puts no call in doubt');
         await screen.shows('anything else leaves:');
@@ -96,34 +96,34 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
 
   test('when its checkpoints are deleted, unless another place has them', async (context) => {
     const { expect } = context;
-    const house = await houses(context, UNANSWERED);
-    appendFileSync(join(house.folder, 'lifeboat.yaml'), 'checkpoints: [./share]\n');
-    await lived(house);
-    await lived(house);
-    const checkpoints = join(house.home, 'checkpoints', originIn(house));
+    const bench = await benches(context, UNANSWERED);
+    appendFileSync(join(bench.folder, 'lifeboat.yaml'), 'checkpoints: [./share]\n');
+    await lived(bench);
+    await lived(bench);
+    const checkpoints = join(bench.home, 'checkpoints', originIn(bench));
     rmSync(checkpoints, { recursive: true });
-    const warned = await house.run('backups', 'create', ...ORDERS, '--yes');
+    const warned = await bench.run('backups', 'create', ...ORDERS, '--yes');
     expect(warned.code, warned.stderr).toBe(0);
     expect(warned.stderr).toMatch(/^warning: checkpoints were removed from .*; another place has them$/mu);
     rmSync(checkpoints, { recursive: true });
-    rmSync(join(house.folder, 'share'), { recursive: true });
-    mkdirSync(join(house.folder, 'share'));
-    const restore = ['backups', 'restore', await newest(house), ...SURE];
-    refused(expect, await house.run(...restore), /^lifeboat: checkpoints were removed/mu);
-    expect(sent(house)).toBe(0);
+    rmSync(join(bench.folder, 'share'), { recursive: true });
+    mkdirSync(join(bench.folder, 'share'));
+    const restore = ['backups', 'restore', await newest(bench), ...SURE];
+    refused(expect, await bench.run(...restore), /^lifeboat: checkpoints were removed/mu);
+    expect(sent(bench)).toBe(0);
   });
 
   test('when there are two copies of a home: whoever comes second sends nothing', async (context) => {
     const { expect } = context;
-    const house = await houses(context, UNANSWERED);
-    appendFileSync(join(house.folder, 'lifeboat.yaml'), 'checkpoints: [./share]\n');
-    await lived(house);
-    const copy = join(house.folder, 'copy');
-    cpSync(house.home, copy, { recursive: true });
-    const restore = ['backups', 'restore', await newest(house), ...SURE];
-    await killedAtAnswer(house, ...restore);
-    const there = runProduct(house.product, restore, { ...house.env, LIFEBOAT_HOME: copy });
+    const bench = await benches(context, UNANSWERED);
+    appendFileSync(join(bench.folder, 'lifeboat.yaml'), 'checkpoints: [./share]\n');
+    await lived(bench);
+    const copy = join(bench.folder, 'copy');
+    cpSync(bench.home, copy, { recursive: true });
+    const restore = ['backups', 'restore', await newest(bench), ...SURE];
+    await killedAtAnswer(bench, ...restore);
+    const there = runProduct(bench.product, restore, { ...bench.env, LIFEBOAT_HOME: copy });
     refused(expect, await there.ended, /rolled back/u);
-    expect(sent(house)).toBe(1);
+    expect(sent(bench)).toBe(1);
   });
 });

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, test } from 'vitest';
 import { PROFILES, type Profile } from './foreign/pack.ts';
-import { CANARIES } from './house.ts';
-import { changes, outputOf, typesOf, useHouses } from './scene.ts';
+import { changes, outputOf, typesOf, useBenches } from './scene.ts';
+import { CANARIES } from './test-bench.ts';
 
 describe.concurrent('a rotation against a service that a stranger wrote', () => {
-  const house = useHouses();
-  const houseWithRealVault = useHouses({ cheapVault: false });
+  const bench = useBenches();
+  const benchWithRealVault = useBenches({ cheapVault: false });
   const combinations = ([61, 62] as const).flatMap((revision) =>
     (['md5', 'sha256', 'pbkdf2'] as const).map((profile) => ({ revision, profile })),
   );
@@ -17,7 +17,7 @@ describe.concurrent('a rotation against a service that a stranger wrote', () => 
     'is proven in revision $revision with $profile, and openssl agrees',
     async ({ revision, profile }, context) => {
       const { expect } = context;
-      const { server, rotate, run, entries, vault } = await house(context, { revision, profile });
+      const { server, rotate, run, entries, vault } = await bench(context, { revision, profile });
       const { code, stdout, stderr } = await rotate();
       expect(code, stderr).toBe(0);
       expect(stdout).toContain('the key is rotated and proven');
@@ -44,7 +44,7 @@ describe.concurrent('a rotation against a service that a stranger wrote', () => 
 
   test('begins from nothing: no home, no vault, a key in a file', async (context) => {
     const { expect } = context;
-    const { server, home, folder, run, rotate, vault } = await houseWithRealVault(context, {
+    const { server, home, folder, run, rotate, vault } = await benchWithRealVault(context, {
       firstDay: true,
     });
     await writeFile(`${folder}/key`, `${CANARIES.oldKey}\n`, { mode: 0o600 });
@@ -61,7 +61,7 @@ describe.concurrent('a rotation against a service that a stranger wrote', () => 
 
   test('a key that was given is the key that is set', async (context) => {
     const { expect } = context;
-    const { server, folder, rotate } = await house(context);
+    const { server, folder, rotate } = await bench(context);
     await writeFile(`${folder}/key`, `${CANARIES.givenKey}\n`, { mode: 0o600 });
     const { code, stderr } = await rotate('--key-file', `${folder}/key`);
     expect(code, stderr).toBe(0);
@@ -70,7 +70,7 @@ describe.concurrent('a rotation against a service that a stranger wrote', () => 
 
   test('a run can be read afterwards: list, record and report agree', async (context) => {
     const { expect } = context;
-    const { rotate, run } = await house(context);
+    const { rotate, run } = await bench(context);
     expect((await rotate()).code).toBe(0);
     const list = await run('runs', '--json');
     const { runId, status, proven } = JSON.parse(list.stdout) as {

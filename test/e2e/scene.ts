@@ -1,16 +1,16 @@
 import type { TestContext } from 'vitest';
 import type { Entry } from '../../src/store/journal.ts';
 import type { ForeignServer } from './foreign/server.ts';
-import { type House, type HouseOptions, openHouse } from './house.ts';
 import { builtProduct, type CopyOptions } from './product.ts';
+import { type BenchOptions, openBench, type TestBench } from './test-bench.ts';
 
-/** Gives every test of a file houses with the same copy of the product; they are gone when the test has finished. */
-export function useHouses(
+/** Gives every test of a file benches with the same copy of the product; they are gone when the test has finished. */
+export function useBenches(
   options: CopyOptions = { cheapVault: true },
-): (context: Pick<TestContext, 'onTestFinished'>, house?: HouseOptions) => Promise<House> {
+): (context: Pick<TestContext, 'onTestFinished'>, bench?: BenchOptions) => Promise<TestBench> {
   const product = builtProduct(options);
-  return async (context, house) => {
-    const opened = await openHouse(product, house);
+  return async (context, bench) => {
+    const opened = await openBench(product, bench);
     context.onTestFinished(() => opened.close());
     return opened;
   };

@@ -1,23 +1,23 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { ANSWERED, CANARIES, ROTATE } from './house.ts';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
 import { watchTree } from './process-tree.ts';
 import type { Ended } from './product.ts';
-import { typesOf, useHouses } from './scene.ts';
+import { typesOf, useBenches } from './scene.ts';
+import { ANSWERED, CANARIES, ROTATE } from './test-bench.ts';
 
 const hasProc = existsSync('/proc/self/environ');
 
 describe('token, keys and passphrase', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.skipIf(!hasProc)(
     'are nowhere but where they belong: no file, no output, no argv, no environment',
     async (context) => {
       // The sleep gives the sampling below time to meet the command.
       const tokenSource = `{ command: 'sleep 0.05; cat "$HOME/token"' }`;
-      const { folder, home, server, run, start } = await house(context, { firstDay: true, tokenSource });
+      const { folder, home, server, run, start } = await bench(context, { firstDay: true, tokenSource });
       await writeFile(`${folder}/key`, `${CANARIES.oldKey}\n`, { mode: 0o600 });
       const said: Ended[] = [await run('keys', 'add', 'orders', '--file', `${folder}/key`)];
 
@@ -56,7 +56,7 @@ describe('token, keys and passphrase', () => {
         description: `${CANARIES.givenKey} of bearer ${CANARIES.token} is weak`,
       },
     };
-    const { folder, home, run, entries } = await house(context, {
+    const { folder, home, run, entries } = await bench(context, {
       trouble: ({ method }) => (method === 'PATCH' ? { work: false, answer } : undefined),
     });
     await writeFile(`${folder}/key`, `${CANARIES.givenKey}\n`, { mode: 0o600 });

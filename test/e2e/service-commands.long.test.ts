@@ -5,22 +5,22 @@ import { describe, test } from 'vitest';
 import { hasPast } from './flows.ts';
 import type { Call, Trouble } from './foreign/call.ts';
 import type { Revision } from './foreign/options.ts';
-import { CANARIES, type House } from './house.ts';
 import type { Running } from './product.ts';
-import { typesOf, useHouses } from './scene.ts';
+import { typesOf, useBenches } from './scene.ts';
+import { CANARIES, type TestBench } from './test-bench.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;
 
 describe.concurrent('every endpoint from the command line', { timeout: 120_000 }, () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   // One that spells its answers like the document is the lab, which lab-commands.long.test.ts asks for all of this.
   test.for([{ revision: 62 }, { revision: 61 }] as const)(
     'is taken by an odd service of revision $revision, none refused for our fault',
     async ({ revision }, context) => {
       const { expect } = context;
-      const home = await house(context, { revision, taste: 'odd', taskMs: 50, configRevision: 'auto' });
+      const home = await bench(context, { revision, taste: 'odd', taskMs: 50, configRevision: 'auto' });
       const { server } = home;
       const json = async (...args: string[]) => JSON.parse(await good(home, ...args, '--json'));
 
@@ -30,7 +30,7 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
         status: 'done',
       });
       expect(await json('restores', 'list', ...ORDERS)).toEqual([]);
-      expect(await json('config', 'get', ...ORDERS)).toMatchObject({ min_encryption_key_length: 12 });
+      expect(await json('backup-config', 'get', ...ORDERS)).toMatchObject({ min_encryption_key_length: 12 });
       expect(await json('instance', 'show', ...ORDERS)).toMatchObject({ state: 'available' });
       expect((await json('metrics', '--quantity', '3', ...ORDERS)).length).toBe(3);
       expect(await json('pitr', 'show', ...ORDERS)).toMatchObject({ start_time: expect.any(String) });
@@ -59,10 +59,10 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
         '--exclude-from-auto-backup',
         'false',
       ];
-      expect(await json('config', 'set', ...settings, ...ORDERS, '--yes')).toMatchObject({
+      expect(await json('backup-config', 'set', ...settings, ...ORDERS, '--yes')).toMatchObject({
         min_backup_count: 2,
       });
-      await good(home, 'config', 'set', '--new-key', ...SURE);
+      await good(home, 'backup-config', 'set', '--new-key', ...SURE);
       const { backup_guid: guid } = await json('dr', 'prepare', ...ORDERS, '--yes');
       const fresh = await json('backups', 'create', ...ORDERS, '--yes', '--wait');
       expect(fresh.status).toBe('done');
@@ -109,7 +109,7 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
     'of V0 is taken by a service that has nothing else (%s)',
     async (taste, context) => {
       const { expect } = context;
-      const home = await house(context, { revision: 'v0', taste, taskMs: 50, configRevision: 'auto' });
+      const home = await bench(context, { revision: 'v0', taste, taskMs: 50, configRevision: 'auto' });
       const list = JSON.parse(await good(home, 'backups', 'list', ...ORDERS, '--json'));
       const id = list.backups[0].id;
       await good(home, 'backups', 'get', `${id}`, ...ORDERS);
@@ -139,36 +139,39 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
 });
 
 describe.concurrent('values', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for([
     [['metrics', '--quantity', '0'], 'at least 1'],
     [['metrics', '--quantity', '1.5'], 'whole number'],
     [['backups', 'get', 'abc'], 'whole number'],
-    [['config', 'set', '--retention-time', '-1', '--yes'], 'at least 0'],
-    [['config', 'set', '--min-backup-count', 'many', '--yes'], 'whole number'],
-    [['config', 'set', '--yes'], 'nothing was named'],
+    [['backup-config', 'set', '--retention-time', '-1', '--yes'], 'at least 0'],
+    [['backup-config', 'set', '--min-backup-count', 'many', '--yes'], 'whole number'],
+    [['backup-config', 'set', '--yes'], 'nothing was named'],
     [['pitr', 'restore', '--to', 'yesterday', '--confirm', 'orders'], 'the time of the day is missing'],
     [['pitr', 'restore', '--to', 'soon', '--confirm', 'orders'], 'is not a time that can be read'],
     [['backups', 'restore', '900041', '--confirm', 'orders-dr'], 'the instance is orders'],
     [['instance', 'settings', '--allow-updates', 'true', '--yes'], 'only revision 61 can'],
-    [['config', 'set', '--ask-key', '--confirm', 'orders'], 'no terminal to enter'],
-    [['config', 'set', '--new-key', '--key-file', 'x', '--confirm', 'orders'], 'cannot be used with'],
+    [['backup-config', 'set', '--ask-key', '--confirm', 'orders'], 'no terminal to enter'],
+    [['backup-config', 'set', '--new-key', '--key-file', 'x', '--confirm', 'orders'], 'cannot be used with'],
     [['dr', 'perform', '--backup-guid', '', '--confirm', 'orders'], 'the backup_guid is empty'],
     [['backups', 'download', '900041', '--out', '/nowhere/file'], 'no folder that is there'],
     [['backups', 'download', '900041', '--out', '/tmp'], 'is a folder'],
-  ] as const)('that cannot be right are told before anything is sent: %s', async ([args, words], context) => {
-    const { expect } = context;
-    const { run, server } = await house(context);
-    const { code, stderr } = await run(...args, ...ORDERS);
-    expect(stderr).toContain(words);
-    expect(code).toBe(2);
-    expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
+  ] as const)(
+    'that cannot be right are reported before anything is sent: %s',
+    async ([args, words], context) => {
+      const { expect } = context;
+      const { run, server } = await bench(context);
+      const { code, stderr } = await run(...args, ...ORDERS);
+      expect(stderr).toContain(words);
+      expect(code).toBe(2);
+      expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+    },
+  );
 
-  test('of a time that a run would not offer are told before anything is sent', async (context) => {
+  test('of a time that a run would not offer are reported before anything is sent', async (context) => {
     const { expect } = context;
-    const home = await house(context);
+    const home = await bench(context);
     await hasPast(home);
     const { stdout } = await home.run('pitr', 'show', ...ORDERS, '--json');
     // A run keeps its distance from both edges, so the very first point is none that it offers.
@@ -180,11 +183,11 @@ describe.concurrent('values', () => {
     expect(home.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('of a key that is too short are told before anything is stored or sent', async (context) => {
+  test('of a key that is too short are reported before anything is stored or sent', async (context) => {
     const { expect } = context;
-    const { run, server, folder, vault } = await house(context);
+    const { run, server, folder, vault } = await bench(context);
     writeFileSync(join(folder, 'short'), 'too-short', { mode: 0o600 });
-    const { code, stderr } = await run('config', 'set', '--key-file', join(folder, 'short'), ...SURE);
+    const { code, stderr } = await run('backup-config', 'set', '--key-file', join(folder, 'short'), ...SURE);
     expect(stderr).toContain('the key has 9 characters, the service asks for 12');
     expect(code).toBe(2);
     expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
@@ -193,17 +196,17 @@ describe.concurrent('values', () => {
 });
 
 describe.concurrent('a change', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for([
     [['backups', 'create'], '--yes'],
     [['instance', 'restart'], '--yes'],
     [['backups', 'restore', '900041'], '--confirm orders'],
     [['instance', 'recreate', '--yes'], '--confirm orders'],
-    [['config', 'set', '--new-key', '--yes'], '--confirm orders'],
+    [['backup-config', 'set', '--new-key', '--yes'], '--confirm orders'],
   ] as const)('that nobody has agreed to is not made: %s', async ([args, hint], context) => {
     const { expect } = context;
-    const { run, server } = await house(context);
+    const { run, server } = await bench(context);
     const { code, stderr } = await run(...args, ...ORDERS);
     expect(stderr).toContain(`to do it: add ${hint}`);
     expect(code).toBe(3);
@@ -212,7 +215,7 @@ describe.concurrent('a change', () => {
 
   test('stands in the ledger of the instance, with who made it and why', async (context) => {
     const { expect } = context;
-    const { run, entries } = await house(context, { taskMs: 20 });
+    const { run, entries } = await bench(context, { taskMs: 20 });
     await run('backups', 'create', ...ORDERS, '--yes', '--reason', 'before the move');
     expect(typesOf(await entries(), 'instance')).toEqual([
       'call.begun',
@@ -229,16 +232,16 @@ describe.concurrent('a change', () => {
 
   test('whose answer is lost is found in the list and not sent again', async (context) => {
     const { expect } = context;
-    const { run, server } = await house(context, { taskMs: 20, trouble: lostPost() });
+    const { run, server } = await bench(context, { taskMs: 20, trouble: lostPost() });
     const { code, stdout, stderr } = await run('backups', 'create', ...ORDERS, '--yes', '--json');
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ id: Math.max(...server.backups.map(({ id }) => id)) });
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
   });
 
-  test('whose answer is lost and that never arrived is told as not done', async (context) => {
+  test('whose answer is lost and that never arrived is reported as not done', async (context) => {
     const { expect } = context;
-    const { run } = await house(context, { trouble: lostPost({ work: false }) });
+    const { run } = await bench(context, { trouble: lostPost({ work: false }) });
     const { code, stderr } = await run('backups', 'restore', '900041', ...SURE);
     expect(stderr).toContain('the request never arrived');
     // Nothing closes behind a raw call, so it has an anchor for the ticket.
@@ -251,7 +254,7 @@ describe.concurrent('a change', () => {
   test('that was killed while it was sent is looked into by the next one, which sends nothing', async (context) => {
     const { expect } = context;
     let killed: (() => void) | undefined;
-    const { run, start, server } = await house(context, {
+    const { run, start, server } = await bench(context, {
       taskMs: 20,
       trouble: ({ method }) => {
         if (method !== 'POST') return undefined;
@@ -269,42 +272,42 @@ describe.concurrent('a change', () => {
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
   });
 
-  test('of which nothing can be told asks for a person, exits with 5, and waits for a decision', async (context) => {
+  test('of which nothing can be reported asks for a person, exits with 5, and waits for a decision', async (context) => {
     const { expect } = context;
-    const { run, server } = await house(context, {
+    const { run, server } = await bench(context, {
       taskMs: 20,
       trouble: first(({ method }) => method === 'PATCH', { work: false, answer: 'lost' }),
     });
     const restart = ['instance', 'restart', ...ORDERS, '--yes'];
     const doubtful = await run(...restart);
-    expect(doubtful.stderr).toContain('lifeboat calls settle --instance orders --became nothing');
+    expect(doubtful.stderr).toContain('lifeboat calls resolve --instance orders --became nothing');
     expect(doubtful.code).toBe(5);
     expect((await run(...restart)).code).toBe(5);
     expect((await run('backups', 'create', ...ORDERS, '--yes')).code).toBe(5);
     expect(server.calls.filter(({ method }) => method !== 'GET').length).toBe(1);
     const open = await run('calls', 'list', '--json');
     expect(JSON.parse(open.stdout)).toMatchObject({ instance: 'orders', verb: 'restart' });
-    const settle = [
+    const close = [
       'calls',
-      'settle',
+      'resolve',
       ...ORDERS,
       '--became',
       'nothing',
       '--reason',
       'I looked at the dashboard',
     ];
-    expect((await run(...settle)).code).toBe(0);
-    expect((await run(...settle)).code).toBe(2);
+    expect((await run(...close)).code).toBe(0);
+    expect((await run(...close)).code).toBe(2);
     const goesOn = await run(...restart);
     expect(goesOn.code, goesOn.stderr).toBe(0);
     expect(server.calls.filter(({ method }) => method !== 'GET').length).toBe(2);
     expect((await run('audit', 'show', ...ORDERS)).stdout).toContain('decided: restart became nothing');
   });
 
-  test('that the service answers with an error is told in its words, also when it has done nothing', async (context) => {
+  test('that the service answers with an error is reported in its words, also when it has done nothing', async (context) => {
     const { expect } = context;
     const body = { error: 'busyNow', description: 'somebody else is at it' };
-    const { run } = await house(context, {
+    const { run } = await bench(context, {
       trouble: first(({ method }) => method === 'POST', { work: false, answer: { status: 409, body } }),
     });
     const { code, stderr } = await run('backups', 'create', ...ORDERS, '--yes');
@@ -316,7 +319,7 @@ describe.concurrent('a change', () => {
   test('is not made a second time while the first is under way, unless that is wanted', async (context) => {
     const { expect } = context;
     const free = Promise.withResolvers<void>();
-    const { run, start, server } = await house(context, {
+    const { run, start, server } = await bench(context, {
       taskMs: 20,
       trouble: ({ method }) => (method === 'POST' ? { task: { until: free.promise } } : undefined),
     });
@@ -339,14 +342,14 @@ describe.concurrent('a change', () => {
 
   test('with --json gives every field that the service said', async (context) => {
     const { expect } = context;
-    const home = await house(context, { taskMs: 20 });
+    const home = await bench(context, { taskMs: 20 });
     const { run, server } = home;
     const json = async (...args: string[]) => JSON.parse((await run(...args, ...ORDERS, '--json')).stdout);
     expect(await json('backups', 'create', '--yes')).toMatchObject({
       id: expect.any(Number),
       message: expect.any(String),
     });
-    expect(await json('config', 'set', '--retention-time', '5', '--yes')).toMatchObject({
+    expect(await json('backup-config', 'set', '--retention-time', '5', '--yes')).toMatchObject({
       message: expect.any(String),
       retention_time: 5,
     });
@@ -362,7 +365,7 @@ describe.concurrent('a change', () => {
 
   test('that recovers with a key from a file keeps that key, by its fingerprint, under the name of the source', async (context) => {
     const { expect } = context;
-    const { run, server, folder } = await house(context, { taskMs: 20 });
+    const { run, server, folder } = await bench(context, { taskMs: 20 });
     const file = join(folder, 'key');
     writeFileSync(file, CANARIES.givenKey, { mode: 0o600 });
     const guid = JSON.parse((await run('dr', 'prepare', ...ORDERS, '--yes', '--json')).stdout).backup_guid;
@@ -380,11 +383,11 @@ describe.concurrent('a change', () => {
 
   test('of a key waits until an earlier one whose answer was lost can no longer arrive', async (context) => {
     const { expect } = context;
-    const { run, server, vault } = await house(context, {
-      settle: '1h',
+    const { run, server, vault } = await bench(context, {
+      inFlight: '1h',
       trouble: first(({ method }) => method === 'PATCH', { work: false, answer: 'lost' }),
     });
-    const set = ['config', 'set', '--new-key', ...SURE];
+    const set = ['backup-config', 'set', '--new-key', ...SURE];
     expect((await run(...set)).code).toBe(5);
     const again = await run(...set);
     expect(again.stderr).toContain('an earlier key change was sent');
@@ -395,7 +398,7 @@ describe.concurrent('a change', () => {
 
   test('that the token may not make says so, and one that it may no longer make exits with 4', async (context) => {
     const { expect } = context;
-    const { run, server, tokenFile } = await house(context, { readOnlyToken: CANARIES.otherToken });
+    const { run, server, tokenFile } = await bench(context, { readOnlyToken: CANARIES.otherToken });
     writeFileSync(tokenFile, CANARIES.otherToken);
     const forbidden = await run('backups', 'create', ...ORDERS, '--yes');
     expect(forbidden.stderr).toContain('the token has no right to do this (403)');
@@ -406,13 +409,13 @@ describe.concurrent('a change', () => {
 });
 
 describe.concurrent('a download', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('that breaks off goes on by itself where the service offers ranges, and is whole', async (context) => {
     const { expect } = context;
     // The first is of the redirect that begins a session: it has no body to break.
     const breaks = [0, 30_000, 20_000, 0];
-    const { run, folder, server } = await house(context, {
+    const { run, folder, server } = await bench(context, {
       ranges: true,
       trouble: ({ path }) =>
         path.endsWith('/download') ? { breakAfter: breaks.shift() ?? Infinity } : undefined,
@@ -429,7 +432,7 @@ describe.concurrent('a download', () => {
 
   test('that breaks off where there are no ranges says so, and leaves nothing under the final name', async (context) => {
     const { expect } = context;
-    const { run, folder } = await house(context, {
+    const { run, folder } = await bench(context, {
       trouble: ({ path }) => (path.endsWith('/download') ? { breakAfter: 30_000 } : undefined),
     });
     const file = join(folder, 'whole');
@@ -439,9 +442,9 @@ describe.concurrent('a download', () => {
     expect(() => statSync(file)).toThrow();
   });
 
-  test('never replaces a file that is there, unless it is told to', async (context) => {
+  test('never replaces a file that is there, unless it is reported to', async (context) => {
     const { expect } = context;
-    const { run, folder } = await house(context);
+    const { run, folder } = await bench(context);
     const file = join(folder, 'mine');
     writeFileSync(file, 'something of mine');
     const refused = await run('backups', 'download', '900041', ...ORDERS, '--out', file);
@@ -452,13 +455,13 @@ describe.concurrent('a download', () => {
 });
 
 describe.concurrent('`revision: auto`', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for([61, 62, 'v0'] as const satisfies readonly Revision[])(
     'finds %s out by itself and says why',
     async (revision, context) => {
       const { expect } = context;
-      const { run, server } = await house(context, { revision, configRevision: 'auto' });
+      const { run, server } = await bench(context, { revision, configRevision: 'auto' });
       const { code, stderr } = await run('backups', 'list', ...ORDERS);
       expect(code, stderr).toBe(0);
       expect(stderr).toMatch(new RegExp(`^revision ${revision}: .+`, 'm'));
@@ -488,7 +491,7 @@ function lostPost(more: Trouble = {}) {
 }
 
 /** Stdout of a command that must succeed. */
-async function good({ run }: House, ...args: string[]): Promise<string> {
+async function good({ run }: TestBench, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await run(...args);
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
   return stdout;

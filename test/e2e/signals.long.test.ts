@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
 import { canTrace, signallingAt } from '../crash/strace.ts';
 import type { Call } from './foreign/call.ts';
-import { ANSWERED, type House, ROTATE } from './house.ts';
-import { changes, typesOf, useHouses } from './scene.ts';
+import { changes, typesOf, useBenches } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+import { ANSWERED, ROTATE, type TestBench } from './test-bench.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
@@ -26,10 +26,10 @@ function held(method: string) {
 }
 
 describe('a run that is ended from outside', { timeout: 60_000 }, () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   /** The process of the program below a terminal. */
-  const sit = (opened: House, context: TestContext, ...args: string[]) => {
+  const sit = (opened: TestBench, context: TestContext, ...args: string[]) => {
     const terminal = openTerminal(opened.product, opened, args);
     context.onTestFinished(() => terminal.close());
     return personAt(terminal, context.expect);
@@ -40,13 +40,13 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
     async (signal, context) => {
       const { expect } = context;
       const hold = held('POST');
-      const opened = await house(context, { trouble: hold.trouble });
+      const opened = await bench(context, { trouble: hold.trouble });
       const running = opened.start(...ROTATE, ...ANSWERED, '--json');
       await hold.arrived;
       running.child.kill(signal);
       hold.release();
       expect(await running.ended).toMatchObject({ code: 130 });
-      expect(await whyLeft(opened)).toBe(`the process was told to end by ${signal}`);
+      expect(await whyLeft(opened)).toBe(`the process was reported to end by ${signal}`);
       const resumed = await opened.run('resume', ...ANSWERED);
       expect(resumed.code, resumed.stderr).toBe(0);
       expect(changes(opened.server)).toMatchObject({ patches: 1, posts: 1 });
@@ -60,7 +60,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
       const { expect } = context;
       const met = new Set<string>();
       for (const nth of [1, 2, 3, 4]) {
-        const opened = await house(context);
+        const opened = await bench(context);
         const path = join(opened.home, 'lifeboat.db-wal');
         const tracer = signallingAt('fsync', nth, { path, signal: 'SIGTERM' });
         const { code, stderr } = await opened.startUnder(tracer, ...ROTATE, ...ANSWERED).ended;
@@ -78,7 +78,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
   test('by a second Ctrl-C quits at once, says what is in doubt, and the resume asks the service', async (context) => {
     const { expect } = context;
     const hold = held('POST');
-    const opened = await house(context, { trouble: hold.trouble });
+    const opened = await bench(context, { trouble: hold.trouble });
     const running = opened.start(...ROTATE, ...ANSWERED);
     await hold.arrived;
     const since = performance.now();
@@ -99,7 +99,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
 
   test('by a reader that has gone away goes on to its end', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const running = opened.start(...ROTATE, ...ANSWERED, '--json');
     running.child.stdout?.once('data', () => running.child.stdout?.destroy());
     const { code, stderr } = await running.ended;
@@ -110,19 +110,19 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
   describe.skipIf(!hasTerminal())('in a terminal', () => {
     test('Ctrl-C at a question in lines leaves it resumable, the terminal as it was', async (context) => {
       const { expect } = context;
-      const opened = await house(context);
+      const opened = await bench(context);
       const screen = sit(opened, context, ...ROTATE, '--plain');
       await screen.asks('prove the newest first?');
       screen.type(CTRL_C);
       await screen.isGivenBack(130);
       expect(screen.text()).toContain('resume with: lifeboat resume');
-      expect(await whyLeft(opened)).toBe('the process was told to end by SIGINT');
+      expect(await whyLeft(opened)).toBe('the process was reported to end by SIGINT');
       expect(changes(opened.server)).toMatchObject({ patches: 0, posts: 0 });
     });
 
     test('the end of the input at a question in lines leaves it too, instead of waiting for ever', async (context) => {
       const { expect } = context;
-      const opened = await house(context);
+      const opened = await bench(context);
       const screen = sit(opened, context, ...ROTATE, '--plain');
       await screen.asks('prove the newest first?');
       screen.type(CTRL_D);
@@ -134,7 +134,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
       'Ctrl-C while a key is typed leaves neither the key nor a raw terminal behind: $how',
       async ({ how }, context) => {
         const { expect } = context;
-        const opened = await house(context);
+        const opened = await bench(context);
         const screen = sit(opened, context, ...ROTATE, ...how);
         const isPlain = how.length > 0;
         const choose = (row: number) => {
@@ -162,7 +162,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
     test('a signal before the screen is up gives the terminal back all the same', async (context) => {
       const { expect } = context;
       const hold = held('GET');
-      const opened = await house(context, { trouble: hold.trouble });
+      const opened = await bench(context, { trouble: hold.trouble });
       const screen = sit(opened, context, ...ROTATE);
       await expect.poll(() => screen.isTaken(), { timeout: 10_000, interval: 1 }).toBe(true);
       screen.type(CTRL_C);
@@ -177,7 +177,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
 
     test('Ctrl-Z gives the terminal to the shell, and fg brings the screen back with what was typed', async (context) => {
       const { expect } = context;
-      const opened = await house(context);
+      const opened = await bench(context);
       const terminal = openTerminal(opened.product, opened, [...ROTATE], { stops: true });
       context.onTestFinished(() => terminal.close());
       const screen = personAt(terminal, expect);
@@ -200,7 +200,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
 
     test('a terminal that vanishes ends the process, and the run can be resumed', async (context) => {
       const { expect } = context;
-      const opened = await house(context);
+      const opened = await bench(context);
       const terminal = openTerminal(opened.product, opened, [...ROTATE, '--plain']);
       const screen = personAt(terminal, expect);
       await screen.asks('prove the newest first?');
@@ -212,7 +212,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
 });
 
 /** What the journal says of the first process that left its run. */
-async function whyLeft({ entries }: House): Promise<unknown> {
+async function whyLeft({ entries }: TestBench): Promise<unknown> {
   const left = (await entries()).find(({ type }) => type === 'run.detached');
   return (left?.body as { readonly why?: string } | undefined)?.why;
 }

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import type { Call, Trouble } from './foreign/call.ts';
 import type { ForeignServer } from './foreign/server.ts';
-import type { House, HouseOptions } from './house.ts';
-import { changes, useHouses } from './scene.ts';
+import { changes, useBenches } from './scene.ts';
+import type { BenchOptions, TestBench } from './test-bench.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;
@@ -14,9 +14,9 @@ const RECOVER = ['dr', 'perform', '--source', 'orders', '--backup-guid'] as cons
 /** What a runbook stops at before it changes something, and the command that has to stop at it as well. */
 interface Refusal {
   readonly at: string;
-  readonly options?: (free: Promise<unknown>) => HouseOptions;
+  readonly options?: (free: Promise<unknown>) => BenchOptions;
   /** How the service comes to stand. */
-  readonly given?: (house: House) => unknown;
+  readonly given?: (bench: TestBench) => unknown;
   readonly args: (server: ForeignServer) => readonly string[];
   readonly says: string | RegExp;
   /** With 3 a reason passes over it; with 2 nothing does. */
@@ -64,7 +64,7 @@ const REFUSALS: readonly Refusal[] = [
   },
   ...[
     ['instance', 'restart', ...ORDERS, '--yes'],
-    ['config', 'set', '--new-key', ...SURE],
+    ['backup-config', 'set', '--new-key', ...SURE],
   ].map(
     (args): Refusal => ({
       at: `a restore that is under way, before ${args.slice(0, 2).join(' ')}`,
@@ -87,7 +87,7 @@ const REFUSALS: readonly Refusal[] = [
     at: 'a backup that is under way, before a change of the key',
     options: (free) => ({ taskMs: 20, trouble: heldUntil(free) }),
     given: ({ run }) => run('backups', 'create', ...ORDERS, '--yes'),
-    args: () => ['config', 'set', '--new-key', ...SURE],
+    args: () => ['backup-config', 'set', '--new-key', ...SURE],
     says: 'it is not known under which key it will be written',
     code: 3,
   },
@@ -109,7 +109,7 @@ const REFUSALS: readonly Refusal[] = [
     [
       ['failed', ['backups', 'create', ...ORDERS, '--yes']],
       ['deploying', RESTORE],
-      ['failed', ['config', 'set', '--new-key', ...SURE]],
+      ['failed', ['backup-config', 'set', '--new-key', ...SURE]],
       ['deleted', ['dr', 'prepare', ...ORDERS, '--yes']],
       ['failed', ['dr', 'prepare', '--new-key', ...SURE]],
       ['deploying', ['instance', 'restart', ...ORDERS, '--yes']],
@@ -133,11 +133,15 @@ const REFUSALS: readonly Refusal[] = [
           ? { ...answer, body: { ...(answer.body as object), min_encryption_key_length: 64 } }
           : answer,
     }),
-    args: () => ['config', 'set', '--new-key', ...SURE],
+    args: () => ['backup-config', 'set', '--new-key', ...SURE],
     says: 'a generated key has 43 characters, the service asks for 64',
     code: 2,
   },
-  ...[RESTORE, ['instance', 'restart', ...ORDERS, '--yes'], ['config', 'set', '--new-key', ...SURE]].map(
+  ...[
+    RESTORE,
+    ['instance', 'restart', ...ORDERS, '--yes'],
+    ['backup-config', 'set', '--new-key', ...SURE],
+  ].map(
     (args): Refusal => ({
       at: `a run that is open, before ${args.slice(0, 2).join(' ')}`,
       given: ({ run }) => run('run', 'rotate-key', ...ORDERS),
@@ -149,14 +153,14 @@ const REFUSALS: readonly Refusal[] = [
 ];
 
 describe.concurrent('what a runbook stops at before it changes something', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test.for(REFUSALS)(
     'stops the single command: $at',
     async ({ options, given, args, says, code }, context) => {
       const { expect } = context;
       const free = Promise.withResolvers<void>();
-      const home = await house(context, options?.(free.promise) ?? { taskMs: 20 });
+      const home = await bench(context, options?.(free.promise) ?? { taskMs: 20 });
       await given?.(home);
       const before = changes(home.server);
       const command = args(home.server);
@@ -185,11 +189,11 @@ describe.concurrent('what a runbook stops at before it changes something', () =>
 
   test('stops a run into the same instance under another name, before it begins', async (context) => {
     const { expect } = context;
-    const home = await house(context);
+    const home = await bench(context);
     addAlias(home);
-    for (const command of ['run', 'plan']) {
+    for (const flags of [[], ['--dry-run']]) {
       const { code, stderr } = await home.run(
-        ...[command, 'disaster-recovery', ...ORDERS, '--target', 'alias', '--perform'],
+        ...['run', 'disaster-recovery', ...ORDERS, '--target', 'alias', '--perform', ...flags],
       );
       expect(stderr).toContain('the target is orders itself under another name: alias has the same address');
       expect(code).toBe(2);
@@ -200,7 +204,7 @@ describe.concurrent('what a runbook stops at before it changes something', () =>
   test('stops the single command when it comes to be between the first look and the last', async (context) => {
     const { expect } = context;
     let looks = 0;
-    const { run, server } = await house(context, {
+    const { run, server } = await bench(context, {
       trouble: ({ method, path }) => {
         const isOverview = method === 'GET' && /\/v1\/instances\/[^/]+$/u.test(path);
         looks += isOverview ? 1 : 0;
@@ -222,7 +226,7 @@ function heldUntil(free: Promise<unknown>) {
 }
 
 /** The instance once more in the config, under another name and by the address of V1. */
-function addAlias({ env, server }: House): void {
+function addAlias({ env, server }: TestBench): void {
   const config = env['LIFEBOAT_CONFIG'] ?? '';
   const url = server.urlOf('orders').replace('/service-instances/', '/v1/instances/');
   const alias = `  alias:\n    url: ${url}/\n    token: { file: ./token }\n`;

@@ -5,19 +5,19 @@ import {
   IN_PLACE,
   PARAMETER,
   runsOn,
-  type StrangeHouse,
   type StrangeOptions,
+  type StrangerBench,
   useStrangers,
 } from './stranger.ts';
 
 describe.concurrent('the tool cf in front of a platform that a stranger wrote', { timeout: 300_000 }, () => {
-  const house = useStrangers();
+  const bench = useStrangers();
 
   test.for<{ name: string; options: StrangeOptions }>([
     { name: 'beside a service whose clock is ten minutes ahead', options: { service: { aheadMs: 600_000 } } },
     { name: 'whose service does not tell parameters', options: { retrievable: false } },
   ])('$name: each application is rebound once', async ({ options }, { onTestFinished }) => {
-    const strange = await house({ onTestFinished }, options);
+    const strange = await bench({ onTestFinished }, options);
     const { installCf, restore, folder, land, app } = strange;
     installCf(true);
     const login = readFileSync(join(folder, '.cf/config.json'), 'utf8');
@@ -40,7 +40,7 @@ describe.concurrent('the tool cf in front of a platform that a stranger wrote', 
       const killed = Promise.withResolvers<void>();
       const died = Promise.withResolvers<void>();
       let seen = 0;
-      const strange = await house(
+      const strange = await bench(
         { onTestFinished },
         {
           mishap: ({ method }) => {
@@ -76,7 +76,7 @@ describe.concurrent('the tool cf in front of a platform that a stranger wrote', 
   test.for([{ installed: true }, { installed: false }])(
     'that is of no use (installed: $installed) never lets a run end as if nobody were bound',
     async ({ installed }, { onTestFinished }) => {
-      const { installCf, configure, restore, asked } = await house({ onTestFinished });
+      const { installCf, configure, restore, asked } = await bench({ onTestFinished });
       if (installed) installCf(false);
       else configure('cf');
       const end = await restore();
@@ -88,7 +88,7 @@ describe.concurrent('the tool cf in front of a platform that a stranger wrote', 
 });
 
 /** Without the labels that are put on afterwards. */
-function changed({ asked }: StrangeHouse): string[] {
+function changed({ asked }: StrangerBench): string[] {
   return asked()
     .filter((wish) => !wish.startsWith('PATCH'))
     .toSorted();

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { IN_PLACE, PARAMETER, runsOn, useStrangers } from './stranger.ts';
 
 describe('a restore in place beside a platform that a stranger wrote', () => {
-  const house = useStrangers();
+  const bench = useStrangers();
 
   test('rebinds each application once, with its name and parameters, and asks for nothing else', async (context) => {
-    const strange = await house(context);
+    const strange = await bench(context);
     const { land, orders, app, asked, restore, capi } = strange;
     const end = await restore();
     expect(asked().toSorted(), end.stderr).toEqual(IN_PLACE.toSorted());
@@ -17,13 +17,13 @@ describe('a restore in place beside a platform that a stranger wrote', () => {
     expect(land.bindings.filter(({ type }) => type === 'key')).toMatchObject([{ name: 'report', ...kept }]);
     expect(capi.pried).toEqual([]);
     expect(JSON.stringify(await strange.entries()) + end.stdout + end.stderr).not.toContain(PARAMETER);
-    // What may not be seen from here is still owed.
+    // What may not be seen from here is still open.
     expect(end.code).toBe(3);
     expect(end.stderr).toContain(app('dark/unseen').space.guid);
   });
 
   test('that is out of reach never ends as if nobody were bound', async (context) => {
-    const { restore, configure, asked } = await house(context);
+    const { restore, configure, asked } = await bench(context);
     configure('{ api: "http://127.0.0.1:9", token: { file: ./platform-token } }');
     const end = await restore();
     expect(end.code, end.stderr).toBe(3);

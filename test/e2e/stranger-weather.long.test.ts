@@ -6,8 +6,8 @@ import {
   IN_PLACE,
   PARAMETER,
   runsOn,
-  type StrangeHouse,
   type StrangeOptions,
+  type StrangerBench,
   useStrangers,
 } from './stranger.ts';
 
@@ -18,7 +18,7 @@ const DR = [
 const AHEAD = 600_000;
 
 describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, () => {
-  const house = useStrangers();
+  const bench = useStrangers();
 
   test.for<{ name: string; options: StrangeOptions; more?: readonly string[] }>([
     { name: 'whose service does not tell parameters', options: { retrievable: false } },
@@ -31,7 +31,7 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
       more: ['POST binding prod/shop'],
     },
   ])('$name: each application is rebound once', async ({ options, more = [] }, { onTestFinished }) => {
-    const strange = await house({ onTestFinished }, options);
+    const strange = await bench({ onTestFinished }, options);
     const { app, orders, asked, restore } = strange;
     const end = await restore();
     expect(asked().toSorted(), end.stderr).toEqual([...IN_PLACE, ...more].toSorted());
@@ -54,9 +54,9 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
       words: 'ended as CANCELED: "pushed"',
     },
   ])(
-    'that $name says so and keeps it owed; the others are rebound all the same, each once',
+    'that $name says so and keeps it open; the others are rebound all the same, each once',
     async ({ mishap, words }, { onTestFinished }) => {
-      const { asked, restore } = await house({ onTestFinished }, { mishap });
+      const { asked, restore } = await bench({ onTestFinished }, { mishap });
       const end = await restore();
       expect(end.code, end.stderr).toBe(3);
       expect(end.stderr).toContain(words);
@@ -66,11 +66,11 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
     },
   );
 
-  test('that wants to be left alone for an hour says so, is owed all, and is asked for no more', async ({
+  test('that wants to be left alone for an hour says so, is a follow-up all, and is asked for no more', async ({
     onTestFinished,
   }) => {
     const mishap = once('POST', { work: false, answer: tooMany('3600') });
-    const { asked, restore } = await house({ onTestFinished }, { mishap });
+    const { asked, restore } = await bench({ onTestFinished }, { mishap });
     const end = await restore();
     expect(end.code, end.stderr).toBe(3);
     expect(end.stderr).toContain('Retry-After 3600');
@@ -78,10 +78,10 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
     expect(asked().filter((wish) => !wish.endsWith('prod/shop'))).toEqual([]);
   });
 
-  test('binds to the target when the broker of the lost one is gone, and the old bindings stay owed', async ({
+  test('binds to the target when the broker of the lost one is gone, and the old bindings stay open', async ({
     onTestFinished,
   }) => {
-    const strange = await house({ onTestFinished });
+    const strange = await bench({ onTestFinished });
     const { run, app, land, orders, target, asked } = strange;
     expect((await run('run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes')).code).toBe(
       0,
@@ -98,11 +98,11 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
       expect(end.stderr).toContain(`remove the binding of acme/${name} to orders db`);
     }
     expect(await notes(strange)).toContain('could not be read');
-    expect(end.stderr).not.toContain('settled: remove the binding');
+    expect(end.stderr).not.toContain('done: remove the binding');
   });
 
   test('whose old binding keeps the name says who can help', async ({ onTestFinished }) => {
-    const { run, orders, asked } = await house({ onTestFinished });
+    const { run, orders, asked } = await bench({ onTestFinished });
     await run('run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes');
     orders.brokerSays = 'The service broker could not be reached';
     const end = await run(...DR);
@@ -119,7 +119,7 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
     'is asked for nothing twice when the answer to wish $index is lost',
     async ({ index }, { onTestFinished }) => {
       const lost = { answer: 'lost' } as const;
-      const strange = await house(
+      const strange = await bench(
         { onTestFinished },
         { mishap: ({ number }) => (number === index ? lost : undefined) },
       );
@@ -138,7 +138,7 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
         killed.resolve();
         return { work, until: died.promise, answer: 'lost' };
       };
-      const strange = await house({ onTestFinished }, { mishap });
+      const strange = await bench({ onTestFinished }, { mishap });
       const { server, start, run, asked } = strange;
       const flags = ['--backup', `${server.backups[0]?.id}`, '--yes', '--confirm', 'orders'];
       const first = start('run', 'restore-backup', '--instance', 'orders', ...flags);
@@ -153,7 +153,7 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
   );
 });
 
-function isWhole(strange: StrangeHouse, words: string, again: readonly string[] = []): void {
+function isWhole(strange: StrangerBench, words: string, again: readonly string[] = []): void {
   const { asked, app, orders, land } = strange;
   expect(asked().toSorted(), words).toEqual([...IN_PLACE, ...again].toSorted());
   for (const name of ['prod/shop', 'stage/shop']) expect(runsOn(strange, app(name), orders), name).toBe(true);
@@ -163,8 +163,8 @@ function isWhole(strange: StrangeHouse, words: string, again: readonly string[] 
 }
 
 /** What the look at the platform after the restore had to remark. */
-async function notes({ entries }: StrangeHouse): Promise<string> {
-  const { notes: all } = outputOf(await entries(), 'findDuties') as { notes: string[] };
+async function notes({ entries }: StrangerBench): Promise<string> {
+  const { notes: all } = outputOf(await entries(), 'findBound') as { notes: string[] };
   return all.join('\n');
 }
 

@@ -4,15 +4,15 @@ import process from 'node:process';
 import type { TestContext } from 'vitest';
 import { type ForeignCapi, type ForeignCapiOptions, startForeignCapi } from './foreign/capi.ts';
 import type { App, Land, ServiceInstance } from './foreign/capi-land.ts';
-import { CANARIES, type House, type HouseOptions, openHouse } from './house.ts';
 import { installTool } from './install-tool.ts';
 import { builtProduct } from './product.ts';
+import { type BenchOptions, CANARIES, openBench, type TestBench } from './test-bench.ts';
 
 /** Words in binding parameters that must not show anywhere. */
 export const PARAMETER = 'role-secret-Wd7cKp3mTz';
 
 /** A service and a platform that strangers wrote, and somebody's machine with the config for both. */
-export interface StrangeHouse extends House {
+export interface StrangerBench extends TestBench {
   readonly capi: ForeignCapi;
   readonly land: Land;
   readonly orders: ServiceInstance;
@@ -30,27 +30,27 @@ export interface StrangeHouse extends House {
 }
 
 export interface StrangeOptions extends Partial<ForeignCapiOptions> {
-  readonly service?: HouseOptions;
+  readonly service?: BenchOptions;
 }
 
 export function useStrangers(): (
   context: Pick<TestContext, 'onTestFinished'>,
   options?: StrangeOptions,
-) => Promise<StrangeHouse> {
+) => Promise<StrangerBench> {
   const product = builtProduct({ cheapVault: true });
   return async ({ onTestFinished }, { service, ...options } = {}) => {
-    const house = await openHouse(product, { taskMs: 40, ...service });
+    const bench = await openBench(product, { taskMs: 40, ...service });
     const capi = await startForeignCapi({ token: CANARIES.otherToken, ...options });
     onTestFinished(async () => {
-      await house.close();
+      await bench.close();
       await capi.close();
     });
-    return furnish(house, capi);
+    return furnish(bench, capi);
   };
 }
 
 /** Three applications that are bound, one of them stopped, two of one name in two spaces; a service key; things that are nobody's business. */
-function furnish(house: House, capi: ForeignCapi): StrangeHouse {
+function furnish(bench: TestBench, capi: ForeignCapi): StrangerBench {
   const { land } = capi;
   const prod = land.addSpace('prod', 'acme');
   const stage = land.addSpace('stage', 'acme');
@@ -60,7 +60,7 @@ function furnish(house: House, capi: ForeignCapi): StrangeHouse {
     land.addInstance({
       name: `${name} db`,
       space: prod,
-      dashboardUrl: `${house.server.urlOf(name)}/`,
+      dashboardUrl: `${bench.server.urlOf(name)}/`,
       sharedInto: [stage, dark],
     }),
   ) as [ServiceInstance, ServiceInstance];
@@ -77,18 +77,18 @@ function furnish(house: House, capi: ForeignCapi): StrangeHouse {
   for (const app of land.apps)
     for (const one of app.processes) if (one.startedAt !== undefined) one.startedAt -= 3_600_000;
   land.addBinding({ instance: orders, name: 'report', parameters: { role: PARAMETER } });
-  writeFileSync(join(house.folder, 'platform-token'), `bearer ${CANARIES.otherToken}\n`, { mode: 0o600 });
+  writeFileSync(join(bench.folder, 'platform-token'), `bearer ${CANARIES.otherToken}\n`, { mode: 0o600 });
   const configure = (platform: string) => {
-    const instances = house.server.instances.map(
+    const instances = bench.server.instances.map(
       ({ name }) =>
-        `  ${name}: { url: "${house.server.urlOf(name)}", revision: 62, token: { file: ./token }, settle: 1s }\n`,
+        `  ${name}: { url: "${bench.server.urlOf(name)}", revision: 62, token: { file: ./token }, inFlight: 1s }\n`,
     );
     const text = `operator: { name: Robin }\nplatform: ${platform}\ninstances:\n${instances.join('')}`;
-    writeFileSync(house.env['LIFEBOAT_CONFIG'] ?? '', text);
+    writeFileSync(bench.env['LIFEBOAT_CONFIG'] ?? '', text);
   };
   configure(`{ api: "${capi.url}", token: { file: ./platform-token } }`);
   return {
-    ...house,
+    ...bench,
     capi,
     land,
     orders,
@@ -101,18 +101,18 @@ function furnish(house: House, capi: ForeignCapi): StrangeHouse {
     asked: () => capi.wishes.map(({ method, path, about }) => `${method} ${kindOf(path)} ${about}`),
     configure,
     installCf: (isLoggedIn) => {
-      const bin = join(house.folder, 'bin');
+      const bin = join(bench.folder, 'bin');
       mkdirSync(bin);
-      mkdirSync(join(house.folder, '.cf'));
+      mkdirSync(join(bench.folder, '.cf'));
       installTool(bin, 'cf', join(import.meta.dirname, 'foreign/cf.ts'));
       const login = { Target: capi.url, AccessToken: isLoggedIn ? `bearer ${CANARIES.otherToken}` : '' };
-      writeFileSync(join(house.folder, '.cf/config.json'), JSON.stringify(login), { mode: 0o600 });
-      Object.assign(house.env, { PATH: `${bin}:${process.env['PATH']}` });
+      writeFileSync(join(bench.folder, '.cf/config.json'), JSON.stringify(login), { mode: 0o600 });
+      Object.assign(bench.env, { PATH: `${bin}:${process.env['PATH']}` });
       configure('cf');
     },
     restore: (...args) =>
-      house.run(
-        ...['run', 'restore-backup', '--instance', 'orders', '--backup', `${house.server.backups[0]?.id}`],
+      bench.run(
+        ...['run', 'restore-backup', '--instance', 'orders', '--backup', `${bench.server.backups[0]?.id}`],
         ...['--yes', '--confirm', 'orders', ...args],
       ),
   };
@@ -124,7 +124,7 @@ function kindOf(path: string): string {
 }
 
 /** Whether an application has one binding to this instance, made in this test, and every process was started with it. */
-export function runsOn({ land }: StrangeHouse, app: App, instance: ServiceInstance): boolean {
+export function runsOn({ land }: StrangerBench, app: App, instance: ServiceInstance): boolean {
   const bound = land.bindingsOf(app).filter((one) => one.instance === instance);
   const [only, second] = bound;
   return (

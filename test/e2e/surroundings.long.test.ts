@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
-import { type LabHouse, useLabs } from './lab-house.ts';
+import { type LabBench, useLabs } from './lab-bench.ts';
 
 describe('what a recovery leans on besides the service', () => {
-  const house = useLabs();
+  const bench = useLabs();
 
   test('is looked at by doctor in peace time, and nothing is changed by it', async (context) => {
     const { expect } = context;
-    const opened = await house(context, {
+    const opened = await bench(context, {
       config: (yaml) =>
         `runbooks: ./texts\n${yaml.replace(/^(\s+)role: target$/m, "$&\n$1reconcile: { command: 'exit 7' }")}`.replace(
           // Only one reconciliation may stand there, and the target's is to fail.
@@ -29,9 +29,9 @@ describe('what a recovery leans on besides the service', () => {
     expect(opened.did()).toEqual([]);
   });
 
-  test('is told when it is missing: no platform, a folder without a single text', async (context) => {
+  test('is reported when it is missing: no platform, a folder without a single text', async (context) => {
     const { expect } = context;
-    const opened = await house(context, {
+    const opened = await bench(context, {
       config: (yaml) => `runbooks: ./nowhere\n${yaml.replace(/^platform: .*$/m, 'platform: none')}`,
     });
     const checks = await checksOf(opened);
@@ -48,7 +48,7 @@ interface Check {
   readonly hints: readonly string[];
 }
 
-async function checksOf({ run }: LabHouse): Promise<ReadonlyMap<string, Check>> {
+async function checksOf({ run }: LabBench): Promise<ReadonlyMap<string, Check>> {
   const { stdout } = await run('doctor', '--json');
   const lines = stdout.trim().split('\n');
   return new Map(lines.map((line) => JSON.parse(line) as Check).map((check) => [check.what, check]));

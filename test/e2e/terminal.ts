@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import xterm from '@xterm/headless';
 import type { ExpectStatic } from 'vitest';
 import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
-import type { House } from './house.ts';
 import { isRunning, treeOf } from './process-tree.ts';
 import type { Product } from './product.ts';
+import type { TestBench } from './test-bench.ts';
 
 /*
  * A terminal of 100 x 30 that a person could sit at: the pseudo-terminal comes from util-linux `script`, whose options differ elsewhere
@@ -51,7 +51,7 @@ export interface Terminal {
  */
 export function openTerminal(
   product: Product,
-  house: Pick<House, 'env'>,
+  bench: Pick<TestBench, 'env'>,
   args: readonly string[],
   { stops = false }: { readonly stops?: boolean } = {},
 ): Terminal {
@@ -66,7 +66,7 @@ export function openTerminal(
       NODE_COMPILE_CACHE: product.compiled,
       TERM: 'xterm-256color',
       LANG: 'C.UTF-8',
-      ...house.env,
+      ...bench.env,
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Followed } from './follow-paper.ts';
+import type { Followed } from './follow-fallback.ts';
 import { installTool } from './install-tool.ts';
 
-/** What a person has at hand who follows a paper. */
+/** What a person has at hand who follows a fallback script. */
 export interface Hands {
   /** A place of their own; nothing of the product is used any more. */
   readonly folder: string;
@@ -16,17 +16,17 @@ export interface Hands {
 }
 
 /**
- * Follows a paper as somebody does who is tired and does what it says: Enter for each step, the name where a name is wanted, and `yes` to a
- * call, unless the paper says by what it is known to be made already and the list shows that. A command that fails is passed over.
+ * Follows a fallback script as somebody does who is tired and does what it says: Enter for each step, the name where a name is wanted, and `yes` to a
+ * call, unless the fallback script says by what it is known to be made already and the list shows that. A command that fails is passed over.
  */
-export function followTired(paper: string, hands: Hands): Promise<Followed> {
+export function followTired(fallback: string, hands: Hands): Promise<Followed> {
   const { folder, token, api } = hands;
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
   installTool(bin, 'cf', join(import.meta.dirname, 'cf-of-lab.ts'));
   writeFileSync(join(folder, 'cf.json'), JSON.stringify({ api, token }), { mode: 0o600 });
-  const path = join(folder, 'paper.sh');
-  writeFileSync(path, paper, { mode: 0o600 });
+  const path = join(folder, 'fallback.sh');
+  writeFileSync(path, fallback, { mode: 0o600 });
 
   const child = spawn('bash', [path], {
     cwd: folder,
@@ -67,7 +67,7 @@ function answerTo(asked: string, { token, key }: Hands): string {
   return '';
 }
 
-/** The id of what the list shows and the paper says is it. */
+/** The id of what the list shows and the fallback script says is it. */
 function seenAlready(asked: string): string | undefined {
   const list = asked.slice(asked.lastIndexOf('LOOK FIRST'));
   const newest = Math.max(0, ...[...list.matchAll(/"id":(\d+)/gu)].map(([, id]) => Number(id)));

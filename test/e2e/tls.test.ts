@@ -4,14 +4,14 @@ import { describe, test } from 'vitest';
 import { makeCertificates } from '../faults/certificates.ts';
 import { json, startFaultServer } from '../service/fault-server.ts';
 import { runProduct } from './product.ts';
-import { useHouses } from './scene.ts';
+import { useBenches } from './scene.ts';
 
 describe.concurrent('an environment that switches certificates off', () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   /** A service and a platform with a certificate that nobody knows, and a config that names them. */
-  async function impostor(context: Parameters<typeof house>[0], revision: string) {
-    const { product, folder, env } = await house(context);
+  async function impostor(context: Parameters<typeof bench>[0], revision: string) {
+    const { product, folder, env } = await bench(context);
     const certificates = makeCertificates();
     context.onTestFinished(certificates.remove);
     const server = await startFaultServer(

@@ -12,19 +12,19 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import type { House } from './house.ts';
 import { runProduct } from './product.ts';
-import { useHouses } from './scene.ts';
+import { useBenches } from './scene.ts';
+import type { TestBench } from './test-bench.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Nobody who runs tests; the lists of this machine know neither the user nor the group. */
 const OTHER = 65_533;
 
 describe.skipIf(!isRoot)('what others could have written', { concurrent: true }, () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   /** A checkout with a config whose token command leaves a mark, and commands that are run in it. */
-  function checkout({ product, folder, env, server }: House) {
+  function checkout({ product, folder, env, server }: TestBench) {
     const yard = join(folder, 'checkout');
     mkdirSync(yard, { mode: 0o755 });
     const config = join(yard, 'lifeboat.yaml');
@@ -68,7 +68,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
     ],
   ] as const)('runs no command of a config %s, found or named', async ([, spoil, says], context) => {
     const { expect } = context;
-    const { yard, config, run, hasRun } = checkout(await house(context));
+    const { yard, config, run, hasRun } = checkout(await bench(context));
     spoil(yard);
     const found = await run(LIST);
     const flag = await run(['--config', config, ...LIST]);
@@ -86,7 +86,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
 
   test('a config of one’s own in a folder like /tmp is used', async (context) => {
     const { expect } = context;
-    const { yard, run, hasRun } = checkout(await house(context));
+    const { yard, run, hasRun } = checkout(await bench(context));
     chmodSync(yard, 0o1777);
     const { code, stderr } = await run(LIST);
     expect(code, stderr).toBe(0);
@@ -95,7 +95,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
 
   test('a checkout made with umask 002 is used by its user, and not by root', async (context) => {
     const { expect } = context;
-    const opened = await house(context);
+    const opened = await bench(context);
     const { yard, config, run, hasRun } = checkout(opened);
     for (const path of [
       opened.folder,
@@ -136,7 +136,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
     'a home %s is neither written nor read, and doctor names it',
     async ([, spoil, says], context) => {
       const { expect } = context;
-      const { home, run, server, rotate } = await house(context);
+      const { home, run, server, rotate } = await bench(context);
       const before = readdirSync(home);
       spoil(home);
       const ended = [
@@ -159,7 +159,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
 
   test('doctor names each file that decides and that others could have written', async (context) => {
     const { expect } = context;
-    const { folder, home, env, run, tokenFile } = await house(context);
+    const { folder, home, env, run, tokenFile } = await bench(context);
     const at = (name: string) => join(folder, name);
     for (const name of ['ca.pem', 'approvers', 'revoked']) writeFileSync(at(name), '', { mode: 0o666 });
     for (const name of ['runbooks', 'shared']) mkdirSync(at(name));
@@ -189,7 +189,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
 
   test('a token of another user is not sent', async (context) => {
     const { expect } = context;
-    const { tokenFile, run, server } = await house(context);
+    const { tokenFile, run, server } = await bench(context);
     chownSync(tokenFile, OTHER, OTHER);
     const { code, stderr } = await run(...LIST);
     expect(code, stderr).toBe(4);
@@ -201,7 +201,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
 
   test('a folder of the home that leads elsewhere is not written to', async (context) => {
     const { expect } = context;
-    const { home, folder, rotate } = await house(context);
+    const { home, folder, rotate } = await bench(context);
     expect((await rotate()).code).toBe(0);
     const before = readdirSync(join(home, 'checkpoints'), { recursive: true });
     const elsewhere = join(folder, 'elsewhere');

@@ -1,29 +1,29 @@
 import { describe, type TestContext, test } from 'vitest';
 import type { Trouble } from './foreign/call.ts';
-import { ANSWERED, CANARIES, type HouseOptions, openHouse, ROTATE } from './house.ts';
 import { builtProduct } from './product.ts';
 import { changes, statesOf } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from './terminal.ts';
+import { ANSWERED, type BenchOptions, CANARIES, openBench, ROTATE } from './test-bench.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real terminal', () => {
   const product = builtProduct({ cheapVault: true });
 
-  async function sitDown(context: TestContext, options: HouseOptions = {}) {
-    const house = await openHouse(product, options);
+  async function sitDown(context: TestContext, options: BenchOptions = {}) {
+    const bench = await openBench(product, options);
     const terminals: Terminal[] = [];
     context.onTestFinished(async () => {
       await Promise.all(terminals.map((terminal) => terminal.close()));
-      await house.close();
+      await bench.close();
     });
     const open = (...args: string[]) => {
-      const terminal = openTerminal(product, house, args);
+      const terminal = openTerminal(product, bench, args);
       terminals.push(terminal);
       return personAt(terminal, context.expect);
     };
-    return { house, open };
+    return { bench, open };
   }
 
-  test('a command line that is wrong is told so on the ordinary screen', async (context) => {
+  test('a command line that is wrong is reported so on the ordinary screen', async (context) => {
     const { open } = await sitDown(context);
     const screen = open('run');
     await screen.isGivenBack(2);
@@ -32,56 +32,56 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
 
   test('key by key to the end: proven, and the screen is given back', async (context) => {
     const { expect } = context;
-    const { house, open } = await sitDown(context);
+    const { bench, open } = await sitDown(context);
     const screen = open(...ROTATE);
     await screen.answerToTheChange();
-    expect(changes(house.server)).toMatchObject({ patches: 0, posts: 0 });
+    expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
     await screen.confirm();
     await screen.asks('✓ the key is rotated and proven');
     expect(screen.isTaken()).toBe(true);
     screen.type(KEYS.enter);
     await screen.isGivenBack(0);
     expect(screen.text()).toContain('the key is rotated and proven');
-    expect(changes(house.server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
-    for (const secret of [CANARIES.token, CANARIES.passphrase, ...house.server.keys]) {
+    expect(changes(bench.server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
+    for (const secret of [CANARIES.token, CANARIES.passphrase, ...bench.server.keys]) {
       expect(screen.text()).not.toContain(secret);
     }
   });
 
   test('a hold of Enter answers one question, and the next stands there still', async (context) => {
     const { expect } = context;
-    const { house, open } = await sitDown(context);
+    const { bench, open } = await sitDown(context);
     const screen = open(...ROTATE);
     await screen.asks('prove the newest first?');
     await screen.hold(KEYS.enter, 60);
     await screen.asks('where does the new key come from?');
-    const answers = (await house.entries()).filter(({ type }) => type === 'answer');
+    const answers = (await bench.entries()).filter(({ type }) => type === 'answer');
     expect(answers).toHaveLength(1);
     screen.type(KEYS.enter);
     await screen.shows("type the instance's name");
-    expect(changes(house.server)).toMatchObject({ patches: 0, posts: 0 });
+    expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
   });
 
   test('a wrong name is refused on the spot, and the right one still counts', async (context) => {
     const { expect } = context;
-    const { house, open } = await sitDown(context);
+    const { bench, open } = await sitDown(context);
     const screen = open(...ROTATE);
     await screen.answerToTheChange();
     screen.type('order');
     await screen.shows(/❯ order(?!s)/);
     screen.type(KEYS.enter);
     await screen.shows('that is not the name');
-    expect(changes(house.server)).toMatchObject({ patches: 0 });
+    expect(changes(bench.server)).toMatchObject({ patches: 0 });
     screen.type(KEYS.clear);
     await screen.shows(/❯\s*\n\s+stop the run/);
     await screen.confirm();
     await screen.shows('✓ the key is rotated and proven');
-    expect(changes(house.server)).toMatchObject({ patches: 1, posts: 1 });
+    expect(changes(bench.server)).toMatchObject({ patches: 1, posts: 1 });
   });
 
-  test('left with q: the screen is given back, the way to resume is told, and it works', async (context) => {
+  test('left with q: the screen is given back, the way to resume is reported, and it works', async (context) => {
     const { expect } = context;
-    const { house, open } = await sitDown(context);
+    const { bench, open } = await sitDown(context);
     const screen = open(...ROTATE);
     await screen.answerToTheChange();
     screen.type(KEYS.escape);
@@ -91,8 +91,8 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     screen.type(KEYS.enter);
     await screen.isGivenBack(130);
     expect(screen.text()).toMatch(/lifeboat resume \w{26}/);
-    expect(changes(house.server)).toMatchObject({ patches: 0, posts: 0 });
-    const resumed = await house.run('resume', ...ANSWERED);
+    expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
+    const resumed = await bench.run('resume', ...ANSWERED);
     expect(resumed.code, resumed.stderr).toBe(0);
   });
 
@@ -104,8 +104,8 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
       isFirst = false;
       return { work: false, answer: { status: 502, body: 'bad gateway', html: true } };
     };
-    const { house, open } = await sitDown(context, { trouble });
-    expect((await house.rotate()).code).toBe(3);
+    const { bench, open } = await sitDown(context, { trouble });
+    expect((await bench.rotate()).code).toBe(3);
     const screen = open('resume');
     await screen.asks('set the new key again');
     expect(screen.text()).toContain('the change did not take');
@@ -113,10 +113,10 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     await screen.asks("type the instance's name");
     await screen.confirm();
     await screen.shows('✓ the key is rotated and proven');
-    expect(changes(house.server)).toMatchObject({ patches: 2, patchesDone: 1, posts: 2 });
+    expect(changes(bench.server)).toMatchObject({ patches: 2, patchesDone: 1, posts: 2 });
     expect(
-      new Set(house.server.calls.filter(({ method }) => method === 'PATCH').map(({ key }) => key)).size,
+      new Set(bench.server.calls.filter(({ method }) => method === 'PATCH').map(({ key }) => key)).size,
     ).toBe(1);
-    expect(statesOf(await house.entries()).filter((state) => state === 'change.sending')).toHaveLength(2);
+    expect(statesOf(await bench.entries()).filter((state) => state === 'change.sending')).toHaveLength(2);
   });
 });

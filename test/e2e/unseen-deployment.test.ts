@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
 import type { Answer, Call } from './foreign/call.ts';
-import { changes, outputOf, useHouses } from './scene.ts';
+import { changes, outputOf, useBenches } from './scene.ts';
 
 /** An overview that says this, whatever is true of the rest. */
 function showing(said: { readonly updated_at: string; readonly state?: string }) {
@@ -15,11 +15,11 @@ const STILL = { updated_at: '2026-03-01T00:00:00Z' };
 const UNSEEN = /it was not seen deploying; it is available .* after the recreate was accepted/u;
 
 describe.concurrent('an action that was accepted and left no trace', { timeout: 60_000 }, () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   test('is done for the process that comes when it is over, and the record says how it is known', async (context) => {
     const { expect } = context;
-    const { start, run, server, entries } = await house(context, { taskMs: 3_000, twist: showing(STILL) });
+    const { start, run, server, entries } = await bench(context, { taskMs: 3_000, twist: showing(STILL) });
     const recreate = ['run', 'change-instance', '--instance', 'orders', '--action', 'recreate'] as const;
     const first = start(...recreate, '--yes', '--confirm', 'orders');
     await expect.poll(() => first.stderr(), { timeout: 30_000 }).toContain('status deploying');
@@ -38,7 +38,7 @@ describe.concurrent('an action that was accepted and left no trace', { timeout: 
 
   test('is done for a single command that waits for it', async (context) => {
     const { expect } = context;
-    const { run } = await house(context, { twist: showing({ ...STILL, state: 'available' }) });
+    const { run } = await bench(context, { twist: showing({ ...STILL, state: 'available' }) });
     const recreate = ['instance', 'recreate', '--instance', 'orders', '--confirm', 'orders'] as const;
     const end = await run(...recreate, '--wait');
     expect(end.code, end.stderr).toBe(0);

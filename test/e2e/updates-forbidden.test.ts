@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest';
 import type { Call, Trouble } from './foreign/call.ts';
-import { ANSWERED, type House, type HouseOptions } from './house.ts';
-import { useHouses } from './scene.ts';
+import { useBenches } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+import { ANSWERED, type BenchOptions, type TestBench } from './test-bench.ts';
 
 const REFUSED: Trouble = {
   work: false,
@@ -10,20 +10,23 @@ const REFUSED: Trouble = {
 };
 
 describe.concurrent('maintenance updates of revision 61', { timeout: 60_000 }, () => {
-  const house = useHouses();
+  const bench = useBenches();
 
   /** A service that installs no update while updates are forbidden. */
-  async function honest(context: Parameters<typeof house>[0], options: HouseOptions = {}): Promise<House> {
+  async function honest(
+    context: Parameters<typeof bench>[0],
+    options: BenchOptions = {},
+  ): Promise<TestBench> {
     const trouble = ({ path }: Call) =>
       path.endsWith('/updates') && opened.server.instance('orders').updateSetting?.allowed === false
         ? REFUSED
         : undefined;
-    const opened = await house(context, { revision: 61, trouble, ...options });
+    const opened = await bench(context, { revision: 61, trouble, ...options });
     return opened;
   }
   const change = (action: string) =>
     ['run', 'change-instance', '--instance', 'orders', '--action', action] as const;
-  const settingsSent = ({ server }: House) =>
+  const settingsSent = ({ server }: TestBench) =>
     server.calls.filter(({ path }) => path.endsWith('/broker/edit'));
 
   test('that are to be installed are not forbidden first', async (context) => {

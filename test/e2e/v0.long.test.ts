@@ -1,5 +1,5 @@
 import { describe, type TestContext, test } from 'vitest';
-import { type LabHouse, useLabs } from './lab-house.ts';
+import { type LabBench, useLabs } from './lab-bench.ts';
 import { statesOf } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
@@ -12,12 +12,12 @@ const UNSHOWN = 'V0 does not say whether orders is available';
 
 describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () => {
   const labs = useLabs();
-  const house = (context: TestContext) =>
+  const bench = (context: TestContext) =>
     labs(context, { config: (yaml) => yaml.replaceAll('revision: 62', 'revision: v0') });
 
   test('has a backup taken and proven, and what V0 leaves unsaid is named', async (context) => {
     const { expect } = context;
-    const { run, did, good } = await house(context);
+    const { run, did, good } = await bench(context);
     const { code, stdout, stderr } = await run(...PROVE, '--yes');
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/backup \d+ is proven/);
@@ -32,14 +32,14 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
 
   test('is restored without anybody there, and the run claims nothing that V0 does not show', async (context) => {
     const { expect } = context;
-    const { lab, run, did, good, entries } = await house(context);
+    const { lab, run, did, good, entries } = await bench(context);
     const { code, stdout, stderr } = await run(...RESTORE, ...ANSWERED);
     expect(code, stderr).toBe(1);
     expect(stdout).toContain('closed without proof: orders is not shown to be available');
     expect(stdout).toContain(`deviation at available: ${UNSHOWN}, and nobody looked`);
     expect(stdout).toContain('state: V0 does not say');
     expect(stdout).toContain('restored from: V0 does not say');
-    expect(stdout).toContain('nothing owed');
+    expect(stdout).toContain('no follow-ups');
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
     expect(did().filter((call) => call.includes('/v1/') || call.includes('PATCH'))).toEqual([]);
     const states = statesOf(await entries('runs'));
@@ -57,7 +57,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     'is restored on a screen, where the person says what V0 does not',
     async (context) => {
       const { expect } = context;
-      const opened = await house(context);
+      const opened = await bench(context);
       const terminal = openTerminal(opened.product, opened, [...RESTORE]);
       context.onTestFinished(() => terminal.close());
       const screen = personAt(terminal, expect);
@@ -87,7 +87,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
 
   test('a lost answer to its restore is a question, and it is never sent twice', async (context) => {
     const { expect } = context;
-    const { lab, run, did, entries } = await house(context);
+    const { lab, run, did, entries } = await bench(context);
     lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'drop', when: 'after' } });
     const { code, stderr } = await run(...RESTORE, ...ANSWERED);
     expect(code, stderr).toBe(5);
@@ -99,8 +99,8 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
 
   test('a killed process is carried on with, and nothing is sent twice', async (context) => {
     const { expect } = context;
-    const { lab, start, run, did, entries } = await house(context);
-    lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'task', fate: 'queued' } });
+    const { lab, start, run, did, entries } = await bench(context);
+    lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'task', outcome: 'queued' } });
     const first = start(...RESTORE, ...ANSWERED);
     const states = async () => statesOf(await entries('runs'));
     await expect.poll(states, { timeout: 60_000 }).toContain('restore.waiting');
@@ -116,8 +116,8 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
 
   test('a plan names the calls of V0, and what it has no call for', async (context) => {
     const { expect } = context;
-    const { run, did } = await house(context);
-    const { code, stdout, stderr } = await run('plan', ...RESTORE.slice(1));
+    const { run, did } = await bench(context);
+    const { code, stdout, stderr } = await run('run', ...RESTORE.slice(1), '--dry-run');
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/POST …\/backups\/restore/);
     expect(stdout).not.toMatch(/backups-config|GET … /);
@@ -130,7 +130,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
 
   test('is refused the other runbooks, with the call that V0 lacks and what can be run', async (context) => {
     const { expect } = context;
-    const { run, did } = await house(context);
+    const { run, did } = await bench(context);
     for (const [words, call] of [
       [['rotate-key'], 'PATCH …/backups-config'],
       [['change-instance', '--action', 'restart'], 'PATCH …/restart'],
@@ -149,7 +149,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
 
   test('says once for each command that V0 will go, and never on the output for programs', async (context) => {
     const { expect } = context;
-    const { run } = await house(context);
+    const { run } = await bench(context);
     for (const words of [
       ['backups', 'list'],
       ['restores', 'list'],
@@ -166,7 +166,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
   });
 });
 
-async function runIdOf(good: LabHouse['good']): Promise<string> {
+async function runIdOf(good: LabBench['good']): Promise<string> {
   const [first = '{}'] = (await good('runs', '--json')).trim().split('\n');
   return (JSON.parse(first) as { runId: string }).runId;
 }

@@ -36,8 +36,8 @@ function give(child: ChildProcess, next: [number, Case] | undefined, under: Map<
   if (next === undefined) return void child.send('no more');
   const [id, one] = next;
   under.set(id, one);
-  const told: Told = { ...one, flow: `${one.flow.name} ${one.flow.revision}` };
-  child.send({ id, told });
+  const reported: Told = { ...one, flow: `${one.flow.name} ${one.flow.revision}` };
+  child.send({ id, reported });
 }
 
 /** The process has gone with it. */

@@ -57,7 +57,7 @@ export class Director {
   #isLed: boolean;
   #isEngaged = false;
   #hidden: Hidden | undefined;
-  /** The turn of the wait that was told of its end. */
+  /** The turn of the wait that was reported of its end. */
   #over: string | undefined;
 
   constructor(plan: Plan | undefined, world: World) {

@@ -6,7 +6,7 @@ import { runbooks } from '../../machines/index.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { refuseUnsupported } from '../../src/commands/run/refuse-unsupported.ts';
 import { inputFrom } from '../../src/commands/run/run-input.ts';
-import type { Sites } from '../../src/compose/instances.ts';
+import type { RunInstances } from '../../src/compose/instances.ts';
 import { runbookNamed } from '../../src/compose/runbook-files.ts';
 import { addressFrom } from '../../src/service/address.ts';
 import { openService } from '../../src/service/open.ts';
@@ -40,7 +40,7 @@ test.for([...RUN_ON_V0, ...NOT_ON_V0])('%s is begun on V0 only where V0 has all 
   const address = addressFrom('https://dashboard.example.com/service-instances/4a1f', 'v0');
   const service = openService(address, { token: async () => new Secret('a token') });
   onTestFinished(() => service.close());
-  const site = { name: 'orders', service } as Sites['instance'];
+  const site = { name: 'orders', service } as RunInstances['instance'];
   const { runbook: id, flags } = flagsIn(words.split(' '));
   const runbook = runbookNamed(id);
   const input = await inputFrom(runbook, flags as never, new Date('2026-03-01T04:00:00Z'), false);

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { CASES } from '../e2e/flows.ts';
-import type { House } from '../e2e/house.ts';
+import type { TestBench } from '../e2e/test-bench.ts';
 
 /** A flow on a revision, with everything answered by flags. */
 export interface Walkable {
@@ -9,9 +9,9 @@ export interface Walkable {
   /** Whether applications are bound to the instance, and there is a platform to be asked. */
   readonly platform: boolean;
   readonly before: readonly (readonly string[])[];
-  ready?(house: House): Promise<void>;
+  ready?(bench: TestBench): Promise<void>;
   /** After `lifeboat run`. */
-  args(house: House): readonly string[];
+  args(bench: TestBench): readonly string[];
   readonly confirm: string;
 }
 

@@ -103,7 +103,7 @@ function readKind({ route, at }: Seen): Kind {
   const { verb = '', turn = 1 } = at ?? {};
   const kind = READS.find(([by, of]) => by.test(verb) && of.test(route))?.[2];
   if (kind !== undefined) return kind;
-  if (verb !== 'findDuties') throw new Error(`the table has no column for ${route} of ${verb}`);
+  if (verb !== 'findBound') throw new Error(`the table has no column for ${route} of ${verb}`);
   const what = WHO.test(route) ? 'who' : 'about';
   // Before the restore, and again after it.
   return turn === 1 ? `${what}-before` : `${what}-after`;

@@ -7,8 +7,8 @@ import { openReaderOf } from '../../src/compose/store-of.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { CANARIES } from '../e2e/house.ts';
 import { type Ended, type Product, runProduct } from '../e2e/product.ts';
+import { CANARIES } from '../e2e/test-bench.ts';
 import type { Walkable } from './flows.ts';
 import type { Site } from './site.ts';
 
@@ -89,7 +89,7 @@ function configOf(site: Site, revision: number): string {
   const ca = site.caFile === undefined ? '' : `, ca: ${site.caFile}`;
   const instances = ['orders', 'orders-dr'].map(
     (name) =>
-      `  ${name}: { url: "${site.urlOf(name)}", revision: ${revision}, token: { file: ./token }, settle: 20s${ca} }\n`,
+      `  ${name}: { url: "${site.urlOf(name)}", revision: ${revision}, token: { file: ./token }, inFlight: 20s${ca} }\n`,
   );
   const platform =
     site.platformUrl === undefined

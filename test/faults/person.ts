@@ -1,4 +1,4 @@
-import { stillOwed } from '../../machines/parts/obligation.ts';
+import { stillOpen } from '../../machines/parts/follow-up.ts';
 import { optionKey, type Question } from '../../machines/parts/question.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import { type Answer, questionOf } from '../../src/runner/answer.ts';
@@ -51,9 +51,10 @@ function untilAsked(run: Run): Promise<undefined> {
 }
 
 function answerTo(question: Question, run: Run, site: Site, looked: Map<string, number>): Answer | undefined {
-  if (question.kind === 'obligations') {
-    const owed = stillOwed(question.obligations)[0];
-    if (owed !== undefined) return { event: question.settle, id: owed.id, text: 'seen with my own eyes' };
+  if (question.kind === 'followUps') {
+    const openFollowUps = stillOpen(question.followUps)[0];
+    if (openFollowUps !== undefined)
+      return { event: question.close, id: openFollowUps.id, text: 'seen with my own eyes' };
   }
   const open = question.options.filter(({ disabled }) => disabled === undefined);
   const option = (...types: string[]) =>

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ForeignCapi, startForeignCapi } from '../e2e/foreign/capi.ts';
 import { type ForeignServer, startForeignServer } from '../e2e/foreign/server.ts';
-import { CANARIES } from '../e2e/house.ts';
+import { CANARIES } from '../e2e/test-bench.ts';
 import type { Certificates } from './certificates.ts';
 import { Director, type Plan } from './director.ts';
 import { BY_TLS, NAMES_OLD } from './faults.ts';

@@ -26,8 +26,8 @@ import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { PROJECTIONS } from '../../src/store/projections/all.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshDatabase } from '../crash/database.ts';
-import type { House } from '../e2e/house.ts';
-import { CANARIES } from '../e2e/house.ts';
+import type { TestBench } from '../e2e/test-bench.ts';
+import { CANARIES } from '../e2e/test-bench.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
 import { flagsIn, type Walkable } from './flows.ts';
 import type { Site } from './site.ts';
@@ -66,7 +66,7 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
 
   const openInstance = (name: string): OpenInstance => {
     const url = site.urlOf(name);
-    const config = InstanceConfig.parse({ url, revision, settle: '20s' });
+    const config = InstanceConfig.parse({ url, revision, inFlight: '20s' });
     const token = async () => new Secret(`Bearer ${CANARIES.token}`);
     const service = openService(addressFrom(url, revision), { token, caFile: site.caFile, limits: LIMITS });
     const close = () => service.close();
@@ -87,7 +87,7 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
       return found;
     };
     let once: ReturnType<ActivityDeps['platform']> | undefined;
-    const ground = {
+    const baseline = {
       home: join(home, 'home'),
       keyring,
       journal,
@@ -108,8 +108,8 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
       seal: async () => undefined,
       take: async (key) => ({ fingerprint: await keyring.fingerprint(key), length: key.length }),
       activities: activitiesFor({
-        instance: depsFor(instance, ground),
-        target: other && depsFor(other, ground),
+        instance: depsFor(instance, baseline),
+        target: other && depsFor(other, baseline),
       }),
     });
     const unwatch = site.director.watch(run);
@@ -182,12 +182,12 @@ function holdingBack(run: Run): Run {
   };
 }
 
-/** What the flows of the end-to-end tests ask a house for. */
-export function asHouse(site: Site): House {
+/** What the flows of the end-to-end tests ask a bench for. */
+export function asBench(site: Site): TestBench {
   const { server } = site;
   const run = async () => {
     const { start, end } = server.instance('orders').range() ?? { start: new Date(0), end: new Date(0) };
     return { stdout: JSON.stringify({ start_time: start.toISOString(), end_time: end.toISOString() }) };
   };
-  return { server, run } as unknown as House;
+  return { server, run } as unknown as TestBench;
 }

@@ -22,10 +22,10 @@ let under = 0;
 let asked = false;
 let isOver = false;
 
-process.on('message', (said: 'no more' | { readonly id: number; readonly told: Told }) => {
+process.on('message', (said: 'no more' | { readonly id: number; readonly reported: Told }) => {
   asked = false;
   if (said === 'no more') isOver = true;
-  else void walk(said.id, said.told);
+  else void walk(said.id, said.reported);
 });
 process.on('disconnect', () => process.exit(1));
 
@@ -42,11 +42,11 @@ for (let before = performance.eventLoopUtilization(); !isOver || under > 0; ) {
 certificates.remove();
 process.exit(0);
 
-async function walk(id: number, { flow: name, ...told }: Told): Promise<void> {
+async function walk(id: number, { flow: name, ...reported }: Told): Promise<void> {
   under += 1;
   const [flow] = flowsNamed(name);
   if (flow === undefined) throw new Error(`there is no flow ${name}`);
-  const { case: _, ...finding } = await tryCase({ ...told, flow }, certificates);
+  const { case: _, ...finding } = await tryCase({ ...reported, flow }, certificates);
   tell({ id, finding });
   under -= 1;
 }

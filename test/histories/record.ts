@@ -7,8 +7,15 @@ import { openReaderOf } from '../../src/compose/store-of.ts';
 import { leafText } from '../../src/store/leaf.ts';
 import { CASES, type Flow, V0_CASES, walk } from '../e2e/flows.ts';
 import type { Call, Trouble } from '../e2e/foreign/call.ts';
-import { ANSWERED, CANARIES, type House, type HouseOptions, openHouse, ROTATE } from '../e2e/house.ts';
 import { builtProduct, type Product } from '../e2e/product.ts';
+import {
+  ANSWERED,
+  type BenchOptions,
+  CANARIES,
+  openBench,
+  ROTATE,
+  type TestBench,
+} from '../e2e/test-bench.ts';
 
 /*
  * `node test/histories/record.ts RUNBOOK…`: walks runbooks with the built product against the foreign service, in several ways each, and
@@ -26,28 +33,28 @@ if (hostname() !== HOST) {
 interface Ending {
   readonly runbook: string;
   readonly name: string;
-  readonly options?: HouseOptions;
+  readonly options?: BenchOptions;
   /** Whether something goes wrong with this call, the n-th that changes something. */
-  readonly trouble?: (call: Call, nth: number, house: House) => Trouble | undefined;
-  walk(house: House): Promise<void>;
+  readonly trouble?: (call: Call, nth: number, bench: TestBench) => Trouble | undefined;
+  walk(bench: TestBench): Promise<void>;
 }
 
 const LOST_DONE: Trouble = { answer: 'lost' };
 const LOST_FOR_EVER: Trouble = { work: false, answer: 'lost' };
 
 const ROTATIONS: readonly Ending[] = [
-  { runbook: 'rotate-key', name: 'proven', walk: async (house) => mustEnd(house.rotate(), 0) },
+  { runbook: 'rotate-key', name: 'proven', walk: async (bench) => mustEnd(bench.rotate(), 0) },
   {
     runbook: 'rotate-key',
     name: 'adopted-after-a-lost-answer',
     trouble: ({ method }) => (method === 'POST' ? LOST_DONE : undefined),
-    walk: async (house) => mustEnd(house.rotate(), 0),
+    walk: async (bench) => mustEnd(bench.rotate(), 0),
   },
   {
     runbook: 'rotate-key',
     name: 'sent-again-after-proven-absent',
     trouble: (_call, nth) => (nth === 2 ? LOST_FOR_EVER : undefined),
-    walk: async (house) => mustEnd(house.rotate(), 0),
+    walk: async (bench) => mustEnd(bench.rotate(), 0),
   },
   {
     runbook: 'rotate-key',
@@ -56,18 +63,18 @@ const ROTATIONS: readonly Ending[] = [
       if (method === 'PATCH') server.acceptOnly(CANARIES.otherToken);
       return undefined;
     },
-    walk: async (house) => {
-      await mustEnd(house.rotate(), 4);
-      writeFileSync(house.tokenFile, CANARIES.otherToken);
-      await mustEnd(house.run('resume', ...ANSWERED), 0);
+    walk: async (bench) => {
+      await mustEnd(bench.rotate(), 4);
+      writeFileSync(bench.tokenFile, CANARIES.otherToken);
+      await mustEnd(bench.run('resume', ...ANSWERED), 0);
     },
   },
   {
     runbook: 'rotate-key',
     name: 'waiting-then-abandoned',
-    walk: async (house) => {
-      await mustEnd(house.run(...ROTATE), 3);
-      await mustEnd(house.run('resume', '--abandon', 'the window is over'), 0);
+    walk: async (bench) => {
+      await mustEnd(bench.run(...ROTATE), 3);
+      await mustEnd(bench.run('resume', '--abandon', 'the window is over'), 0);
     },
   },
 ];
@@ -78,7 +85,7 @@ const RECOVERIES: readonly Ending[] = [...CASES, ...V0_CASES].flatMap((flow): En
   const options = { revision: flow.revision };
   let isArmed = false;
   return [
-    { runbook, name, options, walk: (house) => walked(house, flow, [flow.code]) },
+    { runbook, name, options, walk: (bench) => walked(bench, flow, [flow.code]) },
     {
       runbook,
       name: `${name}-lost-answer`,
@@ -88,8 +95,8 @@ const RECOVERIES: readonly Ending[] = [...CASES, ...V0_CASES].flatMap((flow): En
         isArmed = false;
         return LOST_DONE;
       },
-      walk: (house) =>
-        walked(house, flow, [flow.code, 5], () => {
+      walk: (bench) =>
+        walked(bench, flow, [flow.code, 5], () => {
           isArmed = true;
         }),
     },
@@ -113,18 +120,18 @@ async function recordRunbook(from: Product, id: string): Promise<void> {
   }
 }
 
-/** The last run of a house: each entry as the text of its leaf. */
+/** The last run of a bench: each entry as the text of its leaf. */
 async function recordEnding(from: Product, ending: Ending): Promise<readonly string[]> {
   let nth = 0;
   const trouble = (call: Call) => {
     if (call.method === 'GET') return undefined;
     nth += 1;
-    return ending.trouble?.(call, nth, house);
+    return ending.trouble?.(call, nth, bench);
   };
-  const house = await openHouse(from, { taskMs: 200, settle: '1s', trouble, ...ending.options });
+  const bench = await openBench(from, { taskMs: 200, inFlight: '1s', trouble, ...ending.options });
   try {
-    await ending.walk(house);
-    const journal = await openReaderOf({ env: house.env });
+    await ending.walk(bench);
+    const journal = await openReaderOf({ env: bench.env });
     try {
       const last = (await journal.streams('run/')).at(-1);
       if (last === undefined) throw new Error(`${ending.name} left no run`);
@@ -136,12 +143,17 @@ async function recordEnding(from: Product, ending: Ending): Promise<readonly str
       await journal.close();
     }
   } finally {
-    await house.close();
+    await bench.close();
   }
 }
 
-async function walked(house: House, flow: Flow, codes: readonly number[], arm?: () => void): Promise<void> {
-  const { end } = await walk(house, flow, arm);
+async function walked(
+  bench: TestBench,
+  flow: Flow,
+  codes: readonly number[],
+  arm?: () => void,
+): Promise<void> {
+  const { end } = await walk(bench, flow, arm);
   if (!codes.includes(end.code ?? -1)) throw new Error(`${flow.name} ended with ${end.code}: ${end.stderr}`);
 }
 

@@ -17,7 +17,7 @@ import process from 'node:process';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundleOf, makeEvidence, tampered } from '../audit/bundle/scene.ts';
-import { useHouses } from '../e2e/scene.ts';
+import { useBenches } from '../e2e/scene.ts';
 import { calmIn } from './calm.ts';
 import { count } from './figures.ts';
 import { measured } from './peak.ts';
@@ -129,12 +129,12 @@ function unpack(path: string): string | undefined {
 }
 
 describe.skipIf(!hasProc)('evidence of any size is verified or refused in little memory', () => {
-  const houses = useHouses();
+  const benches = useBenches();
 
   test.for(Object.entries(BOMBS))('%s', { timeout: 180_000 }, async ([, make], context) => {
-    const house = await houses(context, { firstDay: true });
-    const calm = calmIn(house);
-    const path = join(house.folder, 'bomb');
+    const bench = await benches(context, { firstDay: true });
+    const calm = calmIn(bench);
+    const path = join(bench.folder, 'bomb');
     await make(path);
     const { code, stdout, stderr } = await calm('audit', 'verify', path);
     expect([1, 2]).toContain(code);

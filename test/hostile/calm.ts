@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { House } from '../e2e/house.ts';
+import type { TestBench } from '../e2e/test-bench.ts';
 import { count } from './figures.ts';
 import { type Measured, measured } from './peak.ts';
 
@@ -11,13 +11,13 @@ const MOST_MIB = 250;
 /** Runs a command that has to end by itself, in little memory, with words of its own, and to leave nothing in the temporary folder. */
 export type Calm = (...args: string[]) => Promise<Measured>;
 
-/** Gives a house a temporary folder of its own, and the way to run commands that have to keep calm in it. */
-export function calmIn(house: Pick<House, 'folder' | 'env' | 'start'>): Calm {
-  const temporary = join(house.folder, 'tmp');
+/** Gives a bench a temporary folder of its own, and the way to run commands that have to keep calm in it. */
+export function calmIn(bench: Pick<TestBench, 'folder' | 'env' | 'start'>): Calm {
+  const temporary = join(bench.folder, 'tmp');
   mkdirSync(temporary);
-  Object.assign(house.env, { TMPDIR: temporary });
+  Object.assign(bench.env, { TMPDIR: temporary });
   return async (...args) => {
-    const end = await measured(house.start(...args));
+    const end = await measured(bench.start(...args));
     const about = `${args.join(' ').slice(0, 300)}: ${end.stdout.slice(0, 300)} ${end.stderr.slice(0, 600)}`;
     expect(end.peak, about).toBeGreaterThan(10);
     expect(end.peak, about).toBeLessThan(MOST_MIB);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { CANARIES } from '../e2e/house.ts';
 import { leaksInFolder } from '../e2e/leaks.ts';
-import { useHouses } from '../e2e/scene.ts';
+import { useBenches } from '../e2e/scene.ts';
+import { CANARIES } from '../e2e/test-bench.ts';
 import { piecesIn } from './pieces.ts';
 import { hostileWords } from './twist.ts';
 
@@ -9,21 +9,23 @@ const SECRETS = [CANARIES.token, CANARIES.givenKey];
 const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
 
 describe('a service that tells secrets in its answers', () => {
-  const houses = useHouses();
+  const benches = useBenches();
 
   test('gets the token neither printed nor written down, and its runs go on', {
     timeout: 120_000,
   }, async (context) => {
-    const { run, home } = await houses(context, { twist: hostileWords([`it was bearer ${CANARIES.token}`]) });
+    const { run, home } = await benches(context, {
+      twist: hostileWords([`it was bearer ${CANARIES.token}`]),
+    });
     const commands = [
-      ['config', 'get'],
+      ['backup-config', 'get'],
       ['instance', 'show'],
       ['backups', 'list'],
       ['restores', 'list'],
       ['pitr', 'show'],
       ['metrics'],
       ['backups', 'create', '--yes'],
-      ['plan', 'rotate-key'],
+      ['run', 'rotate-key', '--dry-run'],
       ['run', 'back-up-and-verify', ...ANSWERED],
       ['run', 'rotate-key', ...ANSWERED],
     ];
@@ -37,16 +39,16 @@ describe('a service that tells secrets in its answers', () => {
   });
 
   test('gets no encryption key printed, which no answer should have', async (context) => {
-    const { run } = await houses(context, {
+    const { run } = await benches(context, {
       twist: (_, answer) =>
         'body' in answer && typeof answer.body === 'object' && !Array.isArray(answer.body)
           ? { ...answer, body: { ...answer.body, encryption_key: CANARIES.givenKey } }
           : answer,
     });
     for (const words of [
-      ['config', 'get'],
+      ['backup-config', 'get'],
       ['instance', 'show'],
-      ['config', 'get', '--json'],
+      ['backup-config', 'get', '--json'],
       ['instance', 'show', '--json'],
     ]) {
       const { code, stdout, stderr } = await run(...words, '--instance', 'orders');

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { recorder } from '../e2e/follow-paper.ts';
+import { recorder } from '../e2e/follow-fallback.ts';
 
-/** What became of somebody who has followed a paper to its end. */
+/** What became of somebody who has followed a fallback script to its end. */
 export interface Followed {
   readonly screen: string;
   /** How `cf` was called, each with its words. */
@@ -14,19 +14,19 @@ export interface Followed {
   readonly folder: string;
 }
 
-/** Follows a paper with bash and says yes to everything; a `cf` writes down what it is asked for. */
+/** Follows a fallback script with bash and says yes to everything; a `cf` writes down what it is asked for. */
 export async function followAll(
-  paper: string,
+  fallback: string,
   { folder: parent, token }: { readonly folder: string; readonly token: string },
 ): Promise<Followed> {
-  const folder = join(parent, 'desk');
+  const folder = join(parent, 'approver');
   mkdirSync(folder);
   const { bin } = recorder(folder, 'cf');
   const log = join(folder, 'cf.log');
   // Words may hold ends of lines, so they end with NUL, and so does a call.
   writeFileSync(join(bin, 'cf'), `#!/bin/sh\n{ printf '%s\\0' "$@"; printf '\\0'; } >> '${log}'\n`);
-  writeFileSync(join(folder, 'paper.sh'), paper, { mode: 0o600 });
-  const child = spawn('bash', ['paper.sh'], {
+  writeFileSync(join(folder, 'fallback.sh'), fallback, { mode: 0o600 });
+  const child = spawn('bash', ['fallback.sh'], {
     cwd: folder,
     env: { PATH: `${bin}:${process.env['PATH']}`, HOME: folder, TMPDIR: folder, PAUSE: '0.1' },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -15,17 +15,17 @@ import {
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterEach, describe, expect, test } from 'vitest';
-import { withApprovals } from '../e2e/approval-house.ts';
-import type { House } from '../e2e/house.ts';
-import { useHouses } from '../e2e/scene.ts';
+import { withApprovals } from '../e2e/approval-bench.ts';
+import { useBenches } from '../e2e/scene.ts';
+import type { TestBench } from '../e2e/test-bench.ts';
 import { calmIn } from './calm.ts';
 import { count } from './figures.ts';
 
 const hasProc = existsSync('/proc/self/status');
 
-/** The one run of a house. */
-async function runIn(house: House): Promise<string> {
-  const entries = await house.entries();
+/** The one run of a bench. */
+async function runIn(bench: TestBench): Promise<string> {
+  const entries = await bench.entries();
   return entries.find(({ stream }) => stream.startsWith('run/'))?.stream.slice('run/'.length) ?? '';
 }
 
@@ -80,21 +80,21 @@ function ofSize(path: string, begin: Buffer, size: number): void {
 
 interface Place {
   /** The path, and the commands that read it; the first command is for things that it can name. */
-  readonly path: (house: House) => string;
-  readonly commands: (path: string, house: House) => readonly (readonly string[])[];
+  readonly path: (bench: TestBench) => string;
+  readonly commands: (path: string, bench: TestBench) => readonly (readonly string[])[];
   /** What a proper file there begins with is kept at the beginning of the large ones. */
-  readonly before?: (house: House) => Promise<void>;
+  readonly before?: (bench: TestBench) => Promise<void>;
   /** The commands do their work without the file. */
   readonly isOptional?: boolean;
   /** Default: what tells most. */
   readonly things?: Things;
 }
 
-const inFolder = (name: string) => (house: House) => join(house.folder, name);
+const inFolder = (name: string) => (bench: TestBench) => join(bench.folder, name);
 const READ = ['backups', 'list', '--instance', 'orders'] as const;
 
-async function rotated(house: House): Promise<void> {
-  const { code, stderr } = await house.rotate();
+async function rotated(bench: TestBench): Promise<void> {
+  const { code, stderr } = await bench.rotate();
   if (code !== 0) throw new Error(stderr);
 }
 
@@ -127,7 +127,7 @@ const PLACES: Readonly<Record<string, Place>> = {
     path: inFolder('ca.pem'),
     before: async ({ env }) => {
       const config = env['LIFEBOAT_CONFIG'] ?? '';
-      writeFileSync(config, readFileSync(config, 'utf8').replaceAll('settle:', 'ca: ./ca.pem\n    settle:'));
+      writeFileSync(config, readFileSync(config, 'utf8').replaceAll('close:', 'ca: ./ca.pem\n    resolve:'));
     },
     commands: () => [READ],
   },
@@ -152,7 +152,7 @@ const PLACES: Readonly<Record<string, Place>> = {
       mkdirSync(join(folder, 'texts'));
       appendFileSync(env['LIFEBOAT_CONFIG'] ?? '', 'runbooks: ./texts\n');
     },
-    commands: () => [['plan', 'rotate-key', '--instance', 'orders']],
+    commands: () => [['run', 'rotate-key', '--dry-run', '--instance', 'orders']],
     isOptional: true,
   },
   'the transcript of a run': {
@@ -188,25 +188,25 @@ const PLACES: Readonly<Record<string, Place>> = {
 describe.skipIf(!hasProc)(
   'whatever lies where a file is expected, the process stays small, ends, and says what is wrong',
   () => {
-    const houses = useHouses();
+    const benches = useBenches();
 
     test.for(Object.entries(PLACES))(
       'in the place of %s',
       { timeout: 300_000 },
       async ([, place], context) => {
-        const house = await houses(context);
-        const calm = calmIn(house);
-        await place.before?.(house);
-        const run = place.before === rotated ? await runIn(house) : '';
-        const path = place.path(house).replace(/\bRUN\b/u, run);
-        const out = join(house.folder, 'made.tar');
+        const bench = await benches(context);
+        const calm = calmIn(bench);
+        await place.before?.(bench);
+        const run = place.before === rotated ? await runIn(bench) : '';
+        const path = place.path(bench).replace(/\bRUN\b/u, run);
+        const out = join(bench.folder, 'made.tar');
         const named: Readonly<Record<string, string>> = { RUN: run, OUT: out };
         const proper = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
         const begin = path.endsWith('.tar') ? Buffer.from('x') : proper;
         for (const [name, make] of Object.entries(place.things ?? TELLING)) {
           rmSync(path, { recursive: true, force: true });
           make(path, begin);
-          for (const words of place.commands(path, house)) {
+          for (const words of place.commands(path, bench)) {
             const { code, stdout, stderr } = await calm(...words.map((word) => named[word] ?? word));
             rmSync(out, { force: true });
             const about = `${words.join(' ')} with ${name}: ${stdout}${stderr}`;
@@ -221,24 +221,24 @@ describe.skipIf(!hasProc)(
     test('in the places of a signature, of those who may sign and of those who may not any more', {
       timeout: 300_000,
     }, async (context) => {
-      const house = await withApprovals(houses, context, { more: ', revoked: ./revoked' });
-      const calm = calmIn(house);
-      writeFileSync(join(house.folder, 'revoked'), '');
-      expect((await house.rotate()).code).toBe(3);
-      const { file, run, text } = await house.request();
-      const signature = house.ada.sign(text);
-      const brought = join(house.folder, 'brought.sig');
+      const bench = await withApprovals(benches, context, { more: ', revoked: ./revoked' });
+      const calm = calmIn(bench);
+      writeFileSync(join(bench.folder, 'revoked'), '');
+      expect((await bench.rotate()).code).toBe(3);
+      const { file, run, text } = await bench.request();
+      const signature = bench.ada.sign(text);
+      const brought = join(bench.folder, 'brought.sig');
       const resume = ['resume', run, '--yes', '--confirm', 'orders'];
       const places: [string, Buffer, string[][]][] = [
         [brought, Buffer.from(signature), [['approvals', 'accept', run, brought]]],
         [`${file}.sig`, Buffer.from(signature), [['approvals'], resume]],
         [`${file}.withdrawn`, Buffer.from('because'), [['approvals'], resume]],
         [
-          join(house.folder, 'approvers'),
-          readFileSync(join(house.folder, 'approvers')),
+          join(bench.folder, 'approvers'),
+          readFileSync(join(bench.folder, 'approvers')),
           [['doctor'], resume],
         ],
-        [join(house.folder, 'revoked'), Buffer.alloc(0), [['doctor'], resume]],
+        [join(bench.folder, 'revoked'), Buffer.alloc(0), [['doctor'], resume]],
       ];
       for (const [path, begin, commands] of places) {
         const proper = existsSync(path) ? readFileSync(path) : undefined;
@@ -258,7 +258,7 @@ describe.skipIf(!hasProc)(
         rmSync(`${file}.sig`, { force: true });
         if (proper !== undefined) writeFileSync(path, proper, { mode: 0o600 });
       }
-      expect(house.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+      expect(bench.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
     });
   },
 );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import type { Mishap, Wish } from '../e2e/foreign/capi.ts';
 import { refusal } from '../e2e/foreign/capi-words.ts';
-import type { StrangeHouse } from '../e2e/stranger.ts';
+import type { StrangerBench } from '../e2e/stranger.ts';
 
 /*
  * A platform in which whoever may create something has chosen a hostile name, and which says something hostile wherever its API lets it say
@@ -11,7 +11,7 @@ import type { StrangeHouse } from '../e2e/stranger.ts';
  */
 
 /** Renames everything that there is, and binds one more application, stopped, and a service key for each of the texts. */
-export function hostileLand({ land, orders, target }: StrangeHouse, texts: readonly string[]): void {
+export function hostileLand({ land, orders, target }: StrangerBench, texts: readonly string[]): void {
   let next = 0;
   const word = () => texts[next++ % texts.length] ?? '';
   const rename = (things: readonly { readonly name: string | null }[]) => {
@@ -46,12 +46,12 @@ export function hostileMishaps(texts: readonly string[]): (wish: Wish) => Mishap
 }
 
 /** A tool `cf` that reads what there is and, asked to change anything, says something hostile on both streams and fails. */
-export function installHostileCf(house: StrangeHouse, text: string): void {
-  house.installCf(true);
-  const [real, bin] = [join(house.folder, 'bin/cf'), join(house.folder, 'hostile-bin')];
+export function installHostileCf(bench: StrangerBench, text: string): void {
+  bench.installCf(true);
+  const [real, bin] = [join(bench.folder, 'bin/cf'), join(bench.folder, 'hostile-bin')];
   mkdirSync(bin);
-  writeFileSync(join(house.folder, 'said'), text);
-  const said = `cat '${join(house.folder, 'said')}'`;
+  writeFileSync(join(bench.folder, 'said'), text);
+  const said = `cat '${join(bench.folder, 'said')}'`;
   const script = `#!/bin/sh
 case "$1" in
   oauth-token | api | target | curl) exec '${real}' "$@" ;;
@@ -60,5 +60,5 @@ ${said}; ${said} >&2
 exit 1
 `;
   writeFileSync(join(bin, 'cf'), script, { mode: 0o755 });
-  Object.assign(house.env, { PATH: `${bin}:${process.env['PATH']}` });
+  Object.assign(bench.env, { PATH: `${bin}:${process.env['PATH']}` });
 }

@@ -5,8 +5,8 @@ import { expect } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
-import { CANARIES, type House } from '../e2e/house.ts';
 import { PARAMETER } from '../e2e/stranger.ts';
+import { CANARIES, type TestBench } from '../e2e/test-bench.ts';
 import { count } from './figures.ts';
 import { type Watched, watchOver } from './watched.ts';
 
@@ -14,22 +14,22 @@ const KEPT = 'backups/bindings/';
 
 /** Samples what is started, and looks everywhere at the end: for these secrets, every key that there ever was, and the one that signs. */
 export async function lookedAfter(
-  house: House,
+  bench: TestBench,
   secrets: readonly string[],
   work: (watched: Watched) => Promise<void>,
 ): Promise<void> {
   let all = 0;
   const held = async () => {
-    const keys = [...house.server.keys, ...(await house.vault()).values(), ...(await signing(house))];
+    const keys = [...bench.server.keys, ...(await bench.vault()).values(), ...(await signing(bench))];
     all = secrets.length + keys.length;
-    await rm(join(house.folder, 'home/vault.age'), { force: true });
+    await rm(join(bench.folder, 'home/vault.age'), { force: true });
     return keys;
   };
-  const { found, looks } = await watchOver(house, { known: secrets, held, folders: ['home'] }, work);
+  const { found, looks } = await watchOver(bench, { known: secrets, held, folders: ['home'] }, work);
   // What a binding was made with is kept for as long as it is to be made again, readable by its owner alone.
   const kept = found.filter((leak) => leak.startsWith(KEPT));
   for (const leak of kept) {
-    const path = join(house.folder, 'home', leak.replace(/: secret .*$/u, ''));
+    const path = join(bench.folder, 'home', leak.replace(/: secret .*$/u, ''));
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(leak).toContain(`secret ${secrets.indexOf(PARAMETER)}`);
   }
@@ -41,7 +41,7 @@ export async function lookedAfter(
 const SAME = 22;
 
 /** The private key of the installation, as it stands in the vault. */
-async function signing({ home }: House): Promise<readonly string[]> {
+async function signing({ home }: TestBench): Promise<readonly string[]> {
   const passphrase = async () => new Secret(CANARIES.passphrase);
   const vault = await openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 });
   const pem = (await openKeyring(vault).signingKey()).reveal();

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { show } from '../../src/base/text.ts';
-import { isTypeable } from '../../src/view/paper/shell-text.ts';
-import { CANARIES } from '../e2e/house.ts';
-import { type StrangeHouse, type StrangeOptions, useStrangers } from '../e2e/stranger.ts';
+import { isTypeable } from '../../src/view/fallback/shell-text.ts';
+import { type StrangeOptions, type StrangerBench, useStrangers } from '../e2e/stranger.ts';
 import { hasTerminal, openTerminal, personAt } from '../e2e/terminal.ts';
+import { CANARIES } from '../e2e/test-bench.ts';
 import { actingIn, foreignIn } from './acting.ts';
 import { families, MARK } from './corpus.ts';
 import { count } from './figures.ts';
@@ -31,11 +31,11 @@ const SAYABLE = FEW.filter((text) => !text.includes('\0') && !text.startsWith('-
 const SHELL = (FAMILIES['shells'] ?? []).filter((text) => text.length < 200 && !text.startsWith('-'));
 /** What a tool would take for one of its options. */
 const OPTIONS = ['--help', '--help HURT', '-f', '-rf', '--guid=x', '--', '-'];
-const TOLD = [['runs'], ['audit', 'show'], ['audit', 'verify'], ['owe', '--all']];
+const TOLD = [['runs'], ['audit', 'show'], ['audit', 'verify'], ['followups', '--all']];
 const TOLD_IN_JSON = [
   ['runs', '--json'],
   ['audit', 'show', '--json'],
-  ['owe', '--json', '--all'],
+  ['followups', '--json', '--all'],
 ];
 
 describe('a platform whose names are hostile', () => {
@@ -46,19 +46,19 @@ describe('a platform whose names are hostile', () => {
     texts: readonly string[],
     options: StrangeOptions = {},
   ) {
-    const house = await strangers(context, { jobMs: 10, ...options });
-    hostileLand(house, texts);
-    return house;
+    const bench = await strangers(context, { jobMs: 10, ...options });
+    hostileLand(bench, texts);
+    return bench;
   }
 
   /** Looks at a run in every way there is. */
-  async function lookEverywhere({ run, home }: StrangeHouse): Promise<void> {
+  async function lookEverywhere({ run, home }: StrangerBench): Promise<void> {
     const [id = ''] = runIdsIn((await run('runs', '--json')).stdout);
     for (const words of TOLD) expectCalm(await run(...words), words.join(' '));
     for (const words of TOLD_IN_JSON) expectJson(await run(...words), words.join(' '));
-    const owed = await run('owe');
-    expectCalm(owed, 'owe');
-    expect(owed.stdout).toContain(MARK);
+    const openFollowUps = await run('followups');
+    expectCalm(openFollowUps, 'followups');
+    expect(openFollowUps.stdout).toContain(MARK);
     const markdown = await run('report', id);
     expectCalm(markdown, 'report');
     expect(markdown.stdout).toContain(MARK);
@@ -67,47 +67,47 @@ describe('a platform whose names are hostile', () => {
     expectCalm(html, 'report --format html');
     expect(strangeIn(html.stdout)).toEqual([]);
     expectJson(await run('report', id, '--format', 'json'), 'report --format json');
-    for (const name of readdirSync(join(home, 'paper')))
-      expect(actingIn(readFileSync(join(home, 'paper', name), 'utf8'))).toBe('');
+    for (const name of readdirSync(join(home, 'fallback')))
+      expect(actingIn(readFileSync(join(home, 'fallback', name), 'utf8'))).toBe('');
   }
 
-  test('acts nowhere: not in lines, records, reports, papers or what is owed, though its changes fail in hostile words', {
+  test('acts nowhere: not in lines, records, reports, fallback scripts or the follow-ups, though its changes fail in hostile words', {
     timeout: 180_000,
   }, async (context) => {
-    const house = await open(context, FEW, { mishap: hostileMishaps(NAMES) });
-    const end = await house.restore('--json');
+    const bench = await open(context, FEW, { mishap: hostileMishaps(NAMES) });
+    const end = await bench.restore('--json');
     expect(end.code, end.stderr).toBe(3);
-    expect(house.asked().length).toBeGreaterThan(20);
+    expect(bench.asked().length).toBeGreaterThan(20);
     expectJson(end, 'run --json');
-    await lookEverywhere(house);
-    expectCalm(await house.run('resume', '--yes'), 'resume');
+    await lookEverywhere(bench);
+    expectCalm(await bench.run('resume', '--yes'), 'resume');
     count('texts', { 'names of a platform': FEW.length });
   });
 
   test('acts nowhere by the tool cf either, whatever that prints when it fails', {
     timeout: 180_000,
   }, async (context) => {
-    const house = await open(context, SAYABLE.slice(0, 2));
-    installHostileCf(house, FEW.join('\n'));
-    const end = await house.restore();
+    const bench = await open(context, SAYABLE.slice(0, 2));
+    installHostileCf(bench, FEW.join('\n'));
+    const end = await bench.restore();
     expect(end.code, end.stderr).toBe(3);
     expect(end.stderr).toContain('has failed');
     expectCalm(end, 'run');
-    await lookEverywhere(house);
+    await lookEverywhere(bench);
   });
 
   test.skipIf(!hasTerminal())(
-    'acts nowhere on the screen of a run, its log, its paper or its help',
+    'acts nowhere on the screen of a run, its log, its fallback script or its help',
     {
       timeout: 120_000,
     },
     async (context) => {
-      const house = await open(context, FEW.slice(0, 4), { mishap: hostileMishaps(NAMES) });
-      expect((await house.restore()).code).toBe(3);
-      const screen = personAt(openTerminal(house.product, house, ['resume']), expect);
+      const bench = await open(context, FEW.slice(0, 4), { mishap: hostileMishaps(NAMES) });
+      expect((await bench.restore()).code).toBe(3);
+      const screen = personAt(openTerminal(bench.product, bench, ['resume']), expect);
       context.onTestFinished(() => screen.close());
-      await screen.asks('still owed');
-      for (const key of ['l', 'l', 'p', 'p', '?', '?', '\t', '\t']) {
+      await screen.asks('still open');
+      for (const key of ['l', 'l', 's', 's', '?', '?', '\t', '\t']) {
         const before = screen.bytes().length;
         screen.type(key);
         await expect.poll(() => screen.bytes().length, { timeout: 10_000 }).toBeGreaterThan(before);
@@ -118,8 +118,8 @@ describe('a platform whose names are hostile', () => {
       screen.type('\u0003');
       await screen.shows('rc=130');
       expect(foreignIn(screen.bytes())).toEqual([]);
-      for (const words of [['owe'], ['audit', 'show'], ['runs']]) {
-        const terminal = personAt(openTerminal(house.product, house, words), expect);
+      for (const words of [['followups'], ['audit', 'show'], ['runs']]) {
+        const terminal = personAt(openTerminal(bench.product, bench, words), expect);
         context.onTestFinished(() => terminal.close());
         await terminal.shows('after');
         expect(foreignIn(terminal.bytes()), words.join(' ')).toEqual([]);
@@ -127,14 +127,14 @@ describe('a platform whose names are hostile', () => {
     },
   );
 
-  test('is a word of the shell in the paper: bash runs none of it, and cf is handed each name whole', {
+  test('is a word of the shell in the fallback script: bash runs none of it, and cf is handed each name whole', {
     timeout: 120_000,
   }, async (context) => {
-    const house = await open(context, [...SHELL, ...OPTIONS]);
+    const bench = await open(context, [...SHELL, ...OPTIONS]);
     // Everything but the names of what is bound is plain, so that each command is about one of them.
-    Object.assign(house.orders, { name: 'orders db' });
-    const backup = `${house.server.backups[0]?.id}`;
-    const left = await house.run(
+    Object.assign(bench.orders, { name: 'orders db' });
+    const backup = `${bench.server.backups[0]?.id}`;
+    const left = await bench.run(
       'run',
       'restore-backup',
       '--instance',
@@ -144,12 +144,12 @@ describe('a platform whose names are hostile', () => {
       '--yes',
     );
     expect(left.code, left.stderr).toBe(3);
-    const [name = ''] = readdirSync(join(house.home, 'paper'));
-    const paper = readFileSync(join(house.home, 'paper', name), 'utf8');
-    const { cf, screen, folder } = await followAll(paper, { folder: house.folder, token: CANARIES.token });
+    const [name = ''] = readdirSync(join(bench.home, 'fallback'));
+    const fallback = readFileSync(join(bench.home, 'fallback', name), 'utf8');
+    const { cf, screen, folder } = await followAll(fallback, { folder: bench.folder, token: CANARIES.token });
     expect(screen).toContain('That was the last step.');
     expect(actingIn(screen)).toBe('');
-    expect(readdirSync(folder).toSorted()).toEqual(['bin', 'cf.log', 'paper.sh']);
+    expect(readdirSync(folder).toSorted()).toEqual(['bin', 'cf.log', 'fallback.sh']);
     const about = (command: string, at: number) =>
       cf.flatMap((words) => (words[0] === command ? [words[at] ?? ''] : []));
     for (const [command, at] of [

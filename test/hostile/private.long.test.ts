@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from '
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { ANSWERED, CANARIES, ROTATE } from '../e2e/house.ts';
 import { treeOf } from '../e2e/process-tree.ts';
-import { useHouses } from '../e2e/scene.ts';
+import { useBenches } from '../e2e/scene.ts';
+import { ANSWERED, CANARIES, ROTATE } from '../e2e/test-bench.ts';
 import { piecesIn } from './pieces.ts';
 
 const hasProc = existsSync('/proc/self/coredump_filter');
@@ -17,13 +17,13 @@ const hasLimiter = hasProc && spawnSync('prlimit', ['--version']).status === 0;
 const FATAL = ['SIGABRT', 'SIGSEGV'] as const;
 
 describe.skipIf(!hasProc)('a process that holds keys', () => {
-  const houses = useHouses();
+  const benches = useBenches();
 
   /** A rotation that waits for the service with the keys in its hands, in a folder of its own, with core files allowed. */
   async function waiting(context: Pick<TestContext, 'onTestFinished'>, env: Record<string, string> = {}) {
     const gate = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
-    const house = await houses(context, {
+    const bench = await benches(context, {
       trouble: async ({ method }) => {
         if (method !== 'PATCH') return undefined;
         asked.resolve();
@@ -32,14 +32,14 @@ describe.skipIf(!hasProc)('a process that holds keys', () => {
       },
     });
     context.onTestFinished(() => gate.resolve());
-    const yard = join(house.folder, 'yard');
+    const yard = join(bench.folder, 'yard');
     mkdirSync(yard);
-    Object.assign(house.env, env);
+    Object.assign(bench.env, env);
     const under = ['/bin/bash', '-c', `cd '${yard}' && ulimit -c unlimited && exec "$@"`, 'bash'];
-    const running = house.startUnder(under, ...ROTATE, ...ANSWERED);
+    const running = bench.startUnder(under, ...ROTATE, ...ANSWERED);
     await asked.promise;
     const pid = treeOf(running.child.pid ?? 0)[0] ?? 0;
-    return { ...house, ...running, pid, yard, go: gate.resolve };
+    return { ...bench, ...running, pid, yard, go: gate.resolve };
   }
 
   test('opens no debugger for a signal, and goes on with its work', async (context) => {

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { type HouseOptions, openHouse } from '../e2e/house.ts';
 import { builtProduct } from '../e2e/product.ts';
 import { hasTerminal, openTerminal } from '../e2e/terminal.ts';
+import { type BenchOptions, openBench } from '../e2e/test-bench.ts';
 import { actingIn, foreignIn } from './acting.ts';
 import { corpus, families } from './corpus.ts';
 import { expectCalm, expectJson } from './judges.ts';
@@ -18,37 +18,38 @@ const TEXTS = corpus().filter((text) => text.length < 5_000);
 const SAMPLE = Object.values(families()).map((texts) => (texts[0] ?? '').slice(0, 5_000));
 const ORDERS = ['--instance', 'orders'] as const;
 
-async function open({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: HouseOptions) {
-  const house = await openHouse(product, { taskMs: 40, taste: 'plain', ...options });
-  onTestFinished(() => house.close());
+async function open({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: BenchOptions) {
+  const bench = await openBench(product, { taskMs: 40, taste: 'plain', ...options });
+  onTestFinished(() => bench.close());
   /** Everything that a command writes to a terminal. */
   const onTerminal = async (...args: string[]) => {
-    const terminal = openTerminal(product, house, args);
+    const terminal = openTerminal(product, bench, args);
     onTestFinished(() => terminal.close());
     await expect.poll(() => terminal.bytes(), { timeout: 30_000, interval: 20 }).toContain('$ after');
     return terminal.bytes();
   };
-  return { ...house, onTerminal };
+  return { ...bench, onTerminal };
 }
 
 describe('of a thousand hostile texts in every field of an answer, no byte acts', () => {
   test.for([
     ['backups', 'list'],
     ['restores', 'list'],
-    ['config', 'get'],
+    ['backup-config', 'get'],
     ['instance', 'show'],
     ['metrics'],
     ['pitr', 'show'],
     ['doctor'],
-    ['plan', 'restore-backup'],
-    ['plan', 'rotate-key'],
+    ['run', 'restore-backup', '--dry-run'],
+    ['run', 'rotate-key', '--dry-run'],
   ])('in `lifeboat %s %s`', { timeout: 120_000 }, async (words, context) => {
     const { run, onTerminal } = await open(context, { twist: hostileWords(TEXTS) });
     const command = words[0] === 'doctor' ? words : [...words, ...ORDERS];
     const about = words.join(' ');
     const piped = await run(...command);
     expectCalm(piped, about);
-    if (words[0] !== 'plan') expect(piped.stdout + piped.stderr).toMatch(/HURT|no range that makes sense/u);
+    if (!words.includes('--dry-run'))
+      expect(piped.stdout + piped.stderr).toMatch(/HURT|no range that makes sense/u);
     expectJson(await run(...command, '--json'), about);
     if (hasTerminal()) expect(foreignIn(await onTerminal(...command))).toEqual([]);
   });
@@ -63,7 +64,8 @@ test('whatever a service says when it refuses acts nowhere, in no form of error 
   for (const [at, text] of SAMPLE.entries()) {
     const status = statuses[at % statuses.length] ?? 500;
     twist = hostileErrors(text, status);
-    const command = at % 2 === 0 ? ['config', 'get', ...ORDERS] : ['backups', 'create', ...ORDERS, '--yes'];
+    const command =
+      at % 2 === 0 ? ['backup-config', 'get', ...ORDERS] : ['backups', 'create', ...ORDERS, '--yes'];
     const refused = await run(...command);
     expect(refused.code, refused.stderr).not.toBe(0);
     expectCalm(refused, JSON.stringify(text.slice(0, 60)));
@@ -132,20 +134,20 @@ test('a run through such a service leaves a record that acts nowhere, however it
     ['audit', 'show'],
     ['audit', 'verify'],
     ['report', id],
-    ['owe', '--all'],
+    ['followups', '--all'],
     ['keys', 'list'],
   ])
     expectCalm(await run(...words), words.join(' '));
   for (const words of [
     ['runs', '--json'],
     ['audit', 'show', '--json'],
-    ['owe', '--json', '--all'],
+    ['followups', '--json', '--all'],
   ])
     expectJson(await run(...words), words.join(' '));
-  const papers = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  const fallbacks = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.sh'),
   );
-  for (const name of papers) expect(actingIn(readFileSync(join(home, name), 'utf8'))).toBe('');
+  for (const name of fallbacks) expect(actingIn(readFileSync(join(home, name), 'utf8'))).toBe('');
 });
 
 test.skipIf(!hasTerminal())(
@@ -153,8 +155,8 @@ test.skipIf(!hasTerminal())(
   { timeout: 120_000 },
   async (context) => {
     const few = TEXTS.filter((text, at) => at % 13 === 0 && text.length < 500);
-    const house = await open(context, { twist: hostileWords(few) });
-    const terminal = openTerminal(product, house, ['run', 'restore-backup', ...ORDERS]);
+    const bench = await open(context, { twist: hostileWords(few) });
+    const terminal = openTerminal(product, bench, ['run', 'restore-backup', ...ORDERS]);
     context.onTestFinished(() => terminal.close());
     await expect
       .poll(() => terminal.text(), { timeout: 20_000, interval: 50 })

@@ -4,9 +4,9 @@ import type { Failure } from '../../src/base/failure.ts';
 import { printError } from '../../src/cli/print-error.ts';
 import { printJson } from '../../src/cli/print-json.ts';
 import { printFacts } from '../../src/commands/service/print-facts.ts';
-import { describeOwed } from '../../src/plain/describe-owed.ts';
+import { describeFollowUp } from '../../src/plain/describe-follow-up.ts';
 import { describeQuestion } from '../../src/plain/describe-question.ts';
-import { paperLines } from '../../src/plain/paper.ts';
+import { fallbackLines } from '../../src/plain/fallback-script.ts';
 import { createReporter } from '../../src/plain/reporter.ts';
 import { formatSummary } from '../../src/plain/summary.ts';
 import { formatTable } from '../../src/plain/table.ts';
@@ -17,8 +17,8 @@ import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/layout.ts';
 import { firstState } from '../../src/tui/ui-state.ts';
 import { viewFact } from '../../src/view/build-run-view.ts';
-import { oweLines, oweRow } from '../../src/view/owe.ts';
-import { waysOf } from '../../src/view/owed.ts';
+import { followUpLines, followUpRow } from '../../src/view/follow-up-row.ts';
+import { waysOf } from '../../src/view/follow-up-words.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 import { HOSTILE_KINDS, hostileView } from '../tui/hostile-views.ts';
 
@@ -40,13 +40,13 @@ export const RENDERERS: readonly Renderer[] = [
   ),
   ...HOSTILE_KINDS.map((kind) => of(`the lines with a question of kind ${kind}`, kind, inLines, 1)),
   {
-    name: 'the paper on the screen and in the lines',
+    name: 'the fallback script on the screen and in the lines',
     fields: 2,
     share: 1,
     render: (text) => {
-      const paper = `${text}\n# ${text}`;
-      const state = { ...firstState(viewOf(text, 'choice'), 0), overlay: 'paper' as const, paper };
-      return `${spansOf(layOut(state, SIZE, LOOK))}\n${paperLines(paper).join('\n')}`;
+      const fallback = `${text}\n# ${text}`;
+      const state = { ...firstState(viewOf(text, 'choice'), 0), overlay: 'fallback' as const, fallback };
+      return `${spansOf(layOut(state, SIZE, LOOK))}\n${fallbackLines(fallback).join('\n')}`;
     },
   },
   {
@@ -102,11 +102,11 @@ export const RENDERERS: readonly Renderer[] = [
     },
   },
   {
-    name: 'what is owed',
+    name: 'the follow-ups',
     fields: 8,
     share: 1,
     render: (text) => {
-      const owed = {
+      const openFollowUps = {
         id: text,
         kind: 'rebind' as const,
         what: text,
@@ -115,9 +115,9 @@ export const RENDERERS: readonly Renderer[] = [
         commands: [text],
       };
       const context = { instance: text, runId: text, runbook: text, now: new Date(0), operator: text };
-      const settled = { how: 'hand' as const, text, at: text, evidence: { [text]: text } };
-      return [owed, { ...owed, settled }]
-        .flatMap((one) => oweLines(oweRow({ ...one, since: text } as never, context)))
+      const closed = { how: 'hand' as const, text, at: text, evidence: { [text]: text } };
+      return [openFollowUps, { ...openFollowUps, closed }]
+        .flatMap((one) => followUpLines(followUpRow({ ...one, since: text } as never, context)))
         .join('\n');
     },
   },
@@ -175,13 +175,14 @@ function inLines(view: RunView): string {
   const { question } = view;
   return written((stderr) => {
     const reporter = createReporter({ stderr: stderr as never, env: {} }, () => 0);
-    reporter.report({ ...view, obligations: [], log: [] });
+    reporter.report({ ...view, followUps: [], log: [] });
     reporter.report(view);
     if (question !== undefined)
       for (const reader of ['operator', 'nobody'] as const)
         reporter.lines(describeQuestion(question, view, reader));
-    if (question?.kind === 'obligations')
-      for (const owed of question.open) reporter.lines(describeOwed(owed, waysOf(question, owed)));
+    if (question?.kind === 'followUps')
+      for (const openFollowUps of question.open)
+        reporter.lines(describeFollowUp(openFollowUps, waysOf(question, openFollowUps)));
     for (const how of ['ended', 'paused', 'detached'] as const)
       stderr.write(formatSummary(view, { how, exitCode: 1 }));
   });

@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { withApprovals } from '../e2e/approval-house.ts';
-import { ANSWERED, CANARIES } from '../e2e/house.ts';
-import { useHouses } from '../e2e/scene.ts';
+import { withApprovals } from '../e2e/approval-bench.ts';
+import { useBenches } from '../e2e/scene.ts';
 import { useStrangers } from '../e2e/stranger.ts';
+import { ANSWERED, CANARIES } from '../e2e/test-bench.ts';
 import { lookedAfter } from './looked-after.ts';
 import { tellAll } from './telling.ts';
 
@@ -12,20 +12,20 @@ const SECRETS = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey];
 const ORDERS = ['--instance', 'orders'] as const;
 
 describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but where it belongs', () => {
-  const houses = useHouses();
+  const benches = useBenches();
   const strangers = useStrangers();
 
   test('after a change that a second person has approved, with everything that OpenSSH was started for', {
     timeout: 180_000,
   }, async (context) => {
     const tokenSource = '{ env: LIFEBOAT_TEST_TOKEN }';
-    const house = await withApprovals(houses, context, { house: { tokenSource } });
-    Object.assign(house.env, { LIFEBOAT_TEST_TOKEN: CANARIES.token });
-    await lookedAfter(house, SECRETS, async (run) => {
+    const bench = await withApprovals(benches, context, { bench: { tokenSource } });
+    Object.assign(bench.env, { LIFEBOAT_TEST_TOKEN: CANARIES.token });
+    await lookedAfter(bench, SECRETS, async (run) => {
       expect((await run('run', 'rotate-key', ...ORDERS, ...ANSWERED)).code).toBe(3);
-      const asked = await house.request();
-      const brought = join(house.folder, 'brought.sig');
-      writeFileSync(brought, house.ada.sign(asked.text));
+      const asked = await bench.request();
+      const brought = join(bench.folder, 'brought.sig');
+      writeFileSync(brought, bench.ada.sign(asked.text));
       expect((await run('approve', asked.file, '--confirm', 'orders', '--out', 'OUT')).code).toBe(0);
       expect((await run('approvals', 'accept', asked.run, brought)).code).toBe(0);
       const { code, stderr } = await run('resume', ...ANSWERED);
@@ -34,22 +34,24 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     });
   });
 
-  test('once nothing is owed any more: what bindings were made with is removed when the run closes', {
+  test('once no follow-up is open any more: what bindings were made with is removed when the run closes', {
     timeout: 180_000,
   }, async (context) => {
-    const house = await strangers(context);
-    const bindings = join(house.home, 'backups/bindings');
-    const first = await house.restore();
+    const bench = await strangers(context);
+    const bindings = join(bench.home, 'backups/bindings');
+    const first = await bench.restore();
     expect(first.code, first.stderr).toBe(3);
     const { readdirSync } = await import('node:fs');
     expect(readdirSync(bindings)).toHaveLength(1);
-    const owed = (await house.run('owe', '--json')).stdout.split('\n').filter((line) => line !== '');
-    for (const line of owed) {
+    const openFollowUps = (await bench.run('followups', '--json')).stdout
+      .split('\n')
+      .filter((line) => line !== '');
+    for (const line of openFollowUps) {
       const { id } = JSON.parse(line) as { readonly id: string };
-      const settled = await house.run('owe', 'settle', id, '--proof', 'seen');
-      expect([0, 3], settled.stderr).toContain(settled.code);
+      const closed = await bench.run('followups', 'done', id, '--proof', 'seen');
+      expect([0, 3], closed.stderr).toContain(closed.code);
     }
-    expect((await house.run('owe', '--json')).stdout).toBe('');
+    expect((await bench.run('followups', '--json')).stdout).toBe('');
     expect(readdirSync(bindings)).toEqual([]);
   });
 });

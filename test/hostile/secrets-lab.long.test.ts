@@ -46,8 +46,8 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
       async (run) => {
         const end = await run('drill', 'disaster-recovery', '--auto', '--json', '--report', report);
         expect(end.code, end.stderr).toBe(0);
-        // Its journal is told of as any other; the keys of the drill are gone.
-        Object.assign(place.env, { LIFEBOAT_HOME: drillBelow(report), ...desk(place.folder) });
+        // Its journal hears of as any other; the keys of the drill are gone.
+        Object.assign(place.env, { LIFEBOAT_HOME: drillBelow(report), ...approver(place.folder) });
         const newest =
           runIdsIn((await run('runs', '--json')).stdout)
             .toSorted()
@@ -129,7 +129,7 @@ function holdersIn(
   });
 }
 
-/** What is told of one run of the drill, besides its own reports. */
+/** What hears of one run of the drill, besides its own reports. */
 const TOLD = [
   ['audit', 'show', '--json'],
   ['audit', 'export', '--out', 'BUNDLE'],
@@ -137,7 +137,7 @@ const TOLD = [
 ];
 
 /** A key store and a config for who looks at it later. */
-function desk(folder: string): Record<string, string> {
+function approver(folder: string): Record<string, string> {
   const passphrase = join(folder, 'passphrase');
   writeFileSync(passphrase, 'four words of mine\n', { mode: 0o600 });
   const config = join(folder, 'lifeboat.yaml');

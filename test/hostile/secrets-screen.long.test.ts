@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { ANSWERED, CANARIES, type House } from '../e2e/house.ts';
 import { leaksInProcesses } from '../e2e/leaks.ts';
 import { watchTree } from '../e2e/process-tree.ts';
-import { useHouses } from '../e2e/scene.ts';
+import { useBenches } from '../e2e/scene.ts';
 import { PARAMETER, useStrangers } from '../e2e/stranger.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from '../e2e/terminal.ts';
+import { ANSWERED, CANARIES, type TestBench } from '../e2e/test-bench.ts';
 import { lookedAfter } from './looked-after.ts';
 import { tellAll } from './telling.ts';
 
@@ -14,13 +14,13 @@ const SECRETS = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey];
 const canLook = existsSync('/proc/self/environ') && hasTerminal();
 
 describe.skipIf(!canLook)('no secret is in the bytes that a full screen has written', () => {
-  const houses = useHouses();
+  const benches = useBenches();
   const strangers = useStrangers();
 
   /** A command on a terminal, with everything that is started for it; the bytes are looked at when it is left. */
-  function sitDown(context: Pick<TestContext, 'onTestFinished'>, house: House, ...words: string[]) {
+  function sitDown(context: Pick<TestContext, 'onTestFinished'>, bench: TestBench, ...words: string[]) {
     const watch = watchTree(process.pid);
-    const screen = personAt(openTerminal(house.product, house, words), expect);
+    const screen = personAt(openTerminal(bench.product, bench, words), expect);
     context.onTestFinished(async () => {
       watch.stop();
       await screen.close();
@@ -30,15 +30,15 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
       run.hears(`${screen.bytes()}\n${screen.text()}`);
       const started = watch.seen().filter(({ pid }) => pid !== process.pid);
       expect(started.some(({ cmdline }) => cmdline.includes(words[1] ?? ''))).toBe(true);
-      expect(leaksInProcesses(started, [...SECRETS, ...house.server.keys])).toEqual([]);
+      expect(leaksInProcesses(started, [...SECRETS, ...bench.server.keys])).toEqual([]);
     };
     return { ...screen, leave };
   }
 
   test('by a rotation that is answered key by key', { timeout: 120_000 }, async (context) => {
-    const house = await houses(context, { taskMs: 40 });
-    await lookedAfter(house, SECRETS, async (run) => {
-      const screen = sitDown(context, house, 'run', 'rotate-key', '--instance', 'orders');
+    const bench = await benches(context, { taskMs: 40 });
+    await lookedAfter(bench, SECRETS, async (run) => {
+      const screen = sitDown(context, bench, 'run', 'rotate-key', '--instance', 'orders');
       await screen.answerToTheChange();
       await screen.confirm();
       await screen.asks('the key is rotated and proven');
@@ -52,12 +52,12 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
   test('by a whole disaster recovery whose key is typed, with the applications bound anew, and by all that tells of it', {
     timeout: 120_000,
   }, async (context) => {
-    const house = await strangers(context);
+    const bench = await strangers(context);
     const secrets = [...SECRETS, CANARIES.otherToken, PARAMETER];
-    await lookedAfter(house, secrets, async (run) => {
+    await lookedAfter(bench, secrets, async (run) => {
       const words = ['run', 'disaster-recovery', '--instance', 'orders'];
       expect((await run(...words, '--prepare', ...ANSWERED)).code).toBe(0);
-      const screen = sitDown(context, house, ...words, '--target', 'orders-dr', '--perform');
+      const screen = sitDown(context, bench, ...words, '--target', 'orders-dr', '--perform');
       await screen.asks('what of orders is recovered?');
       screen.type(KEYS.enter);
       await screen.asks('which key was the backup made with?');
@@ -76,7 +76,7 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
       screen.type(KEYS.enter);
       await screen.asks('❯ take the fresh backup');
       screen.type(KEYS.enter);
-      await screen.asks(/^2 still owed/mu);
+      await screen.asks(/^2 still open/mu);
       screen.type('\u0003');
       await screen.asks('the run stays open');
       screen.type('\u0003');
@@ -84,6 +84,6 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
       screen.leave(run);
       await tellAll(run);
     });
-    expect(house.land.bindings.filter(({ instance }) => instance === house.target)).toHaveLength(4);
+    expect(bench.land.bindings.filter(({ instance }) => instance === bench.target)).toHaveLength(4);
   });
 });

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CANARIES } from '../e2e/house.ts';
-import { useHouses } from '../e2e/scene.ts';
+import { useBenches } from '../e2e/scene.ts';
+import { CANARIES } from '../e2e/test-bench.ts';
 import { lookedAfter } from './looked-after.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
@@ -24,7 +24,7 @@ const CALLS = (backup: string) => [
 ];
 
 describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but where it belongs', () => {
-  const houses = useHouses();
+  const benches = useBenches();
 
   test('after the flows and calls of an instance that only has V0, with every session that it began', {
     timeout: 120_000,
@@ -32,7 +32,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     /** As they were handed out: with the name of the cookie, its value as it is sent and as it is meant. */
     const sessions = new Set<string>();
     const secrets: string[] = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey];
-    const house = await houses(context, {
+    const bench = await benches(context, {
       revision: 'v0',
       tokenSource: '{ env: LIFEBOAT_TEST_TOKEN }',
       taskMs: 40,
@@ -45,14 +45,14 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
         return answer;
       },
     });
-    Object.assign(house.env, { LIFEBOAT_TEST_TOKEN: CANARIES.token });
-    await lookedAfter(house, secrets, async (run) => {
+    Object.assign(bench.env, { LIFEBOAT_TEST_TOKEN: CANARIES.token });
+    await lookedAfter(bench, secrets, async (run) => {
       const good = async (...words: string[]) => {
         const end = await run(...words);
         expect(end.code, `${words.join(' ')}: ${end.stderr}`).toBe(0);
       };
-      const backup = `${house.server.backups[0]?.id}`;
-      const file = join(house.folder, 'tmp/b.enc');
+      const backup = `${bench.server.backups[0]?.id}`;
+      const file = join(bench.folder, 'tmp/b.enc');
       for (const words of CALLS(backup)) await good(...words, ...ORDERS);
       await good('backups', 'download', backup, '--out', file, ...ORDERS);
       await good('verify', file, ...ORDERS);
@@ -60,7 +60,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
       await good('run', 'back-up-and-verify', '--yes', ...ORDERS);
       for (const words of TOLD) await good(...words);
       for (const words of REFUSED) expect((await run(...words, ...ORDERS)).code, words.join(' ')).toBe(2);
-      house.server.acceptOnly('another');
+      bench.server.acceptOnly('another');
       expect((await run('backups', 'list', ...ORDERS)).code).toBe(4);
     });
     expect(sessions.size).toBeGreaterThan(3);

@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { CASES } from '../e2e/flows.ts';
-import { CANARIES } from '../e2e/house.ts';
 import type { Ended } from '../e2e/product.ts';
-import { useHouses } from '../e2e/scene.ts';
+import { useBenches } from '../e2e/scene.ts';
 import { PARAMETER, useStrangers } from '../e2e/stranger.ts';
+import { CANARIES } from '../e2e/test-bench.ts';
 import { lookedAfter } from './looked-after.ts';
 import { piecesIn } from './pieces.ts';
 import { tellAll } from './telling.ts';
@@ -23,8 +23,8 @@ const FLOWS = [
 ].map((flow) => [flow.name, flow] as const);
 
 const COMMANDS: readonly (readonly string[])[] = [
-  ['config', 'set', '--new-key', '--yes', '--confirm', 'orders'],
-  ['config', 'set', '--key-file', 'given', '--yes', '--confirm', 'orders'],
+  ['backup-config', 'set', '--new-key', '--yes', '--confirm', 'orders'],
+  ['backup-config', 'set', '--key-file', 'given', '--yes', '--confirm', 'orders'],
   ['dr', 'prepare', '--new-key', '--yes', '--confirm', 'orders'],
   ['backups', 'create', '--yes', '--wait'],
   ['backups', 'restore', 'NEWEST', '--yes', '--confirm', 'orders', '--wait'],
@@ -32,11 +32,11 @@ const COMMANDS: readonly (readonly string[])[] = [
 ];
 
 describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
-  const houses = useHouses();
+  const benches = useBenches();
   const strangers = useStrangers();
 
-  async function openHouse(context: Pick<TestContext, 'onTestFinished'>) {
-    const house = await houses(context, {
+  async function openBench(context: Pick<TestContext, 'onTestFinished'>) {
+    const bench = await benches(context, {
       tokenSource: '{ env: LIFEBOAT_TEST_TOKEN }',
       taskMs: 40,
       twist: (_, answer) =>
@@ -47,24 +47,24 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
               'set-cookie': `more=${COOKIE}; Path=/`,
             }),
     });
-    Object.assign(house.env, {
-      NODE_COMPILE_CACHE: join(house.folder, 'compiled'),
+    Object.assign(bench.env, {
+      NODE_COMPILE_CACHE: join(bench.folder, 'compiled'),
       LIFEBOAT_TEST_TOKEN: CANARIES.token,
     });
-    return house;
+    return bench;
   }
 
   test.for(FLOWS)(
     'after %s and everything that tells of it',
     { timeout: 300_000 },
     async ([, flow], context) => {
-      const house = await openHouse(context);
+      const bench = await openBench(context);
       const secrets = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey, COOKIE];
-      await lookedAfter(house, secrets, async (run) => {
+      await lookedAfter(bench, secrets, async (run) => {
         const before = 'before' in flow ? (flow.before ?? []) : [];
         for (const words of before) await run(...words);
-        if ('ready' in flow) await flow.ready?.({ ...house, run });
-        const end = await run('run', ...flow.args(house), '--yes', '--confirm', flow.confirm, '--json');
+        if ('ready' in flow) await flow.ready?.({ ...bench, run });
+        const end = await run('run', ...flow.args(bench), '--yes', '--confirm', flow.confirm, '--json');
         expect([0, 3], end.stderr).toContain(end.code);
         await tellAll(run);
       });
@@ -74,14 +74,14 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
   test('after the commands for single calls, and after what they refuse', {
     timeout: 120_000,
   }, async (context) => {
-    const house = await openHouse(context);
+    const bench = await openBench(context);
     const { writeFile } = await import('node:fs/promises');
-    const given = join(house.folder, 'given');
+    const given = join(bench.folder, 'given');
     await writeFile(given, `${CANARIES.givenKey}\n`, { mode: 0o600 });
     const secrets = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey, CANARIES.givenKey, COOKIE];
-    await lookedAfter(house, secrets, async (run) => {
+    await lookedAfter(bench, secrets, async (run) => {
       for (const words of COMMANDS) {
-        const newest = `${house.server.backups[0]?.id}`;
+        const newest = `${bench.server.backups[0]?.id}`;
         const args = words.map((word) => (word === 'NEWEST' ? newest : word === 'given' ? given : word));
         const { code, stderr } = await run(...args, '--instance', 'orders');
         expect(code, `${words.join(' ')}: ${stderr}`).toBe(0);
@@ -89,14 +89,14 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
       await run(
         'backups',
         'download',
-        `${house.server.backups[0]?.id}`,
+        `${bench.server.backups[0]?.id}`,
         '--instance',
         'orders',
         '--out',
-        join(house.folder, 'tmp/b.enc'),
+        join(bench.folder, 'tmp/b.enc'),
       );
-      await rm(join(house.folder, 'tmp/b.enc'), { force: true });
-      house.server.acceptOnly('another');
+      await rm(join(bench.folder, 'tmp/b.enc'), { force: true });
+      bench.server.acceptOnly('another');
       expect((await run('backups', 'list', '--instance', 'orders')).code).toBe(4);
     });
   });
@@ -108,11 +108,11 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
       const done: (() => unknown)[] = [];
       const context = { onTestFinished: (work: () => unknown) => void done.push(work) };
       try {
-        const house = await strangers(context as never);
-        if (way !== 'its API') house.installCf(true);
+        const bench = await strangers(context as never);
+        if (way !== 'its API') bench.installCf(true);
         const secrets = [CANARIES.token, CANARIES.otherToken, CANARIES.passphrase, PARAMETER];
-        await lookedAfter(house, secrets, async (run) => {
-          const backup = `${house.server.backups[0]?.id}`;
+        await lookedAfter(bench, secrets, async (run) => {
+          const backup = `${bench.server.backups[0]?.id}`;
           const words = ['run', 'restore-backup', '--instance', 'orders', '--backup', backup];
           const end: Ended = await run(...words, '--yes', '--confirm', 'orders');
           expect(end.code, end.stderr).toBe(3);

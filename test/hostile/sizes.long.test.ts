@@ -6,18 +6,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { KEY, rawEntry, seal } from '../backup/kit.ts';
-import { useHouses } from '../e2e/scene.ts';
+import { useBenches } from '../e2e/scene.ts';
 import { calmIn } from './calm.ts';
 
 const DEEP = 200_000;
 const hasProc = existsSync('/proc/self/status');
 
 describe.skipIf(!hasProc)('whatever the size, the process stays small and says what is wrong', () => {
-  const houses = useHouses();
+  const benches = useBenches();
 
   async function open(context: Pick<TestContext, 'onTestFinished'>) {
-    const house = await houses(context);
-    return { ...house, calm: calmIn(house) };
+    const bench = await benches(context);
+    return { ...bench, calm: calmIn(bench) };
   }
 
   const zeros = Buffer.alloc(2 ** 26);
@@ -133,7 +133,7 @@ describe.skipIf(!hasProc)('whatever the size, the process stays small and says w
         ['audit', 'show', '--json'],
         ['runs'],
         ['report'],
-        ['owe'],
+        ['followups'],
         ['audit', 'export'],
       ])
         expect((await calm(...words)).code, words.join(' ')).not.toBe(130);

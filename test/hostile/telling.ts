@@ -18,7 +18,7 @@ const OF_A_RUN: readonly (readonly string[])[] = [
 ];
 
 /**
- * Has everything told of the newest run, of which each command has to succeed, so that there is something to be looked at; and, where there are
+ * Has everything reported of the newest run, of which each command has to succeed, so that there is something to be looked at; and, where there are
  * two runs, has them compared.
  */
 export async function tellAll(run: Watched): Promise<void> {
@@ -34,7 +34,7 @@ export async function tellAll(run: Watched): Promise<void> {
   expect(newest).not.toBe('');
   for (const words of OF_A_RUN) await good(words);
   expect((await run('approvals')).stderr).not.toContain('error');
-  expect([0, 3]).toContain((await run('owe')).code);
+  expect([0, 3]).toContain((await run('followups')).code);
   if (older === undefined) return;
   for (const format of FORMATS) await good(['report', '--compare', older, newest, '--format', format]);
 }

@@ -13,7 +13,7 @@ export interface SessionBus {
 }
 
 /**
- * Starts a bus of its own. With `password` a gnome-keyring daemon is started and told it: the first password makes the login
+ * Starts a bus of its own. With `password` a gnome-keyring daemon is started and reported it: the first password makes the login
  * keyring in `folder`, a wrong one later leaves it locked. Without, the daemon is started by the bus when it is asked for, and has
  * no keyring; with `activation: false` the bus starts nothing.
  */

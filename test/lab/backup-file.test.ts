@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
-import { shopDigest } from '../../src/lab/shop/digest.ts';
+import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
 import {
   backupEnded,
   curl,
@@ -92,29 +92,29 @@ test('the store holds no plaintext', async () => {
 describe('a scratch instance', () => {
   test('holds exactly the orders of one moment of its busy source, and no order came apart', async () => {
     const source = instanceOf(lab, 'orders');
-    const atTrigger = await shopDigest(source.query);
+    const atTrigger = await sampleDigest(source.query);
     await curl(lab, 'POST', `${source.v1}/backups`);
     expect(await backupEnded(lab, 2)).toMatchObject({ status: 'done' });
-    const atEnd = await shopDigest(source.query);
+    const atEnd = await sampleDigest(source.query);
     const file = join(await temporaryFolder(), 'backup.tgz.enc');
     await downloadBackup(lab, 2, file);
     await until('the shop has gone on', async () =>
-      (await shopDigest(source.query)).tables.orders.rows > atEnd.tables.orders.rows ? true : undefined,
+      (await sampleDigest(source.query)).tables.orders.rows > atEnd.tables.orders.rows ? true : undefined,
     );
 
     const scratch = await lab.openScratch(openTar(file, lab.keyFile), { name: 'drill' });
     try {
-      const restored = await shopDigest(scratch.query);
+      const restored = await sampleDigest(scratch.query);
       const { maxId } = restored.tables.orders;
       expect(maxId).toBeGreaterThanOrEqual(atTrigger.tables.orders.maxId);
       expect(maxId).toBeLessThanOrEqual(atEnd.tables.orders.maxId);
       expect(restored.unbalancedOrders).toBe(0);
-      expect(restored).toEqual(await shopDigest(source.query, maxId));
+      expect(restored).toEqual(await sampleDigest(source.query, maxId));
       // The comparison can fail: one cent more in one line shows, in the digest and in the balance.
       await scratch.query(
         'update order_lines set unit_price = unit_price + 0.01 where order_id = 7 and line_no = 1',
       );
-      const changed = await shopDigest(scratch.query);
+      const changed = await sampleDigest(scratch.query);
       expect(changed.tables.order_lines.md5).not.toBe(restored.tables.order_lines.md5);
       expect(changed.tables.orders).toEqual(restored.tables.orders);
       expect(changed.unbalancedOrders).toBe(1);

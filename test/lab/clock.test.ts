@@ -32,12 +32,12 @@ function courseOf(changes: readonly { after: number; jump: number | null; rate: 
   }, []);
 }
 
-test('whatever jumps and paces there were, later is never told as earlier', () => {
+test('whatever jumps and paces there were, later is never reported as earlier', () => {
   fc.assert(
     fc.property(History, ({ changes, moments }) => {
       const course = courseOf(changes);
-      const told = moments.toSorted((a, b) => a - b).map((at) => courseToLab(course, START + at));
-      expect(told).toEqual(told.toSorted((a, b) => a - b));
+      const reported = moments.toSorted((a, b) => a - b).map((at) => courseToLab(course, START + at));
+      expect(reported).toEqual(reported.toSorted((a, b) => a - b));
     }),
     { numRuns: 500 },
   );
@@ -63,7 +63,7 @@ test('a moment that a jump left out is the moment of the jump', () => {
   expect(courseToReal(course, START - DAY)).toBe(START - DAY);
 });
 
-test('skew changes what is told, and what is told is still found again', () => {
+test('skew changes what is reported, and what is reported is still found again', () => {
   let real = START;
   const clock = createLabClock(() => real);
   clock.rate(60);

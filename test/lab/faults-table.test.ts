@@ -103,7 +103,7 @@ describe('a fault that could never happen is refused, and says why:', () => {
       { instance: 'order', effect: DROP },
       'there is no instance order; there are orders, orders-dr',
     ],
-    ['no task', { method: 'GET', effect: { kind: 'task', fate: 'failed' } }, 'starts a task'],
+    ['no task', { method: 'GET', effect: { kind: 'task', outcome: 'failed' } }, 'starts a task'],
     ['no download', { path: '/backups', effect: { kind: 'slow', bytesPerSecond: 9 } }, 'is a download'],
     ['no backup', { method: 'GET', effect: { kind: 'colleague' } }, 'creates a backup'],
     [

@@ -46,7 +46,7 @@ test('a request lost before the work: the caller hears nothing, and nothing has 
 
 test.each([500, 502, 504])('a router that answers %i says nothing about the work', async (status) => {
   // These backups are counted and not looked into.
-  lab.fault({ times: 'always', effect: { kind: 'task', fate: 'failed' } });
+  lab.fault({ times: 'always', effect: { kind: 'task', outcome: 'failed' } });
   const before = (await ids()).length;
   lab.fault({ method: 'POST', effect: { kind: 'answer', status, when: 'before' } });
   expect(await createBackup()).toMatchObject({
@@ -75,14 +75,14 @@ test('an answer can be a page, empty, or half of itself', async () => {
 });
 
 test('a task can be made to fail; looking at the list does not use the fault up', async () => {
-  lab.fault({ effect: { kind: 'task', fate: 'failed' } });
+  lab.fault({ effect: { kind: 'task', outcome: 'failed' } });
   const first = (await ids())[0] ?? 0;
   await createBackup();
   expect(await backupEnded(lab, first + 1)).toMatchObject({ status: 'failed', size: 0, downloadable: false });
 });
 
 test('a held task goes on when the faults are cleared', async () => {
-  lab.fault({ effect: { kind: 'task', fate: 'queued' } });
+  lab.fault({ effect: { kind: 'task', outcome: 'queued' } });
   await createBackup();
   await createBackup();
   const [second, first] = await ids();
@@ -94,7 +94,7 @@ test('a held task goes on when the faults are cleared', async () => {
 });
 
 test.each(['before', 'after'] as const)('a delay holds the answer back, %s the work', async (when) => {
-  lab.fault({ times: 'always', effect: { kind: 'task', fate: 'failed' } });
+  lab.fault({ times: 'always', effect: { kind: 'task', outcome: 'failed' } });
   const before = (await ids()).length;
   // An hour: what answers meanwhile was not waited for.
   lab.fault({ method: 'POST', effect: { kind: 'delay', ms: 3_600_000, when } });
@@ -182,7 +182,7 @@ test('faults come over HTTP too, and one that cannot happen is refused with the 
   for (const body of [
     { effect: { kind: 'explode' } },
     { path: '/backup', effect: { kind: 'drop', when: 'after' } },
-    { method: 'GET', effect: { kind: 'task', fate: 'failed' } },
+    { method: 'GET', effect: { kind: 'task', outcome: 'failed' } },
     { path: '/', times: 0, effect: { kind: 'drop', when: 'after' } },
     {},
   ]) {

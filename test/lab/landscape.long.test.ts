@@ -62,7 +62,7 @@ test('revision 61 answers 409 while the same action is in progress, and revision
     for (const lab of [old, present]) {
       const { v1 } = instanceOf(lab, 'orders');
       const backup = await backUp(lab);
-      lab.fault({ path: '/backups/:id/restore', effect: { kind: 'task', fate: 'queued' } });
+      lab.fault({ path: '/backups/:id/restore', effect: { kind: 'task', outcome: 'queued' } });
       const restore = () => ask(lab, 'POST', `${v1}/backups/${backup.id}/restore`);
       const body = { backup_guid: backup.backup_id, encryption_key: await readFile(lab.keyFile, 'utf8') };
       const perform = () => ask(lab, 'POST', `${v1}/disaster-recovery/perform`, { body });

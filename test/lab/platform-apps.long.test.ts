@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab, LabOptions } from '../../src/lab/lab.ts';
-import { queryShop } from '../../src/lab/query-shop.ts';
+import { querySampleData } from '../../src/lab/query-sample-data.ts';
 import { isRunning } from '../e2e/process-tree.ts';
 import { curl, instanceOf, startTestLab, temporaryFolder, until } from './helpers.ts';
 import {
@@ -65,13 +65,13 @@ test('an application tells on its own port how it is, and no secret stands in it
 test('a shop that rests gets no order, and its applications still tell whether the database lets them in', async () => {
   const lab = await platformLab();
   await appsAre(lab, 'ok');
-  expect(await queryShop(lab.folder, 'orders')).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z 120$/);
+  expect(await querySampleData(lab.folder, 'orders')).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z 120$/);
   await instanceOf(lab, 'orders').query(
     `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'orders-api'`,
   );
   await appsAre(lab, 'failing', ['orders-api']);
   await appsAre(lab, 'ok');
-  expect(await queryShop(lab.folder, 'orders')).toMatch(/ 120$/);
+  expect(await querySampleData(lab.folder, 'orders')).toMatch(/ 120$/);
 });
 
 test('a stopped application has no process, and a crashed one gets another', async () => {

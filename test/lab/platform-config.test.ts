@@ -6,11 +6,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { Config } from '../../src/config/schema.ts';
 import type { Lab, LabOptions } from '../../src/lab/lab.ts';
-import { queryShop } from '../../src/lab/query-shop.ts';
+import { querySampleData } from '../../src/lab/query-sample-data.ts';
 import { instanceOf, startTestLab } from './helpers.ts';
 import { cf, restore } from './platform-helpers.ts';
 
-const QUERY = join(import.meta.dirname, '../../src/lab/query-shop.ts');
+const QUERY = join(import.meta.dirname, '../../src/lab/query-sample-data.ts');
 
 async function labWith(options: LabOptions): Promise<Lab> {
   const lab = await startTestLab(options);
@@ -50,22 +50,22 @@ test('the data of an instance can be asked after a restore too, without any righ
   const lab = await labWith({});
   expect((await stat(join(lab.folder, 'sockets.json'))).mode & 0o777).toBe(0o600);
   await restore(lab);
-  expect(await queryShop(lab.folder, 'orders')).toMatch(/ 120$/);
+  expect(await querySampleData(lab.folder, 'orders')).toMatch(/ 120$/);
   const { query } = instanceOf(lab, 'orders');
   await query('alter table orders rename to real_orders');
   await query(`
     create function harm() returns timestamptz language sql as 'delete from order_lines; select now()';
     create view orders as select id, harm() as created_at from real_orders;
   `);
-  await expect(queryShop(lab.folder, 'orders')).rejects.toMatchObject({
+  await expect(querySampleData(lab.folder, 'orders')).rejects.toMatchObject({
     code: 'lab.down',
     evidence: { error: expect.stringContaining('permission denied') },
   });
   await query('drop view orders; truncate real_orders cascade; alter table real_orders rename to orders');
-  expect(await queryShop(lab.folder, 'orders')).toBe('0');
+  expect(await querySampleData(lab.folder, 'orders')).toBe('0');
   await lab.disaster('orders', true);
-  await expect(queryShop(lab.folder, 'orders')).rejects.toMatchObject({ code: 'lab.down' });
-  await expect(queryShop(lab.folder, 'nowhere')).rejects.toMatchObject({ code: 'lab.instance' });
+  await expect(querySampleData(lab.folder, 'orders')).rejects.toMatchObject({ code: 'lab.down' });
+  await expect(querySampleData(lab.folder, 'nowhere')).rejects.toMatchObject({ code: 'lab.instance' });
   await lab.close();
-  await expect(queryShop(lab.folder, 'orders')).rejects.toMatchObject({ code: 'lab.folder' });
+  await expect(querySampleData(lab.folder, 'orders')).rejects.toMatchObject({ code: 'lab.folder' });
 });

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
-import { shopDigest } from '../../src/lab/shop/digest.ts';
+import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
 import {
   ask,
   backUp,
@@ -56,7 +56,7 @@ async function perform(backup_guid: string, encryption_key: string) {
 test('a restore of its own backup brings back what was there, and is listed with where it came from', async () => {
   const orders = instanceOf(lab, 'orders');
   await order();
-  const before = await shopDigest(orders.query);
+  const before = await sampleDigest(orders.query);
   const backup = await backUp(lab);
   await orders.query('delete from order_lines');
   const { json } = await ask(lab, 'POST', `${orders.v1}/backups/${backup.id}/restore`);
@@ -67,7 +67,7 @@ test('a restore of its own backup brings back what was there, and is listed with
     backup_id: backup.id,
     metadata: { restored_from: backup.triggered_at },
   });
-  expect(await shopDigest(orders.query)).toEqual(before);
+  expect(await sampleDigest(orders.query)).toEqual(before);
   expect((await ask(lab, 'GET', `${orders.v1}/restores`)).json).toEqual([
     (await ask(lab, 'GET', `${orders.v1}/restores/${id}`)).json,
   ]);
@@ -147,7 +147,7 @@ test('nobody knows an unknown guid, and a body without a guid or key is 422', as
 test('a fork brings back just the backup that is named, not the newest', async () => {
   const orders = instanceOf(lab, 'orders');
   const chosen = await backUp(lab);
-  const then = await shopDigest(orders.query);
+  const then = await sampleDigest(orders.query);
   await order();
   await backUp(lab);
   const key = await readFile(lab.keyFile, 'utf8');
@@ -157,32 +157,32 @@ test('a fork brings back just the backup that is named, not the newest', async (
     backup_id: chosen.id,
     metadata: { restored_from: chosen.triggered_at },
   });
-  expect(await shopDigest(instanceOf(lab, 'orders-dr').query)).toEqual(then);
+  expect(await sampleDigest(instanceOf(lab, 'orders-dr').query)).toEqual(then);
 });
 
 test('the newest backup of a lost instance comes back in another one', async () => {
   const orders = instanceOf(lab, 'orders');
   const guid = await backupGuid();
   const newest = await backUp(lab);
-  const then = await shopDigest(orders.query);
+  const then = await sampleDigest(orders.query);
   await lab.disaster('orders', true);
   try {
     expect((await curl(lab, 'GET', orders.v1)).status).toBe(502);
     await expect(orders.query('select 1')).rejects.toMatchObject({ code: 'lab.down' });
     const restore = await perform(guid, await readFile(lab.keyFile, 'utf8'));
     expect(restore).toMatchObject({ status: 'done', backup_id: newest.id });
-    expect(await shopDigest(instanceOf(lab, 'orders-dr').query)).toEqual(then);
+    expect(await sampleDigest(instanceOf(lab, 'orders-dr').query)).toEqual(then);
   } finally {
     await lab.disaster('orders', false);
   }
-  expect(await shopDigest(orders.query)).toEqual(then);
+  expect(await sampleDigest(orders.query)).toEqual(then);
   await expect(lab.disaster('nobody', true)).rejects.toMatchObject({ code: 'lab.instance' });
 });
 
 test('a backup that is under way when its instance is lost fails, and later ones do not', async () => {
   const orders = instanceOf(lab, 'orders');
   // The two are held, so that the loss finds them before their work.
-  lab.fault({ method: 'POST', path: '/backups', times: 2, effect: { kind: 'task', fate: 'queued' } });
+  lab.fault({ method: 'POST', path: '/backups', times: 2, effect: { kind: 'task', outcome: 'queued' } });
   await curl(lab, 'POST', `${orders.v1}/backups`);
   await curl(lab, 'POST', `${orders.v1}/backups`);
   await lab.disaster('orders', true);

@@ -20,7 +20,7 @@ test('started_at and backup_id are in the list and in one backup', async () => {
 
 test('creating a backup is 202, and 409 while one is in progress', async () => {
   const path = `${instanceOf(lab, 'orders').v1}/backups`;
-  lab.fault({ method: 'POST', path: '/backups', effect: { kind: 'task', fate: 'queued' } });
+  lab.fault({ method: 'POST', path: '/backups', effect: { kind: 'task', outcome: 'queued' } });
   expect((await curl(lab, 'POST', path)).status).toBe(202);
   const busy = await curl(lab, 'POST', path);
   expect(busy).toMatchObject({ status: 409, json: { error: 'backupInProgress' } });

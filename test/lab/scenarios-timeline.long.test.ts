@@ -99,7 +99,7 @@ test('tasks that wait for help go on when a step releases them, and faults stay'
     times: 'always',
     method: 'POST',
     path: '/backups',
-    effect: { kind: 'task', fate: 'queued' },
+    effect: { kind: 'task', outcome: 'queued' },
   };
   const [here, there] = [await last('orders'), await last('orders-dr')];
   await play({

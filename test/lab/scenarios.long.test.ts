@@ -52,13 +52,13 @@ test('lost-answers and colleague: the backup is there and nobody said so; or the
   const before = await ids();
   const first = (before[0] ?? 0) + 1;
   // What becomes of them is no matter here.
-  const inVain = { times: 'always', effect: { kind: 'task', fate: 'failed' } } as const;
+  const inVain = { times: 'always', effect: { kind: 'task', outcome: 'failed' } } as const;
   await play('lost-answers');
   lab.fault(inVain);
   expect(await createBackup()).toMatchObject({ exit: 52, status: 0 });
   expect(await createBackup()).toMatchObject({ exit: 52, status: 0 });
   expect(await ids()).toEqual([first + 1, first, ...before]);
-  // The routes of the lab itself are not of the service: what it is told is still answered.
+  // The routes of the lab itself are not of the service: what it is reported is still answered.
   await play('colleague');
   lab.fault(inVain);
   expect(await createBackup()).toMatchObject({ exit: 52, status: 0 });

@@ -23,7 +23,7 @@ test('the overview names the instance, its state and the dashboard that the conf
   const overview = InstanceOverview.parse(json);
   expect(overview).toMatchObject({ name: 'orders', state: 'provisioned' });
   expect(Config.parse(parse(lab.configYaml)).instances).toMatchObject({
-    orders: { url: overview.urls?.[0]?.link, revision: 62, rehearsal: true, settle: 2000, role: 'source' },
+    orders: { url: overview.urls?.[0]?.link, revision: 62, rehearsal: true, inFlight: 2000, role: 'source' },
     'orders-dr': { revision: 62, rehearsal: true, role: 'target', token: { file: lab.tokenFile } },
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
-import { shopDigest } from '../../src/lab/shop/digest.ts';
+import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
 import { ask, backUp, curl, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
 
 const Overview = z.looseObject({
@@ -34,7 +34,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
 
   test.each(['restart', 'recreate'])('a %s gives a new process and keeps the data', async (action) => {
     const { v1, query } = instanceOf(lab, 'orders');
-    const [before, rows, { updated_at }] = [await pid(), await shopDigest(query), await overview()];
+    const [before, rows, { updated_at }] = [await pid(), await sampleDigest(query), await overview()];
     expect(before).toBeGreaterThan(0);
     // Both at once: what is under way can be over by the time of a next request.
     const both = await Promise.all([1, 2].map(() => ask(lab, 'PATCH', `${v1}/${action}`)));
@@ -43,7 +43,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
     expect(Date.parse(after.updated_at)).toBeGreaterThan(Date.parse(updated_at));
     expect(await pid()).not.toBe(before);
     expect(await pid()).toBeGreaterThan(0);
-    expect(await shopDigest(query)).toEqual(rows);
+    expect(await sampleDigest(query)).toEqual(rows);
     expect(lab.calls().at(-1)).toMatchObject({ endpoint: `PATCH /${action}`, detail: { action } });
   });
 

@@ -11,7 +11,7 @@ const failure = (candidates: readonly object[]) => ({
 test('each task that may be ours is an answer, the surest first, with why it may be ours or not', () => {
   const options = adoptions(
     failure([
-      { id: 3, triggeredAt: null, status: 'queued', certainty: 'possible', why: 'its time is not told' },
+      { id: 3, triggeredAt: null, status: 'queued', certainty: 'possible', why: 'its time is not reported' },
       {
         id: 4,
         triggeredAt: '2026-03-01T03:00:01Z',
@@ -32,7 +32,7 @@ test('each task that may be ours is an answer, the surest first, with why it may
     {
       event: { type: 'operator.adopt', id: 3 },
       label: 'adopt restore 3',
-      hint: 'triggered at an unknown time, queued; possibly ours; its time is not told',
+      hint: 'triggered at an unknown time, queued; possibly ours; its time is not reported',
     },
     {
       event: { type: 'operator.adopt', id: 5 },
@@ -42,7 +42,7 @@ test('each task that may be ours is an answer, the surest first, with why it may
   ]);
 });
 
-test('of tasks that are as sure as each other, the nearest to the request comes first, under the cursor, and its distance is told', () => {
+test('of tasks that are as sure as each other, the nearest to the request comes first, under the cursor, and its distance is reported', () => {
   const options = adoptions(
     failure([
       { id: 9, certainty: 'likely', secondsFromRequest: 600, fromRequest: '10 min after the request' },

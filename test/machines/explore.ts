@@ -23,13 +23,20 @@ export interface Exploration {
   /** What later guards look at: situations that differ in nothing else count as one. */
   readonly identity: (snapshot: AnyMachineSnapshot) => unknown;
   /** What a confirmation rests on. */
-  readonly ground: (snapshot: AnyMachineSnapshot) => unknown;
+  readonly baseline: (snapshot: AnyMachineSnapshot) => unknown;
   /** Whether what was confirmed has been done: the confirmation is used up then. */
   readonly isUsed: (snapshot: AnyMachineSnapshot) => boolean;
 }
 
 /** Every situation, found by giving every possible outcome and every open answer, each once for each situation. */
-export function explore({ runbook, input, outcomesOf, identity, ground, isUsed }: Exploration): Situation[] {
+export function explore({
+  runbook,
+  input,
+  outcomesOf,
+  identity,
+  baseline,
+  isUsed,
+}: Exploration): Situation[] {
   const [snapshot] = initialTransition(runbook.machine, input as never);
   const first: Situation = { snapshot, path: [], confirmed: false };
   const nameOf = ({ snapshot: at, confirmed }: Situation) =>
@@ -39,7 +46,7 @@ export function explore({ runbook, input, outcomesOf, identity, ground, isUsed }
   for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
     for (const event of eventsAt(runbook, at.snapshot, outcomesOf)) {
       const [next] = transition(runbook.machine, at.snapshot as never, event as never);
-      const hasChanged = JSON.stringify(ground(next)) !== JSON.stringify(ground(at.snapshot));
+      const hasChanged = JSON.stringify(baseline(next)) !== JSON.stringify(baseline(at.snapshot));
       const situation: Situation = {
         snapshot: next,
         path: [...at.path, event.type],
@@ -99,13 +106,13 @@ function ownAnswers(question: Question): AnyEvent[] {
     return [question.earliest, question.latest].map((time) => event(question.event, { time }));
   if (question.kind === 'text')
     return [event(question.event, { text: '11111111-1111-4111-8111-111111111111' })];
-  if (question.kind === 'obligations') {
-    return question.obligations
-      .filter(({ settled }) => settled === undefined)
-      .flatMap(({ id, payable }) => [
-        event(question.settle, { id, text: 'done by hand' }),
+  if (question.kind === 'followUps') {
+    return question.followUps
+      .filter(({ closed }) => closed === undefined)
+      .flatMap(({ id, doable }) => [
+        event(question.close, { id, text: 'done by hand' }),
         event(question.skip, { id, text: 'not needed' }),
-        ...(payable === undefined ? [] : [event(question.pay, { id })]),
+        ...(doable === undefined ? [] : [event(question.doNow, { id })]),
       ]);
   }
   return [];

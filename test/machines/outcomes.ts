@@ -1,4 +1,4 @@
-import type * as verbs from '../../machines/parts/verbs.ts';
+import type * as verbs from '../../machines/parts/task-data.ts';
 
 /** One way a verb can end. */
 export type Outcome = { readonly output: unknown } | { readonly error: unknown };
@@ -10,7 +10,7 @@ const failure = (code: string, evidence = {}) => ({
   error: { code, shortMessage: `it failed: ${code}`, hints: [], evidence },
 });
 
-const ground: verbs.Ground = {
+const baseline: verbs.Baseline = {
   serviceId: '7',
   state: 'available',
   minKeyLength: 16,
@@ -21,7 +21,7 @@ const ground: verbs.Ground = {
 
 const facts: verbs.PreflightFacts = {
   service: { id: '7', name: 'orders', state: 'available' },
-  ground,
+  baseline,
   backups: { total: 3, done: 3, downloadable: 1 },
   newest: { id: 3, status: 'done', size: 100, downloadable: true },
   keysHeld: [OLD],
@@ -56,8 +56,8 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     failure('service.unreachable'),
   ],
   recheck: [
-    { output: ground },
-    { output: { ...ground, newestBackup: 4, runningTasks: [4] } },
+    { output: baseline },
+    { output: { ...baseline, newestBackup: 4, runningTasks: [4] } },
     failure('service.timeout'),
   ],
   downloadBackup: [{ output: file }, failure('backup.truncated')],

@@ -1,5 +1,5 @@
-import type * as recoveries from '../../machines/parts/recovery-verbs.ts';
-import type * as verbs from '../../machines/parts/verbs.ts';
+import type * as recoveries from '../../machines/parts/recovery-data.ts';
+import type * as verbs from '../../machines/parts/task-data.ts';
 import { type Outcome, outcomesOf as rotationOutcomes } from './outcomes.ts';
 
 const GUID = '11111111-1111-4111-8111-111111111111';
@@ -29,7 +29,7 @@ export const app: recoveries.BoundApp = {
   from: 'both',
 };
 
-export const duties: recoveries.Duties = {
+export const bound: recoveries.Bound = {
   way: 'platform',
   notes: [],
   from: { guid: 'si-1', name: 'orders-db', space: 'prod', org: 'acme' },
@@ -103,7 +103,7 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     withId(`${GUID}-1`),
     withId('22222222-2222-4222-8222-222222222222-1'),
   ],
-  recheck: [...rotationOutcomes('recheck'), { output: { ...found.ground, runningRestores: [9] } }],
+  recheck: [...rotationOutcomes('recheck'), { output: { ...found.baseline, runningRestores: [9] } }],
   listBackups: [
     {
       output: {
@@ -143,7 +143,7 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     { output: { answer: 'unknown' } },
     failure('service.forbidden'),
   ],
-  findDuties: [{ output: duties }, { output: { ...duties, way: 'hand' } }, failure('platform.unreachable')],
+  findBound: [{ output: bound }, { output: { ...bound, way: 'hand' } }, failure('platform.unreachable')],
   unbindApp: [{ output: proof }, failure('platform.failed')],
   bindApp: [{ output: proof }, failure('platform.bound')],
   restageApp: [{ output: proof }, failure('platform.failed')],

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { transition } from 'xstate';
 import { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
-import { stillOwed } from '../../machines/parts/obligation.ts';
+import { stillOpen } from '../../machines/parts/follow-up.ts';
 import { mainPathOf, stepsOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { leavesOf, nodesAt, statePath } from '../../machines/parts/states.ts';
@@ -102,13 +102,13 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
     }
   });
 
-  test('a run ends with nothing owed, and is proven only by what the service said in it', () => {
+  test('a run ends with no follow-ups, and is proven only by what the service said in it', () => {
     for (const { snapshot } of situations) {
       const context = snapshot.context as RunContext;
       const closing = runbook.closing(context as never, statePath(snapshot));
       expect(runbook.facts(context as never)).toBeInstanceOf(Array);
       if (snapshot.status !== 'done') continue;
-      expect(stillOwed(context.followUps.obligations)).toEqual([]);
+      expect(stillOpen(context.followUps.list)).toEqual([]);
       if (!closing.proven) continue;
       if (context.restore.intents > 0 && id.startsWith('restore'))
         expect([context.restore.restore?.status, context.available.ready?.state]).toEqual([
@@ -121,17 +121,17 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
     }
   });
 
-  test('where something is owed after a restore, the run cannot be stopped', () => {
+  test('where a follow-up is open after a restore, the run cannot be stopped', () => {
     for (const { snapshot } of situations) {
-      const { obligations } = (snapshot.context as RunContext).followUps;
-      const owed = stillOwed(obligations).filter(({ kind }) => kind !== 'release-updates');
-      if (snapshot.status === 'done' || owed.length === 0) continue;
+      const { list } = (snapshot.context as RunContext).followUps;
+      const open = stillOpen(list).filter(({ kind }) => kind !== 'release-updates');
+      if (snapshot.status === 'done' || open.length === 0) continue;
       const types = answersAt(runbook, snapshot).map(({ type }) => type);
       expect(types, statePath(snapshot)).not.toContain('operator.stop');
     }
   });
 
-  test('its phases are told by a title, hold states that lead on, and what it passes without trouble lies in them', () => {
+  test('its phases are reported by a title, hold states that lead on, and what it passes without trouble lies in them', () => {
     const steps = stepsOf(runbook.machine);
     expect(steps.length).toBeGreaterThan(4);
     for (const { id, title } of steps) {

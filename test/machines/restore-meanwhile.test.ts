@@ -6,8 +6,8 @@ import { outcomesOf } from './recovery-outcomes.ts';
 describe('a restore', () => {
   test('stops where a restore has begun since the first look, and looks again without asking for the name', () => {
     const [look] = outcomesOf('recheck');
-    const ground = (look as { output: object }).output;
-    const busy = { output: { ...ground, runningRestores: [104] } };
+    const baseline = (look as { output: object }).output;
+    const busy = { output: { ...baseline, runningRestores: [104] } };
     const run = drive('restore-backup', { backup: 3 }, { recheck: [busy, look as Outcome] });
     run.goOn();
     expect([run.state(), run.context().failure]).toMatchObject([
@@ -23,8 +23,8 @@ describe('a restore', () => {
 
   test('asks for the name again where a restore has begun while it was typed', () => {
     const [look] = outcomesOf('recheck');
-    const ground = (look as { output: object }).output;
-    const busy = { output: { ...ground, runningRestores: [104] } };
+    const baseline = (look as { output: object }).output;
+    const busy = { output: { ...baseline, runningRestores: [104] } };
     const run = drive('restore-backup', { backup: 3 }, { recheck: [look as Outcome, busy] });
     run.goOn();
     run.goOn();

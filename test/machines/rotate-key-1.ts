@@ -1,7 +1,8 @@
+import { closingOfRotation, rotationFacts } from '../../machines/closing/rotation.ts';
 import { begun } from '../../machines/context.ts';
+import { backupFallback } from '../../machines/fallback/backing-up.ts';
 import { of } from '../../machines/index.ts';
 import { RotateKeyInput } from '../../machines/inputs.ts';
-import { backupPaper } from '../../machines/paper/backing-up.ts';
 import { backup } from '../../machines/phases/backup.ts';
 import { changeKey } from '../../machines/phases/change-key.ts';
 import { confirm } from '../../machines/phases/confirm.ts';
@@ -11,7 +12,6 @@ import { preflight } from '../../machines/phases/preflight.ts';
 import { prove } from '../../machines/phases/prove.ts';
 import { recordRotation } from '../../machines/phases/record.ts';
 import { runbook } from '../../machines/setup.ts';
-import { closingOfRotation, rotationFacts } from '../../machines/told/rotation.ts';
 
 /** A rotation as an older version might have had it: nothing is proven before it, and no old key is tried after it. */
 export const rotateKey1 = of(
@@ -32,7 +32,7 @@ export const rotateKey1 = of(
         title: 'create a backup',
         task: 'backup',
         what: 'the instance',
-        paper: backupPaper(() => 'ask for a backup under the new key'),
+        fallback: backupFallback(() => 'ask for a backup under the new key'),
         onDone: 'prove',
       }),
       prove: prove({

@@ -1,27 +1,27 @@
 import type { AnyMachineSnapshot } from 'xstate';
+import { hasActed, isReachable, isRestored } from '../../machines/closing/evaluate.ts';
 import type { RunContext } from '../../machines/context.ts';
-import { stillOwed } from '../../machines/parts/obligation.ts';
+import { stillOpen } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
-import { hasActed, isReachable, isRestored } from '../../machines/told/evaluate.ts';
 import { explore, type Situation } from './explore.ts';
 import { outcomesOf } from './recovery-outcomes.ts';
 
 /** Every situation that a run with this input can be in. */
 export function situationsOf(runbook: Runbook, input: object): Situation[] {
-  return explore({ runbook, input, outcomesOf, identity, ground, isUsed });
+  return explore({ runbook, input, outcomesOf, identity, baseline, isUsed });
 }
 
-/** Where it matters which obligation is worked on. */
+/** Where it matters which follow-up is worked on. */
 const PAYING = ['unbinding', 'binding', 'restaging', 'renewingKey', 'proving'].map(
   (state) => `followUps.${state}`,
 );
 
-function ground(snapshot: AnyMachineSnapshot): unknown {
+function baseline(snapshot: AnyMachineSnapshot): unknown {
   const { preflight, choose, source, target, key, restore, act } = snapshot.context as RunContext;
   const intents = [restore.intents, act.intents];
   return [
-    preflight.facts?.ground,
+    preflight.facts?.baseline,
     choose.backup?.id,
     choose.time,
     source.from,
@@ -40,7 +40,7 @@ function isUsed({ context }: AnyMachineSnapshot): boolean {
 function identity(snapshot: AnyMachineSnapshot): unknown {
   const context = snapshot.context as RunContext;
   const { restore, fresh, followUps } = context;
-  const { duties, obligations } = followUps;
+  const { bound, list } = followUps;
   if (!isUsed(snapshot)) {
     const { confirm, safeguard, backup, choose } = context;
     const isTasked = /^(?:safeguard|backup)\./.test(statePath(snapshot));
@@ -63,13 +63,13 @@ function identity(snapshot: AnyMachineSnapshot): unknown {
     context.preflight.facts?.unsaid !== undefined,
     isTaking ? [fresh.landed !== undefined, fresh.absences] : [],
     [isRestored(context), hasActed(context)],
-    stillOwed(obligations)
+    stillOpen(list)
       .map(({ id }) => id)
       .sort(),
     followUps.isOpened,
-    PAYING.includes(statePath(snapshot)) ? [followUps.paying, followUps.payingAll] : [],
-    duties?.way,
-    context.card.onRecord?.card !== undefined && obligations.length === 0,
+    PAYING.includes(statePath(snapshot)) ? [followUps.doing, followUps.doingAll] : [],
+    bound?.way,
+    context.card.onRecord?.card !== undefined && list.length === 0,
     context.updates.setting !== undefined,
     context.updates.isStopping,
   ];
@@ -92,9 +92,9 @@ function peace(context: RunContext, state: string): unknown[] {
     preflight.facts?.newest?.backupId,
     proof.verification?.opens,
     before.counted !== undefined,
-    followUps.duties?.way,
+    followUps.bound?.way,
     updates.setting !== undefined,
-    stillOwed(followUps.obligations).map(({ id }) => id),
+    stillOpen(followUps.list).map(({ id }) => id),
     updates.isStopping,
     record.isProven,
   ];

@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import { begun, type RunContext } from '../../machines/context.ts';
-import { withDuties } from '../../machines/phases/obligations.ts';
+import { withBound } from '../../machines/phases/open-follow-ups.ts';
 
-type Obligations = RunContext['followUps']['obligations'];
+type FollowUps = RunContext['followUps']['list'];
 
 const HAND = { way: 'hand', notes: [], apps: [], keys: [], unseen: [], order: 'replace', foundAt: '' };
 
-function owedWith(duties: object, obligations: Obligations = []) {
+function followUpWith(bound: object, list: FollowUps = []) {
   const context = begun({ input: { instance: 'orders' } });
-  return withDuties({ ...context, followUps: { ...context.followUps, duties, obligations } as never });
+  return withBound({ ...context, followUps: { ...context.followUps, bound, list } as never });
 }
 
-const idsOf = (owed: Obligations) => owed.map(({ id }) => id);
+const idsOf = (list: FollowUps) => list.map(({ id }) => id);
 
-test('a platform that could not be asked leaves it owed to find out who is bound, until it could', () => {
-  const unasked = owedWith({ ...HAND, unasked: true });
+test('a platform that could not be asked leaves a follow-up to find out who is bound, until it could', () => {
+  const unasked = followUpWith({ ...HAND, unasked: true });
   expect(idsOf(unasked)).toContain('rebind-unknown');
-  expect(idsOf(owedWith({ ...HAND, unasked: true }, unasked))).toContain('rebind-unknown');
-  expect(idsOf(owedWith(HAND, unasked))).not.toContain('rebind-unknown');
-  expect(idsOf(owedWith(HAND))).not.toContain('rebind-unknown');
+  expect(idsOf(followUpWith({ ...HAND, unasked: true }, unasked))).toContain('rebind-unknown');
+  expect(idsOf(followUpWith(HAND, unasked))).not.toContain('rebind-unknown');
+  expect(idsOf(followUpWith(HAND))).not.toContain('rebind-unknown');
 });

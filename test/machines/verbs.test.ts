@@ -40,7 +40,7 @@ test('an activity of another kind, input or output than its verb does not compil
   };
   const otherOutput: ActivityOf<'recheck'> = {
     kind: 'read',
-    // @ts-expect-error recheck gives the ground
+    // @ts-expect-error recheck gives the baseline
     run: async () => ({ ok: true, output: { id: 1 } }),
   };
   // @ts-expect-error the other verbs have no activity

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
 import type { RunView } from '../../src/view/run-view.ts';
-import { OBLIGATIONS, OWED } from '../tui/fake-recovery.ts';
-import { createFakeRun, PAPER } from '../tui/fake-run.ts';
+import { FOLLOW_UPS, OPEN_FOLLOW_UPS } from '../tui/fake-recovery.ts';
+import { createFakeRun, FALLBACK } from '../tui/fake-run.ts';
 import { RUN_ID, VIEWS } from '../tui/fake-views.ts';
 import { createFakeStreams, SOON } from './fake-streams.ts';
 
@@ -63,7 +63,7 @@ describe('a moment, by lines', () => {
 });
 
 describe('a word, by lines', () => {
-  it('is given when it fits, and told what fits otherwise', async () => {
+  it('is given when it fits, and reported what fits otherwise', async () => {
     const { io, run, say, end } = open(VIEWS.text);
     await say('> ', '4a1f');
     await expect.poll(io.stderr, SOON).toMatch(/\na backup guid has eight digits from 0 to f\n> $/u);
@@ -73,30 +73,31 @@ describe('a word, by lines', () => {
   });
 });
 
-describe('what is owed, by lines', () => {
-  it('is settled by its number, a way and a proof', async () => {
-    const { io, run, say, end } = open(VIEWS.owed);
+describe('the follow-ups, by lines', () => {
+  it('is done by its number, a way and a proof', async () => {
+    const { io, run, say, end } = open(VIEWS.openFollowUps);
     await say('> ', '1');
     await say('goes back\\)\\? ', '2');
     await say('proof: ', 'build 77 is up');
     await expect
       .poll(() => run.answers)
-      .toEqual([{ event: 'operator.settle', id: 'rebind-orders-api', text: 'build 77 is up' }]);
-    for (const command of OWED[0]?.commands ?? []) expect(io.stderr().split('\n')).toContain(command);
+      .toEqual([{ event: 'operator.reportDone', id: 'rebind-orders-api', text: 'build 77 is up' }]);
+    for (const command of OPEN_FOLLOW_UPS[0]?.commands ?? [])
+      expect(io.stderr().split('\n')).toContain(command);
     expect(io.stderr()).toContain('answered: orders-api: it was done by hand\n');
     await end();
   });
 
   it('is done from here where that is possible', async () => {
-    const { run, say, end } = open(VIEWS.owed);
+    const { run, say, end } = open(VIEWS.openFollowUps);
     await say('> ', '2');
     await say('goes back\\)\\? ', '1');
-    await expect.poll(() => run.answers).toEqual([{ event: 'operator.pay', id: 'fresh-backup' }]);
+    await expect.poll(() => run.answers).toEqual([{ event: 'operator.doNow', id: 'fresh-backup' }]);
     await end();
   });
 
   it('leads back with an empty line, and has the answers for all of it after the list', async () => {
-    const { run, say, end } = open(VIEWS.owed);
+    const { run, say, end } = open(VIEWS.openFollowUps);
     await say('> ', '3');
     await say('goes back\\)\\? ', '');
     await say('> ', '4');
@@ -105,51 +106,54 @@ describe('what is owed, by lines', () => {
   });
 
   it('is not asked anew while only its age goes on', async () => {
-    const { io, run, end } = open(VIEWS.owed);
+    const { io, run, end } = open(VIEWS.openFollowUps);
     await expect.poll(io.stderr, SOON).toMatch(/> $/u);
-    const older = OWED.map((owed) => ({ ...owed, age: (owed.age ?? 0) + 60 }));
-    run.show({ ...VIEWS.owed, question: { ...OBLIGATIONS, open: older } });
+    const older = OPEN_FOLLOW_UPS.map((openFollowUps) => ({
+      ...openFollowUps,
+      age: (openFollowUps.age ?? 0) + 60,
+    }));
+    run.show({ ...VIEWS.openFollowUps, question: { ...FOLLOW_UPS, open: older } });
     expect(io.stderr().match(/question: /gu)).toHaveLength(1);
     await end();
   });
 
-  it('is told when it comes and when it is settled, and counted', async () => {
+  it('is reported when it comes and when it is done, and counted', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.task);
     const shown = showRunPlainly(run, io.streams);
-    run.show(VIEWS.owing);
+    run.show(VIEWS.openFollowUps);
     expect(io.stderr()).toContain(
-      'owed: unbind, bind and restage orders-api, due in 12m, owed for 14m by mira\n',
+      'open: unbind, bind and restage orders-api, due in 12m, open for 14m by mira\n',
     );
     expect(io.stderr()).toContain(
-      'owed: make a backup of the new timeline, attention: overdue by 3m, owed for 15m by mira\n',
+      'open: make a backup of the new timeline, attention: overdue by 3m, open for 15m by mira\n',
     );
-    expect(io.stderr()).toContain('owing 3\n');
-    const [first, ...others] = OWED;
-    const settled = { tone: 'good', text: 'by the platform, job 77' } as const;
-    run.show({ ...VIEWS.owing, obligations: [...(first ? [{ ...first, settled }] : []), ...others] });
+    expect(io.stderr()).toContain('follow-ups open: 3\n');
+    const [first, ...others] = OPEN_FOLLOW_UPS;
+    const closed = { tone: 'good', text: 'by the platform, job 77' } as const;
+    run.show({ ...VIEWS.openFollowUps, followUps: [...(first ? [{ ...first, closed }] : []), ...others] });
     expect(io.stderr()).toContain(
-      'settled: unbind, bind and restage orders-api (by the platform, job 77)\nowing 2\n',
+      'done: unbind, bind and restage orders-api (by the platform, job 77)\nfollow-ups open: 2\n',
     );
     await run.detach();
     await shown;
     expect(io.stdout()).toContain('RTO: attention: 28 min 4 s of 30 min (decide 2m10s');
     expect(io.stdout()).toContain('RPO: 12 min of 1 h (from the data: newest order)\n');
-    expect(io.stdout()).toContain('still owing 2: `lifeboat owe` lists it\n');
+    expect(io.stdout()).toContain('follow-ups open: 2: `lifeboat followups` lists it\n');
   });
 });
 
-describe('the paper lifeboat, by lines', () => {
+describe('the fallback script, by lines', () => {
   it.each([
-    ['a choice', VIEWS.choice, 'p'],
-    ['what is owed', VIEWS.owed, 'p'],
-    ['a confirmation', VIEWS.typedName, '/p'],
-    ['a moment', VIEWS.time, '/p'],
-    ['a word', VIEWS.text, '/p'],
+    ['a choice', VIEWS.choice, 's'],
+    ['the follow-ups', VIEWS.openFollowUps, 's'],
+    ['a confirmation', VIEWS.typedName, '/s'],
+    ['a moment', VIEWS.time, '/s'],
+    ['a word', VIEWS.text, '/s'],
   ] as const)('is printed at %s, and the question stays open', async (_, view, key) => {
     const { io, run, say, end } = open(view);
     await say('> ', key);
-    await expect.poll(io.stderr, SOON).toContain(`\n${PAPER.split('\n').slice(1).join('\n')}\n> `);
+    await expect.poll(io.stderr, SOON).toContain(`\n${FALLBACK.split('\n').slice(1).join('\n')}\n> `);
     expect(run.answers).toEqual([]);
     await end();
   });
@@ -159,7 +163,7 @@ describe('with nobody to ask', () => {
   it.each([
     ['a moment', VIEWS.time, '--to TIME answers this'],
     ['a word', VIEWS.text, '--guid WORD answers this'],
-    ['what is owed', VIEWS.owed, 'lifeboat owe settle rebind-orders-api --proof TEXT'],
+    ['the follow-ups', VIEWS.openFollowUps, 'lifeboat followups done rebind-orders-api --proof TEXT'],
   ] as const)('%s: says what answers it and leaves the run open', async (_, view, sentence) => {
     const io = createFakeStreams();
     const run = createFakeRun(view);

@@ -30,7 +30,7 @@ describe('showRunPlainly', () => {
       [
         'done: the key of orders is rotated and proven',
         '  backup 42 opens with 77aa01bc9de2 and with no other key',
-        '  owed: retire 3fe1b0c2d4a5 after 2026-12-21',
+        '  open: retire 3fe1b0c2d4a5 after 2026-12-21',
         `run ${RUN_ID}: Rotate the encryption key, orders, REHEARSAL`,
         '',
       ].join('\n'),
@@ -189,7 +189,7 @@ describe('showRunPlainly', () => {
     const shown = showRunPlainly(run, io.streams);
     process.kill(process.pid, signal);
     expect((await shown).how).toBe('detached');
-    expect(run.reasons).toEqual([`the process was told to end by ${signal}`]);
+    expect(run.reasons).toEqual([`the process was reported to end by ${signal}`]);
   });
 
   it('says of a run that nobody can resume why, and what stays of it, and nowhere how to resume it', async () => {

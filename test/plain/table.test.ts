@@ -10,7 +10,7 @@ describe('a table', () => {
   const columns = [
     { title: 'run' },
     { title: 'what', gives: true },
-    { title: 'owes', align: 'right' },
+    { title: 'open', align: 'right' },
   ] as const;
 
   it('lines its columns up', () => {
@@ -19,7 +19,7 @@ describe('a table', () => {
         ['01K', 'rotate-key', '0'],
         ['01KAJ8', 'restore', '12'],
       ]),
-    ).toBe(['run     what        owes', '01K     rotate-key     0', '01KAJ8  restore       12'].join('\n'));
+    ).toBe(['run     what        open', '01K     rotate-key     0', '01KAJ8  restore       12'].join('\n'));
   });
 
   it('counts cells, not characters', () => {
@@ -33,7 +33,7 @@ describe('a table', () => {
     expect(cells(first.split('x')[0] ?? '')).toBe(cells(second.split('y')[0] ?? ''));
   });
 
-  it('leaves out what may be left out, and only where nothing else helps', () => {
+  it('open out what may be left out, and only where nothing else helps', () => {
     const dated = [
       { title: 'run' },
       { title: 'what', gives: true },

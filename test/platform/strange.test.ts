@@ -90,7 +90,7 @@ test('a 502 for parameters is no reason to know of no applications', async () =>
   instance.brokerSays = 'The service broker could not be reached';
   const found = await find();
   expect(found.apps.map(({ name }) => name)).toEqual(['shop']);
-  expect(found.parametersUntold).toContain('could not be reached');
+  expect(found.parametersUnreported).toContain('could not be reached');
 });
 
 test('a change that is turned away because of too many requests is made once it may', async () => {

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { BoundApp } from '../../machines/parts/recovery-verbs.ts';
+import type { BoundApp } from '../../machines/parts/recovery-data.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { openPlatform } from '../../src/platform/open.ts';
 import type { Platform, RebindOptions } from '../../src/platform/platform.ts';

@@ -6,7 +6,7 @@ import { buildReport } from '../../src/report/report.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { readHtml } from './html-words.ts';
 import { longNight } from './long-night.ts';
-import { obligations, recovery, sliceOf } from './recovery.ts';
+import { followUps, recovery, sliceOf } from './recovery.ts';
 import { rotation } from './rotation.ts';
 
 const now = new Date('2026-03-02T00:00:00Z');
@@ -21,7 +21,7 @@ function reportOf(entries: readonly Entry[], laterMs = 0) {
     ...entry,
     stream: laterMs === 0 ? entry.stream : ('run/02S' as const),
   }));
-  const measures = measure(later, { sliceOf, obligations });
+  const measures = measure(later, { sliceOf, followUps });
   return buildReport(later, { generatedAt: now, sliceOf, measures });
 }
 
@@ -86,7 +86,7 @@ test('runs of different runbooks are compared in what they share, and it says so
   ]);
 });
 
-test('one that counts from the incident and one that does not are told apart', () => {
+test('one that counts from the incident and one that does not are reportedapart', () => {
   expect(both.cautions).toEqual([
     'one recovery time counts from the incident, the other from the start of its run',
   ]);

@@ -92,7 +92,7 @@ export const longNight: readonly Entry[] = journalOf(
     basis: 'history',
   }),
   ...waiting.slice(1),
-  ...performed([8 * HOUR, 8.1 * HOUR], 'waitForInstance', { state: 'provisioned' }, 'owing'),
+  ...performed([8 * HOUR, 8.1 * HOUR], 'waitForInstance', { state: 'provisioned' }, 'openFollowUps'),
   line(8.4 * HOUR, 'answer', {
     event: 'operator.retry',
     label: 'try again',
@@ -101,5 +101,5 @@ export const longNight: readonly Entry[] = journalOf(
   moved(8.4 * HOUR, 'restaging', { type: 'operator.retry' }),
   moved(8.9 * HOUR, 'done', { type: 'xstate.done.actor.restage' }),
   line(9 * HOUR - 1, 'transcript.kept', { lines: 812, bytes: 90_000, sha256: 'ef'.repeat(32) }),
-  closed(9 * HOUR, { title: 'restored, and its applications run', obligations: [] }),
+  closed(9 * HOUR, { title: 'restored, and its applications run', followUps: [] }),
 );

@@ -9,12 +9,12 @@ import { readHtml } from './html-words.ts';
 import {
   armed,
   closed,
+  followUps,
   journalOf,
   type Line,
   leftOut,
   moved,
   objectives,
-  obligations,
   performed,
   recovery,
   sliceOf,
@@ -24,9 +24,9 @@ import {
 
 const generatedAt = new Date('2026-03-02T00:00:00Z');
 
-function reportOf(entries: readonly Entry[], owed?: typeof obligations) {
-  const measures = measure(entries, { sliceOf, obligations: owed });
-  return buildReport(entries, { generatedAt, sliceOf, measures, obligations: owed });
+function reportOf(entries: readonly Entry[], openFollowUps?: typeof followUps) {
+  const measures = measure(entries, { sliceOf, followUps: openFollowUps });
+  return buildReport(entries, { generatedAt, sliceOf, measures, followUps: openFollowUps });
 }
 
 /** The figures at the head of the HTML, each with its tone. */
@@ -41,31 +41,31 @@ const answer = (seconds: number, event: string, label: string, reason: string): 
   entry: runEntry('01R', 'answer', { event, label, reason }),
 });
 
-test('a recovery that is shown, and whose duties are all seen to, is good at its head', () => {
-  const paid = obligations.filter(({ settled }) => settled.how === 'platform' || settled.how === 'run');
+test('a recovery that is shown, and whose bindings are all seen to, is good at its head', () => {
+  const done = followUps.filter(({ closed }) => closed.how === 'platform' || closed.how === 'run');
   const entries = journalOf(started({ objectives }), story, closed(340, { title: 'restored' }));
-  expect(tiles(reportOf(entries, paid))).toEqual({
+  expect(tiles(reportOf(entries, done))).toEqual({
     Result: 'good',
     'Recovery time (RTO)': 'good',
     'Recovery point (RPO)': 'bad',
-    Obligations: 'good',
+    FollowUps: 'good',
     Deviations: 'plain',
   });
 });
 
 describe('a recovery of which an application was left without the data', () => {
-  const owed = leftOut('rebind', 'rebind');
-  const written = owed.map(({ commands: _, ...rest }) => rest);
+  const openFollowUps = leftOut('rebind', 'rebind');
+  const written = openFollowUps.map(({ commands: _, ...rest }) => rest);
   const skip = [
     answer(310, 'operator.skip', 'skipped: bind part-0', 'not tonight'),
-    moved(310, 'owing', { type: 'operator.skip', id: 'rebind-0', text: 'not tonight' }),
+    moved(310, 'openFollowUps', { type: 'operator.skip', id: 'rebind-0', text: 'not tonight' }),
   ];
   // A version of before closed it as proven.
   const entries = journalOf(
     started({ objectives }),
     story.slice(0, -1),
     skip,
-    closed(340, { title: 'orders is restored', proven: true, obligations: written }),
+    closed(340, { title: 'orders is restored', proven: true, followUps: written }),
   );
   const report = reportOf(entries);
 
@@ -78,7 +78,7 @@ describe('a recovery of which an application was left without the data', () => {
     expect(tiles(report)).toMatchObject({
       Result: 'bad',
       'Recovery time (RTO)': 'bad',
-      Obligations: 'bad',
+      FollowUps: 'bad',
       Deviations: 'bad',
     });
   });
@@ -113,7 +113,7 @@ describe('a recovery of which an application was left without the data', () => {
 test('what nothing runs on may be skipped: proven all the same, and counted apart', () => {
   const report = reportOf(recovery);
   expect(report.outcome.proven).toBe(true);
-  expect(tiles(report)).toMatchObject({ Result: 'good', Obligations: 'plain' });
+  expect(tiles(report)).toMatchObject({ Result: 'good', FollowUps: 'plain' });
   const html = renderReport(report, 'html');
   expect(html).toContain('<b>3 of 4</b><span>1 skipped, 1 by the word of a person</span>');
   expect(renderReport(report, 'md')).toContain('**Not taken away**: `old-binding-legacy`.');
@@ -130,10 +130,10 @@ test('a restore that the service refused and a person marks as done is decided n
     answer(15, 'operator.markDone', 'it was done outside', 'somebody said so'),
     moved(15, 'waitingForInstance', { type: 'operator.markDone', text: 'somebody said so' }),
     performed([15, 16], 'waitForInstance', { state: 'available' }, 'countingAfter'),
-    performed([16, 17], 'reconcile', { configured: true, newest: '2026-03-01 02:00:00Z' }, 'owing', {
+    performed([16, 17], 'reconcile', { configured: true, newest: '2026-03-01 02:00:00Z' }, 'openFollowUps', {
       when: 'after',
     }),
-    closed(20, { proven: false, outcome: 'done-unproven', obligations: [] }),
+    closed(20, { proven: false, outcome: 'done-unproven', followUps: [] }),
   );
   const report = reportOf(entries);
   expect(report.measured).toMatchObject({
@@ -169,7 +169,7 @@ test('a recovery point that is not measured by the data says why', () => {
     journalOf(
       started({ objectives }),
       lines,
-      performed([158, 160], 'reconcile', newer, 'listingDuties', { when: 'after' }),
+      performed([158, 160], 'reconcile', newer, 'listingBound', { when: 'after' }),
     ),
     [],
   );
@@ -179,15 +179,15 @@ test('a recovery point that is not measured by the data says why', () => {
   );
 });
 
-test('the first end of a run is its end: what was written behind it is listed, told, and changes nothing', () => {
+test('the first end of a run is its end: what was written behind it is listed, reported, and changes nothing', () => {
   const forged = closed(500, {
     title: 'the restore failed',
     proven: false,
     summary: [{ label: 'forged', value: 'yes' }],
     deviations: [{ step: 'forged', reason: 'forged' }],
-    obligations: [],
+    followUps: [],
   });
-  const lines = [started({ objectives }), ...story, closed(340, { title: 'restored', obligations: [] })];
+  const lines = [started({ objectives }), ...story, closed(340, { title: 'restored', followUps: [] })];
   const [before, after] = [reportOf(journalOf(lines)), reportOf(journalOf(lines, forged))];
   const { alarms, entries, evidence, run, ...rest } = after;
   expect({ ...before, ...rest }).toEqual(before);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { measure } from '../../src/report/measure/measure.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { armed, closed, journalOf, obligations, performed, sliceOf, started } from './recovery.ts';
+import { armed, closed, followUps, journalOf, performed, sliceOf, started } from './recovery.ts';
 import { runReport } from './written-report.ts';
 
 const generatedAt = new Date('2026-03-02T00:00:00Z');
@@ -49,7 +49,9 @@ test('each change at the platform says which application or service key it was a
     journalOf(
       started(),
       repeatable(performed([1, 2], 'unbindApp', { outcome: 'done' }, 'binding', { app })),
-      repeatable(performed([3, 4], 'renewKey', { outcome: 'done' }, 'owing', { key: { name: 'ops' } })),
+      repeatable(
+        performed([3, 4], 'renewKey', { outcome: 'done' }, 'openFollowUps', { key: { name: 'ops' } }),
+      ),
     ),
   );
   expect(text).toMatch(/\| unbindApp \| orders-api \| done \|/u);
@@ -68,16 +70,16 @@ test('a restart has no recovery point to meet or miss', () => {
   expect(text).not.toContain('The recovery point');
 });
 
-test('an own instance is told by its own id and by what it was made from', () => {
+test('an own instance is reported by its own id and by what it was made from', () => {
   const service = { id: '7', name: 'orders-db', plan: 'single', offering: 'postgresql' };
-  const output = { service, ground: { serviceId: '7', state: 'available' } };
+  const output = { service, baseline: { serviceId: '7', state: 'available' } };
   const text = reportOf(journalOf(started(), performed([1, 2], 'preflight', output, 'confirming')));
   expect(text).toContain(
     '| Instance id | 7 |\n| Name at the service | orders-db |\n| Service id | postgresql |\n| Plan id | single |',
   );
 });
 
-test('which backup was restored in place is told by all that the service and the proofs on record say of it', () => {
+test('which backup was restored in place is reported by all that the service and the proofs on record say of it', () => {
   const backup = { id: 7, backupId: 'b-7', size: 4096, triggeredAt: '2026-02-28T01:00:00Z', status: 'done' };
   const listed = { newest: [{ id: 8, backupId: 'b-8' }, backup], total: 2 };
   const record = { proven: [{ id: 7, backupId: 'b-7', fingerprint: '0a1b2c3d4e5f' }], keysHeld: [] };
@@ -111,7 +113,7 @@ test('the backups of an instance that takes over are not taken for those of the 
   expect(text).not.toContain('0a1b2c3d4e5f');
 });
 
-test('a point in time is told with the times that could be reached', () => {
+test('a point in time is reported with the times that could be reached', () => {
   const range = { earliest: '2026-02-01T00:00:00Z', latest: '2026-03-01T02:00:00Z' };
   const input = { targetTime: '2026-03-01T01:00:00Z' };
   const text = reportOf(
@@ -131,21 +133,23 @@ test('where no file is named, the record says which bundle holds them with their
   expect(reportOf(journalOf(started()))).toContain('are in the bundle: `lifeboat audit export 01R`.');
 });
 
-test('what was skipped is told once as a deviation', () => {
-  const [, , skipped] = obligations;
+test('what was skipped is reported once as a deviation', () => {
+  const [, , skipped] = followUps;
   const deviations = [{ step: 'old-binding-legacy', reason: 'retired last week' }];
-  const text = reportOf(journalOf(started(), closed(9, { obligations: [must(skipped)], deviations })));
+  const text = reportOf(journalOf(started(), closed(9, { followUps: [must(skipped)], deviations })));
   expect(
     text.slice(text.indexOf('## Deviations'), text.indexOf('## Changes')).match(/retired/gu),
   ).toHaveLength(1);
 });
 
-test('the ids that prove a settlement are told whole, step by step', () => {
+test('the ids that prove a closure are reported whole, step by step', () => {
   const auditEvents = Array.from({ length: 4 }, (_, index) => `audit.app.build.create 87fd4f7c-${index}`);
-  const [first] = obligations;
+  const [first] = followUps;
   const evidence = { bind: { job: 'j-1', auditEvents }, restage: { deployment: 'd-1' } };
-  const settled = { how: 'platform' as const, text: 'restaged', evidence };
-  const text = reportOf(journalOf(started(), closed(9, { obligations: [{ ...must(first), settled }] })));
+  const closure = { how: 'platform' as const, text: 'restaged', evidence };
+  const text = reportOf(
+    journalOf(started(), closed(9, { followUps: [{ ...must(first), closed: closure }] })),
+  );
   expect(text).toContain(
     `bind job \`j-1\`, bind auditEvents \`${auditEvents.join(', ')}\`, restage deployment \`d-1\``,
   );
@@ -165,6 +169,6 @@ function repeatable(lines: ReturnType<typeof performed>): ReturnType<typeof perf
 }
 
 function must<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('the story has no such obligation');
+  if (value === undefined) throw new Error('the story has no such follow-up');
   return value;
 }

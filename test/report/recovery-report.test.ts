@@ -4,9 +4,9 @@ import type { Entry } from '../../src/store/journal.ts';
 import {
   armed,
   at,
+  followUps,
   journalOf,
   objectives,
-  obligations,
   performed,
   recovery,
   sliceOf,
@@ -41,9 +41,9 @@ test.each([
   ],
   ['the data before', '| before | 2026-03-01 03:00:30 | 2026-03-01 02:59:20 UTC | 1000 |'],
   ['the data after', '| after | 2026-03-01 03:02:40 | 2026-03-01 02:53:20 UTC | 940 |'],
-  ['how much was owed', '4 in all, 0 open, 1 skipped.'],
+  ['how much was a follow-up', '4 in all, 0 open, 1 skipped.'],
   [
-    'who settled what, after how long, with which proof',
+    'who done what, after how long, with which proof',
     '| `rebind-orders-api` | unbind, bind and restage orders-api | Ada | 1 min 25 s | by the platform 2026-03-01 03:04:10: restaged, running | deployment `d-1`, auditEvent `e-9` |',
   ],
   [
@@ -59,19 +59,19 @@ test.each([
   expect(report).toContain(text);
 });
 
-test('the record of a run that still owes says so, and how long it is overdue', () => {
+test('the record of a run that has open follow-ups says so, and how long it is overdue', () => {
   const entries = journalOf(started({ objectives }), story);
-  const owed = obligations.map((one) =>
-    one.kind === 'rebind' ? { ...one, settled: undefined, dueSeconds: 60 } : one,
+  const openFollowUps = followUps.map((one) =>
+    one.kind === 'rebind' ? { ...one, closed: undefined, dueSeconds: 60 } : one,
   );
-  const measures = measure(entries, { sliceOf, obligations: owed });
-  const text = runReport(entries, { generatedAt, measures, obligations: owed });
+  const measures = measure(entries, { sliceOf, followUps: openFollowUps });
+  const text = runReport(entries, { generatedAt, measures, followUps: openFollowUps });
   expect(text).toContain('4 in all, 2 open, 1 skipped.');
-  expect(text).toContain('**This run is still open.** It is at: done. **It still owes 2.**');
+  expect(text).toContain('**This run is still open.** It is at: done. **It still has to do 2.**');
   expect(text).toContain('| Duration | not over |');
   expect(text).toContain('a run says what it proved when it is closed');
-  expect(text).toContain('- the run is not closed: what its steps leave out is told then');
-  expect(text).toContain('| 2 min 50 s, due after 1 min | **still owed** |');
+  expect(text).toContain('- the run is not closed: what its steps leave out is reported then');
+  expect(text).toContain('| 2 min 50 s, due after 1 min | **still open** |');
   expect(text).toContain('until now; it still runs');
   expect(text).toContain('| Recovery time (RTO) | 10 min | 5 min 35 s | not decided |');
 });
@@ -123,7 +123,7 @@ test('no text of the service, the data or the operator can format or act in the 
     {
       generatedAt,
       measures: measure(recovery, { sliceOf }),
-      obligations: spoilt(obligations, hostile) as typeof obligations,
+      followUps: spoilt(followUps, hostile) as typeof followUps,
     },
   ).replace(/(?<!\\)`[^`\n]*`/gu, 'code');
   expect(text).not.toMatch(/[^\n -~…\ufffd\u2014]/u);

@@ -83,7 +83,7 @@ export function journalOf(...lines: readonly (Line | readonly Line[])[]): readon
 
 /** Which slice each state of these journals belongs to, as a machine would say it. */
 export function sliceOf(state: string) {
-  if (['choosing', 'confirming', 'restoreInDoubt', 'owing'].includes(state)) return 'human' as const;
+  if (['choosing', 'confirming', 'restoreInDoubt', 'openFollowUps'].includes(state)) return 'human' as const;
   if (['restoring', 'waitingForRestore', 'waitingForInstance'].includes(state)) return 'execute' as const;
   return ['countingAfter', 'unbinding', 'restaging', 'takingFresh', 'done'].includes(state)
     ? ('rebind' as const)
@@ -92,8 +92,8 @@ export function sliceOf(state: string) {
 
 const proof = { deployment: 'd-1', auditEvent: 'e-9' };
 
-/** What the run below owes and owed. The second application was bound by hand; an old binding that nothing runs on was skipped. */
-export const obligations = [
+/** What the run below leaves and open. The second application was bound by hand; an old binding that nothing runs on was skipped. */
+export const followUps = [
   {
     id: 'rebind-orders-api',
     kind: 'rebind' as const,
@@ -103,8 +103,8 @@ export const obligations = [
     since: at(165),
     dueSeconds: 900,
     commands: ['cf target -o acme -s prod', 'cf restage orders-api --strategy rolling'],
-    payable: 'platform' as const,
-    settled: { how: 'platform' as const, text: 'restaged, running', at: at(250), evidence: proof },
+    doable: 'platform' as const,
+    closed: { how: 'platform' as const, text: 'restaged, running', at: at(250), evidence: proof },
   },
   {
     id: 'rebind-billing',
@@ -113,7 +113,7 @@ export const obligations = [
     what: 'unbind, bind and restage billing',
     since: at(165),
     commands: [],
-    settled: { how: 'hand' as const, text: 'restaged by the night shift', evidence: {} },
+    closed: { how: 'hand' as const, text: 'restaged by the night shift', evidence: {} },
   },
   {
     id: 'old-binding-legacy',
@@ -121,7 +121,7 @@ export const obligations = [
     subject: 'legacy',
     what: 'remove the binding of legacy',
     commands: [],
-    settled: { how: 'skipped' as const, text: 'retired last week', evidence: {} },
+    closed: { how: 'skipped' as const, text: 'retired last week', evidence: {} },
   },
   {
     id: 'fresh-backup',
@@ -129,8 +129,8 @@ export const obligations = [
     subject: 'orders',
     what: 'take a backup of the restored data',
     commands: [],
-    payable: 'run' as const,
-    settled: { how: 'run' as const, text: 'backup 9', at: at(330), evidence: { backup: 9 } },
+    doable: 'run' as const,
+    closed: { how: 'run' as const, text: 'backup 9', at: at(330), evidence: { backup: 9 } },
   },
 ];
 
@@ -150,7 +150,7 @@ const restored = {
 
 /**
  * A restore in place, second by second: decided at 100, at work from 110, available at 150, asked about the applications
- * from 170 to 200, the last of them settled at 300, closed at 340. The service's clock is 2 s ahead.
+ * from 170 to 200, the last of them done at 300, closed at 340. The service's clock is 2 s ahead.
  */
 export const story: readonly Line[] = [
   moved(1, 'checking', { type: 'xstate.init' }),
@@ -162,12 +162,12 @@ export const story: readonly Line[] = [
   ...performed([100, 102], 'restoreBackup', { landed: true, id: 4, adopted: false }, 'waitingForRestore'),
   ...performed([102, 145], 'waitForRestore', restored, 'waitingForInstance'),
   ...performed([145, 150], 'waitForInstance', { state: 'available' }, 'countingAfter'),
-  ...performed([150, 160], 'reconcile', after, 'listingDuties', { when: 'after' }),
-  ...performed([160, 170], 'findDuties', { apps: [] }, 'owing'),
-  moved(200, 'restaging', { type: 'operator.pay', id: 'rebind-orders-api' }),
-  ...performed([200, 255], 'restageApp', { outcome: 'done' }, 'owing'),
+  ...performed([150, 160], 'reconcile', after, 'listingBound', { when: 'after' }),
+  ...performed([160, 170], 'findBound', { apps: [] }, 'openFollowUps'),
+  moved(200, 'restaging', { type: 'operator.doNow', id: 'rebind-orders-api' }),
+  ...performed([200, 255], 'restageApp', { outcome: 'done' }, 'openFollowUps'),
   moved(300, 'takingFresh', {
-    type: 'operator.settle',
+    type: 'operator.reportDone',
     id: 'rebind-billing',
     text: 'restaged by the night shift',
   }),
@@ -175,8 +175,8 @@ export const story: readonly Line[] = [
 ];
 
 /** The same, where an application or a service key was left without the data. */
-export function leftOut(...kinds: readonly ('rebind' | 'service-key')[]): typeof obligations {
-  const settled = { how: 'skipped' as const, text: 'not tonight', evidence: {} };
+export function leftOut(...kinds: readonly ('rebind' | 'service-key')[]): typeof followUps {
+  const closed = { how: 'skipped' as const, text: 'not tonight', evidence: {} };
   const skipped = kinds.map((kind, nth) => ({
     ...{
       id: `${kind}-${nth}`,
@@ -184,10 +184,10 @@ export function leftOut(...kinds: readonly ('rebind' | 'service-key')[]): typeof
       subject: `part-${nth}`,
       what: `bind part-${nth}`,
       commands: [],
-      settled,
+      closed,
     },
   }));
-  return [...obligations, ...(skipped as unknown as typeof obligations)];
+  return [...followUps, ...(skipped as unknown as typeof followUps)];
 }
 
 export const objectives = { rtoSeconds: 600, rpoSeconds: 300 };
@@ -200,6 +200,6 @@ export const recovery: readonly Entry[] = journalOf(
     title: 'restored, and its applications run',
     summary: [{ label: 'restored from', value: at(-400), unit: 'time' }],
     deviations: [{ step: 'unbind', reason: 'retired last week' }],
-    obligations: obligations.map(({ commands: _, payable: __, ...rest }) => ({ ...rest })),
+    followUps: followUps.map(({ commands: _, doable: __, ...rest }) => ({ ...rest })),
   }),
 );

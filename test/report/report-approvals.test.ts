@@ -10,7 +10,7 @@ import { armed, at, journalOf, type Line, performed, sliceOf, started } from './
 const options = { generatedAt: new Date('2026-03-02T00:00:00Z'), sliceOf };
 const night = buildReport(longNight, {
   ...options,
-  measures: measure(longNight, { sliceOf, obligations: [] }),
+  measures: measure(longNight, { sliceOf, followUps: [] }),
 });
 
 test('an approval tells who, when, what hash and how; one that was withdrawn or gone past says so', () => {
@@ -32,7 +32,7 @@ test.for([
   ['expired', 0, 7200, 'expired'],
   ['replaced', 1, 60, 'replaced'],
 ] as const)(
-  'a request for an approval that nobody has signed is told as %s',
+  'a request for an approval that nobody has signed is reported as %s',
   ([_, more, until, state], { expect }) => {
     const request = (challenge: string) =>
       runEntry('01R', 'approval.asked', {
@@ -54,7 +54,7 @@ test.for([
   },
 );
 
-test('a bypass whose question cannot be read is told all the same', () => {
+test('a bypass whose question cannot be read is reported all the same', () => {
   const bypassed = { challenge: 'x', order: 'restore', reason: 'nobody is there' };
   const report = buildReport(
     journalOf(started(), { at: 5, entry: runEntry('01R', 'approval.bypassed', bypassed) }),
@@ -102,7 +102,7 @@ test.each([
   ],
   ['gone past', [asked(1, 'a'), bypassed(2, 'a')], '**not approved** (bypassed), SHA-256'],
   ['withdrawn', [asked(1, 'a'), given(2, 'a'), withdrawn(3, 'a')], '**not approved** (withdrawn), SHA-256'],
-])('a plan whose approval was %s is told as what it is', (_what, lines, words) => {
+])('a plan whose approval was %s is reported as what it is', (_what, lines, words) => {
   const text = renderReport(buildReport(journalOf(started(), lines), options), 'md');
   expect(text).toContain(`${words} \`${PLAN}\``);
   if (!words.startsWith('approved')) expect(text).not.toMatch(/^- approved plan/mu);
@@ -124,26 +124,26 @@ test.each([
   ['not needed for a backup', [asked(1, 'a'), armed(5, 'createBackup')], []],
   ['not asked for', [armed(5, 'restoreBackup')], []],
 ])(
-  'a call whose approval was %s is told at the head only where nobody had agreed to it',
-  (_what, lines, fates) => {
+  'a call whose approval was %s is reported at the head only where nobody had agreed to it',
+  (_what, lines, outcomes) => {
     const { alarms } = buildReport(journalOf(started(), ...lines), options);
     expect(alarms.map(({ title, text }) => [title, text])).toEqual(
-      fates.map((fate) => [
+      outcomes.map((outcome) => [
         'NOT APPROVED: a call was made ready whose approval was asked for and not given',
-        `restore backup 7 into orders: the request was ${fate}`,
+        `restore backup 7 into orders: the request was ${outcome}`,
       ]),
     );
   },
 );
 
-test('a call that went on without its second person is told as that, and not a second time', () => {
+test('a call that went on without its second person is reported as that, and not a second time', () => {
   const entries = journalOf(started(), asked(1, 'a'), bypassed(2, 'a'), armed(5, 'restoreBackup'));
   expect(buildReport(entries, options).alarms.map(({ title }) => title)).toEqual([
     'BREAK-GLASS: a step went on without its second person',
   ]);
 });
 
-const who = { name: 'Ada', login: 'ada', uid: 1000, host: 'desk', config: 'aa'.repeat(32) };
+const who = { name: 'Ada', login: 'ada', uid: 1000, host: 'approver', config: 'aa'.repeat(32) };
 const policy = (change: Partial<ApprovalPolicy> = {}): ApprovalPolicy => ({
   required: { orders: 'destructive' },
   expiresSeconds: 3600,
@@ -191,8 +191,8 @@ test('who may approve stands in the report as of the beginning, with what has ch
     ],
     people: [{ names: 'grace@example.com', key: 'SHA256:x' }],
     drivers: [
-      { at: at(0), name: 'Ada', login: 'ada', uid: '1000', host: 'desk', config: who.config },
-      { at: at(5), name: 'Bob <x>', login: 'bob', uid: '1000', host: 'desk', config: who.config },
+      { at: at(0), name: 'Ada', login: 'ada', uid: '1000', host: 'approver', config: who.config },
+      { at: at(5), name: 'Bob <x>', login: 'bob', uid: '1000', host: 'approver', config: who.config },
     ],
     changes: [
       expect.objectContaining({

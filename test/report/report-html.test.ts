@@ -5,7 +5,7 @@ import { buildReport } from '../../src/report/report.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { readHtml } from './html-words.ts';
 import { longNight } from './long-night.ts';
-import { obligations, recovery, sliceOf } from './recovery.ts';
+import { followUps, recovery, sliceOf } from './recovery.ts';
 import { rotation } from './rotation.ts';
 
 const generatedAt = new Date('2026-03-02T00:00:00Z');
@@ -21,7 +21,7 @@ function reportOf(entries: readonly Entry[]) {
   return buildReport(entries, {
     generatedAt,
     sliceOf,
-    measures: measure(entries, { sliceOf, obligations }),
+    measures: measure(entries, { sliceOf, followUps }),
     note: 'lifeboat/x/run/01R\n12\nAAAA\n',
     files: [{ name: 'run.jsonl', sha256: 'ab'.repeat(32) }],
   });
@@ -120,8 +120,8 @@ test.each([
     const report = buildReport(spoilt, {
       generatedAt,
       sliceOf,
-      measures: measure(entries, { sliceOf, obligations }),
-      obligations: replaced(obligations, hostile) as typeof obligations,
+      measures: measure(entries, { sliceOf, followUps }),
+      followUps: replaced(followUps, hostile) as typeof followUps,
       note: `${hostile}\n${hostile}`,
       files: [{ name: hostile, sha256: hostile }],
     });

@@ -12,7 +12,7 @@ const generatedAt = new Date('2026-03-02T00:00:00Z');
 const options = { generatedAt, sliceOf };
 const night = buildReport(longNight, {
   ...options,
-  measures: measure(longNight, { sliceOf, obligations: [] }),
+  measures: measure(longNight, { sliceOf, followUps: [] }),
 });
 const day = buildReport(recovery, { ...options, measures: measure(recovery, { sliceOf }) });
 
@@ -29,7 +29,7 @@ test.each([
   expect(report.schema).toBe('lifeboat.report/1');
 });
 
-test('who had a part is told with what shows it, and a login is not taken for a proof', () => {
+test('who had a part is reported with what shows it, and a login is not taken for a proof', () => {
   expect(night.people.map(({ name, roles }) => [name, roles])).toEqual([
     ['Ada', ['operator']],
     ['ada', ['acted']],
@@ -50,7 +50,7 @@ test('what only people know is left open and never made up', () => {
   ).toBe(true);
 });
 
-test('where the instance lies is told by the platform, and what no entry tells is not stated', () => {
+test('where the instance lies is reported by the platform, and what no entry tells is not stated', () => {
   const to = { guid: 'g-1', name: 'orders', org: 'acme', space: 'prod' };
   const entries = journalOf(
     started(),
@@ -70,9 +70,9 @@ test('where the instance is and which revision of the interface was spoken is wh
   ];
   const first = started();
   const { entry } = first;
-  const told = { ...first, entry: { ...entry, body: { ...(entry.body as object), services } } };
-  const ground = performed([1, 2], 'preflight', { service: { id: '7', name: 'orders-db' } }, 'binding');
-  const { changed } = buildReport(journalOf(told, ground), options);
+  const reported = { ...first, entry: { ...entry, body: { ...(entry.body as object), services } } };
+  const baseline = performed([1, 2], 'preflight', { service: { id: '7', name: 'orders-db' } }, 'binding');
+  const { changed } = buildReport(journalOf(reported, baseline), options);
   expect(changed).toContainEqual({ label: 'Address', value: url });
   expect(changed).toContainEqual({ label: 'API revision', value: '61' });
 });
@@ -102,7 +102,7 @@ test('the course has every step with its time and slice, the waits for people, a
   expect(course?.slices.map(({ slice }) => slice)).toEqual(['decide', 'queue', 'execute']);
   expect(course?.steps.filter(({ waits }) => waits).map(({ state }) => state)).toEqual([
     'confirming',
-    'owing',
+    'openFollowUps',
   ]);
   expect(course?.tasks.map(({ kind, from }) => [kind, from])).toEqual([
     ['queue', at(5 * 3600)],
@@ -136,15 +136,15 @@ test('the transcript that was kept and the last entry are the evidence; without 
   expect(night.evidence.anchor).toBeUndefined();
 });
 
-test('the proof of a clean-up is named by its obligation', () => {
+test('the proof of a clean-up is named by its follow-up', () => {
   const removal = {
     ...{ id: 'remove-target', kind: 'remove-target', subject: 'orders-dr', what: 'remove orders-dr' },
-    settled: { how: 'hand', text: 'removed', evidence: {} },
+    closed: { how: 'hand', text: 'removed', evidence: {} },
   };
-  expect(buildReport(recovery, { ...options, obligations: [removal] }).cleanup).toEqual(['remove-target']);
+  expect(buildReport(recovery, { ...options, followUps: [removal] }).cleanup).toEqual(['remove-target']);
 });
 
-test('an old key that a new backup still opens with is not told as refused', () => {
+test('an old key that a new backup still opens with is not reported as refused', () => {
   const entries = journalOf(
     started(),
     performed([1, 2], 'negativeTest', { opened: ['a'], tested: ['a'] }, 'x'),

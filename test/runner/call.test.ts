@@ -47,7 +47,7 @@ test('a call whose process died after it was armed is asked for and never sent a
   const [open] = caller.open();
   expect(open).toMatchObject({ verb: 'createBackup' });
   if (open === undefined) throw new Error('nothing is open');
-  expect(await caller.settle(open)).toMatchObject({ performed: { how: 'done', output: { id: 8 } } });
+  expect(await caller.close(open)).toMatchObject({ performed: { how: 'done', output: { id: 8 } } });
   expect(sends).toBe(1);
   expect(caller.open()).toEqual([]);
 });
@@ -112,7 +112,7 @@ test('a call that was refused and shows all the same is adopted by the next of t
   expect([sends, caller.open()]).toEqual([2, []]);
 });
 
-test('one process at a time calls an instance, and the second is told who does', async () => {
+test('one process at a time calls an instance, and the second is reported who does', async () => {
   const journal = await openJournal();
   const other = await openStore(journal.home, 'another');
   onTestFinished(() => other.close());

@@ -23,7 +23,7 @@ test('no run begins while a restore of the ledger is in doubt, and the refusal s
     hints: expect.arrayContaining([
       'what was sent and when: lifeboat calls list --instance orders',
       'to ask the service, which sends nothing: `lifeboat backups restore 102 --instance orders`',
-      expect.stringContaining('lifeboat calls settle call-1 --instance orders --became ID|nothing'),
+      expect.stringContaining('lifeboat calls resolve call-1 --instance orders --became ID|nothing'),
     ]),
   });
   expect(await world.journal.streams('run/')).toHaveLength(1);
@@ -59,7 +59,7 @@ test('a restore that a run left in doubt is handed on when the run is given up, 
   expect(another).toBeUndefined();
   expect(open).toMatchObject({ verb: 'restoreBackup', armedAt, input: { backup: 3 } });
   if (open === undefined) throw new Error('nothing was handed on');
-  expect(await caller.settle(open)).toMatchObject({ performed: { how: 'done', output: { id: 9 } } });
+  expect(await caller.close(open)).toMatchObject({ performed: { how: 'done', output: { id: 9 } } });
   expect(memories).toMatchObject([{ armedAt, baseline: [1, 2] }]);
   await caller.release();
   expect(await readDoubts(journal, 'orders')).toEqual([]);

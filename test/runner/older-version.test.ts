@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { older, runbookOf, runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { reportOf } from '../../src/commands/run/run-report.ts';
-import { owedBy } from '../../src/compose/open-follow-ups.ts';
+import { followUpBy } from '../../src/compose/open-follow-ups.ts';
 import { findRun } from '../../src/runner/runs.ts';
 import { rotateKey1 } from '../machines/rotate-key-1.ts';
 import { makeWorld, obedient, reaches } from './world.ts';
@@ -35,9 +35,9 @@ describe('a run that an older version of its runbook began', () => {
     expect(states.filter((state) => /^(?:oldBackup|negative)\./.test(state))).toEqual([]);
   });
 
-  test('is told as any other: what it owes, and its report', async () => {
+  test('is reported as any other: its follow-ups, and its report', async () => {
     const { world, begun } = await left();
-    expect(await owedBy(world.journal, begun)).toEqual([]);
+    expect(await followUpBy(world.journal, begun)).toEqual([]);
     const report = await reportOf(world.journal, begun);
     expect(JSON.stringify(report)).toContain(begun.runId);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
-import type { Obligation } from '../../machines/parts/obligation.ts';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
 import { type Answer, decide } from '../../src/runner/answer.ts';
@@ -71,8 +71,8 @@ describe('a question for a word', () => {
   });
 });
 
-describe('a question about what is owed', () => {
-  const owed = (id: string, more: Partial<Obligation> = {}): Obligation => ({
+describe('a question about the follow-ups', () => {
+  const openFollowUps = (id: string, more: Partial<FollowUp> = {}): FollowUp => ({
     id,
     kind: 'rebind',
     subject: id,
@@ -81,36 +81,44 @@ describe('a question about what is owed', () => {
     ...more,
   });
   const answer = answering({
-    kind: 'obligations',
-    prompt: 'restored, still owing 2',
-    obligations: [
-      owed('api', { payable: 'platform' }),
-      owed('report'),
-      owed('paid', { settled: { how: 'hand', text: 'seen', evidence: {} } }),
+    kind: 'followUps',
+    prompt: 'restored, follow-ups open: 2',
+    followUps: [
+      openFollowUps('api', { doable: 'platform' }),
+      openFollowUps('report'),
+      openFollowUps('done', { closed: { how: 'hand', text: 'seen', evidence: {} } }),
     ],
-    settle: 'operator.settle',
+    close: 'operator.reportDone',
     skip: 'operator.skip',
-    pay: 'operator.pay',
+    doNow: 'operator.doNow',
     options: [],
   });
 
-  test('takes a proof, a reason or an order, each for one obligation', async () => {
-    const settled = await answer({ event: 'operator.settle', id: 'report', text: ' it runs, see ticket 7 ' });
-    expect(settled.event).toEqual({ type: 'operator.settle', id: 'report', text: 'it runs, see ticket 7' });
+  test('takes a proof, a reason or an order, each for one follow-up', async () => {
+    const closed = await answer({
+      event: 'operator.reportDone',
+      id: 'report',
+      text: ' it runs, see ticket 7 ',
+    });
+    expect(closed.event).toEqual({
+      type: 'operator.reportDone',
+      id: 'report',
+      text: 'it runs, see ticket 7',
+    });
     const skipped = await answer({ event: 'operator.skip', id: 'api', text: 'retired' });
     expect(skipped.event).toEqual({ type: 'operator.skip', id: 'api', text: 'retired' });
-    const paid = await answer({ event: 'operator.pay', id: 'api' });
-    expect(paid.event).toEqual({ type: 'operator.pay', id: 'api' });
+    const done = await answer({ event: 'operator.doNow', id: 'api' });
+    expect(done.event).toEqual({ type: 'operator.doNow', id: 'api' });
   });
 
-  test('settles nothing without words, nothing that is unknown and nothing twice', async () => {
+  test('closes nothing without words, nothing that is unknown and nothing twice', async () => {
     const refused: Answer[] = [
-      { event: 'operator.settle', id: 'api', text: '  ' },
+      { event: 'operator.reportDone', id: 'api', text: '  ' },
       { event: 'operator.skip', id: 'api' },
-      { event: 'operator.settle', id: 'nobody', text: 'seen' },
-      { event: 'operator.settle', text: 'seen' },
-      { event: 'operator.settle', id: 'paid', text: 'seen' },
-      { event: 'operator.pay', id: 'report' },
+      { event: 'operator.reportDone', id: 'nobody', text: 'seen' },
+      { event: 'operator.reportDone', text: 'seen' },
+      { event: 'operator.reportDone', id: 'done', text: 'seen' },
+      { event: 'operator.doNow', id: 'report' },
     ];
     for (const one of refused) await expect(answer(one)).rejects.toMatchObject({ code: 'answer.misfit' });
   });

@@ -32,25 +32,29 @@ test('a second run of an instance is refused while one is open, with both ways o
   ]);
 });
 
-test('what a run owed is handed to the ledger when it is given up, without the way that only the run had', async () => {
+test('the follow-ups of a run is handed to the ledger when it is given up, without the way that only the run had', async () => {
   const world = await makeWorld(obedient());
-  const owed = {
+  const openFollowUps = {
     id: 'fresh-backup',
     kind: 'fresh-backup',
     subject: 'orders',
     what: 'back up orders',
   } as const;
   const run = await findRun(world.journal);
-  await abandonRun(world.journal, run, 'superseded', [{ ...owed, commands: ['a'], payable: 'run' }]);
+  await abandonRun(world.journal, run, 'superseded', [{ ...openFollowUps, commands: ['a'], doable: 'run' }]);
   const entries = await world.journal.read('instance/orders');
   expect(entries.at(-1)).toMatchObject({
-    type: 'obligation.opened',
+    type: 'follow-up.opened',
     body: {
       run: run.runId,
-      obligation: { ...owed, id: `fresh-backup-${run.runId.slice(-6).toLowerCase()}`, commands: ['a'] },
+      followUp: {
+        ...openFollowUps,
+        id: `fresh-backup-${run.runId.slice(-6).toLowerCase()}`,
+        commands: ['a'],
+      },
     },
   });
-  expect(JSON.stringify(entries.at(-1)?.body)).not.toContain('payable');
+  expect(JSON.stringify(entries.at(-1)?.body)).not.toContain('doable');
 });
 
 test('of two runs of an instance that begin at the same moment one is refused, and leaves nothing open', async () => {

@@ -174,8 +174,8 @@ test('a token in bytes that are not HTTP appears in no error', async () => {
   expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(TOKEN_WORD);
 });
 
-test('a 502 is asked again, and every attempt is told to the observer', async () => {
-  const told: Exchange[] = [];
+test('a 502 is asked again, and every attempt is reported to the observer', async () => {
+  const reported: Exchange[] = [];
   let turn = 0;
   const { client, server } = await serve(
     (_, socket) => {
@@ -184,16 +184,16 @@ test('a 502 is asked again, and every attempt is told to the observer', async ()
         turn < 3 ? answer(502, '<html>bad gateway</html>') : json(200, [], { 'x-request-id': 'r-7' }),
       );
     },
-    { onExchange: (exchange) => told.push(exchange) },
+    { onExchange: (exchange) => reported.push(exchange) },
   );
   await expect(client.backups()).resolves.toMatchObject({ value: [] });
   expect(server.requests).toHaveLength(3);
-  expect(told.map(({ method, path, status, requestId }) => [method, path, status, requestId])).toEqual([
+  expect(reported.map(({ method, path, status, requestId }) => [method, path, status, requestId])).toEqual([
     ['GET', '/v1/instances/i1/backups', 502, undefined],
     ['GET', '/v1/instances/i1/backups', 502, undefined],
     ['GET', '/v1/instances/i1/backups', 200, 'r-7'],
   ]);
-  expect(JSON.stringify(told)).not.toContain(TOKEN_WORD);
+  expect(JSON.stringify(reported)).not.toContain(TOKEN_WORD);
 });
 
 test('a 502 that stays is an error after four attempts', async () => {

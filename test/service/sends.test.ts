@@ -14,9 +14,9 @@ function failureOf(outcome: SendOutcome<unknown>) {
 }
 
 test('a key reaches the body of one PATCH and nothing else', async () => {
-  const told: Exchange[] = [];
+  const reported: Exchange[] = [];
   const { client, server } = await serve((_, socket) => socket.write(json(200, { message: `set ${KEY}` })), {
-    onExchange: (exchange) => told.push(exchange),
+    onExchange: (exchange) => reported.push(exchange),
   });
   const outcome = await client.changeBackupsConfig({ encryption_key: new Secret(KEY), min_backup_count: 3 });
   expect(outcome).toMatchObject({ outcome: 'accepted', status: 200, value: { message: 'set [secret]' } });
@@ -29,8 +29,8 @@ test('a key reaches the body of one PATCH and nothing else', async () => {
     'content-type': 'application/json',
     connection: 'close',
   });
-  expect(inspect([outcome, told], { depth: 20 })).not.toContain(KEY);
-  expect(told).toMatchObject([{ method: 'PATCH', path: '/v1/instances/i1/backups-config', status: 200 }]);
+  expect(inspect([outcome, reported], { depth: 20 })).not.toContain(KEY);
+  expect(reported).toMatchObject([{ method: 'PATCH', path: '/v1/instances/i1/backups-config', status: 200 }]);
 });
 
 test('a key that the service echoes in a refusal is blanked, escaped or not', async () => {

@@ -1,14 +1,14 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Report } from '../../src/report/model/model.ts';
 import type { Trouble } from '../e2e/foreign/call.ts';
-import { ANSWERED, type House, openHouse, ROTATE } from '../e2e/house.ts';
 import { builtProduct, type Running } from '../e2e/product.ts';
+import { ANSWERED, openBench, ROTATE, type TestBench } from '../e2e/test-bench.ts';
 import { describeWith } from '../keys/programs.ts';
 import { type FakedClock, fakeClock } from './faked-clock.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const SETTLE_MS = 2_000;
+const IN_FLIGHT_MS = 2_000;
 
 /** What becomes of the request for a backup, and how many requests there are to be in all. */
 const FATES: readonly (readonly [string, Trouble, number])[] = [
@@ -26,55 +26,55 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
   const product = builtProduct({ cheapVault: true });
 
   interface Scene {
-    readonly house: House;
+    readonly bench: TestBench;
     readonly clock: FakedClock;
     start(...args: readonly string[]): Running;
     posts(): number;
   }
 
-  /** A house whose first request for a backup has this fate, at whose arrival something happens. */
+  /** A bench whose first request for a backup has this outcome, at whose arrival something happens. */
   async function scene(
-    fate: Trouble,
+    outcome: Trouble,
     atPost: (scene: Scene) => void = () => undefined,
     options: { readonly aheadMs?: number; readonly start?: string } = {},
   ): Promise<Scene> {
     let isFirst = true;
-    const house = await openHouse(product, {
+    const bench = await openBench(product, {
       taskMs: 200,
-      settle: `${SETTLE_MS / 1000}s`,
+      inFlight: `${IN_FLIGHT_MS / 1000}s`,
       aheadMs: options.aheadMs ?? 0,
       trouble: ({ method }) => {
         if (method !== 'POST' || !isFirst) return undefined;
         isFirst = false;
         atPost(made);
-        return fate;
+        return outcome;
       },
     });
-    onTestFinished(() => house.close());
-    const clock = fakeClock(house, options.start);
+    onTestFinished(() => bench.close());
+    const clock = fakeClock(bench, options.start);
     const made: Scene = {
-      house,
+      bench,
       clock,
-      start: (...args) => house.startUnder(clock.under, ...args, ...ANSWERED),
-      posts: () => house.server.calls.filter(({ method }) => method === 'POST').length,
+      start: (...args) => bench.startUnder(clock.under, ...args, ...ANSWERED),
+      posts: () => bench.server.calls.filter(({ method }) => method === 'POST').length,
     };
     return made;
   }
 
-  async function expectWhole({ house, posts }: Scene, end: { readonly code: number | null }, sent: number) {
+  async function expectWhole({ bench, posts }: Scene, end: { readonly code: number | null }, sent: number) {
     expect(end).toMatchObject({ code: 0 });
     expect(posts()).toBe(sent);
-    const keys = house.server.calls.filter(({ method }) => method === 'PATCH').map(({ key }) => key);
+    const keys = bench.server.calls.filter(({ method }) => method === 'PATCH').map(({ key }) => key);
     expect(new Set(keys).size).toBe(1);
-    expect(await house.run('audit', 'verify')).toMatchObject({ code: 0 });
-    const entries = await house.entries();
+    expect(await bench.run('audit', 'verify')).toMatchObject({ code: 0 });
+    const entries = await bench.entries();
     expect(entries.find(({ type }) => type === 'run.closed')?.body).toMatchObject({ proven: true });
     return entries.map(({ at }) => Date.parse(at));
   }
 
-  async function reported({ house }: Scene): Promise<Report['run']> {
-    const runId = (await house.entries()).find(({ type }) => type === 'run.started')?.stream.slice(4) ?? '';
-    const { stdout } = await house.start('report', runId, '--format', 'json').ended;
+  async function reported({ bench }: Scene): Promise<Report['run']> {
+    const runId = (await bench.entries()).find(({ type }) => type === 'run.started')?.stream.slice(4) ?? '';
+    const { stdout } = await bench.start('report', runId, '--format', 'json').ended;
     return Report.parse(JSON.parse(stdout)).run;
   }
 
@@ -93,8 +93,8 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
   describe.each(JUMPS)('and is set %s', (_jump, to, byMs) => {
     test.each(FATES)(
       'while a request %s: the outcome is the same, and nothing is sent twice',
-      async (_what, fate, sent) => {
-        const here = await scene(fate, ({ clock }) => clock.set(to));
+      async (_what, outcome, sent) => {
+        const here = await scene(outcome, ({ clock }) => clock.set(to));
         const times = await expectWhole(here, await here.start(...ROTATE).ended, sent);
         const spread = Math.max(...times) - Math.min(...times);
         expect(Math.abs(spread - Math.abs(byMs))).toBeLessThan(HOUR / 2);
@@ -107,9 +107,9 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
 
     test.each(FATES.slice(1))(
       'between a kill and the resume, while a request %s: nothing is sent twice',
-      async (_what, fate, sent) => {
+      async (_what, outcome, sent) => {
         let running: Running | undefined;
-        const here = await scene(fate, () => void running?.child.kill('SIGKILL'));
+        const here = await scene(outcome, () => void running?.child.kill('SIGKILL'));
         running = here.start(...ROTATE);
         await running.ended;
         here.clock.set(to);
@@ -124,8 +124,8 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
   test.each([10, -10])(
     'by %i minutes at the service does not make anything be sent twice',
     async (minutes) => {
-      for (const [, fate, sent] of FATES.slice(1)) {
-        const here = await scene(fate, undefined, { aheadMs: minutes * 60_000 });
+      for (const [, outcome, sent] of FATES.slice(1)) {
+        const here = await scene(outcome, undefined, { aheadMs: minutes * 60_000 });
         await expectWhole(here, await here.start(...ROTATE).ended, sent);
       }
     },

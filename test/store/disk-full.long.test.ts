@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkLog } from '../../src/store/log/check-log.ts';
 import { homePlace } from '../../src/store/log/places/folder-place.ts';
 import { createSealer } from '../../src/store/log/sealer.ts';
-import { ANSWERED, type House, openHouse } from '../e2e/house.ts';
 import { builtProduct } from '../e2e/product.ts';
+import { ANSWERED, openBench, type TestBench } from '../e2e/test-bench.ts';
 import { allOf } from './contract/all-of.ts';
 import { canMount, goOnAfter } from './disk-trouble.ts';
 import { freshSigner } from './fresh-signer.ts';
@@ -18,64 +18,64 @@ const product = builtProduct({ cheapVault: true });
 const note = { stream: 'run/a', type: 'note', body: null } as const;
 const isChange = ({ method }: { readonly method: string }) => method !== 'GET';
 
-/** A house where something happens to its home when the request for a backup has arrived. */
-async function houseWith(atPost: (house: House) => void): Promise<House> {
+/** A bench where something happens to its home when the request for a backup has arrived. */
+async function benchWith(atPost: (bench: TestBench) => void): Promise<TestBench> {
   let happened = false;
-  const house: House = await openHouse(product, {
+  const bench: TestBench = await openBench(product, {
     taskMs: 1,
     trouble: ({ method }) => {
       if (method !== 'POST' || happened) return undefined;
       happened = true;
-      atPost(house);
+      atPost(bench);
       return undefined;
     },
   });
-  onTestFinished(() => house.close());
-  return house;
+  onTestFinished(() => bench.close());
+  return bench;
 }
 
 test('a home that is removed under a run stops it at once, and says so', async () => {
-  const house = await houseWith(({ home }) => rmSync(home, { recursive: true }));
-  const end = await house.rotate();
+  const bench = await benchWith(({ home }) => rmSync(home, { recursive: true }));
+  const end = await bench.rotate();
   expect(end).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('was deleted or replaced while it was in use'),
   });
-  expect(house.server.calls.filter(isChange).map(({ method }) => method)).toEqual(['PATCH', 'POST']);
-  expect(existsSync(join(house.home, 'lifeboat.db'))).toBe(false);
+  expect(bench.server.calls.filter(isChange).map(({ method }) => method)).toEqual(['PATCH', 'POST']);
+  expect(existsSync(join(bench.home, 'lifeboat.db'))).toBe(false);
 });
 
 test('a database that is removed under a run is not begun anew by the next one', async () => {
-  const house = await houseWith(({ home }) => rmSync(join(home, 'lifeboat.db')));
-  expect(await house.rotate()).toMatchObject({ code: 3 });
-  const calls = house.server.calls.length;
-  const ends = [await house.rotate(), await house.run('resume', ...ANSWERED), await house.run('runs')];
+  const bench = await benchWith(({ home }) => rmSync(join(home, 'lifeboat.db')));
+  expect(await bench.rotate()).toMatchObject({ code: 3 });
+  const calls = bench.server.calls.length;
+  const ends = [await bench.rotate(), await bench.run('resume', ...ANSWERED), await bench.run('runs')];
   for (const { stderr } of ends) expect(stderr).toContain('is empty or gone, and there was one');
   expect(ends.map(({ code }) => code)).toEqual([5, 5, 1]);
-  expect(house.server.calls).toHaveLength(calls);
+  expect(bench.server.calls).toHaveLength(calls);
 });
 
 // Mounting needs rights that not every machine gives.
 describe.runIf(canMount())('on a disk of its own', () => {
   test('that is full in the middle of a run, the run ends with a clear word, and goes on when there is space again', async () => {
-    const house = await houseWith(({ home }) => fill(home));
-    mountSmall(house.home, '96m');
-    const end = await house.rotate();
+    const bench = await benchWith(({ home }) => fill(home));
+    mountSmall(bench.home, '96m');
+    const end = await bench.rotate();
     expect(end).toMatchObject({ code: 1, stderr: expect.stringContaining('the disk is full') });
-    rmSync(join(house.home, 'filler'));
-    expect(await goOnAfter(house, end)).toEqual({ broken: [], waits: false });
+    rmSync(join(bench.home, 'filler'));
+    expect(await goOnAfter(bench, end)).toEqual({ broken: [], waits: false });
   });
 
   test('that is full from the start nothing is begun', async () => {
-    const house = await openHouse(product, { taskMs: 1 });
-    onTestFinished(() => house.close());
-    mountSmall(house.home, '1m');
-    fill(house.home);
-    expect(await house.rotate()).toMatchObject({
+    const bench = await openBench(product, { taskMs: 1 });
+    onTestFinished(() => bench.close());
+    mountSmall(bench.home, '1m');
+    fill(bench.home);
+    expect(await bench.rotate()).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^lifeboat: cannot .*: the disk is full$/mu),
     });
-    expect(house.server.calls).toEqual([]);
+    expect(bench.server.calls).toEqual([]);
   });
 
   test('that is read-only everything can still be read, and nothing is begun', async () => {

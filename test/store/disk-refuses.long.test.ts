@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openHouse } from '../e2e/house.ts';
 import { builtProduct } from '../e2e/product.ts';
+import { openBench } from '../e2e/test-bench.ts';
 import { describeWith } from '../keys/programs.ts';
 import { goOnAfter, type Refusal, rotateOn } from './disk-trouble.ts';
 
@@ -30,9 +30,9 @@ describeWith(['strace'], 'a disk that is full or broken in the middle of a rotat
   test.for(named)(
     'ends it with a clear word, nothing is sent that is not on record, and it is resumed as if nothing had been: $error by $call on $where, from time $from on',
     async (refusal, { onTestFinished }) => {
-      const house = await openHouse(product, { taskMs: 1 });
-      onTestFinished(() => house.close());
-      const { broken } = await goOnAfter(house, await rotateOn(house, refusal));
+      const bench = await openBench(product, { taskMs: 1 });
+      onTestFinished(() => bench.close());
+      const { broken } = await goOnAfter(bench, await rotateOn(bench, refusal));
       expect(broken).toEqual([]);
     },
   );

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Entry } from '../../src/store/journal.ts';
-import { ANSWERED, CANARIES, type House, ROTATE } from '../e2e/house.ts';
 import type { Ended } from '../e2e/product.ts';
+import { ANSWERED, CANARIES, ROTATE, type TestBench } from '../e2e/test-bench.ts';
 
 /** A disk that refuses: from the n-th such call on, each one fails with this error. */
 export interface Refusal {
@@ -14,11 +14,11 @@ export interface Refusal {
 }
 
 /** Begins a rotation on such a disk and waits for its end; needs strace(1). */
-export function rotateOn(house: House, { file, call, error, from }: Refusal): Promise<Ended> {
-  const filter = [...(file === undefined ? [] : ['-P', join(house.home, file)]), '-e', `trace=${call}`];
+export function rotateOn(bench: TestBench, { file, call, error, from }: Refusal): Promise<Ended> {
+  const filter = [...(file === undefined ? [] : ['-P', join(bench.home, file)]), '-e', `trace=${call}`];
   const inject = `inject=${call}:error=${error}:when=${from}+`;
   const strace = ['strace', '-f', '-qq', '-o', '/dev/null', ...filter, '-e', inject];
-  return house.startUnder(strace, ...ROTATE, ...ANSWERED).ended;
+  return bench.startUnder(strace, ...ROTATE, ...ANSWERED).ended;
 }
 
 export interface Aftermath {
@@ -29,21 +29,21 @@ export interface Aftermath {
 }
 
 /** Goes on as an operator would when the disk is well again, and judges what has become of the run that ended so. */
-export async function goOnAfter(house: House, end: Ended): Promise<Aftermath> {
-  const { server } = house;
-  const armed = (await entriesOf(house)).filter(({ type }) => type === 'intent.armed').length;
+export async function goOnAfter(bench: TestBench, end: Ended): Promise<Aftermath> {
+  const { server } = bench;
+  const armed = (await entriesOf(bench)).filter(({ type }) => type === 'intent.armed').length;
   const sentUntilThen = server.calls.filter(({ method }) => method === 'POST').length;
-  let last = end.code === 0 ? end : await house.run('resume', ...ANSWERED);
+  let last = end.code === 0 ? end : await bench.run('resume', ...ANSWERED);
   if (last.code === 2 && last.stderr.includes('there is no open run')) {
-    const isOver = (await entriesOf(house)).some(({ type }) => type === 'run.closed');
-    last = isOver ? { ...last, code: 0 } : await house.rotate();
+    const isOver = (await entriesOf(bench)).some(({ type }) => type === 'run.closed');
+    last = isOver ? { ...last, code: 0 } : await bench.rotate();
   }
   const waits = last.stderr.includes('the run waits: it needs a decision');
   const patches = server.calls.filter(({ method }) => method === 'PATCH');
   const posts = server.calls.filter(({ method }) => method === 'POST');
   const keys = new Set(patches.map(({ key }) => key)).size;
-  const vault = new Set((await house.vault()).values());
-  const audit = await house.run('audit', 'verify');
+  const vault = new Set((await bench.vault()).values());
+  const audit = await bench.run('audit', 'verify');
   const promises: readonly (readonly [boolean, string])[] = [
     [end.code === 0 || /^lifeboat: .+$/mu.test(end.stderr), `it ended without a word: ${end.stderr}`],
     [!/^Node\.js v|does not know/mu.test(end.stderr), `it broke: ${end.stderr.slice(-600)}`],
@@ -57,8 +57,8 @@ export async function goOnAfter(house: House, end: Ended): Promise<Aftermath> {
   return { broken: promises.filter(([kept]) => !kept).map(([, words]) => words), waits };
 }
 
-async function entriesOf(house: House): Promise<readonly Entry[]> {
-  return house.entries().catch((thrown: { code?: string }) => {
+async function entriesOf(bench: TestBench): Promise<readonly Entry[]> {
+  return bench.entries().catch((thrown: { code?: string }) => {
     if (thrown.code === 'journal.none') return [];
     throw thrown;
   });

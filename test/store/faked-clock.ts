@@ -1,6 +1,6 @@
 import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { House } from '../e2e/house.ts';
+import type { TestBench } from '../e2e/test-bench.ts';
 
 /** The library behind faketime(1): a process that is preloaded with it, and nothing else, sees another time. */
 const LIBRARY = globSync('/usr/lib/{*/,}faketime/libfaketime.so.1')[0];
@@ -12,10 +12,10 @@ export interface FakedClock {
   set(to: string): void;
 }
 
-/** A clock of a house's own. Its steady clock is left alone, as no administrator can set that. */
-export function fakeClock(house: Pick<House, 'folder'>, start = '+0s'): FakedClock {
+/** A clock of a bench's own. Its steady clock is left alone, as no administrator can set that. */
+export function fakeClock(bench: Pick<TestBench, 'folder'>, start = '+0s'): FakedClock {
   if (LIBRARY === undefined) throw new Error('the library of faketime is not where it usually is');
-  const file = join(house.folder, 'clock');
+  const file = join(bench.folder, 'clock');
   const set = (to: string) => writeFileSync(file, `${to}\n`);
   set(start);
   const env = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sentenceOf } from '../../src/store/sentence.ts';
 
-const obligation = {
+const followUp = {
   id: 'rebind-shop',
   kind: 'rebind',
   subject: 'shop',
@@ -35,28 +35,28 @@ test.for([
   },
   { type: 'recovery.done', body: { runbook: 'change-instance' }, text: 'change-instance done', tone: 'good' },
   {
-    type: 'obligation.opened',
-    body: { obligation },
-    text: 'owed: unbind, bind and restage shop',
+    type: 'follow-up.opened',
+    body: { followUp },
+    text: 'open: unbind, bind and restage shop',
     tone: 'warn',
   },
   {
-    type: 'obligation.settled',
-    body: { id: 'rebind-shop', settlement: { how: 'hand', text: 'seen in the console' } },
-    text: 'no longer owed: rebind-shop, done by hand: seen in the console',
+    type: 'follow-up.closed',
+    body: { id: 'rebind-shop', closure: { how: 'hand', text: 'seen in the console' } },
+    text: 'no longer open: rebind-shop, done by hand: seen in the console',
     tone: 'good',
   },
   {
-    type: 'obligation.settled',
-    body: { id: 'rebind-shop', settlement: { how: 'skipped', text: 'shop is gone' } },
-    text: 'no longer owed: rebind-shop, skipped, because: shop is gone',
+    type: 'follow-up.closed',
+    body: { id: 'rebind-shop', closure: { how: 'skipped', text: 'shop is gone' } },
+    text: 'no longer open: rebind-shop, skipped, because: shop is gone',
     tone: 'warn',
   },
 ])('a fact of a recovery is a sentence for people: $text', ({ type, body, text, tone }) => {
   expect(sentenceOf({ type, body })).toEqual({ text, tone });
 });
 
-test.for(['card.prepared', 'recovery.done', 'obligation.opened', 'obligation.settled'])(
+test.for(['card.prepared', 'recovery.done', 'follow-up.opened', 'follow-up.closed'])(
   'one that cannot be read is shown with its fields: %s',
   (type) => {
     expect(sentenceOf({ type, body: { n: 1 } }).text).toBe(`${type} n 1`);
@@ -65,6 +65,6 @@ test.for(['card.prepared', 'recovery.done', 'obligation.opened', 'obligation.set
 );
 
 test('no byte of it can act on a terminal', () => {
-  const body = { obligation: { ...obligation, what: 'x\u001b[2J\u202e\n'.repeat(99) } };
-  expect(sentenceOf({ type: 'obligation.opened', body }).text).not.toMatch(/\p{Cc}|\p{Cf}/u);
+  const body = { followUp: { ...followUp, what: 'x\u001b[2J\u202e\n'.repeat(99) } };
+  expect(sentenceOf({ type: 'follow-up.opened', body }).text).not.toMatch(/\p{Cc}|\p{Cf}/u);
 });

@@ -1,4 +1,4 @@
-import type { House } from '../e2e/house.ts';
+import type { TestBench } from '../e2e/test-bench.ts';
 
 /** Where a process is in a call that changes something when it is hit. */
 export const STATES = [
@@ -39,13 +39,13 @@ export type Blow = (typeof BLOWS)[number];
 export interface Work {
   readonly name: string;
   /** Her words, without the flags that answer. */
-  begin(house: House): readonly string[];
+  begin(bench: TestBench): readonly string[];
   /** What Bob types; the same as hers where there is no run to resume. */
   readonly resumes: boolean;
   /** Of the calls that change something, which one is hit: it is the n-th that is armed. */
   readonly nth: number;
   /** Its request, as a wire knows it. */
-  request(house: House): string;
+  request(bench: TestBench): string;
   readonly taskMs?: number;
 }
 
@@ -82,7 +82,7 @@ const WORKS: readonly Work[] = [
   },
 ];
 
-function restoreOf({ server }: House): string {
+function restoreOf({ server }: TestBench): string {
   return `POST ~/backups/${server.backups.at(-1)?.id}/restore`;
 }
 

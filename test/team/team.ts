@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { openWire, type Wire } from '../crash/wire.ts';
-import { CANARIES, type House, type HouseOptions, openHouse } from '../e2e/house.ts';
 import type { Product } from '../e2e/product.ts';
+import { type BenchOptions, CANARIES, openBench, type TestBench } from '../e2e/test-bench.ts';
 import { type DatabaseWire, openDatabaseWire } from './database-wire.ts';
 import { addressOf, type Servers, startServers } from './servers.ts';
 
 /** Somebody with a machine of their own: a home, a key store, and ways to the database and to the service that can be hurt. */
 export interface Person {
   readonly name: string;
-  readonly house: House;
+  readonly bench: TestBench;
   readonly database: DatabaseWire;
   readonly service: Wire;
   /** While this file is there, the process stops itself at the next moment that `stop-at.ts` knows. */
@@ -34,25 +34,25 @@ const IN_FLIGHT = '1s';
 const DATABASE = 'lifeboat';
 
 /** Sets everything up: the store is made, both have written to it, and both are believed. */
-export async function openTeam(product: Product, options: HouseOptions = {}): Promise<Team> {
+export async function openTeam(product: Product, options: BenchOptions = {}): Promise<Team> {
   await using opened = new AsyncDisposableStack();
   const servers = await startServers({ standby: true });
   opened.defer(() => servers.close());
   await servers.primary.query(`create database ${DATABASE}`);
   const ports = [servers.primary.port, servers.standby?.port ?? 0];
-  const admit = async (name: string, more: HouseOptions): Promise<Person> => {
+  const admit = async (name: string, more: BenchOptions): Promise<Person> => {
     const database = await openDatabaseWire(ports);
     opened.defer(() => database.close());
     const store = addressOf(database.ports, DATABASE);
-    const asked = { settle: IN_FLIGHT, taskMs: 1, ...options, ...more, operator: name, store };
-    const house = await openHouse(product, asked);
-    opened.defer(() => house.close());
-    const service = await openWire(new URL(house.server.url).host);
+    const asked = { close: IN_FLIGHT, taskMs: 1, ...options, ...more, operator: name, store };
+    const bench = await openBench(product, asked);
+    opened.defer(() => bench.close());
+    const service = await openWire(new URL(bench.server.url).host);
     opened.defer(() => service.close());
-    return furnished({ name, house, database, service });
+    return furnished({ name, bench, database, service });
   };
   const ada = await admit('Ada', {});
-  const bob = await admit('Bob', { server: ada.house.server });
+  const bob = await admit('Bob', { server: ada.bench.server });
   await expectDone(ada, 'store', 'init');
   await introduce(ada, bob);
   const moved = opened.move();
@@ -72,7 +72,7 @@ export async function openTeam(product: Product, options: HouseOptions = {}): Pr
 /** Ada writes first, and vouches for Bob's key. */
 async function introduce(ada: Person, bob: Person): Promise<void> {
   for (const person of [ada, bob]) {
-    const file = join(person.house.folder, 'old-key');
+    const file = join(person.bench.folder, 'old-key');
     writeFileSync(file, CANARIES.oldKey, { mode: 0o600 });
     await expectDone(person, 'keys', 'add', 'orders', '--file', file);
   }
@@ -85,21 +85,21 @@ async function introduce(ada: Person, bob: Person): Promise<void> {
   await expectDone(ada, 'store', 'endorse', unknown, ...why);
 }
 
-async function expectDone({ name, house }: Person, ...words: readonly string[]) {
-  const ended = await house.run(...words);
+async function expectDone({ name, bench }: Person, ...words: readonly string[]) {
+  const ended = await bench.run(...words);
   if (ended.code !== 0)
     throw new Error(`${name}: ${words.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
   return ended;
 }
 
-/** The config leads over the wire, and the process may be told to stop itself. */
+/** The config leads over the wire, and the process may be reported to stop itself. */
 function furnished(person: Omit<Person, 'stopFile'>): Person {
-  const { house, service } = person;
-  const path = house.env['LIFEBOAT_CONFIG'] ?? '';
-  const own = new URL(house.server.url).host;
+  const { bench, service } = person;
+  const path = bench.env['LIFEBOAT_CONFIG'] ?? '';
+  const own = new URL(bench.server.url).host;
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(own, service.address));
-  const stopFile = join(house.folder, 'stop-now');
-  Object.assign(house.env, {
+  const stopFile = join(bench.folder, 'stop-now');
+  Object.assign(bench.env, {
     NODE_OPTIONS: `--import=${new URL('./stop-at.ts', import.meta.url).href}`,
     TEAM_STOP_FILE: stopFile,
     TEAM_STOP_AT: 'undici:client:connected',

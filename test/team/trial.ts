@@ -33,7 +33,7 @@ export async function tryCase(product: Product, one: Case): Promise<Outcome> {
   const { work } = one;
   const team = await openTeam(product, work.taskMs === undefined ? {} : { taskMs: work.taskMs });
   try {
-    const from = team.ada.house.server.calls.length;
+    const from = team.ada.bench.server.calls.length;
     const hit = Promise.withResolvers<void>();
     const ada = strikeAt(team, one, hit.resolve);
     const isHit = await Promise.race([hit.promise.then(() => true), ada.ended.then(() => false)]);
@@ -59,12 +59,12 @@ export async function tryCase(product: Product, one: Case): Promise<Outcome> {
 
 /** Starts what Ada does; `hit` is called when it is where the case wants it. */
 function strikeAt({ ada }: Team, { work, state, blow }: Case, hit: () => void): Running {
-  const { house, database, service, stopFile } = ada;
-  const words = [...work.begin(house), ...ANSWERS, ...(work.resumes ? ['--json'] : [])];
+  const { bench, database, service, stopFile } = ada;
+  const words = [...work.begin(bench), ...ANSWERS, ...(work.resumes ? ['--json'] : [])];
   const at = (type: string, how: 'held' | 'done', strike = hit) =>
     database.arm({ words: type, nth: work.nth, at: how, strike });
   const onWire = (moment: 'dropped' | 'late' | 'done') =>
-    service.arm({ at: moment, words: work.request(house), nth: 1, strike: hit });
+    service.arm({ at: moment, words: work.request(bench), nth: 1, strike: hit });
   if (state === 'before prepare') at('intent.prepared', 'held');
   else if (state === 'prepared') at('intent.prepared', 'done');
   else if (state === 'arming') at('intent.armed', 'held');
@@ -81,13 +81,13 @@ function strikeAt({ ada }: Team, { work, state, blow }: Case, hit: () => void): 
       void until(() => isStopped(started.child.pid), LONGEST_MS).then(hit, () => undefined);
     });
   else {
-    const before = checkpointsIn(house.home);
+    const before = checkpointsIn(bench.home);
     at('intent.armed', 'done', () => {
       database.release();
-      void until(() => checkpointsIn(house.home) > before, LONGEST_MS).then(hit, () => undefined);
+      void until(() => checkpointsIn(bench.home) > before, LONGEST_MS).then(hit, () => undefined);
     });
   }
-  const started = house.start(...words);
+  const started = bench.start(...words);
   return started;
 }
 
@@ -135,7 +135,7 @@ async function strike(team: Team, { blow }: Case, ada: Running): Promise<() => P
   }
 }
 
-/** Bob types until it is over, as somebody would who is told that it is held. */
+/** Bob types until it is over, as somebody would who is reported that it is held. */
 async function goOn(
   team: Team,
   { work, blow }: Case,
@@ -147,12 +147,12 @@ async function goOn(
     const end = await Promise.race([ada.ended, overdue('Ada')]).catch(() => undefined);
     if (end?.code === 0) return [];
   }
-  const { house } = team.bob;
-  const words = [...(work.resumes ? ['resume'] : work.begin(house)), ...ANSWERS];
+  const { bench } = team.bob;
+  const words = [...(work.resumes ? ['resume'] : work.begin(bench)), ...ANSWERS];
   const tries: string[] = [];
   let needsPerson = false;
   for (;;) {
-    const end: Ended = await (needsPerson ? inTerminal(team) : house.run(...words));
+    const end: Ended = await (needsPerson ? inTerminal(team) : bench.run(...words));
     needsPerson = work.resumes && end.code === 3 && end.stderr.includes('no flag answers this');
     tries.push(`${end.code}: ${lastLines(end.stderr)}`);
     if (isDone(end, work.resumes)) return [];
@@ -167,8 +167,8 @@ async function handOver({ entries }: Team, struckAt: number): Promise<number | u
 }
 
 /** Bob resumes in a terminal, and decides what no flag does: he sees the service's own ledger. */
-function inTerminal({ product, bob: { house } }: Team): Promise<Ended> {
-  return startOn({ product, house, scene: { confirm: 'orders' } } as Stage, 'lines', ['resume']).ended;
+function inTerminal({ product, bob: { bench } }: Team): Promise<Ended> {
+  return startOn({ product, bench, scene: { confirm: 'orders' } } as Stage, 'lines', ['resume']).ended;
 }
 
 function isDone({ code, stderr }: Ended, resumes: boolean): boolean {
@@ -184,7 +184,7 @@ async function judge(
   { from, acknowledged }: { readonly from: number; readonly acknowledged: readonly Entry[] },
 ): Promise<readonly string[]> {
   const { ada, bob } = team;
-  const sent = ada.house.server.calls.slice(from).filter(({ method, did }) => method !== 'GET' && did);
+  const sent = ada.bench.server.calls.slice(from).filter(({ method, did }) => method !== 'GET' && did);
   const counts = Map.groupBy(
     sent,
     ({ method, path }) => `${method} ${path.replace(/^.*?\/(?=backups)/u, '')}`,
@@ -208,7 +208,7 @@ async function judge(
   );
   const gaps = entries.filter(({ index }, at) => index !== at).length;
   const closed = entries.filter(({ type }) => type === 'run.closed').length;
-  const audits = await Promise.all([ada, bob].map(({ house }) => house.run('audit', 'verify')));
+  const audits = await Promise.all([ada, bob].map(({ bench }) => bench.run('audit', 'verify')));
   return [
     ...(found.restores === wanted.restores
       ? []
@@ -225,7 +225,7 @@ async function judge(
   ];
 }
 
-/** What she was told to be on record. */
+/** What she was reported to be on record. */
 function acknowledgedBy(ada: Running): readonly Entry[] {
   return ada
     .stdout()

@@ -102,8 +102,8 @@ describe('the picker of a moment', () => {
 
   it('types letters that are commands elsewhere, and takes a paste without sending it', () => {
     const ui = drive(view);
-    ui.press('q', 'p', 'j', '?');
-    expect(ui.state()).toMatchObject({ overlay: 'none', question: { text: 'qpj?' } });
+    ui.press('q', 's', 'j', '?');
+    expect(ui.state()).toMatchObject({ overlay: 'none', question: { text: 'qsj?' } });
     ui.press('ctrl+u');
     ui.type('14:32\r\n');
     expect(ui.state().question?.text).toBe('14:32');

@@ -61,7 +61,7 @@ export function drive(view: RunView, startAt = 0) {
     /** What the reader makes of a text. */
     read: (text: string, moment: { readonly time: Date } | { readonly problem: string }) =>
       take(update(state, { type: 'moment', text, moment, now })),
-    paper: (text: string) => take(update(state, { type: 'paper', text, now })),
+    fallback: (text: string) => take(update(state, { type: 'fallback', text, now })),
     later: (ms = READING_MS) => {
       now += ms;
     },

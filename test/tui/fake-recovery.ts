@@ -1,6 +1,6 @@
-import type { ObligationView, QuestionView, RunView } from '../../src/view/run-view.ts';
+import type { FollowUpView, QuestionView, RunView } from '../../src/view/run-view.ts';
 
-/** What a recovery asks and owes, invented. */
+/** What a recovery asks and leaves, invented. */
 
 export const TIME: QuestionView & { kind: 'time' } = {
   kind: 'time',
@@ -20,7 +20,7 @@ export const TEXT: QuestionView & { kind: 'text' } = {
   options: [{ event: 'STOP', label: 'stop the run', recommended: false }],
 };
 
-export const OWED: readonly ObligationView[] = [
+export const OPEN_FOLLOW_UPS: readonly FollowUpView[] = [
   {
     id: 'rebind-orders-api',
     what: 'unbind, bind and restage orders-api',
@@ -33,8 +33,8 @@ export const OWED: readonly ObligationView[] = [
       'cf bind-service orders-api orders-dr -c \'{"role":  "readwrite"}\' --binding-name the-binding-that-had-a-long-name-before',
       'cf restage orders-api --strategy rolling',
     ],
-    payable: 'platform',
-    settled: undefined,
+    doable: 'platform',
+    closed: undefined,
   },
   {
     id: 'fresh-backup',
@@ -44,8 +44,8 @@ export const OWED: readonly ObligationView[] = [
     age: 900,
     left: -180,
     commands: ['lifeboat run back-up-and-verify --instance orders'],
-    payable: 'run',
-    settled: undefined,
+    doable: 'run',
+    closed: undefined,
   },
   {
     id: 'retire-key',
@@ -55,18 +55,18 @@ export const OWED: readonly ObligationView[] = [
     age: undefined,
     left: undefined,
     commands: [],
-    payable: undefined,
-    settled: undefined,
+    doable: undefined,
+    closed: undefined,
   },
 ];
 
-export const OBLIGATIONS: QuestionView & { kind: 'obligations' } = {
-  kind: 'obligations',
-  prompt: 'The data is restored. These are still owed:',
-  open: OWED,
-  settle: 'operator.settle',
+export const FOLLOW_UPS: QuestionView & { kind: 'followUps' } = {
+  kind: 'followUps',
+  prompt: 'The data is restored. These are still open:',
+  open: OPEN_FOLLOW_UPS,
+  close: 'operator.reportDone',
   skip: 'operator.skip',
-  pay: 'operator.pay',
+  doNow: 'operator.doNow',
   options: [
     {
       event: 'ALL',

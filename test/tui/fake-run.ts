@@ -2,7 +2,7 @@ import type { LifeboatError } from '../../src/base/errors.ts';
 import type { RunAnswer, RunEnd, RunPort } from '../../src/view/run-port.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 
-/** A run that shows what a test puts into it and remembers what it was told. */
+/** A run that shows what a test puts into it and remembers what it was reported. */
 export interface FakeRun extends RunPort {
   readonly answers: RunAnswer[];
   readonly calls: string[];
@@ -14,10 +14,10 @@ export interface FakeRun extends RunPort {
   finish(end: RunEnd): void;
 }
 
-/** What the fake run has as its paper lifeboat. */
-export const PAPER = [
+/** What the fake run has as its fallback script. */
+export const FALLBACK = [
   '#!/bin/sh',
-  '# kept at /srv/lifeboat/paper/run.sh',
+  '# kept at /srv/lifeboat/fallback/run.sh',
   '',
   'read -r TOKEN',
   'curl -fsS -X POST -H "Authorization: bearer $TOKEN" -H \'Content-Type: application/json\' -d \'{"backup_id": 41,  "why": "dr"}\' https://dashboard.example.com/v1/instances/4a1f77e0/restore',
@@ -38,7 +38,7 @@ export function createFakeRun(
     reasons: [],
     ended: ended.promise,
     view: () => ({ ...view }),
-    paper: () => PAPER,
+    fallback: () => FALLBACK,
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

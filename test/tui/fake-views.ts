@@ -1,5 +1,5 @@
-import type { ObligationView, QuestionView, RunView } from '../../src/view/run-view.ts';
-import { OBJECTIVES, OBLIGATIONS, OWED, TEXT, TIME } from './fake-recovery.ts';
+import type { FollowUpView, QuestionView, RunView } from '../../src/view/run-view.ts';
+import { FOLLOW_UPS, OBJECTIVES, OPEN_FOLLOW_UPS, TEXT, TIME } from './fake-recovery.ts';
 
 /** Views of one invented run, one for each thing a screen has to show. */
 
@@ -22,7 +22,7 @@ See [the runbook](runbooks/rotate-key.md) for the whole story, and leave the run
 
 const base: RunView = {
   paused: false,
-  obligations: [],
+  followUps: [],
   objectives: [],
   runId: RUN_ID,
   runbook: 'rotate-key',
@@ -119,24 +119,24 @@ export const VIEWS = {
   },
   time: { ...base, mode: 'LIVE', question: TIME, objectives: OBJECTIVES.slice(0, 1) },
   text: { ...base, mode: 'LIVE', question: TEXT },
-  owed: {
+  openFollowUps: {
     ...base,
     mode: 'LIVE',
-    question: OBLIGATIONS,
-    obligations: [
-      ...OWED,
+    question: FOLLOW_UPS,
+    followUps: [
+      ...OPEN_FOLLOW_UPS,
       {
-        ...(OWED[0] as ObligationView),
+        ...(OPEN_FOLLOW_UPS[0] as FollowUpView),
         id: 'rebind-billing',
         subject: 'billing',
-        settled: { tone: 'good', text: 'by the platform, job 77' },
+        closed: { tone: 'good', text: 'by the platform, job 77' },
       },
     ],
     objectives: OBJECTIVES,
   },
-  owing: {
+  doing: {
     ...base,
-    obligations: OWED,
+    followUps: OPEN_FOLLOW_UPS,
     objectives: OBJECTIVES,
     activity: { title: 'restaging orders-api', seconds: 12 },
   },
@@ -199,7 +199,7 @@ export const VIEWS = {
       title: 'the key of orders is rotated and proven',
       lines: [
         'backup 42 opens with 77aa01bc9de2 and with no other key',
-        'owed: retire 3fe1b0c2d4a5 after 2026-12-21',
+        'open: retire 3fe1b0c2d4a5 after 2026-12-21',
       ],
     },
   },

@@ -1,4 +1,4 @@
-import type { ObligationView, RunView } from '../../src/view/run-view.ts';
+import type { FollowUpView, RunView } from '../../src/view/run-view.ts';
 
 /** Texts that act on a terminal, hide, or lie. Each carries a marker that proves that it was drawn. */
 export const HOSTILE: readonly string[] = [
@@ -38,7 +38,7 @@ export const HOSTILE_KINDS = [
   'secret',
   'time',
   'text',
-  'obligations',
+  'followUps',
   'outcome',
 ] as const;
 type HostileKind = (typeof HOSTILE_KINDS)[number];
@@ -53,7 +53,7 @@ export function hostileView(text: string, kind: HostileKind): RunView {
     needs: { what: 'reason', prompt: text },
   } as const;
   const options = [option, { ...option, event: 'B', disabled: text }];
-  const owed: ObligationView = {
+  const openFollowUps: FollowUpView = {
     id: text,
     what: text,
     subject: text,
@@ -61,11 +61,11 @@ export function hostileView(text: string, kind: HostileKind): RunView {
     age: 1,
     left: -1,
     commands: [text],
-    payable: 'cf',
-    settled: undefined,
+    doable: 'cf',
+    closed: undefined,
   };
   return {
-    obligations: [owed, { ...owed, settled: { tone: 'good', text } }],
+    followUps: [openFollowUps, { ...openFollowUps, closed: { tone: 'good', text } }],
     objectives: [{ name: 'RTO', limit: 1, value: 2, running: true, tone: 'bad', detail: text }],
     runId: text,
     runbook: text,
@@ -95,8 +95,8 @@ export function hostileView(text: string, kind: HostileKind): RunView {
     ...(kind === 'text' && {
       question: { kind, prompt: text, event: 'A', pattern: { source: '.', says: text }, options },
     }),
-    ...(kind === 'obligations' && {
-      question: { kind, prompt: text, open: [owed], settle: 'A', skip: 'B', pay: 'C', options },
+    ...(kind === 'followUps' && {
+      question: { kind, prompt: text, open: [openFollowUps], close: 'A', skip: 'B', doNow: 'C', options },
     }),
     ...(kind === 'outcome' && { outcome: { tone: 'bad', title: text, lines: [text] } }),
   };

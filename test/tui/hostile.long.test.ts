@@ -13,16 +13,16 @@ describe('text that acts on terminals', () => {
         const view = hostileView(text, kind);
         const terminal = createFakeTerminal(140, 60);
         const run = createFakeRun(view);
-        run.paper = () => `${text}\n${text}`;
+        run.fallback = () => `${text}\n${text}`;
         let now = 0;
         const shown = showRun(run, terminal.streams, { now: () => (now += 1000) });
         await terminal.until((screen) => screen.includes('LIVE') && screen.includes('HURT'));
-        if (kind === 'choice' || kind === 'obligations') {
+        if (kind === 'choice' || kind === 'followUps') {
           await terminal.type(KEYS.enter);
           await terminal.paste(text.replaceAll('\n', ''));
         }
-        await terminal.type('\u0010');
-        await terminal.until('paper lifeboat');
+        await terminal.type('\u0013');
+        await terminal.until('fallback script');
         await terminal.type(KEYS.escape);
         await run.detach();
         await shown;

@@ -13,7 +13,7 @@ const MODES: readonly Mode[] = [
   'over',
   'leave',
   'help',
-  'paper',
+  'fallback',
 ];
 
 describe('the keymap', () => {
@@ -54,7 +54,7 @@ describe('the keymap', () => {
   it('explains every key that works outside of dialogues', () => {
     const explained = helpBindings().map(({ intent }) => intent);
     for (const { intent, modes, shown } of KEYMAP) {
-      if (shown === '' || modes.every((mode) => ['leave', 'help', 'paper'].includes(mode))) continue;
+      if (shown === '' || modes.every((mode) => ['leave', 'help', 'fallback'].includes(mode))) continue;
       expect(explained).toContain(intent);
     }
   });

@@ -7,8 +7,8 @@ import type { UiState } from '../../src/tui/screen-state.ts';
 import type { Look } from '../../src/tui/span.ts';
 import { firstState } from '../../src/tui/ui-state.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
-import { OBLIGATIONS, OWED, TEXT, TIME } from './fake-recovery.ts';
-import { PAPER } from './fake-run.ts';
+import { FOLLOW_UPS, OPEN_FOLLOW_UPS, TEXT, TIME } from './fake-recovery.ts';
+import { FALLBACK } from './fake-run.ts';
 import { VIEWS, type ViewName } from './fake-views.ts';
 
 const SIZES = [
@@ -36,9 +36,9 @@ const STATES: Readonly<Record<string, (state: UiState) => UiState>> = {
   scrolled: (state) => ({ ...state, scroll: 7 }),
   'with a grown log': (state) => ({ ...state, logGrown: true }),
   'with help': (state) => ({ ...state, overlay: 'help' }),
-  'with the paper lifeboat': (state) => ({ ...state, overlay: 'paper', paper: PAPER }),
-  'with a paper that is not there yet': (state) => ({ ...state, overlay: 'paper' }),
-  'with something owed opened': (state) => withQuestion(state, { opened: 'rebind-orders-api' }),
+  'with the fallback script': (state) => ({ ...state, overlay: 'fallback', fallback: FALLBACK }),
+  'with a fallback script that is not there yet': (state) => ({ ...state, overlay: 'fallback' }),
+  'with a follow-up opened': (state) => withQuestion(state, { opened: 'rebind-orders-api' }),
   'with a moment being typed': (state) => withQuestion(state, { text: '10 minutes ago '.repeat(20) }),
   'about to leave': (state) => ({ ...state, overlay: 'leave', leaveRow: 1 }),
   'with a problem': (state) =>
@@ -116,25 +116,36 @@ describe('the screen', () => {
     const long = '実行 '.repeat(40) + 'x'.repeat(200);
     const option = { event: 'A', label: long, hint: long, recommended: false } as const;
     const common = { prompt: long, options: [option, { ...option, disabled: long }] };
-    const open = OWED.map((one) => ({ ...one, subject: long, what: long, owner: long, commands: [long] }));
+    const open = OPEN_FOLLOW_UPS.map((one) => ({
+      ...one,
+      subject: long,
+      what: long,
+      owner: long,
+      commands: [long],
+    }));
     const questions: readonly QuestionView[] = [
       { ...TIME, ...common },
       { ...TEXT, ...common, pattern: { source: '.', says: long } },
-      { ...OBLIGATIONS, ...common, open },
+      { ...FOLLOW_UPS, ...common, open },
     ];
     for (const question of questions) {
       const first = firstState(
         {
           ...VIEWS.paused,
           question,
-          obligations: open,
-          objectives: VIEWS.owed.objectives.map((one) => ({ ...one, value: 1e9, limit: 1e9, detail: long })),
+          followUps: open,
+          objectives: VIEWS.openFollowUps.objectives.map((one) => ({
+            ...one,
+            value: 1e9,
+            limit: 1e9,
+            detail: long,
+          })),
         },
         0,
       );
       const opened = withQuestion(first, { opened: 'rebind-orders-api' });
-      const paper: UiState = { ...first, overlay: 'paper', paper: `${long}\n# ${long}` };
-      for (const state of [first, opened, paper]) {
+      const fallback: UiState = { ...first, overlay: 'fallback', fallback: `${long}\n# ${long}` };
+      for (const state of [first, opened, fallback]) {
         for (const [columns, rows] of SIZES) {
           for (const look of LOOKS) expectFit(layOut(state, { columns, rows }, look), columns, rows);
         }

@@ -7,7 +7,7 @@ import type { UiState } from '../../src/tui/screen-state.ts';
 import { firstState } from '../../src/tui/ui-state.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
-import { OBJECTIVES, OBLIGATIONS, OWED } from './fake-recovery.ts';
+import { FOLLOW_UPS, OBJECTIVES, OPEN_FOLLOW_UPS } from './fake-recovery.ts';
 import { CHOICE, TYPED_NAME, VIEWS, type ViewName } from './fake-views.ts';
 
 const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
@@ -96,9 +96,9 @@ describe('what does not fit', () => {
     expect(text).toMatch(/^\s+nobody/mu);
   });
 
-  it('in a row of what is owed is never what has to be done', () => {
-    const { text } = screenOf(firstState(VIEWS.owed, 0));
-    for (const { what } of OWED) expect(text).toContain(what);
+  it('in a row of the follow-ups is never what has to be done', () => {
+    const { text } = screenOf(firstState(VIEWS.openFollowUps, 0));
+    for (const { what } of OPEN_FOLLOW_UPS) expect(text).toContain(what);
   });
 
   it.each([
@@ -191,17 +191,17 @@ describe('the keys in the footer', () => {
 
 describe('commands on the screen', () => {
   const long = `cf bind-service orders-api orders-dr -c '{"role":  "readwrite"}' --binding-name a-name-that-was-there-before`;
-  const owed = OWED.map((one) => ({ ...one, commands: [long] }));
+  const openFollowUps = OPEN_FOLLOW_UPS.map((one) => ({ ...one, commands: [long] }));
 
   it('are continued as a shell continues them, so that a copied row is never half a command', () => {
-    const ui = drive({ ...VIEWS.owed, question: { ...OBLIGATIONS, open: owed } });
+    const ui = drive({ ...VIEWS.openFollowUps, question: { ...FOLLOW_UPS, open: openFollowUps } });
     ui.press('enter');
     expect(screenOf(ui.state(), 60, 24).text).toMatch(/^cf bind-service .*\\$/mu);
   });
 
-  it('of the paper lifeboat are too, and its comments stay comments', () => {
-    const paper = `# ${'a comment that is long '.repeat(6)}\n${long}\n`;
-    const state: UiState = { ...firstState(VIEWS.choice, 0), overlay: 'paper', paper };
+  it('of the fallback script are too, and its comments stay comments', () => {
+    const fallback = `# ${'a comment that is long '.repeat(6)}\n${long}\n`;
+    const state: UiState = { ...firstState(VIEWS.choice, 0), overlay: 'fallback', fallback };
     const rows = screenOf(state, 60, 30).text.split('\n');
     const comment = rows.filter((row) => row.includes('comment'));
     expect(comment.length).toBeGreaterThan(2);

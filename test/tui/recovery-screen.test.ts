@@ -5,7 +5,7 @@ import { showRun } from '../../src/tui/show-run.tsx';
 import { firstState } from '../../src/tui/ui-state.ts';
 import type { RunEnd } from '../../src/view/run-port.ts';
 import type { RunView } from '../../src/view/run-view.ts';
-import { OWED } from './fake-recovery.ts';
+import { OPEN_FOLLOW_UPS } from './fake-recovery.ts';
 import { createFakeRun, type FakeRun } from './fake-run.ts';
 import { createFakeTerminal, KEYS } from './fake-terminal.ts';
 import { VIEWS } from './fake-views.ts';
@@ -38,7 +38,12 @@ const SIZES = [
 ] as const;
 const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
 
-function textAt(view: RunView, columns: number, rows: number, overlay: 'none' | 'help' | 'paper' = 'none') {
+function textAt(
+  view: RunView,
+  columns: number,
+  rows: number,
+  overlay: 'none' | 'help' | 'fallback' = 'none',
+) {
   const { bands } = layOut({ ...firstState(view, 0), overlay }, { columns, rows }, look);
   return bands
     .flatMap(({ panes }) =>
@@ -55,18 +60,18 @@ describe.each(SIZES)('at %i x %i', (columns, rows) => {
     expect(text).toContain('stop the run');
   });
 
-  it.each(['none', 'help', 'paper'] as const)(
-    'what is owed and the clock against the objectives are there with %s over the run',
+  it.each(['none', 'help', 'fallback'] as const)(
+    'the follow-ups and the clock against the objectives are there with %s over the run',
     (overlay) => {
-      const text = textAt(VIEWS.owing, columns, rows, overlay);
-      expect(text).toContain('owing 3');
+      const text = textAt(VIEWS.openFollowUps, columns, rows, overlay);
+      expect(text).toContain('3 follow-ups');
       expect(text).toMatch(/RTO ! 0:28:04/u);
       expect(text).toMatch(/RPO ✓ 12 min/u);
     },
   );
 
-  it('what is owed under the cursor is there', () => {
-    expect(textAt(VIEWS.owed, columns, rows)).toMatch(/❯ orders-api\s+due in 12m/u);
+  it('the follow-ups under the cursor is there', () => {
+    expect(textAt(VIEWS.openFollowUps, columns, rows)).toMatch(/❯ orders-api\s+due in 12m/u);
   });
 });
 
@@ -110,53 +115,53 @@ describe('a moment', () => {
   });
 });
 
-describe('what is owed', () => {
+describe('the follow-ups', () => {
   it('has each command on rows of its own from the first column, exact to the blank, and nothing beside it', async () => {
-    const { terminal } = await open(VIEWS.owed, 160, 50);
+    const { terminal } = await open(VIEWS.openFollowUps, 160, 50);
     await terminal.until('The data is restored');
     await terminal.type(KEYS.enter);
-    await terminal.until('how is it settled?');
-    for (const command of OWED[0]?.commands ?? []) expect(terminal.rows()).toContain(command);
+    await terminal.until('how is it done?');
+    for (const command of OPEN_FOLLOW_UPS[0]?.commands ?? []) expect(terminal.rows()).toContain(command);
   });
 
   it('breaks a command that does not fit at a blank, as a shell continues it, and loses nothing of it', async () => {
-    const { terminal } = await open(VIEWS.owed);
+    const { terminal } = await open(VIEWS.openFollowUps);
     await terminal.until('The data is restored');
     await terminal.type(KEYS.enter);
-    await terminal.until('how is it settled?');
+    await terminal.until('how is it done?');
     const at = terminal.rows().findIndex((row) => row.startsWith('cf bind-service'));
     const [first = '', second = ''] = terminal.rows().slice(at);
     expect(second).toMatch(/^ {4}\S/u);
     expect(first).toMatch(/ \\$/u);
-    expect(`${first.slice(0, -1)}${second.trimStart()}`).toBe(OWED[0]?.commands[1]);
+    expect(`${first.slice(0, -1)}${second.trimStart()}`).toBe(OPEN_FOLLOW_UPS[0]?.commands[1]);
   });
 
   it('says what is overdue in words', async () => {
-    const { terminal } = await open(VIEWS.owed);
+    const { terminal } = await open(VIEWS.openFollowUps);
     await terminal.until('! overdue by 3m');
   });
 });
 
-describe('the paper lifeboat', () => {
+describe('the fallback script', () => {
   it('comes up while something runs, follows the run, scrolls to its end and goes away by Escape', async () => {
     const { terminal, run } = await open(VIEWS.task);
-    await terminal.type('p');
-    await terminal.until('# kept at /srv/lifeboat/paper/run.sh');
-    run.paper = () => '# the rest is shorter now\necho end';
+    await terminal.type('s');
+    await terminal.until('# kept at /srv/lifeboat/fallback/run.sh');
+    run.fallback = () => '# the rest is shorter now\necho end';
     run.show(VIEWS.bytes);
     await terminal.until('the rest is shorter now');
     await terminal.type(KEYS.escape);
     await terminal.until('45 %');
-    expect(terminal.screen()).not.toContain('paper lifeboat');
+    expect(terminal.screen()).not.toContain('fallback script');
   });
 
   it('says why when it cannot be written, and the run goes on', async () => {
     const { terminal, run } = await open(VIEWS.choice);
-    run.paper = () => {
+    run.fallback = () => {
       throw new Error('no such step');
     };
-    await terminal.type('p');
-    await terminal.until('the paper lifeboat cannot be written now');
+    await terminal.type('s');
+    await terminal.until('the fallback script cannot be written now');
     await terminal.type(KEYS.escape);
     await terminal.until('Set the new key');
   });

@@ -118,8 +118,8 @@ describe('type-ahead', () => {
     expect(ui.state().logGrown).toBe(true);
     ui.press('?');
     expect(modeOf(ui.state())).toBe('help');
-    ui.press('?', 'p');
-    expect(modeOf(ui.state())).toBe('paper');
+    ui.press('?', 's');
+    expect(modeOf(ui.state())).toBe('fallback');
   });
 
   it('does not trap the operator: Ctrl-C works at once', () => {
@@ -318,8 +318,8 @@ describe('a key that is held down', () => {
     expect(modeOf(ui.state())).toBe('choice');
   });
 
-  it('opens what is owed and chooses no way to settle it', () => {
-    const ui = drive(VIEWS.owed);
+  it('opens the follow-ups and chooses no way to resolve it', () => {
+    const ui = drive(VIEWS.openFollowUps);
     ui.later();
     ui.hold('enter', { delay: 500, every: 30, ms: 5_000 });
     expect(ui.effects).toEqual([]);
@@ -335,7 +335,7 @@ describe('a key that is held down', () => {
     expect(ui.effects).toEqual([]);
   });
 
-  it('is told from the same key pressed again when that comes later than any keyboard repeats', () => {
+  it('is reported from the same key pressed again when that comes later than any keyboard repeats', () => {
     const ui = drive(VIEWS.choice);
     ui.at(1_000);
     ui.press('enter');

@@ -51,8 +51,8 @@ describe("a team's own text", () => {
   });
 
   it('speaks for itself where the runbook says nothing', () => {
-    const laid = layOver(new Map(), proseByState('## Ours\n<!-- state: owing -->\n\nCall the shop.\n'));
-    expect(laid.get('owing')).toEqual({ title: 'Ours', markdown: 'Call the shop.' });
+    const laid = layOver(new Map(), proseByState('## Ours\n<!-- state: open -->\n\nCall the shop.\n'));
+    expect(laid.get('open')).toEqual({ title: 'Ours', markdown: 'Call the shop.' });
   });
 
   it('leaves the runbook as it is where the team has none', () => {

@@ -30,7 +30,7 @@ export interface WholeSource extends BundleSource {
   /** The instances whose ledgers the run wrote to. */
   readonly instances: readonly string[];
   /** What explains the record: the report, the plan, the machine, the verifier. */
-  readonly papers: BundleFiles;
+  readonly fallbacks: BundleFiles;
   /** Read after the entries: those of a live run speak of what is there then. */
   readonly transcript: () => Buffer | undefined;
 }
@@ -40,10 +40,10 @@ export interface WholeSource extends BundleSource {
  * with `evidence.secret`, and nothing is made, when any file would hold a secret; with `run.unknown` for a run without entries.
  */
 export async function makeBundle(source: WholeSource): Promise<Buffer> {
-  const { journal, runId, instances, papers, transcript } = source;
+  const { journal, runId, instances, fallbacks, transcript } = source;
   const ledgers = instances.map((name): [string, StreamName] => [ledgerFile(name), `instance/${name}`]);
   const { files: evidence, shown } = await evidenceOf(source, ledgers);
-  const files = new Map<string, Buffer>([...papers, ...evidence]);
+  const files = new Map<string, Buffer>([...fallbacks, ...evidence]);
   const entries = (await journal.read(`run/${runId}`)).filter(({ index }) => index < shown.checkpoint.size);
   for (const [name, bytes] of approvalFiles(entries)) files.set(name, bytes);
   const requests = transcript();

@@ -135,7 +135,7 @@ function checkFiles(files, keys, run) {
 }
 
 /** The transcript and the files of approvals are those of the record, and nothing follows its end. */
-function checkPapers(files, entries) {
+function checkDocuments(files, entries) {
   const end = entries.findIndex(({ type }) => /^run\.(?:closed|abandoned)$/.test(type));
   const isLate = ({ type }, at) => at > end && !/^(?:run\.resumed|approval\.withdrawn)$/.test(type);
   must(end === -1 || !entries.some(isLate), 'there are entries behind the end of the run');
@@ -149,8 +149,8 @@ function checkPapers(files, entries) {
     (isOver ? problems : limits).push('the transcript goes on behind what the record says of it');
   for (const { seq, type, body } of entries) {
     const file = { 'approval.asked': 'txt', 'approval.given': `${seq}.sig` }[type];
-    const paper = file && textOf(files.get(`approvals/${body.challenge}.${file}`));
-    must(!file || paper === (body.signature ?? body.text), `the file of entry ${seq} is another one`);
+    const fallback = file && textOf(files.get(`approvals/${body.challenge}.${file}`));
+    must(!file || fallback === (body.signature ?? body.text), `the file of entry ${seq} is another one`);
     limit(type === 'approval.given', `the approval of entry ${seq} was not checked: README.txt says how`);
   }
 }
@@ -186,7 +186,7 @@ try {
   checkCheckpoints(files, roots, about, keys);
   for (const { type } of about) limit(type === 'loss.accepted', 'log.jsonl accepts a loss of entries');
   checkFiles(files, keys, run);
-  checkPapers(files, streams.get('journal.jsonl'));
+  checkDocuments(files, streams.get('journal.jsonl'));
   for (const anchor of values.anchor) checkAnchor(anchor, log, roots);
   for (const [name, entries] of streams) console.log(`${name}: ${entries.length} entries`);
 } catch (error) {

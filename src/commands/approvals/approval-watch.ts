@@ -1,4 +1,4 @@
-import { approvalPaths, readPaper, stampOf } from '../../approvals/approval-files.ts';
+import { approvalPaths, readFallback, stampOf } from '../../approvals/approval-files.ts';
 import type { ApprovalGate } from '../../approvals/gate.ts';
 import { signCommand } from '../../approvals/refusals.ts';
 import { isExpired, momentSinceAsked, standingOf } from '../../approvals/standing.ts';
@@ -58,7 +58,7 @@ export function approvalWatch(
       command: signCommand(paths.challenge),
       expiresAt: formatTime(asked.expiresAt),
     };
-    const reason = withdrawn?.reason ?? paperOr(paths.withdrawn);
+    const reason = withdrawn?.reason ?? fallbackOr(paths.withdrawn);
     if (reason !== undefined) return { ...shown, state: 'withdrawn', by: reason };
     if (isExpired(asked.text, momentSinceAsked(state.entries, new Date())))
       return { ...shown, state: 'expired' };
@@ -72,9 +72,9 @@ export function approvalWatch(
 
 const NOT_ASKED: ApprovalView = { state: 'needed', challenge: '', file: '', command: '', expiresAt: '' };
 
-function paperOr(path: string): string | undefined {
+function fallbackOr(path: string): string | undefined {
   try {
-    return readPaper(path)?.trim();
+    return readFallback(path)?.trim();
   } catch {
     return undefined;
   }

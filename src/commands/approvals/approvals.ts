@@ -1,4 +1,4 @@
-import { approvalPaths, readPaper, writeBeside } from '../../approvals/approval-files.ts';
+import { approvalPaths, readFallback, writeBeside } from '../../approvals/approval-files.ts';
 import { fitsAsked } from '../../approvals/fits-asked.ts';
 import { signCommand } from '../../approvals/refusals.ts';
 import { MAX_SIGNATURE_BYTES } from '../../approvals/ssh-signature.ts';
@@ -101,10 +101,10 @@ async function rowOf(about: AskedOf, home: string, rules: () => Promise<Approval
   const { challenge, order, target, requester, expiresAt } = asked;
   const head = { run, challenge, order, target, requester, expiresAt, file: paths.challenge };
   const row = { ...head, command: signCommand(paths.challenge) };
-  const reason = standingOf(entries).withdrawn?.reason ?? readPaper(paths.withdrawn)?.trim();
+  const reason = standingOf(entries).withdrawn?.reason ?? readFallback(paths.withdrawn)?.trim();
   if (reason !== undefined) return { ...row, state: 'withdrawn', by: reason };
   if (isExpired(asked.text, momentSinceAsked(entries, new Date()))) return { ...row, state: 'expired' };
-  if (readPaper(paths.signature) === undefined) return { ...row, state: 'needed' };
+  if (readFallback(paths.signature) === undefined) return { ...row, state: 'needed' };
   try {
     const found = await approvalOnDisk(await rules(), home, about);
     if (found === undefined) return { ...row, state: 'needed' };
@@ -136,7 +136,7 @@ export function approvalsAccept(
       throw late('approval.astray', `the request on record is not what it says it is: ${misfit}`);
     const rules = await rulesOf(config, workspace);
     const paths = approvalPaths(workspace.home, about.run, about.asked.challenge);
-    if (readPaper(paths.withdrawn) !== undefined) throw late('approval.withdrawn', 'it was withdrawn');
+    if (readFallback(paths.withdrawn) !== undefined) throw late('approval.withdrawn', 'it was withdrawn');
     if (isExpired(about.asked.text, momentSinceAsked(about.entries, rules.now())))
       throw late('approval.expired', 'the request has expired');
     const signature = await readSignature(file);

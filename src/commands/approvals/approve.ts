@@ -12,10 +12,10 @@ import { dropLink, readBounded, whyUnread } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { openAsking } from '../../plain/ask.ts';
 import { createSigner } from '../../store/log/signer.ts';
-import { stopSignal } from '../lab/lab.ts';
 
 interface ApproveFlags {
   readonly key?: string;

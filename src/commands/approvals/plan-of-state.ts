@@ -10,7 +10,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { questionOf } from '../../runner/answer.ts';
 import type { RunState } from '../../runner/run.ts';
 import { viewFact } from '../../view/build-run-view.ts';
-import { plannedSteps } from '../../view/plan-view.ts';
+import { plannedSteps } from '../../view/dry-run-view.ts';
 import { needsApproval, riskOf } from './required.ts';
 
 /**

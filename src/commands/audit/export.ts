@@ -133,14 +133,14 @@ async function sourceOf(
 async function bundleOf(context: CommandContext, summary: RunSummary, source: BundleSource): Promise<Buffer> {
   const { makeBundle } = await import('../../audit/bundle/make-bundle.ts');
   const { transcriptOf } = await import('../../audit/transcript/path.ts');
-  const { bundlePapers } = await import('./bundle-papers.ts');
+  const { bundleDocuments } = await import('./bundle-documents.ts');
   const { journal } = source;
   const home = homeFolder(context.env);
   const entries = await journal.read(`run/${summary.runId}`);
   return makeBundle({
     ...source,
     instances: await ledgersOf(journal, summary),
-    papers: await bundlePapers(context, journal, summary, entries),
+    fallbacks: await bundleDocuments(context, journal, summary, entries),
     transcript: () => transcriptOf(home, summary.runId),
   });
 }

@@ -1,5 +1,5 @@
 import { show } from '../../base/text.ts';
-import type { PlanNames, PlannedStep } from '../../view/plan-view.ts';
+import type { PlanNames, PlannedStep } from '../../view/dry-run-view.ts';
 
 /** The plan of a run as lines for people: what it asks, calls and changes, in order. Nothing is looked up. */
 export function planText(

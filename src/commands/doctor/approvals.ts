@@ -1,6 +1,6 @@
+import { evaluateSigners } from '../../approvals/evaluate-signers.ts';
 import { sshKeygenWorks } from '../../approvals/ssh-keygen.ts';
 import { readSigners } from '../../approvals/verify-signature.ts';
-import { weighSigners } from '../../approvals/weigh-signers.ts';
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -46,7 +46,7 @@ async function signers(path: string): Promise<Check> {
       hints: [EXAMPLE, '`lifeboat approve --print-key NAME` prints one on the machine of the second person'],
     };
   if (lines.length > 0)
-    return weighed(found.value.toString('utf8'), `${show(path)}, ${counted(lines.length, 'line')}`);
+    return evaluated(found.value.toString('utf8'), `${show(path)}, ${counted(lines.length, 'line')}`);
   return {
     what,
     state: 'bad',
@@ -56,9 +56,9 @@ async function signers(path: string): Promise<Check> {
 }
 
 /** Whoever is let in by a line without having been meant is a second person. */
-function weighed(text: string, found: string): Check {
+function evaluated(text: string, found: string): Check {
   const what = 'approvals: signers';
-  const { findings, canApprove } = weighSigners(text, new Date());
+  const { findings, canApprove } = evaluateSigners(text, new Date());
   const says = [
     ...findings.slice(0, MOST_FINDINGS).map(({ line, says: one }) => `line ${line} ${one}`),
     ...(findings.length > MOST_FINDINGS ? [`and ${findings.length - MOST_FINDINGS} more`] : []),

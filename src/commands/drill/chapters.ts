@@ -10,7 +10,7 @@ const SHOP = 'orders';
 const TARGET = 'orders-dr';
 const OTHER = 'billing';
 
-/** Every runbook has a chapter, in the order of the story; `story` says which are told when nothing is asked for. */
+/** Every runbook has a chapter, in the order of the story; `story` says which are reported when nothing is asked for. */
 const CHAPTERS: readonly { readonly chapter: Chapter; readonly story: boolean }[] = [
   { chapter: rotation(SHOP), story: true },
   { chapter: regionLoss(SHOP, TARGET), story: true },

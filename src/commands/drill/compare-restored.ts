@@ -1,9 +1,9 @@
-import type { DownloadedFile, Verification } from '../../../machines/parts/verbs.ts';
+import type { DownloadedFile, Verification } from '../../../machines/parts/task-data.ts';
 import { openContent } from '../../backup/open-content.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { Lab, Scratch } from '../../lab/lab.ts';
-import { shopDigest } from '../../lab/shop/digest.ts';
+import { sampleDigest } from '../../lab/sample-data/digest.ts';
 import type { ComparedTable } from '../../store/compared.ts';
 import type { Entry } from '../../store/journal.ts';
 import { compareTables } from './rows.ts';
@@ -49,8 +49,8 @@ export async function restoreAndCompare(
   try {
     const newestRestored = await newestOrder(scratch.query);
     const rtoSeconds = (performance.now() - began) / 1000;
-    const restored = await shopDigest(scratch.query);
-    const expected = await shopDigest(source.query, restored.tables.orders.maxId);
+    const restored = await sampleDigest(scratch.query);
+    const expected = await sampleDigest(source.query, restored.tables.orders.maxId);
     const tables = compareTables(restored, expected);
     const withinBackupTime = await isWithin(
       source.query,

@@ -8,7 +8,7 @@ import { openJournalIfAny } from '../../compose/reading.ts';
 import { homeFolder, storeNamed } from '../../config/load.ts';
 import { SQLITE } from '../../config/store-address.ts';
 import { findRun } from '../../runner/runs.ts';
-import { plain } from '../../view/paper/shell-text.ts';
+import { plain } from '../../view/fallback/shell-text.ts';
 
 /*
  * A drill has a home of its own, so that what it did to a lab never stands among what was done to a service.
@@ -59,7 +59,7 @@ export function journalIn(home: string): string {
 
 /**
  * The context of the home that knows a run: the own one, or that of a drill when only a drill has a run of
- * this name, which is then told. A word that names no run anywhere changes nothing; whoever opens the journal
+ * this name, which is then reported. A word that names no run anywhere changes nothing; whoever opens the journal
  * says so.
  */
 export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {

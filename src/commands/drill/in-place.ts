@@ -1,5 +1,5 @@
-import type { RestoreFacts } from '../../../machines/parts/verbs.ts';
-import { shopDigest } from '../../lab/shop/digest.ts';
+import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
+import { sampleDigest } from '../../lab/sample-data/digest.ts';
 import { allHold, type Chapter, type ChapterProof } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
 import { compareTables, newestOrder } from './rows.ts';
@@ -29,7 +29,7 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
     instance,
     async play(stage) {
       const query = queryOf(stage.lab, instance);
-      const before = await shopDigest(query);
+      const before = await sampleDigest(query);
       const flags = runbook === 'change-instance' ? { action: 'restart' } : backupFlag(stage, runbook);
       const { runId, exitCode } = await stage.walk(runbook, { instance, ...flags }, instance);
       if (exitCode !== 0) return undefined;
@@ -41,7 +41,7 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
         until === undefined ? undefined : stage.lab.clock.toReal(new Date(until)),
       );
       const upTo = Math.min(before.tables.orders.maxId, newest?.id ?? 0);
-      const after = await shopDigest(query, upTo);
+      const after = await sampleDigest(query, upTo);
       const apps = await appsRunning(stage, instance);
       const checks = [
         { what: 'every order is the sum of its lines', holds: after.unbalancedOrders === 0 },

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RestoreFacts } from '../../../machines/parts/verbs.ts';
+import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab } from '../../lab/lab.ts';
-import { type ShopDigest, shopDigest } from '../../lab/shop/digest.ts';
+import { type SampleDigest, sampleDigest } from '../../lab/sample-data/digest.ts';
 import { allHold, type Chapter } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
 import { compareTables, newestOrder } from './rows.ts';
@@ -45,7 +45,7 @@ export function mishap(instance: string): Chapter {
       const entries = await stage.workspace.journal.read(`run/${runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
       // What was ordered since then has higher numbers.
-      const restored = await shopDigest(query, expected.tables.orders.maxId);
+      const restored = await sampleDigest(query, expected.tables.orders.maxId);
       const newest = await newestOrder(query);
       const tables = compareTables(restored, expected);
       const apps = await appsRunning(stage, instance);
@@ -93,7 +93,7 @@ export function mishap(instance: string): Chapter {
 async function deleteAllOrders(
   query: Query,
   clock: Lab['clock'],
-): Promise<{ readonly expected: ShopDigest; readonly lastGood: Date; readonly deletedAt: Date }> {
+): Promise<{ readonly expected: SampleDigest; readonly lastGood: Date; readonly deletedAt: Date }> {
   await query('create table mishap (go boolean)');
   const deleting = query(DELETE_WHEN_TOLD);
   deleting.catch(() => undefined);
@@ -101,7 +101,7 @@ async function deleteAllOrders(
   const quiet = clock.fromReal(new Date((await clockOf(query)).getTime() + QUIET_MS)).getTime();
   const lastGood = clock.toReal(new Date(Math.ceil(quiet / 1000) * 1000));
   while ((await clockOf(query)) <= lastGood) await pause(20);
-  const expected = await shopDigest(query);
+  const expected = await sampleDigest(query);
   await query('insert into mishap values (true)');
   await deleting;
   const deletedAt = await clockOf(query);

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RestoreFacts } from '../../../machines/parts/verbs.ts';
+import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
+import type { AppState } from '../../lab/cloud-foundry/app-state.ts';
 import type { Query } from '../../lab/engine/engine.ts';
-import type { AppState } from '../../lab/foundry/app-state.ts';
 import { allHold, type Chapter } from './chapter.ts';
-import { compareShops, newestOrder } from './rows.ts';
+import { compareSamples, newestOrder } from './rows.ts';
 import { outputOf, recoveryTimeOf } from './run-facts.ts';
 import { queryOf, type Stage } from './stage.ts';
 
@@ -46,7 +46,7 @@ export function regionLoss(instance: string, target: string): Chapter {
       // Orders placed since then at the target are of its own; those at the source are lost by definition.
       const newestRestored = await newestOrder(restored, realTime(stage, restore?.restoredFrom));
       const upTo = newestRestored?.id ?? 0;
-      const { tables, balanced } = await compareShops(restored, source, upTo);
+      const { tables, balanced } = await compareSamples(restored, source, upTo);
       const apps = await appsRunning(stage, target);
       const lost =
         newestBefore === undefined || newestRestored === undefined

@@ -1,12 +1,12 @@
 import type { Query } from '../../lab/engine/engine.ts';
-import { type ShopDigest, type ShopTable, shopDigest } from '../../lab/shop/digest.ts';
+import { type SampleDigest, type SampleTable, sampleDigest } from '../../lab/sample-data/digest.ts';
 import type { ComparedTable } from '../../store/compared.ts';
 
 /**
  * Tables compared with what was expected of them, row by row: equal digests mean that every row is the same.
  */
-export function compareTables(restored: ShopDigest, expected: ShopDigest): ComparedTable[] {
-  return (Object.keys(restored.tables) as ShopTable[]).map((name) => {
+export function compareTables(restored: SampleDigest, expected: SampleDigest): ComparedTable[] {
+  return (Object.keys(restored.tables) as SampleTable[]).map((name) => {
     const { rows, md5 } = restored.tables[name];
     const wanted = expected.tables[name];
     return {
@@ -32,7 +32,7 @@ export async function newestOrder(
 }
 
 /** The rows of two shops up to the same order, and whether no transaction came apart in the first. */
-export async function compareShops(restored: Query, expected: Query, upTo: number) {
-  const [ours, theirs] = [await shopDigest(restored, upTo), await shopDigest(expected, upTo)];
+export async function compareSamples(restored: Query, expected: Query, upTo: number) {
+  const [ours, theirs] = [await sampleDigest(restored, upTo), await sampleDigest(expected, upTo)];
   return { tables: compareTables(ours, theirs), balanced: ours.unbalancedOrders === 0 };
 }

@@ -4,7 +4,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { keepSignals } from '../../cli/early-signals.ts';
-import { openSites } from '../../compose/instances.ts';
+import { openInstances } from '../../compose/instances.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { servicesOfRun } from '../../compose/services-of-run.ts';
 import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
@@ -42,7 +42,7 @@ export interface Stage extends AsyncDisposable {
   readonly ended: number | undefined;
 }
 
-/** What a run into a target of a drill owes at its end, and why it is settled: the lab goes, whatever happens. */
+/** What a run into a target of a drill leaves at its end, and why it is done: the lab goes, whatever happens. */
 const LAB_GOES = { 'remove-target': 'the lab removes all its instances when this drill ends' };
 
 /** By itself, a drill is over when nothing has moved for so long; what sits there then is for people. */
@@ -104,7 +104,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
       tool: { name: 'lifeboat', version: context.version, node: process.version },
     });
     const wish = { instance, target, sourceIsGone: input['mode'] === 'perform' };
-    await using sites = await openSites(here, config, workspace, wish);
+    await using runInstances = await openInstances(here, config, workspace, wish);
     screenIsTaken = !auto;
     try {
       const run = { runId, runbook: runbook.id, version: runbook.version, instance, target };
@@ -115,11 +115,11 @@ export async function setStage(context: CommandContext, options: StageOptions): 
         early,
         plain: auto,
         time: typeof input['time'] === 'string' ? input['time'] : undefined,
-        settles: LAB_GOES,
+        closes: LAB_GOES,
         patienceMs: auto ? PATIENCE_MS : undefined,
         gone: `its lab goes with the drill, so nobody can resume it; the journal stays: ${journalIn(folder)}`,
       };
-      const exitCode = await drive(here, sites, workspace, run, options);
+      const exitCode = await drive(here, runInstances, workspace, run, options);
       if (exitCode !== EXIT.closed) ended = exitCode;
       return { runId, exitCode };
     } finally {

@@ -1,35 +1,41 @@
 import { type Command, Option } from 'commander';
 import { type Define, json } from '../../cli/define.ts';
-import { settling } from '../run/run-options.ts';
+import { answering } from '../run/run-options.ts';
 
 /** The commands about what recoveries left to do. */
 export function defineFollowUps(program: Command, command: Define): void {
-  const owe = command(
+  const list = async () => (await import('./followups.ts')).followUpsList;
+  const listing = () => [
+    new Option('--all', 'also those that are done or skipped'),
+    json('one JSON object a line'),
+  ];
+  const followUps = command(
     program,
-    'owe',
-    'what is still owed after a recovery, by whom and until when',
-    async () => (await import('./followups.ts')).owe,
-    [new Option('--all', 'also what is settled'), json('one JSON object a line')],
+    'followups',
+    'what recoveries left to do, by whom and until when: list, run, done, skip',
+    list,
+    listing(),
+  );
+  command(followUps, 'list', 'the open follow-ups; the same as `lifeboat followups`', list, listing());
+  command(
+    followUps,
+    'run <id>',
+    'do it from here: by the platform, or by a backup',
+    async () => (await import('./followups.ts')).followUpsRun,
+    answering(),
   );
   command(
-    owe,
-    'settle <id>',
-    'say that it was done, with a proof; then its run goes on',
-    async () => (await import('./followups.ts')).oweSettle,
-    [new Option('--proof <text>', 'what shows that it was done').makeOptionMandatory(), ...settling()],
+    followUps,
+    'done <id>',
+    'report that you did it by hand, with a proof; its run goes on',
+    async () => (await import('./followups.ts')).followUpsDone,
+    [new Option('--proof <text>', 'what shows that it was done').makeOptionMandatory(), ...answering()],
   );
   command(
-    owe,
+    followUps,
     'skip <id>',
     'leave it undone, with a reason that stays in the report',
-    async () => (await import('./followups.ts')).oweSkip,
-    [new Option('--reason <text>', 'why it is not done').makeOptionMandatory(), ...settling()],
-  );
-  command(
-    owe,
-    'pay <id>',
-    'have it done from here: by the platform, or by a backup',
-    async () => (await import('./followups.ts')).owePay,
-    settling(),
+    async () => (await import('./followups.ts')).followUpsSkip,
+    [new Option('--reason <text>', 'why it is not done').makeOptionMandatory(), ...answering()],
   );
 }

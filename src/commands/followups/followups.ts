@@ -2,93 +2,93 @@ import { EXIT } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printJson } from '../../cli/print-json.ts';
-import { openSites, sitesOfRun } from '../../compose/instances.ts';
-import { gatherObligations, type Owed, obligationNamed } from '../../compose/open-follow-ups.ts';
+import { instancesOfRun, openInstances } from '../../compose/instances.ts';
+import { followUpNamed, gatherFollowUps, type OpenFollowUp } from '../../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { Holds } from '../../runner/holds.ts';
 import type { Json } from '../../store/journal.ts';
-import { oweLines, oweRow } from '../../view/owe.ts';
+import { followUpLines, followUpRow } from '../../view/follow-up-row.ts';
 import { drive } from '../run/drive.ts';
 import { drivingOptions } from '../run/run.ts';
 
-interface SettleFlags {
+interface AnswerFlags {
   readonly tokenFile?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
 
-/** `lifeboat owe`: what is owed, in open runs and in the ledgers. Exit 3 while something is. */
-export async function owe(
+/** `lifeboat followups`: what is left to do, of open runs and in the ledgers. Exit 3 while one is open. */
+export async function followUpsList(
   context: CommandContext,
   _: readonly string[],
   flags: { readonly all?: boolean; readonly json?: boolean },
 ): Promise<number> {
   const journal = await openJournalIfAny(context);
-  const found = journal === undefined ? [] : await gatherObligations(journal, flags.all ? 'all' : 'open');
+  const found = journal === undefined ? [] : await gatherFollowUps(journal, flags.all ? 'all' : 'open');
   await journal?.close();
-  const open = found.filter(({ obligation }) => obligation.settled === undefined);
+  const open = found.filter(({ followUp }) => followUp.closed === undefined);
   const now = new Date();
-  const rows = (flags.all ? found : open).map(({ obligation, instance, run }) =>
-    oweRow(obligation, {
+  const rows = (flags.all ? found : open).map(({ followUp, instance, run }) =>
+    followUpRow(followUp, {
       instance,
       now,
       ...(run === undefined ? {} : { runId: run.runId, runbook: run.runbook }),
     }),
   );
   if (flags.json) for (const row of rows) printJson(context, row);
-  else if (rows.length === 0) context.stderr.write('nothing is owed\n');
-  else context.stdout.write(`${rows.flatMap(oweLines).join('\n')}\n`);
+  else if (rows.length === 0) context.stderr.write('there are no open follow-ups\n');
+  else context.stdout.write(`${rows.flatMap(followUpLines).join('\n')}\n`);
   return open.length === 0 ? EXIT.closed : EXIT.waiting;
 }
 
-/** `lifeboat owe settle ID --proof TEXT`: it was done by hand. */
-export function oweSettle(
+/** `lifeboat followups done ID --proof TEXT`: it was done by hand. */
+export function followUpsDone(
   context: CommandContext,
   [id = '']: readonly string[],
-  flags: SettleFlags & { readonly proof: string },
+  flags: AnswerFlags & { readonly proof: string },
 ): Promise<number> {
-  return settle(context, id, { event: 'operator.settle', text: flags.proof }, flags);
+  return close(context, id, { event: 'operator.reportDone', text: flags.proof }, flags);
 }
 
-/** `lifeboat owe skip ID --reason TEXT`: it stays undone. */
-export function oweSkip(
+/** `lifeboat followups skip ID --reason TEXT`: it stays undone. */
+export function followUpsSkip(
   context: CommandContext,
   [id = '']: readonly string[],
-  flags: SettleFlags & { readonly reason: string },
+  flags: AnswerFlags & { readonly reason: string },
 ): Promise<number> {
-  return settle(context, id, { event: 'operator.skip', text: flags.reason }, flags);
+  return close(context, id, { event: 'operator.skip', text: flags.reason }, flags);
 }
 
-/** `lifeboat owe pay ID`: done from here, by the platform or by the run itself. */
-export function owePay(
+/** `lifeboat followups run ID`: done from here, by the platform or by the run itself. */
+export function followUpsRun(
   context: CommandContext,
   [id = '']: readonly string[],
-  flags: SettleFlags,
+  flags: AnswerFlags,
 ): Promise<number> {
-  return settle(context, id, { event: 'operator.pay' }, flags);
+  return close(context, id, { event: 'operator.doNow' }, flags);
 }
 
 interface Word {
-  readonly event: 'operator.settle' | 'operator.skip' | 'operator.pay';
+  readonly event: 'operator.reportDone' | 'operator.skip' | 'operator.doNow';
   readonly text?: string;
 }
 
-/** Answers the run that owes it, which then goes on as far as it can by itself; what only a ledger knows is settled there. */
-async function settle(context: CommandContext, id: string, word: Word, flags: SettleFlags): Promise<number> {
+/** Answers the run that left it, which then goes on as far as it can by itself; what only a ledger knows is done there. */
+async function close(context: CommandContext, id: string, word: Word, flags: AnswerFlags): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   const options = { operator: config.operator.name, checkpoints: config.checkpoints };
   const workspace = await openWorkspace(context, options);
   try {
-    const owed = obligationNamed(await gatherObligations(workspace.journal), id);
-    const { run } = owed;
-    if (run === undefined) return await settleInLedger(context, workspace, owed, word);
-    const wish = await sitesOfRun(workspace.journal, run, flags.tokenFile);
-    await using sites = await openSites(context, config, workspace, wish);
-    return await drive(context, sites, workspace, run, {
+    const found = followUpNamed(await gatherFollowUps(workspace.journal), id);
+    const { run } = found;
+    if (run === undefined) return await closeInLedger(context, workspace, found, word);
+    const wish = await instancesOfRun(workspace.journal, run, flags.tokenFile);
+    await using runInstances = await openInstances(context, config, workspace, wish);
+    return await drive(context, runInstances, workspace, run, {
       ...(await drivingOptions(context, flags)),
-      first: { ...word, id: owed.obligation.id },
+      first: { ...word, id: found.followUp.id },
       overlay: config.runbooks,
     });
   } finally {
@@ -96,25 +96,25 @@ async function settle(context: CommandContext, id: string, word: Word, flags: Se
   }
 }
 
-async function settleInLedger(
+async function closeInLedger(
   context: CommandContext,
   { journal, sealer }: Workspace,
-  { obligation, instance }: Owed,
+  { followUp, instance }: OpenFollowUp,
   { event, text = '' }: Word,
 ): Promise<number> {
-  if (event === 'operator.pay') {
-    context.stderr.write(`lifeboat: "${show(obligation.what)}" can only be done by hand\n`);
+  if (event === 'operator.doNow') {
+    context.stderr.write(`lifeboat: "${show(followUp.what)}" can only be done by hand\n`);
     return EXIT.usage;
   }
   const how = event === 'operator.skip' ? 'skipped' : 'hand';
-  const settlement = { how, text, at: new Date().toISOString(), evidence: {} };
+  const closure = { how, text, at: new Date().toISOString(), evidence: {} };
   await using holds = new Holds(journal);
   await holds.take(`instance/${instance}`);
-  // Somebody else may have settled it before the ledger was held.
-  obligationNamed(await gatherObligations(journal), `${instance}:${obligation.id}`);
-  const body = { id: obligation.id, settlement } as unknown as Json;
-  await journal.append([{ stream: `instance/${instance}`, type: 'obligation.settled', body }], holds.all);
+  // Somebody else may have done it before the ledger was held.
+  followUpNamed(await gatherFollowUps(journal), `${instance}:${followUp.id}`);
+  const body = { id: followUp.id, closure } as unknown as Json;
+  await journal.append([{ stream: `instance/${instance}`, type: 'follow-up.closed', body }], holds.all);
   await sealer.sealNow();
-  context.stdout.write(`${how === 'hand' ? 'settled' : 'skipped'}: ${show(obligation.what)}\n`);
+  context.stdout.write(`${how === 'hand' ? 'done' : 'skipped'}: ${show(followUp.what)}\n`);
   return EXIT.closed;
 }

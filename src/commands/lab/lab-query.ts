@@ -8,8 +8,8 @@ export async function labQuery(
   [instance = '']: readonly string[],
   flags: { readonly folder: string },
 ): Promise<number> {
-  const { queryShop } = await import('../../lab/query-shop.ts');
-  context.stdout.write(`${await queryShop(flags.folder, instance)}\n`);
+  const { querySampleData } = await import('../../lab/query-sample-data.ts');
+  context.stdout.write(`${await querySampleData(flags.folder, instance)}\n`);
   return EXIT.closed;
 }
 

@@ -3,6 +3,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { durationFrom, wholeNumber } from '../../cli/numbers.ts';
 import { printTable } from '../../cli/print-table.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
 import type { LabOptions } from '../../lab/lab.ts';
 import { queryCommand } from './lab-query.ts';
 
@@ -114,26 +115,4 @@ function portNumber(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new LifeboatError('usage.port', `${show(text, 40)} is not a port`, { exitCode: EXIT.usage });
-}
-
-/** Resolves at the first SIGINT, SIGTERM or SIGHUP; later ones do not cut the clean-up short. */
-export function stopSignal(): {
-  readonly signal: AbortSignal;
-  readonly stopped: Promise<void>;
-  release(): void;
-} {
-  const controller = new AbortController();
-  const stopped = new Promise<void>((resolve) =>
-    controller.signal.addEventListener('abort', () => resolve(), { once: true }),
-  );
-  const stop = () => controller.abort();
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, stop);
-  return {
-    signal: controller.signal,
-    stopped,
-    release() {
-      for (const signal of signals) process.off(signal, stop);
-    },
-  };
 }

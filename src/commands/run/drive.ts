@@ -9,7 +9,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import { type EarlySignals, keepSignals } from '../../cli/early-signals.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
 import { askForKeys } from '../../compose/ask-for-keys.ts';
-import type { DrivenRun, Sites } from '../../compose/instances.ts';
+import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
 import { proseOf, runbookNamed } from '../../compose/runbook-files.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import { canDraw } from '../../plain/terminal.ts';
@@ -21,7 +21,7 @@ import { approvalWatch } from '../approvals/approval-watch.ts';
 import { gateOfRun } from '../approvals/gate-of-run.ts';
 import { admission } from '../approvals/present.ts';
 import { autopilot, type Policy } from './autopilot.ts';
-import { type Paper, paperFor } from './fallback-script.ts';
+import { type Fallback, fallbackFor } from './fallback-script.ts';
 import { forgetParameters } from './forget-parameters.ts';
 import { leaveOnSignals } from './leave-on-signals.ts';
 import { printEntries } from './print-entries.ts';
@@ -48,7 +48,7 @@ export interface DriveOptions extends Policy {
  */
 export async function drive(
   context: CommandContext,
-  sites: Sites,
+  runInstances: RunInstances,
   workspace: Workspace,
   summary: DrivenRun,
   options: DriveOptions,
@@ -59,19 +59,26 @@ export async function drive(
   const early = options.early ?? keepSignals();
   const stopPrinting = options.json ? await printEntries(context, workspace.journal, summary) : undefined;
   try {
-    const paper = paperFor(summary, runbook, sites, workspace.home);
-    const gate = await gateOfRun(context, sites.config, workspace, summary, runbook, options.breakGlass);
-    const admit = await admissionOf(context, sites, workspace, summary, runbook, options.breakGlass);
-    const run = await takeUpRun(workspace, summary, runbook, sites, paper, manner === 'by-flags', {
+    const fallback = fallbackFor(summary, runbook, runInstances, workspace.home);
+    const gate = await gateOfRun(
+      context,
+      runInstances.config,
+      workspace,
+      summary,
+      runbook,
+      options.breakGlass,
+    );
+    const admit = await admissionOf(context, runInstances, workspace, summary, runbook, options.breakGlass);
+    const run = await takeUpRun(workspace, summary, runbook, runInstances, fallback, manner === 'by-flags', {
       gate,
       admit,
     });
-    paper.write(run.state());
-    const approval = approvalWatch(gate, workspace.home, sites.config.approvals);
+    fallback.write(run.state());
+    const approval = approvalWatch(gate, workspace.home, runInstances.config.approvals);
     const prose = await proseOf(runbook, options.overlay);
     const leaving = leaveOnSignals(run, context, options.gone);
     const port = {
-      ...portOf(run, workspace.journal.log, runbook, prose, paper.text, approval, options.gone),
+      ...portOf(run, workspace.journal.log, runbook, prose, fallback.text, approval, options.gone),
       detach: leaving.detach,
     };
     const signal = early.release();
@@ -87,7 +94,7 @@ export async function drive(
     early.release();
     await stopPrinting?.();
     await forgetParameters(workspace.home, workspace.journal).catch(() => undefined);
-    for (const warning of sites.tape.warnings()) context.stderr.write(`warning: ${warning}\n`);
+    for (const warning of runInstances.recorder.warnings()) context.stderr.write(`warning: ${warning}\n`);
   }
 }
 
@@ -115,16 +122,16 @@ async function takeUpRun(
   workspace: Workspace,
   { runId, instance, target }: DrivenRun,
   runbook: Runbook,
-  sites: Sites,
-  paper: Paper,
+  runInstances: RunInstances,
+  fallback: Fallback,
   leaveWhenPaused: boolean,
   consent: Pick<RunDeps, 'gate' | 'admit'>,
 ): Promise<Run> {
   const { takeUp } = await import('../../runner/take-up.ts');
   const { activitiesFor } = await import('../../activities/index.ts');
   const { journal, keyring, sealer, home } = workspace;
-  const shelf = new Map<string, Secret>();
-  const ground = { home, keyring, journal, platform: sites.platform, shelf };
+  const pendingKeys = new Map<string, Secret>();
+  const baseline = { home, keyring, journal, platform: runInstances.platform, pendingKeys };
   return takeUp({
     journal,
     runbook,
@@ -139,18 +146,18 @@ async function takeUpRun(
     take: async (key) => {
       journal.guard(key);
       const fingerprint = await keyring.fingerprint(key);
-      sites.tape.know(key, fingerprint);
-      shelf.set(fingerprint, key);
+      runInstances.recorder.know(key, fingerprint);
+      pendingKeys.set(fingerprint, key);
       return { fingerprint, length: key.length };
     },
     activities: activitiesFor({
-      instance: depsFor(sites.instance, ground),
-      target: sites.target && depsFor(sites.target, ground),
+      instance: depsFor(runInstances.instance, baseline),
+      target: runInstances.target && depsFor(runInstances.target, baseline),
     }),
-    stepped: paper.write,
+    stepped: fallback.write,
     // Whoever does not hold the run must not touch its transcript; who closes it at once has to know how far that reaches.
-    held: () => sites.tape.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) }),
-    lastNotes: sites.tape.notes,
+    held: () => runInstances.recorder.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) }),
+    lastNotes: runInstances.recorder.notes,
   });
 }
 
@@ -179,7 +186,7 @@ async function driveByFlags(
  */
 async function admissionOf(
   context: CommandContext,
-  { config }: Pick<Sites, 'config'>,
+  { config }: Pick<RunInstances, 'config'>,
   workspace: Workspace,
   run: DrivenRun,
   runbook: Runbook,

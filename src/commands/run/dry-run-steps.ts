@@ -9,7 +9,7 @@ import { decide, questionOf } from '../../runner/answer.ts';
 import { type Folded, fold, type MachineEvent, step } from '../../runner/fold.ts';
 
 /** How far a run would come by looking alone, and what it would know then. */
-export interface DryWalk {
+export interface DryRun {
   readonly state: string;
   readonly context: unknown;
   /** What a look found in the way. */
@@ -25,12 +25,12 @@ const MOST_STEPS = 60;
  * Walks a machine as far as looking gets it: what only reads is performed, a question is answered with its recommendation, and it stops before
  * anything is changed and at the first question without one. Nothing is journalled. Rejects when the service refuses the credentials.
  */
-export async function dryWalk(
+export async function dryRun(
   runbook: Runbook,
   input: unknown,
   activities: Readonly<Record<string, AnyActivity>>,
   context: Pick<ActivityContext, 'instance' | 'signal'>,
-): Promise<DryWalk> {
+): Promise<DryRun> {
   let folded = fold(runbook, input, []);
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
     const event = (await look(folded, activities, context)) ?? (await recommended(folded));

@@ -6,26 +6,26 @@ import { EXIT } from '../../base/errors.ts';
 import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printTable } from '../../cli/print-table.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
-import { openSites, type Sites } from '../../compose/instances.ts';
+import { openInstances, type RunInstances } from '../../compose/instances.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { routeAt } from '../../service/revisions.ts';
 import { viewFact } from '../../view/build-run-view.ts';
-import { type PlannedStep, plannedSteps } from '../../view/plan-view.ts';
+import { type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
 import { approvalsOnPath, type NeededApproval } from '../approvals/on-path.ts';
-import { stopSignal } from '../lab/lab.ts';
-import { type DryWalk, dryWalk } from './dry-run-steps.ts';
+import { type DryRun, dryRun } from './dry-run-steps.ts';
 import { pathOf, refuseUnsupported } from './refuse-unsupported.ts';
 import { changedInstance, inputFrom, type RunFlags } from './run-input.ts';
 
 /**
- * `lifeboat plan RUNBOOK`: what a run would do, call by call, and what it finds now. Sends nothing but GETs and leaves nothing behind. Exit 1
+ * `lifeboat run RUNBOOK --dry-run`: what a run would do, call by call, and what it finds now. Sends only GETs and leaves nothing behind. Exit 1
  * when something is in the way.
  */
-export async function plan(
+export async function printDryRun(
   context: CommandContext,
   [name = '']: readonly string[],
   flags: RunFlags & { readonly tokenFile?: string; readonly json?: boolean },
@@ -35,7 +35,7 @@ export async function plan(
   changedInstance(config, flags);
   const input = await inputFrom(runbook, flags, new Date(), false);
   const keyring = await openKeys(context);
-  await using sites = await openSites(
+  await using runInstances = await openInstances(
     context,
     config,
     { keyring },
@@ -46,15 +46,19 @@ export async function plan(
       sourceIsGone: input['mode'] === 'perform',
     },
   );
-  refuseUnsupported(runbook, sites, input);
-  const walk = await lookAround(context, runbook, input, sites, keyring);
+  refuseUnsupported(runbook, runInstances, input);
+  const walk = await lookAround(context, runbook, input, runInstances, keyring);
   const names = { instance: flags.instance, target: flags.target };
   const path = pathOf(runbook, input);
   const routeFor = ({ method, path: below, on }: PlannedCall) =>
-    routeAt(method, below, (on === 'target' ? (sites.target ?? sites.instance) : sites.instance).revision);
+    routeAt(
+      method,
+      below,
+      (on === 'target' ? (runInstances.target ?? runInstances.instance) : runInstances.instance).revision,
+    );
   const steps = plannedSteps(runbook, names, path, routeFor);
   const approvals = approvalsOnPath(config, runbook, path, names);
-  if (flags.json) printJsonPlan(context, runbook, names, steps, walk, approvals);
+  if (flags.json) printJsonSteps(context, runbook, names, steps, walk, approvals);
   else print(context, runbook, names, steps, walk, approvals);
   return walk.failure === undefined ? EXIT.closed : EXIT.failed;
 }
@@ -68,21 +72,24 @@ async function lookAround(
   context: CommandContext,
   runbook: Runbook,
   input: unknown,
-  sites: Sites,
+  runInstances: RunInstances,
   keyring: Awaited<ReturnType<typeof openKeys>>,
-): Promise<DryWalk> {
+): Promise<DryRun> {
   const { activitiesFor } = await import('../../activities/index.ts');
   const journal = await openJournalIfAny(context);
   const stop = stopSignal();
   // What a look keeps for later, such as the parameters of bindings, is not wanted here.
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-plan-'));
   try {
-    const ground = { home: folder, keyring, journal, platform: sites.platform };
+    const baseline = { home: folder, keyring, journal, platform: runInstances.platform };
     const activities = activitiesFor({
-      instance: depsFor(sites.instance, ground),
-      target: sites.target && depsFor(sites.target, ground),
+      instance: depsFor(runInstances.instance, baseline),
+      target: runInstances.target && depsFor(runInstances.target, baseline),
     });
-    return await dryWalk(runbook, input, activities, { instance: sites.instance.name, signal: stop.signal });
+    return await dryRun(runbook, input, activities, {
+      instance: runInstances.instance.name,
+      signal: stop.signal,
+    });
   } finally {
     stop.release();
     await journal?.close();
@@ -90,12 +97,12 @@ async function lookAround(
   }
 }
 
-function printJsonPlan(
+function printJsonSteps(
   context: CommandContext,
   runbook: Runbook,
   names: Names,
   steps: readonly PlannedStep[],
-  walk: DryWalk,
+  walk: DryRun,
   approvals: readonly NeededApproval[],
 ): void {
   const found = {
@@ -114,7 +121,7 @@ function print(
   runbook: Runbook,
   { instance, target }: Names,
   steps: readonly PlannedStep[],
-  walk: DryWalk,
+  walk: DryRun,
   approvals: readonly NeededApproval[],
 ): void {
   const { stdout } = context;

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { statePath } from '../../../machines/parts/states.ts';
-import type { DrivenRun, Sites } from '../../compose/instances.ts';
+import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { TokenConfig } from '../../config/schema.ts';
 import type { RunState } from '../../runner/run.ts';
-import { type PaperSite, paperOf } from '../../view/paper/paper-of.ts';
+import { type FallbackInstance, fallbackOf } from '../../view/fallback/fallback-of.ts';
 
-/** The paper lifeboat of a run: its text now, and its copy on disk. */
-export interface Paper {
+/** The fallback script of a run: its text now, and its copy on disk. */
+export interface Fallback {
   readonly path: string;
   readonly text: (state: RunState) => string;
   /** Writes the copy anew; a disk that refuses it does not stop a recovery. */
@@ -18,22 +18,27 @@ export interface Paper {
 }
 
 /** It stands beside the journal, because it is for the moment when this program or its journal cannot be used any more. */
-export function paperFor(run: DrivenRun, runbook: Runbook, sites: Sites, home: string): Paper {
-  const folder = join(home, 'paper');
+export function fallbackFor(
+  run: DrivenRun,
+  runbook: Runbook,
+  runInstances: RunInstances,
+  home: string,
+): Fallback {
+  const folder = join(home, 'fallback');
   const path = join(folder, `${run.runId}.sh`);
   const text = ({ snapshot }: RunState) =>
-    paperOf({
+    fallbackOf({
       runbook,
       state: statePath(snapshot),
       context: snapshot.context,
       runId: run.runId,
       path,
-      sites: {
-        instance: siteOf(sites.instance),
-        ...(sites.target === undefined ? {} : { target: siteOf(sites.target) }),
+      runInstances: {
+        instance: siteOf(runInstances.instance),
+        ...(runInstances.target === undefined ? {} : { target: siteOf(runInstances.target) }),
       },
       now: new Date(),
-      rehearsal: (sites.target ?? sites.instance).config.rehearsal,
+      rehearsal: (runInstances.target ?? runInstances.instance).config.rehearsal,
     });
   const write = (state: RunState) => {
     try {
@@ -46,7 +51,7 @@ export function paperFor(run: DrivenRun, runbook: Runbook, sites: Sites, home: s
   return { path, text, write };
 }
 
-function siteOf({ name, config }: OpenInstance): PaperSite {
+function siteOf({ name, config }: OpenInstance): FallbackInstance {
   const { url, revision, token } = config;
   return {
     name,

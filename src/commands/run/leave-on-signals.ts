@@ -4,7 +4,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { metaOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
-import { foldIntents, isUnsettled } from '../../store/projections/intents.ts';
+import { foldIntents, isInDoubt } from '../../store/projections/intents.ts';
 import { afterLeaving, leftBySignal } from '../../view/leaving.ts';
 
 /** One keystroke can reach a process twice: from the terminal, and handed on by whoever started it. Milliseconds. */
@@ -46,7 +46,7 @@ export function leaveOnSignals(run: Run, context: CommandContext, gone?: string)
 
 function quit(run: Run, { stderr }: CommandContext, gone: string | undefined): never {
   const { runId, snapshot, entries } = run.state();
-  const open = [...foldIntents(entries)].filter(([, memory]) => isUnsettled(memory));
+  const open = [...foldIntents(entries)].filter(([, memory]) => isInDoubt(memory));
   const title = metaOf(snapshot)?.title ?? statePath(snapshot);
   const doubt =
     open.length === 0

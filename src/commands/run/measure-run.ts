@@ -4,7 +4,7 @@ import { type Measures, measure } from '../../report/measure/measure.ts';
 import { SLICES } from '../../report/measure/slices.ts';
 import { slicesOf } from '../../report/measure/slices-of.ts';
 import { untilEnd } from '../../report/model/found.ts';
-import { obligationsOf } from '../../runner/run-obligations.ts';
+import { followUpsOf } from '../../runner/run-follow-ups.ts';
 import type { Entry } from '../../store/journal.ts';
 
 /** What a run's journal tells of its times; undefined for a runbook that recovers nothing, or in a version that is not kept. */
@@ -14,7 +14,7 @@ export function measuresOfRun(runbook: string, entries: readonly Entry[], now?: 
   const sliceOf = known && slicesOf(known);
   if (known === undefined || sliceOf === undefined) return undefined;
   const own = untilEnd(entries);
-  return measure(own, { sliceOf, obligations: obligationsOf(known, own), now });
+  return measure(own, { sliceOf, followUps: followUpsOf(known, own), now });
 }
 
 /** `decide 12 s, queue 1 s`: the slices that took any time. */

@@ -3,12 +3,12 @@ import { mainPathOf } from '../../../machines/parts/phases.ts';
 import type { PlannedCall, Runbook } from '../../../machines/parts/runbook.ts';
 import { metaAt } from '../../../machines/parts/states.ts';
 import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
-import type { Sites } from '../../compose/instances.ts';
+import type { RunInstances } from '../../compose/instances.ts';
 import { fold } from '../../runner/fold.ts';
 import { type Callable, operationAt } from '../../service/revisions.ts';
 
 /** What is needed of an instance to know what can be run on it. */
-type Site = Pick<Sites['instance'], 'name' | 'service'>;
+type Site = Pick<RunInstances['instance'], 'name' | 'service'>;
 
 interface Lacking {
   readonly site: Site;
@@ -23,10 +23,10 @@ interface Lacking {
  */
 export function refuseUnsupported(
   runbook: Runbook,
-  sites: { readonly instance: Site; readonly target: Site | undefined },
+  runInstances: { readonly instance: Site; readonly target: Site | undefined },
   input: unknown,
 ): void {
-  const lacking = lackingOn(runbook, sites, pathOf(runbook, input));
+  const lacking = lackingOn(runbook, runInstances, pathOf(runbook, input));
   const found = lacking.find(({ call }) => call.method !== 'GET') ?? lacking[0];
   if (found === undefined) return;
   const { site, call, operation } = found;

@@ -1,11 +1,11 @@
-import { stillOwed } from '../../../machines/parts/obligation.ts';
+import { stillOpen } from '../../../machines/parts/follow-up.ts';
 import { transcriptLeft } from '../../audit/transcript/path.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { openSites, sitesOfRun } from '../../compose/instances.ts';
-import { owedBy } from '../../compose/open-follow-ups.ts';
+import { instancesOfRun, openInstances } from '../../compose/instances.ts';
+import { followUpBy } from '../../compose/open-follow-ups.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { callInWords } from '../../runner/refuse-in-doubt.ts';
@@ -41,9 +41,9 @@ export async function resume(
       });
     }
     if (flags.abandon !== undefined) {
-      const owed = stillOwed(await owedBy(workspace.journal, summary));
+      const openFollowUps = stillOpen(await followUpBy(workspace.journal, summary));
       const notes = transcriptLeft(workspace.home, summary.runId);
-      const doubts = await abandonRun(workspace.journal, summary, flags.abandon, owed, notes);
+      const doubts = await abandonRun(workspace.journal, summary, flags.abandon, openFollowUps, notes);
       await workspace.sealer.sealNow();
       context.stdout.write(`run ${summary.runId} is given up; its record stays\n`);
       for (const doubt of doubts) {
@@ -53,13 +53,13 @@ export async function resume(
           `until that is known, ${doubt.instance} is not changed: lifeboat calls list --instance ${doubt.instance}\n`,
         );
       }
-      if (owed.length > 0)
-        context.stdout.write(`what it owed (${owed.length}) is still owed: lifeboat owe\n`);
+      if (openFollowUps.length > 0)
+        context.stdout.write(`its follow-ups (${openFollowUps.length}) is still open: lifeboat followups\n`);
       return EXIT.closed;
     }
-    const wish = await sitesOfRun(workspace.journal, summary, flags.tokenFile);
-    await using sites = await openSites(context, config, workspace, wish);
-    return await drive(context, sites, workspace, summary, options);
+    const wish = await instancesOfRun(workspace.journal, summary, flags.tokenFile);
+    await using runInstances = await openInstances(context, config, workspace, wish);
+    return await drive(context, runInstances, workspace, summary, options);
   } finally {
     await workspace.close();
   }

@@ -48,8 +48,8 @@ export function patience(when: string): Option {
   );
 }
 
-/** Flags of commands that settle what a run owes. */
-export function settling(): Option[] {
+/** Flags of commands that answer a run for one follow-up. */
+export function answering(): Option[] {
   return [
     new Option('--token-file <file>', 'read the access token from this file'),
     new Option('--yes', 'let the run go on with the recommended answers'),

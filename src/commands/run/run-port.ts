@@ -14,7 +14,7 @@ export function portOf(
   log: Pick<Log, 'origin' | 'head'>,
   runbook: Runbook,
   prose: ReadonlyMap<string, ProseSection>,
-  paper: (state: RunState) => string,
+  fallback: (state: RunState) => string,
   approval?: (state: RunState) => ApprovalView | undefined,
   gone?: string,
 ): RunPort {
@@ -34,7 +34,7 @@ export function portOf(
       const view = buildRunView({ ...state, runbook, prose, gone, now: new Date() });
       return anchored(withApproval(view, approval?.(state)), anchor);
     },
-    paper: () => paper(run.state()),
+    fallback: () => fallback(run.state()),
     subscribe: (listener) => {
       listeners.add(listener);
       const unsubscribe = run.subscribe(listener);

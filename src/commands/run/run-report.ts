@@ -3,7 +3,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { slicesOf } from '../../report/measure/slices-of.ts';
 import type { Report } from '../../report/model/model.ts';
 import { buildReport, type ReportOptions } from '../../report/report.ts';
-import { obligationsOf } from '../../runner/run-obligations.ts';
+import { followUpsOf } from '../../runner/run-follow-ups.ts';
 import type { RunSummary } from '../../runner/runs.ts';
 import type { Entry, JournalReader, Log } from '../../store/journal.ts';
 import { lossesOf } from '../../store/log/losses.ts';
@@ -49,13 +49,13 @@ function whatItTook(
   id: string,
   version: string,
   entries: readonly Entry[],
-): Pick<ReportOptions, 'measures' | 'obligations' | 'sliceOf'> {
+): Pick<ReportOptions, 'measures' | 'followUps' | 'sliceOf'> {
   const runbook = runbookOf(id, version);
   if (runbook === undefined) return {};
   try {
     const measures = measuresOfRun(id, entries);
     if (measures === undefined) return {};
-    return { measures, obligations: obligationsOf(runbook, entries), sliceOf: slicesOf(runbook) };
+    return { measures, followUps: followUpsOf(runbook, entries), sliceOf: slicesOf(runbook) };
   } catch (thrown) {
     if (thrown instanceof LifeboatError && thrown.code === 'run.diverged') return {};
     throw thrown;

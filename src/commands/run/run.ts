@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../cli/context.ts';
 import { keepSignals } from '../../cli/early-signals.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
-import { openSites } from '../../compose/instances.ts';
+import { openInstances } from '../../compose/instances.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { servicesOfRun } from '../../compose/services-of-run.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
@@ -32,8 +32,12 @@ export interface DrivingFlags {
 export async function run(
   context: CommandContext,
   [name = '']: readonly string[],
-  flags: DrivingFlags & RunFlags,
+  flags: DrivingFlags & RunFlags & { readonly dryRun?: boolean },
 ): Promise<number> {
+  if (flags.dryRun) {
+    const { printDryRun } = await import('./dry-run.ts');
+    return printDryRun(context, [name], flags);
+  }
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
   refuseNobody(config);
@@ -46,13 +50,13 @@ export async function run(
   });
   try {
     // Everything that can be wrong with the config shows before there is a run that it would leave open.
-    await using sites = await openSites(context, config, workspace, {
+    await using runInstances = await openInstances(context, config, workspace, {
       instance: flags.instance,
       target: flags.target,
       tokenFile: flags.tokenFile,
       sourceIsGone: input['mode'] === 'perform',
     });
-    refuseUnsupported(runbook, sites, input);
+    refuseUnsupported(runbook, runInstances, input);
     const started = { instance: flags.instance, target: flags.target };
     const asked = await presentOf(config, workspace, started);
     refuseUnread(asked, options.breakGlass);
@@ -70,7 +74,7 @@ export async function run(
       clock: clockMark(),
     });
     const summary = { ...started, runId, runbook: runbook.id, version: runbook.version };
-    return await drive(context, sites, workspace, summary, {
+    return await drive(context, runInstances, workspace, summary, {
       ...options,
       early,
       time: typeof input['time'] === 'string' ? input['time'] : undefined,

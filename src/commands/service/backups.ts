@@ -1,4 +1,4 @@
-import { doneBackups, isUnderWay } from '../../activities/ground.ts';
+import { doneBackups, isUnderWay } from '../../activities/baseline.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatBytes } from '../../base/format.ts';
 import { show } from '../../base/text.ts';

@@ -21,8 +21,8 @@ export function outputOf({ performed, lost }: CallEnd, instance: string, verb = 
   const hints = [
     ...candidateLines(failure, taskOf(verb)).map((line) => `it may be ${line}`),
     'nothing more is sent to it before this is decided; the same command looks again',
-    `what it became: lifeboat calls settle --instance ${instance} --became ID --reason WHY`,
-    `that it never was: lifeboat calls settle --instance ${instance} --became nothing --reason WHY`,
+    `what it became: lifeboat calls resolve --instance ${instance} --became ID --reason WHY`,
+    `that it never was: lifeboat calls resolve --instance ${instance} --became nothing --reason WHY`,
   ];
   throw errorFrom({ ...failure, hints }, EXIT.inDoubt);
 }

@@ -19,7 +19,7 @@ import { refuseUnlisted } from './refuse-unlisted.ts';
 
 /**
  * `lifeboat calls list`: calls outside of runs that may have been sent, and of which nobody knows what became; what runs that are over have left
- * stands among them. Those of a run that is open are told on stderr: the run asks about them itself.
+ * stands among them. Those of a run that is open are reported on stderr: the run asks about them itself.
  */
 export async function callsList(
   context: CommandContext,
@@ -71,10 +71,10 @@ function nameOf({ run, intent }: Doubt): string {
 }
 
 /**
- * `lifeboat calls settle --became ID|nothing`: a person's decision on a call that cannot be told from the service's lists. Sends nothing. An id
+ * `lifeboat calls resolve --became ID|nothing`: a person's decision on a call that cannot be reported from the service's lists. Sends nothing. An id
  * that the service does not list is refused (exit 2), unless it cannot be asked.
  */
-export async function callsSettle(
+export async function callsResolve(
   context: CommandContext,
   [word]: readonly string[],
   flags: InstanceFlags & { readonly became: string; readonly reason: string },

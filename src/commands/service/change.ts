@@ -6,6 +6,7 @@ import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printJson } from '../../cli/print-json.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
 import { depsFor, noPlatform } from '../../compose/activity-deps.ts';
 import { type OpenInstance, openForRun } from '../../compose/service-of.ts';
 import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
@@ -15,7 +16,6 @@ import type { Operation } from '../../service/revisions.ts';
 import type { Who } from '../../store/run-entries.ts';
 import { whoIs } from '../approvals/present.ts';
 import { refuseRaw, riskOfCall } from '../approvals/refuse-raw.ts';
-import { stopSignal } from '../lab/lab.ts';
 import { adoptedLine } from './adopted.ts';
 import { listenTo } from './answers.ts';
 import { type Output, outputOf, taskOf } from './call-outcome.ts';
@@ -71,9 +71,9 @@ export async function changeInstance<S extends Seen>(
     });
     instance.service.require(needs);
     const { service, said } = listenTo(instance.service);
-    const shelf = new Map<string, Secret>();
-    const unheld = sceneOf(config, { ...instance, service }, workspace, shelf, stop.signal);
-    const activities = await activitiesOf(unheld, shelf);
+    const pendingKeys = new Map<string, Secret>();
+    const unheld = sceneOf(config, { ...instance, service }, workspace, pendingKeys, stop.signal);
+    const activities = await activitiesOf(unheld, pendingKeys);
     let isSealed = false;
     const sealed = () => {
       isSealed = true;
@@ -112,12 +112,12 @@ export async function changeInstance<S extends Seen>(
       const output = await change.act(async ({ verb, input }) => {
         const call = { verb, input: input as Call['input'], reason: reasonOf(flags) };
         const end = await caller.perform(call);
-        const told = adoptedLine(end, taskOf(verb));
-        if (told !== undefined) adopted.push(told);
+        const reported = adoptedLine(end, taskOf(verb));
+        if (reported !== undefined) adopted.push(reported);
         return outputOf(end, name, verb);
       });
       line.end();
-      for (const told of adopted) context.stderr.write(`${readable(told)}\n`);
+      for (const reported of adopted) context.stderr.write(`${readable(reported)}\n`);
       await done();
       tell(context, flags, change, output, said());
       const next = flags.wait === true ? change.wait?.until(output) : undefined;
@@ -146,7 +146,7 @@ function sceneOf(
   config: LoadedConfig,
   instance: OpenInstance,
   workspace: Workspace,
-  shelf: Map<string, Secret>,
+  pendingKeys: Map<string, Secret>,
   signal: AbortSignal,
 ): UnheldScene {
   return {
@@ -157,7 +157,7 @@ function sceneOf(
     take: async (key) => {
       workspace.journal.guard(key);
       const fingerprint = await workspace.keyring.fingerprint(key);
-      shelf.set(fingerprint, key);
+      pendingKeys.set(fingerprint, key);
       return fingerprint;
     },
     currentKey: async () => {
@@ -171,10 +171,13 @@ function sceneOf(
 /** A scene before its ledger is held. */
 type UnheldScene = Omit<Scene, 'record'>;
 
-async function activitiesOf(scene: UnheldScene, shelf: ReadonlyMap<string, Secret>): Promise<Activities> {
+async function activitiesOf(
+  scene: UnheldScene,
+  pendingKeys: ReadonlyMap<string, Secret>,
+): Promise<Activities> {
   const { activitiesFor } = await import('../../activities/index.ts');
   const { instance, workspace } = scene;
-  return activitiesFor({ instance: depsFor(instance, { ...workspace, platform: noPlatform, shelf }) });
+  return activitiesFor({ instance: depsFor(instance, { ...workspace, platform: noPlatform, pendingKeys }) });
 }
 
 async function takeCaller(

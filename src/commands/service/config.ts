@@ -1,4 +1,4 @@
-import type { BackupSettings } from '../../../machines/parts/verbs.ts';
+import type { BackupSettings } from '../../../machines/parts/task-data.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { counted } from '../../base/format.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -13,7 +13,7 @@ import { type InstanceFlags, onInstance } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
 
-/** `lifeboat config get`: the backups configuration (endpoint 8). */
+/** `lifeboat backup-config get`: the backups configuration (endpoint 8). */
 export async function configGet(
   context: CommandContext,
   _: readonly string[],
@@ -48,7 +48,7 @@ interface SettingFlags extends ChangeFlags, KeyFlags {
   readonly excludeFromAutoBackup?: string;
 }
 
-/** `lifeboat config set`: changes the backups configuration (endpoint 9). A key among the values makes it a rotation, which asks for the name. */
+/** `lifeboat backup-config set`: changes the backups configuration (endpoint 9). A key among the values makes it a rotation, which asks for the name. */
 export function configSet(
   context: CommandContext,
   _: readonly string[],
@@ -59,8 +59,8 @@ export function configSet(
   if (isEmpty(settings) && !wantsKey) {
     throw new LifeboatError('usage.nothing', 'nothing was named that could be set', {
       hints: [
-        'for instance: lifeboat config set --retention-time 30',
-        '`lifeboat config set --help` lists the settings',
+        'for instance: lifeboat backup-config set --retention-time 30',
+        '`lifeboat backup-config set --help` lists the settings',
       ],
       exitCode: EXIT.usage,
     });

@@ -58,7 +58,7 @@ export function defineService(program: Command, command: Define): void {
     ...waiting('look until it has ended'),
   ]);
 
-  const config = group(program, 'config', 'backups configuration of an instance: get, set');
+  const config = group(program, 'backup-config', 'backup configuration of an instance: get, set');
   command(config, 'get', 'the configuration', async () => (await import('./config.ts')).configGet, asking());
   command(
     config,
@@ -177,7 +177,7 @@ export function defineService(program: Command, command: Define): void {
     ],
   );
 
-  const calls = group(program, 'calls', 'calls of these commands that are in doubt: list, settle');
+  const calls = group(program, 'calls', 'calls of these commands that are in doubt: list, resolve');
   command(
     calls,
     'list',
@@ -187,9 +187,9 @@ export function defineService(program: Command, command: Define): void {
   );
   command(
     calls,
-    'settle [call]',
+    'resolve [call]',
     'decide what became of one, where the service cannot tell; sends nothing',
-    async () => (await import('./calls.ts')).callsSettle,
+    async () => (await import('./calls.ts')).callsResolve,
     [
       ...naming(),
       new Option(

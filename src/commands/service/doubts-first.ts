@@ -11,7 +11,7 @@ import { outputOf, taskOf } from './call-outcome.ts';
 /**
  * What comes before any change of an instance. A call of an earlier process, or of a run that is over, is
  * asked about, and ends this command whatever became of it. A call in doubt of a run that is open refuses it
- * (`call.in-doubt`, exit 5): only that run can ask. A run that is merely open is told; with `refusesRuns` it
+ * (`call.in-doubt`, exit 5): only that run can ask. A run that is merely open is reported; with `refusesRuns` it
  * refuses as it refuses another run (`run.open`, exit 3). Nothing is sent.
  */
 export async function doubtsFirst(
@@ -20,7 +20,7 @@ export async function doubtsFirst(
   caller: Caller,
   { name, refusesRuns }: { readonly name: string; readonly refusesRuns: boolean },
 ): Promise<void> {
-  await settleEarlier(context, caller, name);
+  await closeEarlier(context, caller, name);
   const { inDoubt, readDoubts } = await import('../../runner/refuse-in-doubt.ts');
   const ofRun = (await readDoubts(journal, name)).find(({ run }) => run?.isOpen);
   if (ofRun !== undefined) throw inDoubt(ofRun);
@@ -31,16 +31,16 @@ export async function doubtsFirst(
   for (const run of [open, ...others]) warnOfOpenRun(context, run, name);
 }
 
-async function settleEarlier(context: CommandContext, caller: Caller, name: string): Promise<void> {
+async function closeEarlier(context: CommandContext, caller: Caller, name: string): Promise<void> {
   for (const open of caller.open()) {
     const what = show(`an earlier call, ${open.verb} of ${formatTime(open.armedAt)} UTC,`);
     context.stderr.write(`${what} was sent and its answer was never written down: asking the service\n`);
-    const end = await caller.settle(open);
+    const end = await caller.close(open);
     const { id } = outputOf(end, name, open.verb);
     const adopted = adoptedLine(end, taskOf(open.verb));
     if (adopted !== undefined) context.stderr.write(`${readable(adopted)}\n`);
     throw new LifeboatError(
-      'call.settled',
+      'call.resolved',
       `${what} has landed${typeof id === 'number' ? ` as ${id}` : ''}`,
       {
         hints: ['nothing was sent now', 'run the command again if another one is wanted'],
@@ -50,7 +50,7 @@ async function settleEarlier(context: CommandContext, caller: Caller, name: stri
   }
 }
 
-/** Two people at one instance see each other's changes only if they are told. */
+/** Two people at one instance see each other's changes only if they are reported. */
 function warnOfOpenRun({ stderr }: CommandContext, run: RunSummary, name: string): void {
   const role = run.instance === name ? `on ${name}` : `into ${name}`;
   stderr.write(

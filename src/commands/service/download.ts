@@ -8,9 +8,9 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { idFrom } from '../../cli/numbers.ts';
 import { printJson } from '../../cli/print-json.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Download, DownloadOptions } from '../../service/client.ts';
-import { stopSignal } from '../lab/lab.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import { progressLine } from './progress-line.ts';
 import { leastSpeed, routerWarning } from './router-limit.ts';
@@ -179,7 +179,7 @@ function meterOf(
   };
 }
 
-/** What can be wrong with the target is told before anything is asked for. */
+/** What can be wrong with the target is reported before anything is asked for. */
 async function refuseTarget(path: string, force: boolean): Promise<void> {
   const [there, folder] = await Promise.all(
     [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),

@@ -3,8 +3,8 @@ import type { Activities, ReadActivity } from '../../activities/activity.ts';
 import { EXIT, errorFrom, exitOf, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
-import { stopSignal } from '../lab/lab.ts';
 import { PATIENCE_MS, patienceFrom, watchOverdue } from '../run/leave-overdue.ts';
 import type { Output } from './call-outcome.ts';
 import type { Wait, Waiting } from './planned-change.ts';
@@ -101,8 +101,8 @@ export async function follow<V extends Waiting>(
     .finally(() => watch?.stop());
   line.end();
   if (result.ok) {
-    const { grounds } = (result.output ?? {}) as { readonly grounds?: string };
-    if (grounds !== undefined) stderr.write(`${show(grounds)}\n`);
+    const { baselines } = (result.output ?? {}) as { readonly baselines?: string };
+    if (baselines !== undefined) stderr.write(`${show(baselines)}\n`);
     return;
   }
   const onward = `to go on waiting: ${command}`;

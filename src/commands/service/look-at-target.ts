@@ -1,4 +1,4 @@
-import type { RecoveryCard } from '../../../machines/parts/recovery-verbs.ts';
+import type { RecoveryCard } from '../../../machines/parts/recovery-data.ts';
 import { expectedTarget } from '../../../machines/phases/expected-origin.ts';
 import { errorFrom } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';

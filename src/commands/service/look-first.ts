@@ -1,7 +1,7 @@
-import { groundDifferences, targetDifferences } from '../../../machines/parts/ground.ts';
-import type { TargetIdentity } from '../../../machines/parts/recovery-verbs.ts';
-import type { Ground } from '../../../machines/parts/verbs.ts';
-import { isNeverPassed } from '../../../machines/told/evaluate.ts';
+import { isNeverPassed } from '../../../machines/closing/evaluate.ts';
+import { baselineDifferences, targetDifferences } from '../../../machines/parts/baseline.ts';
+import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
+import type { Baseline } from '../../../machines/parts/task-data.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import type { ChangeFlags, Scene } from './planned-change.ts';
@@ -12,7 +12,7 @@ export interface Seen {
   readonly blockers: readonly Failure[];
   readonly warnings: readonly string[];
   /** What the confirmation rests on; of a recovery from another instance, `target`. */
-  readonly ground?: Ground | undefined;
+  readonly baseline?: Baseline | undefined;
   readonly target?: TargetIdentity | undefined;
 }
 
@@ -55,7 +55,7 @@ export function refuseBlocked({ blockers }: Seen, { anyway }: ChangeFlags): read
 /** Rejects, with exit 3, when what was confirmed is not what is there now. Nothing was sent. */
 export function refuseChanged(before: Seen, now: Seen): void {
   const changed = [
-    ...(before.ground && now.ground ? groundDifferences(before.ground, now.ground) : []),
+    ...(before.baseline && now.baseline ? baselineDifferences(before.baseline, now.baseline) : []),
     ...(before.target && now.target ? targetDifferences(before.target, now.target) : []),
   ];
   if (changed.length === 0) return;

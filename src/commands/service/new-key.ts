@@ -1,4 +1,4 @@
-import { GENERATED_KEY_LENGTH } from '../../../machines/parts/verbs.ts';
+import { GENERATED_KEY_LENGTH } from '../../../machines/parts/task-data.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -34,9 +34,9 @@ export async function newKeyOf(
   context: CommandContext,
   flags: KeyFlags,
   scene: Scene,
-  { ground }: Pick<Seen, 'ground'>,
+  { baseline }: Pick<Seen, 'baseline'>,
 ): Promise<NewKey> {
-  const minLength = ground?.minKeyLength ?? 1;
+  const minLength = baseline?.minKeyLength ?? 1;
   if (flags.newKey) {
     if (minLength > GENERATED_KEY_LENGTH)
       throw tooShort(`a generated key has ${GENERATED_KEY_LENGTH} characters`, minLength);
@@ -94,7 +94,7 @@ export async function storeKey(
  */
 async function refuseUncertain({ instance, workspace }: Scene): Promise<void> {
   const { epochs } = await readLedger(workspace.journal, instance.name);
-  const until = lateKeyUntil(epochs, { settleMs: instance.config.settle, nowMs: Date.now() });
+  const until = lateKeyUntil(epochs, { inFlightMs: instance.config.inFlight, nowMs: Date.now() });
   if (until === undefined) return;
   throw new LifeboatError(
     'doubt.key',

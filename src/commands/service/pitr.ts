@@ -1,5 +1,5 @@
-import type { ReachableRange } from '../../../machines/parts/recovery-verbs.ts';
-import { isReachable } from '../../../machines/told/evaluate.ts';
+import { isReachable } from '../../../machines/closing/evaluate.ts';
+import type { ReachableRange } from '../../../machines/parts/recovery-data.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
 import { formatSpan } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';

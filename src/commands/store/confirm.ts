@@ -1,8 +1,8 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
 import { openAsking } from '../../plain/ask.ts';
-import { stopSignal } from '../lab/lab.ts';
 
 /**
  * Resolves when a person has typed `word`, or `--confirm` says it. Rejects with exit 2 for another `--confirm`, with exit 3 where nobody can be

@@ -5,9 +5,9 @@ import { type Ancestor, parseLsn, segmentAt } from './log-files.ts';
  * A time in which one timeline was the database. Every restore ends one and begins the next, on a timeline with a new
  * number; what was written after the moment that was restored to stays behind on the old one.
  */
-export interface Era {
+export interface TimelineSpan {
   readonly timeline: number;
-  /** Milliseconds since 1970. The era ends where the next begins. */
+  /** Milliseconds since 1970. The timeline ends where the next begins. */
   readonly from: number;
   readonly ancestors: readonly Ancestor[];
 }
@@ -22,9 +22,9 @@ export interface KeptBackup {
   readonly stoppedAt: number;
 }
 
-/** The eras of one archive, oldest first, and the backups to start from. */
+/** The timelines of one archive, oldest first, and the backups to start from. */
 export interface History {
-  readonly eras: readonly Era[];
+  readonly spans: readonly TimelineSpan[];
   readonly backups: readonly KeptBackup[];
 }
 
@@ -37,23 +37,23 @@ export interface Interval {
 /** How a time is reached. */
 export interface Route {
   readonly backup: KeptBackup;
-  readonly era: Era;
-  /** Whether nothing is written in the era any more. */
+  readonly span: TimelineSpan;
+  /** Whether nothing is written in the timeline any more. */
   readonly isOver: boolean;
 }
 
 /**
- * The newest stretch of times without a gap that can all be restored to, when the log of the present era is archived up to
+ * The newest stretch of times without a gap that can all be restored to, when the log of the present timeline is archived up to
  * `end`. Undefined when there is none.
  */
-export function reachable({ eras, backups }: History, end: number): Interval | undefined {
+export function reachable({ spans, backups }: History, end: number): Interval | undefined {
   let found: Interval | undefined;
-  for (const [index, era] of [...eras.entries()].reverse()) {
-    const last = endOf(eras, index) ?? end;
-    const first = Math.min(...startsOf(era, backups).map(({ stoppedAt }) => stoppedAt));
-    if (first <= last) found = { start: Math.max(first, era.from), end: found?.end ?? last };
+  for (const [index, span] of [...spans.entries()].reverse()) {
+    const last = endOf(spans, index) ?? end;
+    const first = Math.min(...startsOf(span, backups).map(({ stoppedAt }) => stoppedAt));
+    if (first <= last) found = { start: Math.max(first, span.from), end: found?.end ?? last };
     else if (found !== undefined) return found;
-    if (found !== undefined && first > era.from) return found;
+    if (found !== undefined && first > span.from) return found;
   }
   return found;
 }
@@ -62,17 +62,17 @@ export function reachable({ eras, backups }: History, end: number): Interval | u
  * How to restore to a time: along the timeline that was the database then, from the newest backup before. A restore to
  * another timeline, or from a later backup, would end without an error at another state. Undefined without such a backup.
  */
-export function routeTo({ eras, backups }: History, time: number): Route | undefined {
-  const index = eras.findLastIndex(({ from }) => from <= time);
-  const era = eras[index];
-  if (era === undefined) return undefined;
-  const backup = startsOf(era, backups)
+export function routeTo({ spans, backups }: History, time: number): Route | undefined {
+  const index = spans.findLastIndex(({ from }) => from <= time);
+  const span = spans[index];
+  if (span === undefined) return undefined;
+  const backup = startsOf(span, backups)
     .filter(({ stoppedAt }) => stoppedAt <= time)
     .reduce<KeptBackup | undefined>(
       (best, next) => (best !== undefined && best.end > next.end ? best : next),
       undefined,
     );
-  return backup && { backup, era, isOver: endOf(eras, index) !== undefined };
+  return backup && { backup, span, isOver: endOf(spans, index) !== undefined };
 }
 
 /** The first segment that a restore may still ask for; undefined when nothing can be said. */
@@ -91,16 +91,16 @@ export function keptBackup(id: string, facts: BaseBackupFacts): KeptBackup {
   };
 }
 
-/** Backups of the era's own timeline, and of an ancestor when they were over before it branched off. */
-function startsOf(era: Era, backups: readonly KeptBackup[]): KeptBackup[] {
+/** Backups of the timeline's own timeline, and of an ancestor when they were over before it branched off. */
+function startsOf(span: TimelineSpan, backups: readonly KeptBackup[]): KeptBackup[] {
   return backups.filter(
     (backup) =>
-      backup.timeline === era.timeline ||
-      era.ancestors.some(({ timeline, end }) => timeline === backup.timeline && backup.end <= end),
+      backup.timeline === span.timeline ||
+      span.ancestors.some(({ timeline, end }) => timeline === backup.timeline && backup.end <= end),
   );
 }
 
-function endOf(eras: readonly Era[], index: number): number | undefined {
-  const next = eras[index + 1];
+function endOf(spans: readonly TimelineSpan[], index: number): number | undefined {
+  const next = spans[index + 1];
   return next === undefined ? undefined : next.from - 1;
 }

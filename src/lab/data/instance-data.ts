@@ -3,12 +3,19 @@ import type { Secret } from '../../base/secret.ts';
 import type { Engine, Query, Server } from '../engine/engine.ts';
 import { databaseDown } from '../engine/server.ts';
 import { createAppUser, dropAppUser } from './app-users.ts';
+import { archiveLog, prune, reachOf } from './archived-database.ts';
 import { describedBackup } from './base-backup.ts';
+import {
+  type DataDirectory,
+  firstDataDirectory,
+  isUp,
+  killServer,
+  startServer,
+  stopServer,
+} from './data-directory.ts';
 import { keptBackup } from './history.ts';
 import { inTurn, shared } from './in-turn.ts';
-import { archiveLog, prune, reachOf } from './incarnation.ts';
 import { restoreBackup, restoreTo } from './restore.ts';
-import { firstSeat, isUp, killServer, type Seat, startServer, stopServer } from './seat.ts';
 
 /** What is known about a base backup once its content has ended. Times are the database's own. */
 export interface BaseBackupFacts {
@@ -93,59 +100,60 @@ export async function createInstanceData(
 ): Promise<InstanceData> {
   const place = await engine.claim(name);
   try {
-    const seat = await firstSeat(place, options.archive);
-    return instanceData(seat);
+    const directory = await firstDataDirectory(place, options.archive);
+    return instanceData(directory);
   } catch (error) {
     await place.remove();
     throw error;
   }
 }
 
-function instanceData(seat: Seat): InstanceData {
-  const { place, store } = seat;
+function instanceData(directory: DataDirectory): InstanceData {
+  const { place, store } = directory;
   const one = inTurn();
   const heartbeat = shared(async () => {
-    const { server, incarnation } = seat;
-    if (!isUp(server) || incarnation === undefined) return;
-    const archivedTo = await archiveLog(server, incarnation.archive);
+    const { server, archived } = directory;
+    if (!isUp(server) || archived === undefined) return;
+    const archivedTo = await archiveLog(server, archived.archive);
     // A restore may have come in between; what it began is another story.
-    if (seat.server === server) seat.incarnation = { ...(seat.incarnation ?? incarnation), archivedTo };
+    if (directory.server === server) directory.archived = { ...(directory.archived ?? archived), archivedTo };
   });
   const reach = async () => {
     await heartbeat();
-    return seat.incarnation && reachOf(seat.incarnation);
+    return directory.archived && reachOf(directory.archived);
   };
-  const query: Query = (sql, parameters) => serverOf(seat).then((server) => server.query(sql, parameters));
+  const query: Query = (sql, parameters) =>
+    serverOf(directory).then((server) => server.query(sql, parameters));
 
   return {
     query,
     get pid() {
-      return isUp(seat.server) ? seat.server.pid : undefined;
+      return isUp(directory.server) ? directory.server.pid : undefined;
     },
     get running() {
-      return isUp(seat.server);
+      return isUp(directory.server);
     },
     socketFolder: place.folder,
     get dataFolder() {
-      return seat.data;
+      return directory.data;
     },
     archiving: store !== undefined,
     baseBackup: (label) => {
-      if (!isUp(seat.server)) throw databaseDown();
-      seat.labels.set(label, Date.now());
-      return describedBackup(seat.server, label);
+      if (!isUp(directory.server)) throw databaseDown();
+      directory.labels.set(label, Date.now());
+      return describedBackup(directory.server, label);
     },
     keepBackup: (backupId, facts) => {
-      const { incarnation } = seat;
-      if (incarnation === undefined || facts.startedAt.getTime() < incarnation.since) return;
-      seat.incarnation = { ...incarnation, backups: [...incarnation.backups, keptBackup(backupId, facts)] };
+      const { archived } = directory;
+      if (archived === undefined || facts.startedAt.getTime() < archived.since) return;
+      directory.archived = { ...archived, backups: [...archived.backups, keptBackup(backupId, facts)] };
     },
     forgetBackup: async (backupId) => {
-      const { incarnation } = seat;
-      if (incarnation?.backups.some(({ id }) => id === backupId) !== true) return;
-      const backups = incarnation.backups.filter(({ id }) => id !== backupId);
-      seat.incarnation = { ...incarnation, backups };
-      const pruned = seat.incarnation;
+      const { archived } = directory;
+      if (archived?.backups.some(({ id }) => id === backupId) !== true) return;
+      const backups = archived.backups.filter(({ id }) => id !== backupId);
+      directory.archived = { ...archived, backups };
+      const pruned = directory.archived;
       await one(() => place.track(prune(pruned)));
     },
     range: async () => {
@@ -155,29 +163,29 @@ function instanceData(seat: Seat): InstanceData {
     restoreBackup: (content, origin) => {
       // It may fail while it waits for its turn; who reads it then learns of it.
       content.on('error', () => undefined);
-      return one(() => restoreBackup(seat, content, origin));
+      return one(() => restoreBackup(directory, content, origin));
     },
     restoreTo: (time, open) =>
       one(async () => {
         await reach();
-        return await restoreTo(seat, time, open);
+        return await restoreTo(directory, time, open);
       }),
-    stop: () => one(() => stopServer(seat)),
-    start: () => one(() => startServer(seat)),
-    kill: () => one(() => killServer(seat)),
+    stop: () => one(() => stopServer(directory)),
+    start: () => one(() => startServer(directory)),
+    kill: () => one(() => killServer(directory)),
     bind: () =>
       one(async () => ({ ...(await createAppUser(query)), database: DATABASE, socketFolder: place.folder })),
     unbind: (user) => one(() => dropAppUser(query, user)),
     remove: async () => {
       await place.remove();
-      await seat.incarnation?.archive.remove();
+      await directory.archived?.archive.remove();
     },
   };
 }
 
 const DATABASE = 'postgres';
 
-async function serverOf(seat: Seat): Promise<Server> {
-  if (isUp(seat.server)) return seat.server;
+async function serverOf(directory: DataDirectory): Promise<Server> {
+  if (isUp(directory.server)) return directory.server;
   throw databaseDown();
 }

@@ -2,35 +2,35 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Place, Server, Settings } from '../engine/engine.ts';
+import { type ArchivedDatabase, filesFor } from './archived-database.ts';
 import type { Route } from './history.ts';
-import { filesFor, type Incarnation } from './incarnation.ts';
 import { isHistory } from './log-files.ts';
 
 /**
  * Starts a server on the data folder of an extracted base backup and lets it recover to the end of that backup, on a new
  * timeline: nothing is ever written again onto one that is archived.
  */
-export function recoverBackup(place: Place, data: string, incarnation: Incarnation): Promise<Server> {
+export function recoverBackup(place: Place, data: string, archived: ArchivedDatabase): Promise<Server> {
   // Of the archive it sees the histories only, for its new number: the backup brings its log along, and may be of a time
   // from which the archive holds other log under the same names.
-  const names = incarnation.archive.names().filter(isHistory);
-  return recover(place, data, incarnation, names, [
+  const names = archived.archive.names().filter(isHistory);
+  return recover(place, data, archived, names, [
     { recovery_target: 'immediate', recovery_target_timeline: 'current' },
   ]);
 }
 
-/** The same, to a point in time. In an era that is over, a time after its last commit means all of its log. */
+/** The same, to a point in time. In an timeline that is over, a time after its last commit means all of its log. */
 export function recoverTo(
   place: Place,
   data: string,
-  incarnation: Incarnation,
+  archived: ArchivedDatabase,
   options: { readonly route: Route; readonly time: Date },
 ): Promise<Server> {
   const { route, time } = options;
-  const line = { recovery_target_timeline: String(route.era.timeline) };
+  const line = { recovery_target_timeline: String(route.span.timeline) };
   const target = { ...line, recovery_target_time: targetTime(time), recovery_target_inclusive: 'on' };
   const attempts = route.isOver ? [target, line] : [target];
-  return recover(place, data, incarnation, filesFor(incarnation, route), attempts);
+  return recover(place, data, archived, filesFor(archived, route), attempts);
 }
 
 /* The server takes ISO 8601 here with a space and an offset, not with `T` and `Z`. */
@@ -43,7 +43,7 @@ const FOLDER = 'replay';
 async function recover(
   place: Place,
   data: string,
-  { archive }: Incarnation,
+  { archive }: ArchivedDatabase,
   names: readonly string[],
   attempts: readonly Settings[],
 ): Promise<Server> {

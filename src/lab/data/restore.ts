@@ -3,94 +3,101 @@ import type { Readable } from 'node:stream';
 import type { Server } from '../engine/engine.ts';
 import { removeFolder } from '../home.ts';
 import { lockOutAppUsers } from './app-users.ts';
+import { type ArchivedDatabase, newArchivedDatabase, routeOf, spanOf } from './archived-database.ts';
 import { labelOf } from './base-backup.ts';
-import { eraOf, type Incarnation, newIncarnation, routeOf } from './incarnation.ts';
+import { type DataDirectory, isUp, startServer, stopServer } from './data-directory.ts';
 import { archiveError } from './log-archive.ts';
 import { recoverBackup, recoverTo } from './recovery.ts';
-import { isUp, type Seat, startServer, stopServer } from './seat.ts';
 
 /**
- * Replaces the data of an instance by a base backup. With archiving, an own backup of the present incarnation opens a new
- * era in the same archive; any other begins a new incarnation, and the old archive is deleted.
+ * Replaces the data of an instance by a base backup. With archiving, an own backup of the present archived database opens a new
+ * timeline in the same archive; any other begins a new archived database, and the old archive is deleted.
  */
-export async function restoreBackup(seat: Seat, content: Readable, origin: 'own' | 'other'): Promise<void> {
-  const { place, store, incarnation: present } = seat;
-  const data = nextData(seat);
+export async function restoreBackup(
+  directory: DataDirectory,
+  content: Readable,
+  origin: 'own' | 'other',
+): Promise<void> {
+  const { place, store, archived: present } = directory;
+  const data = nextData(directory);
   await place.extract(content, data);
   if (store === undefined || present === undefined) {
-    return await replace(seat, data, { incarnation: undefined, start: () => place.start(data, {}) });
+    return await replace(directory, data, { archived: undefined, start: () => place.start(data, {}) });
   }
-  const begun = seat.labels.get((await labelOf(data)) ?? '');
+  const begun = directory.labels.get((await labelOf(data)) ?? '');
   const goesOn = origin === 'own' && begun !== undefined && begun >= present.since;
-  const incarnation = goesOn ? present : await newIncarnation(place, store, seat.made);
-  await replace(seat, data, { incarnation, start: () => recoverBackup(place, data, incarnation) });
+  const archived = goesOn ? present : await newArchivedDatabase(place, store, directory.made);
+  await replace(directory, data, { archived, start: () => recoverBackup(place, data, archived) });
 }
 
 /** Replaces the data of an instance by its own at a time. Rejects with `lab.time` outside of what can be reached. */
 export async function restoreTo(
-  seat: Seat,
+  directory: DataDirectory,
   time: Date,
   open: (backupId: string) => Readable,
 ): Promise<{ readonly backupId: string }> {
-  const { place, incarnation } = seat;
-  if (incarnation === undefined) throw archiveError('this instance has none');
-  const route = routeOf(incarnation, time);
-  const data = nextData(seat);
+  const { place, archived } = directory;
+  if (archived === undefined) throw archiveError('this instance has none');
+  const route = routeOf(archived, time);
+  const data = nextData(directory);
   await place.extract(open(route.backup.id), data);
-  await replace(seat, data, {
-    incarnation,
-    start: () => recoverTo(place, data, incarnation, { route, time }),
+  await replace(directory, data, {
+    archived,
+    start: () => recoverTo(place, data, archived, { route, time }),
   });
   return { backupId: route.backup.id };
 }
 
 interface Next {
   /** The one that the new server belongs to. */
-  readonly incarnation: Incarnation | undefined;
+  readonly archived: ArchivedDatabase | undefined;
   /** Starts the server on the new data; only the superuser gets in. */
   start(): Promise<Server>;
 }
 
 /** Takes the new data folder instead of the old one. When that fails, everything is as it was. */
-async function replace(seat: Seat, data: string, next: Next): Promise<void> {
-  const { data: oldData, incarnation: old } = seat;
-  const wasUp = isUp(seat.server);
-  const goesOn = next.incarnation?.archive === old?.archive;
+async function replace(directory: DataDirectory, data: string, next: Next): Promise<void> {
+  const { data: oldData, archived: old } = directory;
+  const wasUp = isUp(directory.server);
+  const goesOn = next.archived?.archive === old?.archive;
   let salvaged: readonly string[] = [];
   let server: Server | undefined;
   try {
-    await stopServer(seat);
-    if (goesOn && old !== undefined) salvaged = await salvage(seat, old);
+    await stopServer(directory);
+    if (goesOn && old !== undefined) salvaged = await salvage(directory, old);
     // Rounded up: whatever the old server committed was before.
     const from = Date.now() + 1;
     server = await next.start();
     await lockOutAppUsers(server.query);
-    const era = await eraOf(server.query, data, from);
+    const span = await spanOf(server.query, data, from);
     await server.admit();
     // Backups may have been kept or forgotten meanwhile.
-    const base = goesOn ? seat.incarnation : next.incarnation;
-    seat.incarnation = base && { ...base, eras: [...base.eras, era] };
-    seat.data = data;
-    seat.server = server;
+    const base = goesOn ? directory.archived : next.archived;
+    directory.archived = base && { ...base, spans: [...base.spans, span] };
+    directory.data = data;
+    directory.server = server;
   } catch (error) {
     await server?.stop();
     await old?.archive.drop(salvaged);
-    if (!goesOn) await next.incarnation?.archive.remove();
+    if (!goesOn) await next.archived?.archive.remove();
     await removeFolder(data);
-    if (wasUp) await startServer(seat).catch(() => undefined);
+    if (wasUp) await startServer(directory).catch(() => undefined);
     throw error;
   }
   await removeFolder(oldData);
   if (!goesOn) await old?.archive.remove();
 }
 
-/** The end of the old log, so that every moment of the era that is over can be had back. */
-async function salvage({ place, data }: Seat, { archive, eras }: Incarnation): Promise<string[]> {
-  const timeline = eras.at(-1)?.timeline;
+/** The end of the old log, so that every moment of the timeline that is over can be had back. */
+async function salvage(
+  { place, data }: DataDirectory,
+  { archive, spans }: ArchivedDatabase,
+): Promise<string[]> {
+  const timeline = spans.at(-1)?.timeline;
   return timeline === undefined ? [] : await place.track(archive.salvage(data, timeline));
 }
 
-function nextData(seat: Seat): string {
-  seat.made += 1;
-  return join(seat.place.folder, `data-${seat.made}`);
+function nextData(directory: DataDirectory): string {
+  directory.made += 1;
+  return join(directory.place.folder, `data-${directory.made}`);
 }

@@ -122,7 +122,7 @@ async function stopProcess(
 }
 
 /**
- * Where the system tells (Linux). Elsewhere nobody needs to be told: an orphan of the server ends as soon as it waits for
+ * Where the system tells (Linux). Elsewhere nobody needs to be reported: an orphan of the server ends as soon as it waits for
  * anything, and only one in the middle of a long computation keeps `closed` waiting.
  */
 async function childrenOf(pid: number | undefined): Promise<number[]> {

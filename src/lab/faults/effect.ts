@@ -48,7 +48,7 @@ export const Effect = z.discriminatedUnion('kind', [
     ]),
   }),
   /** The task that the call starts fails, or is never picked up (until the faults are cleared). */
-  z.strictObject({ kind: z.literal('task'), fate: z.enum(['failed', 'queued']) }),
+  z.strictObject({ kind: z.literal('task'), outcome: z.enum(['failed', 'queued']) }),
   /** A download comes at this speed. */
   z.strictObject({ kind: z.literal('slow'), bytesPerSecond: z.int().positive() }),
   /**

@@ -49,12 +49,12 @@ export const backupEndpoints: readonly Endpoint[] = [
     answers: { 61: { status: 202 }, 62: { status: 200 } },
     refuses: { 61: [409] },
     examples: { answer: { id: 3, message: 'The backup job is queued.' } },
-    work: ({ instance, state, fate, record }) => {
+    work: ({ instance, state, outcome, record }) => {
       // Only revision 61 knows 409; revision 62 queues a second backup, so a call that is sent twice shows.
       if (state.revision === 61 && instance.isBackingUp) {
         throw new Refusal(409, 'backupInProgress', 'a backup of this instance is already in progress');
       }
-      const { backup } = instance.triggerBackup(fate);
+      const { backup } = instance.triggerBackup(outcome);
       record({ backup: backup.id });
       return { id: backup.id, message: 'The backup job is queued.' };
     },

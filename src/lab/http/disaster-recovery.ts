@@ -51,14 +51,14 @@ export const disasterRecoveryEndpoints: readonly Endpoint[] = [
       },
       answer: { restore_id: 1 },
     },
-    work: ({ instance, body, state, fate, record }) => {
+    work: ({ instance, body, state, outcome, record }) => {
       const find = state.backupsBehind(body.backup_guid);
       if (find === undefined) {
         throw new Refusal(404, 'backupGuidNotFound', 'no backups are known under this backup_guid');
       }
       refuseSecondRestore(state, instance);
       const key = new Secret(body.encryption_key);
-      const restore = instance.recover(find, key, fate);
+      const restore = instance.recover(find, key, outcome);
       record({ restore: restore.id, backup_guid: body.backup_guid, encryption_key: keyMark(key) });
       return { restore_id: restore.id };
     },

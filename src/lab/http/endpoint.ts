@@ -4,7 +4,7 @@ import type { Call } from '../calls.ts';
 import type { FaultTarget } from '../faults.ts';
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
-import type { Fate } from '../manager/task-queue.ts';
+import type { Outcome } from '../manager/task-queue.ts';
 
 export type Revision = 61 | 62;
 
@@ -20,7 +20,7 @@ export interface Request {
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
   /** How a fault wants the started task to end. */
-  readonly fate: Fate | undefined;
+  readonly outcome: Outcome | undefined;
   /** The body as JSON; `undefined` when it is none. */
   readonly body: unknown;
   /** Notes a change of the service in its ledger, at the moment it happens. */

@@ -1,6 +1,6 @@
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
-import type { Fate } from '../manager/task-queue.ts';
+import type { Outcome } from '../manager/task-queue.ts';
 import type { LabContext } from './authorise.ts';
 import type { Endpoint, Request } from './endpoint.ts';
 
@@ -9,7 +9,7 @@ export function requestOf(
   context: LabContext,
   endpoint: Endpoint,
   state: LabState,
-  call: { readonly instance: LabInstance; readonly body: unknown; readonly fate: Fate | undefined },
+  call: { readonly instance: LabInstance; readonly body: unknown; readonly outcome: Outcome | undefined },
 ): Request {
   return {
     ...call,

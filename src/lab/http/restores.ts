@@ -56,12 +56,12 @@ export const restoreEndpoints: readonly Endpoint[] = [
     answers: { 61: { status: 202 }, 62: { status: 200 } },
     refuses: { 61: [409] },
     examples: { answer: { id: 2 } },
-    work: ({ instance, params, state, fate, record }) => {
+    work: ({ instance, params, state, outcome, record }) => {
       const backup = backupNamed(instance, params['id']);
       if (backup.task.status === 'deleted')
         throw new Refusal(404, 'backupNotFound', 'the backup was deleted');
       refuseSecondRestore(state, instance);
-      const restore = instance.restore(backup, fate);
+      const restore = instance.restore(backup, outcome);
       record({ restore: restore.id, backup: backup.id });
       return { id: restore.id };
     },
@@ -95,14 +95,14 @@ export const restoreEndpoints: readonly Endpoint[] = [
     answers: { 62: { status: 202 } },
     body: z.object({ target_time: Moment }),
     examples: { request: { target_time: '2022-02-02T11:00:00.000Z' }, answer: { status: 'queued' } },
-    work: async ({ instance, body, fate, record }) => {
+    work: async ({ instance, body, outcome, record }) => {
       const { start, end } = await rangeOf(instance);
       const time = body.target_time;
       if (!(start <= time && time <= end)) {
         const why = `target_time: not from ${start.toISOString()} to ${end.toISOString()}`;
         throw new Refusal(422, 'invalidParameters', why);
       }
-      const restore = instance.restoreTo(time, fate);
+      const restore = instance.restoreTo(time, outcome);
       record({ restore: restore.id, target_time: time.toISOString() });
       return { status: restore.task.status };
     },

@@ -133,7 +133,7 @@ function router(state: LabState, endpoints: readonly Endpoint[]): Hono<{ Binding
   return app;
 }
 
-/** What there is, and what there is not, is told to the holder of a token only. */
+/** What there is, and what there is not, is reported to the holder of a token only. */
 function refuseCaller(
   context: LabContext,
   state: LabState,
@@ -192,10 +192,10 @@ async function perform(context: LabContext, work: Work): Promise<Response> {
   if (instead !== undefined) return instead;
   if (instance.lost) return await routerAnswers(context, state);
   if (effectOf(effects, 'colleague') !== undefined) instance.triggerBackup();
-  const fate = effectOf(effects, 'task')?.fate;
+  const outcome = effectOf(effects, 'task')?.outcome;
   let reply: Reply;
   try {
-    reply = await endpoint.carryOut(requestOf(context, endpoint, state, { instance, body, fate }));
+    reply = await endpoint.carryOut(requestOf(context, endpoint, state, { instance, body, outcome }));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     reply = refuse(error, endpoint);

@@ -55,8 +55,8 @@ export const v0Endpoints: readonly Endpoint[] = [
     result: Started,
     answers: { 61: { status: 201 }, 62: { status: 201 } },
     examples: { answer: { id: 2812, message: 'The backup has been scheduled.' } },
-    work: ({ instance, fate, record }) => {
-      const { backup } = instance.triggerBackup(fate);
+    work: ({ instance, outcome, record }) => {
+      const { backup } = instance.triggerBackup(outcome);
       record({ backup: backup.id });
       return { id: backup.id, message: 'The backup has been scheduled.' };
     },
@@ -78,12 +78,12 @@ export const v0Endpoints: readonly Endpoint[] = [
       backup_id: z.int().describe('Internal id of the backup'),
     }),
     examples: { request: { instance_id: 85, backup_id: 2811 }, answer: { restore_id: 12 } },
-    work: ({ instance, body, fate, record }) => {
+    work: ({ instance, body, outcome, record }) => {
       const backup = findBackup(instance, String(body.backup_id));
       if (body.instance_id !== instance.id || backup === undefined || backup.task.status === 'deleted') {
         throw new Refusal(412, 'preconditionFailed', 'instance_id or backup_id does not exist or match');
       }
-      const restore = instance.restore(backup, fate);
+      const restore = instance.restore(backup, outcome);
       record({ restore: restore.id, backup: backup.id });
       return { restore_id: restore.id };
     },

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Secret } from '../../base/secret.ts';
 import { expiredBackups, type RetentionRule } from './retention.ts';
 import type { BackupStore } from './store.ts';
-import { type Fate, isOpen, type Task, type TaskQueue } from './task-queue.ts';
+import { isOpen, type Outcome, type Task, type TaskQueue } from './task-queue.ts';
 
 /** A backup as the Backup Manager knows it. */
 export interface LabBackup {
@@ -75,13 +75,13 @@ export class InstanceBackups<Facts> {
   }
 
   /** Queues a backup under a key. `ended` resolves when its task has ended; the task tells how. */
-  trigger(key: Secret, fate?: Fate): { readonly backup: LabBackup; readonly ended: Promise<void> } {
+  trigger(key: Secret, outcome?: Outcome): { readonly backup: LabBackup; readonly ended: Promise<void> } {
     const id = this.#backups.length + 1;
     const task = this.#queue.newTask(`backup ${id} of ${this.#origin.name}`);
     const backup: LabBackup = { id, backupId: this.#nextBackupId(task), task, key, size: 0 };
     this.#backups.push(backup);
     const work = (signal: AbortSignal) => this.#take(backup, AbortSignal.any([signal, this.#origin.life()]));
-    const ended = this.#queue.submit(task, { work, fate, mayStart: () => this.#origin.isReady() });
+    const ended = this.#queue.submit(task, { work, outcome, mayStart: () => this.#origin.isReady() });
     void ended.then(() => this.prune());
     return { backup, ended };
   }

@@ -1,5 +1,5 @@
 import type { LabBackup } from './instance-backups.ts';
-import { type Fate, isOpen, type Task, type TaskQueue } from './task-queue.ts';
+import { isOpen, type Outcome, type Task, type TaskQueue } from './task-queue.ts';
 
 /** A restore as the Backup Manager knows it (section 2.2 of service-api.md). */
 export interface LabRestore {
@@ -58,7 +58,7 @@ export class InstanceRestores {
       readonly pointInTime?: Date;
       readonly work: RestoreWork;
     },
-    fate?: Fate,
+    outcome?: Outcome,
   ): LabRestore {
     const { name, queue, atRest, ended: over, life } = this.#parts;
     const id = this.#restores.length + 1;
@@ -75,7 +75,7 @@ export class InstanceRestores {
     };
     const ended = queue.submit(task, {
       work,
-      fate,
+      outcome,
       mayStart: () => !this.#running && atRest(),
       onStart: () => {
         this.#running = true;

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export type TaskStatus = 'queued' | 'running' | 'done' | 'failed' | 'deleted';
 
 /** How a task is made to end: as it will, failed after its work began, or never picked up. */
-export type Fate = 'done' | 'failed' | 'queued';
+export type Outcome = 'done' | 'failed' | 'queued';
 
 /** One piece of asynchronous work of the Backup Manager. Times are those of the lab's clock. */
 export interface Task {
@@ -26,7 +26,7 @@ export function isOpen({ status }: Task): boolean {
 
 export interface Job {
   readonly work: (signal: AbortSignal) => Promise<void>;
-  readonly fate?: Fate | undefined;
+  readonly outcome?: Outcome | undefined;
   /** While this says no, the job stays queued and later ones overtake it; `recheck` asks again. */
   readonly mayStart?: () => boolean;
   /** Called when the task is picked up, in the same turn as `mayStart`. */
@@ -89,7 +89,7 @@ export class TaskQueue {
   submit(task: Task, job: Job): Promise<void> {
     return new Promise((ended) => {
       const entry = { ...job, task, ended };
-      if (job.fate === 'queued') this.#stuck.push(entry);
+      if (job.outcome === 'queued') this.#stuck.push(entry);
       else this.#waiting.push(entry);
       this.recheck();
     });
@@ -97,7 +97,7 @@ export class TaskQueue {
 
   /** Lets the tasks go on that a fault holds in the queue. */
   release(): void {
-    this.#waiting.push(...this.#stuck.map((entry) => ({ ...entry, fate: 'done' as const })));
+    this.#waiting.push(...this.#stuck.map((entry) => ({ ...entry, outcome: 'done' as const })));
     this.#stuck = [];
     this.recheck();
   }
@@ -125,11 +125,11 @@ export class TaskQueue {
     await Promise.all(this.#running);
   }
 
-  async #run({ task, ended, work, fate }: Entry): Promise<void> {
+  async #run({ task, ended, work, outcome }: Entry): Promise<void> {
     this.#change(task, 'running');
     task.startedAt = task.changedAt;
     try {
-      if (fate === 'failed') throw new Error('a fault of the lab');
+      if (outcome === 'failed') throw new Error('a fault of the lab');
       if (this.delayMs > 0)
         await pause(this.delayMs, undefined, { signal: this.#closing.signal, ref: false });
       await work(this.#closing.signal);

@@ -15,7 +15,7 @@ export const SCENARIOS: readonly Scenario[] = (
       name: 'stuck-task',
       summary:
         'The first task is never picked up until the faults are cleared: when to stop waiting, and whom to call.',
-      faults: [{ effect: { kind: 'task', fate: 'queued' } }],
+      faults: [{ effect: { kind: 'task', outcome: 'queued' } }],
     },
     {
       name: 'skewed-clock',
@@ -32,7 +32,7 @@ export const SCENARIOS: readonly Scenario[] = (
       name: 'failing-task',
       summary:
         'The first task fails after it was accepted: an accepted call is not a backup and not a restore.',
-      faults: [{ effect: { kind: 'task', fate: 'failed' } }],
+      faults: [{ effect: { kind: 'task', outcome: 'failed' } }],
     },
     {
       name: 'flaky-router',
@@ -79,7 +79,7 @@ export const SCENARIOS: readonly Scenario[] = (
     {
       name: 'cut-download',
       summary:
-        'The first two downloads are slow and end before their last byte: half a backup is told from a whole one.',
+        'The first two downloads are slow and end before their last byte: half a backup is reported from a whole one.',
       faults: [
         { path: '/backups/:id/download', times: 2, effect: { kind: 'slow', bytesPerSecond: 1_000_000 } },
         { path: '/backups/:id/download', times: 2, effect: { kind: 'abort', ms: 3_000 } },

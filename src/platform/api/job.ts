@@ -27,9 +27,9 @@ export async function waitForJob(
 ): Promise<{ readonly at?: Date | undefined }> {
   if (guid === undefined) return {};
   return waitFor({ signal, pace, what, limitMs }, async () => {
-    const told = await getIfThere(api, `/v3/jobs/${encodeURIComponent(guid)}`, Job, signal);
-    const job = told?.value;
-    if (job === undefined || job.state === 'COMPLETE') return { at: told?.at };
+    const reported = await getIfThere(api, `/v3/jobs/${encodeURIComponent(guid)}`, Job, signal);
+    const job = reported?.value;
+    if (job === undefined || job.state === 'COMPLETE') return { at: reported?.at };
     if (job.state === 'FAILED') {
       throw failedError(`${what} has failed`, wordsOf(job.errors ?? [], secrets), { job: guid });
     }

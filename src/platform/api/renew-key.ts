@@ -1,4 +1,4 @@
-import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-verbs.ts';
+import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
 import { auditEvents } from '../capi/audit.ts';
 import { isAfterRestore, isOf, labelsOf, newestFirst, stageOf } from '../capi/bindings.ts';

@@ -1,4 +1,4 @@
-import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
+import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
 import { auditEvents } from '../capi/audit.ts';
 import { boundSince } from '../capi/bindings.ts';

@@ -1,4 +1,4 @@
-import type { PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
+import type { PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import type { RebindOptions } from '../platform.ts';
 import type { Pace } from '../wait.ts';
 import type { ApiConnection } from './connection.ts';

@@ -77,7 +77,7 @@ export async function getIfThere<T>(
 }
 
 /** The value, or undefined where the platform does not tell it to this token, or not at all. */
-export async function getIfTold<T>(
+export async function getIfReported<T>(
   capi: Capi,
   path: string,
   schema: z.ZodType<T>,

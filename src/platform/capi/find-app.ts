@@ -1,4 +1,4 @@
-import type { BoundApp } from '../../../machines/parts/recovery-verbs.ts';
+import type { BoundApp } from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { type Capi, listAll } from './capi.ts';

@@ -4,7 +4,7 @@ import { show } from '../../base/text.ts';
 import type { FoundBinding, FoundBindings } from '../platform.ts';
 import { badAnswer } from '../problem.ts';
 import { isSince, newestFirst, RUN_LABEL, stageOf } from './bindings.ts';
-import { type Capi, getIfTold, listAll, readPages } from './capi.ts';
+import { type Capi, getIfReported, listAll, readPages } from './capi.ts';
 import { parametersIn, readParameters } from './parameters.ts';
 import { type Place, placesOf } from './places.ts';
 import { App, Binding, Info, ServiceInstance, UsageSummary } from './schemas.ts';
@@ -33,16 +33,16 @@ export async function findBindings(
   const bound = live.filter(({ type }) => type === 'app');
   const keys = live.filter(({ type, name }) => type === 'key' && name != null);
   const newest = newestOfEach(bound);
-  const told = await readParameters(capi, instance, [...newest, ...keys], signal);
+  const reported = await readParameters(capi, instance, [...newest, ...keys], signal);
   return {
     instance: { guid: instance.guid, name: instance.name, ...places.get(spaceOfInstance ?? '') },
     apps: newest.map((binding) => ({
       ...boundApp(binding, apps, places),
-      ...parametersIn(told, binding),
+      ...parametersIn(reported, binding),
       bindings: bound.filter((one) => appGuidOf(one) === appGuidOf(binding)).map(foundBinding),
     })),
-    keys: keys.map((key) => ({ name: key.name ?? '', guid: key.guid, ...parametersIn(told, key) })),
-    ...(told.untold === undefined ? {} : { parametersUntold: told.untold }),
+    keys: keys.map((key) => ({ name: key.name ?? '', guid: key.guid, ...parametersIn(reported, key) })),
+    ...(reported.unreported === undefined ? {} : { parametersUnreported: reported.unreported }),
     unseen: unseenOf(usage, spaces, places),
     allowsTwoBindings: holdsTwo(bound) || (await limitOf(capi, signal)) >= 2,
   };
@@ -128,8 +128,11 @@ function foundBinding({ guid, created_at: at, metadata }: Binding): FoundBinding
 
 async function usageOf(capi: Capi, instanceGuid: string, signal: AbortSignal) {
   const path = `/v3/service_instances/${encodeURIComponent(instanceGuid)}/relationships/shared_spaces/usage_summary`;
-  const told = await getIfTold(capi, path, UsageSummary, signal);
-  return (told?.usage_summary ?? []).map(({ space, bound_app_count: apps }) => ({ space: space.guid, apps }));
+  const reported = await getIfReported(capi, path, UsageSummary, signal);
+  return (reported?.usage_summary ?? []).map(({ space, bound_app_count: apps }) => ({
+    space: space.guid,
+    apps,
+  }));
 }
 
 /** What the instance tells of the spaces it is shared into, less what this token sees there. */
@@ -153,7 +156,7 @@ function holdsTwo(bindings: readonly Binding[]): boolean {
 }
 
 async function limitOf(capi: Capi, signal: AbortSignal): Promise<number> {
-  const info = await getIfTold(capi, '/v3/info', Info, signal);
+  const info = await getIfReported(capi, '/v3/info', Info, signal);
   const name = 'max_service_credential_bindings_per_app_service_instance';
   return info?.[name] ?? info?.custom?.[name] ?? 1;
 }

@@ -1,13 +1,13 @@
 import { LifeboatError } from '../../base/errors.ts';
 import type { BindingParameters } from '../platform.ts';
 import { hasCode } from '../problem.ts';
-import { type Capi, getIfTold } from './capi.ts';
+import { type Capi, getIfReported } from './capi.ts';
 import { type Binding, Parameters, type ServiceInstance, ServiceOffering, ServicePlan } from './schemas.ts';
 
 /** The parameters of bindings and keys, by their guid, and why some are not known. */
-export interface ToldParameters {
+export interface ReportedParameters {
   readonly byGuid: ReadonlyMap<string, BindingParameters>;
-  readonly untold?: string;
+  readonly unreported?: string;
 }
 
 /**
@@ -20,26 +20,26 @@ export async function readParameters(
   instance: ServiceInstance,
   bindings: readonly Binding[],
   signal: AbortSignal,
-): Promise<ToldParameters> {
+): Promise<ReportedParameters> {
   const byGuid = new Map<string, BindingParameters>();
   if ((await areRetrievable(capi, instance, signal)) === false) {
-    return { byGuid, untold: 'the service does not tell them' };
+    return { byGuid, unreported: 'the service does not tell them' };
   }
-  let untold: string | undefined;
+  let unreported: string | undefined;
   for (const { guid } of bindings) {
     try {
       const { value } = await capi.get(pathTo(guid), Parameters, signal);
       if (Object.keys(value).length > 0) byGuid.set(guid, value);
     } catch (thrown) {
-      if (!isUntold(thrown)) throw thrown;
-      untold ??= thrown.shortMessage;
+      if (!isUnreported(thrown)) throw thrown;
+      unreported ??= thrown.shortMessage;
       if (hasCode(thrown, 'platform.unreachable')) break;
     }
   }
-  return { byGuid, ...(untold === undefined ? {} : { untold }) };
+  return { byGuid, ...(unreported === undefined ? {} : { unreported }) };
 }
 
-/** The parameters of one, or undefined when they are none or not told. Rejects as `readParameters` does. */
+/** The parameters of one, or undefined when they are none or not reported. Rejects as `readParameters` does. */
 export async function parametersOf(
   capi: Capi,
   guid: string,
@@ -49,13 +49,13 @@ export async function parametersOf(
     const { value } = await capi.get(pathTo(guid), Parameters, signal);
     return Object.keys(value).length === 0 ? undefined : value;
   } catch (thrown) {
-    if (isUntold(thrown)) return undefined;
+    if (isUnreported(thrown)) return undefined;
     throw thrown;
   }
 }
 
 export function parametersIn(
-  { byGuid }: ToldParameters,
+  { byGuid }: ReportedParameters,
   { guid }: Binding,
 ): { readonly parameters?: BindingParameters } {
   const parameters = byGuid.get(guid);
@@ -71,16 +71,16 @@ async function areRetrievable(
   const plan = relationships?.service_plan?.data?.guid;
   if (plan === undefined) return undefined;
   const planPath = `/v3/service_plans/${encodeURIComponent(plan)}`;
-  const offering = (await getIfTold(capi, planPath, ServicePlan, signal))?.relationships?.service_offering
+  const offering = (await getIfReported(capi, planPath, ServicePlan, signal))?.relationships?.service_offering
     ?.data?.guid;
   if (offering === undefined) return undefined;
   const path = `/v3/service_offerings/${encodeURIComponent(offering)}`;
-  const told = await getIfTold(capi, path, ServiceOffering, signal);
-  return told?.broker_catalog?.features?.bindings_retrievable ?? undefined;
+  const reported = await getIfReported(capi, path, ServiceOffering, signal);
+  return reported?.broker_catalog?.features?.bindings_retrievable ?? undefined;
 }
 
 /** A platform answers 502 where the service does not support it, and where the broker is gone. */
-function isUntold(thrown: unknown): thrown is LifeboatError {
+function isUnreported(thrown: unknown): thrown is LifeboatError {
   return (
     thrown instanceof LifeboatError &&
     thrown.code !== 'platform.stopped' &&

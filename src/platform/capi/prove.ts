@@ -1,4 +1,4 @@
-import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
+import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import { show } from '../../base/text.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Capi, getIfThere, getIfTold, type Told } from './capi.ts';
+import { type Capi, getIfReported, getIfThere, type Told } from './capi.ts';
 import { Process, ProcessOfApp, ProcessStats } from './schemas.ts';
 
 /** How the processes of an application stand. */
@@ -28,9 +28,9 @@ export async function runningSince(
   signal: AbortSignal,
 ): Promise<Running> {
   const path = `/v3/apps/${encodeURIComponent(appGuid)}/processes/web`;
-  const told = await getIfThere(capi, `${path}/stats`, ProcessStats, signal);
+  const reported = await getIfThere(capi, `${path}/stats`, ProcessStats, signal);
   const others = await besideWeb(capi, appGuid, signal);
-  const seen = [...(told === undefined ? [] : [told]), ...others.flatMap(({ stats }) => stats ?? [])];
+  const seen = [...(reported === undefined ? [] : [reported]), ...others.flatMap(({ stats }) => stats ?? [])];
   const hidden = others.reduce((sum, { wanted, stats }) => sum + (stats === undefined ? wanted : 0), 0);
   const instances = seen.flatMap(({ value, at }) => {
     const now = (at ?? new Date()).getTime();
@@ -41,7 +41,7 @@ export async function runningSince(
   });
   if (instances.length === 0) {
     const web = await getIfThere(capi, path, Process, signal);
-    const wanted = (web?.value.instances ?? (told === undefined ? 0 : 1)) + hidden;
+    const wanted = (web?.value.instances ?? (reported === undefined ? 0 : 1)) + hidden;
     return { wanted, fresh: 0, text: wanted === 0 ? 'it has no instances' : 'no instance shows yet' };
   }
   const starts = instances.flatMap(({ start }) => start ?? []);
@@ -66,7 +66,7 @@ export async function runningSince(
 /** The processes of other types that shall have instances, and what shows of them. */
 async function besideWeb(capi: Capi, appGuid: string, signal: AbortSignal) {
   const list = z.object({ resources: z.array(ProcessOfApp) });
-  const all = await getIfTold(
+  const all = await getIfReported(
     capi,
     `/v3/apps/${encodeURIComponent(appGuid)}/processes?per_page=200`,
     list,

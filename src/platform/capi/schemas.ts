@@ -125,7 +125,7 @@ export const UsageSummary = z.object({
   usage_summary: z.array(z.object({ space: z.object({ guid: Guid }), bound_app_count: z.number() })),
 });
 
-/** Told by a platform that wants its limit known; the API as such does not tell it (RFC 0040). */
+/** Reported by a platform that wants its limit known; the API as such does not tell it (RFC 0040). */
 const LimitOfBindings = z.object({
   max_service_credential_bindings_per_app_service_instance: z.number().optional(),
 });

@@ -39,7 +39,7 @@ function split(out: string): { status: number; date: Date | undefined; body: str
   };
 }
 
-/** Cloud Foundry's own numbers, where the status is not told. */
+/** Cloud Foundry's own numbers, where the status is not reported. */
 function statusOf(
   status: number,
   errors: readonly { readonly code?: number | null | undefined }[] | undefined,

@@ -1,4 +1,4 @@
-import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
+import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { secretsIn } from '../api/secrets.ts';
@@ -130,7 +130,7 @@ export async function bindByCf(
   return proven('done', made);
 }
 
-/** The tool puts no label on what it makes. Without it the binding is known by its time only, which is told by another clock than the restore's. */
+/** The tool puts no label on what it makes. Without it the binding is known by its time only, which is reported by another clock than the restore's. */
 async function label(
   { tool }: Session,
   guid: string,

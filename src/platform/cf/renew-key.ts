@@ -1,4 +1,4 @@
-import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-verbs.ts';
+import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
 import { secretsIn } from '../api/secrets.ts';
 import { proof } from '../api/site.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-verbs.ts';
+import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
 import { proof } from '../api/site.ts';
 import { auditEvents } from '../capi/audit.ts';
 import { boundSince, isSince } from '../capi/bindings.ts';
-import { getIfThere, getIfTold, pathOf } from '../capi/capi.ts';
+import { getIfReported, getIfThere, pathOf } from '../capi/capi.ts';
 import { allFresh, type Running, runningSince } from '../capi/running.ts';
 import { Deployment, Droplet } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
@@ -80,8 +80,8 @@ async function waitForDeployments(
   const List = z.object({ resources: z.array(Deployment) });
   const waiting = { signal, pace, what: `the deployment of ${name}`, limitMs: 4 * pace.startupMs };
   await waitFor(waiting, async () => {
-    const told = await getIfTold(capi, path, List, signal);
-    const active = told?.resources.some((one) => one.status.value === 'ACTIVE' && isSince(one, since));
+    const reported = await getIfReported(capi, path, List, signal);
+    const active = reported?.resources.some((one) => one.status.value === 'ACTIVE' && isSince(one, since));
     return active === true ? undefined : true;
   });
 }

@@ -3,7 +3,7 @@ import { effectOf } from '../../../machines/verbs.ts';
 import { instantOf } from '../../base/instant.ts';
 import type { Timeline } from './timeline.ts';
 
-/** The moments that a recovery is told by. Milliseconds since 1970, by this machine's clock. */
+/** The moments that a recovery is reported by. Milliseconds since 1970, by this machine's clock. */
 export interface Landmarks {
   /** When a destructive call was first armed; without one, when the work after it began, because it was done outside. */
   readonly decidedMs: number | undefined;
@@ -19,7 +19,7 @@ export interface Landmarks {
   readonly elsewhere: boolean;
   /** Whether the applications were listed after that. */
   readonly listed: boolean;
-  /** How the service's restore was told at its end. */
+  /** How the service's restore was reported at its end. */
   readonly restore: Readonly<Record<string, unknown>> | undefined;
   /** The point in time that was asked for. */
   readonly chosenTime: string | undefined;
@@ -54,7 +54,7 @@ export function landmarksOf(
     restoredMs,
     restores: restores(arms.at(-1)?.verb),
     elsewhere: arms.at(-1)?.verb === 'performRecovery',
-    listed: later.some(({ verb, endedMs }) => verb === 'findDuties' && endedMs >= (restoredMs ?? after)),
+    listed: later.some(({ verb, endedMs }) => verb === 'findBound' && endedMs >= (restoredMs ?? after)),
     restore,
     chosenTime: typeof asked === 'string' ? asked : undefined,
     skewMs,
@@ -87,8 +87,8 @@ function unshownOf(verb: string | undefined, later: Timeline['performed']): stri
 
 /** By the service's word, or by what the run saw while it waited. */
 function startOf(restore: Readonly<Record<string, unknown>> | undefined, skewMs: number): number | undefined {
-  const told = instantOf(restore?.['startedAt']);
-  return told === undefined ? instantOf(restore?.['seenRunningAt']) : told - skewMs;
+  const reported = instantOf(restore?.['startedAt']);
+  return reported === undefined ? instantOf(restore?.['seenRunningAt']) : reported - skewMs;
 }
 
 /** As last measured at the instance that the recovery changes. */

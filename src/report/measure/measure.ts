@@ -1,4 +1,4 @@
-import type { Obligation } from '../../../machines/parts/obligation.ts';
+import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
@@ -12,8 +12,8 @@ export interface MeasureOptions {
   readonly sliceOf: (state: string) => TimeSlice | undefined;
   /** Default: those that the run was begun with. */
   readonly objectives?: Objectives | undefined;
-  /** What the run owes and owed. Default: what a closed run says of itself. */
-  readonly obligations?: readonly Pick<Obligation, 'id' | 'kind' | 'subject' | 'settled'>[] | undefined;
+  /** The follow-ups of the run. Default: what a closed run says of itself. */
+  readonly followUps?: readonly Pick<FollowUp, 'id' | 'kind' | 'subject' | 'closed'>[] | undefined;
   /** Until when an open run is measured; its last entry by default. */
   readonly now?: Date | undefined;
 }
@@ -52,7 +52,7 @@ export function measure(entries: readonly Entry[], options: MeasureOptions): Mea
   const incident = typeof incidentAt === 'string' ? incidentAt : undefined;
   const time = recoveryTime(timeline, landmarks, {
     sliceOf: options.sliceOf,
-    obligations: options.obligations ?? (closed?.obligations as MeasureOptions['obligations']),
+    followUps: options.followUps ?? (closed?.followUps as MeasureOptions['followUps']),
     incidentAt: incident,
     nowMs: options.now?.getTime() ?? timeline.lastMs,
   });

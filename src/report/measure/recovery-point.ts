@@ -39,15 +39,15 @@ export function recoveryPoint(
     const lostBy = before.newestMs === undefined ? 'the incident' : 'the newest record before';
     return { by: 'data', ...lost(newest, after.newestMs), lostBy, because, ...rows };
   }
-  const told = instantOf(landmarks.restore?.['restoredFrom']);
-  const recoveredMs = told ?? instantOf(landmarks.chosenTime);
+  const reported = instantOf(landmarks.restore?.['restoredFrom']);
+  const recoveredMs = reported ?? instantOf(landmarks.chosenTime);
   if (recoveredMs === undefined) return undefined;
-  const by = told === undefined ? 'chosen-time' : 'restored_from';
+  const by = reported === undefined ? 'chosen-time' : 'restored_from';
   const until = lastMoment(timeline, landmarks, { incidentMs, newestMs: before.newestMs });
   return { by, ...lost(until.ms, recoveredMs - landmarks.skewMs), lostBy: until.what, because, ...rows };
 }
 
-/** Times of the service and of the data are told in whole seconds by some. */
+/** Times of the service and of the data are reported in whole seconds by some. */
 const GRAIN_MS = 1000;
 
 /**

@@ -1,4 +1,4 @@
-import { leftUnbound, type Obligation, unboundWords } from '../../../machines/parts/obligation.ts';
+import { type FollowUp, leftUnbound, unboundWords } from '../../../machines/parts/follow-up.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import { counted } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
@@ -25,8 +25,8 @@ export interface RecoveryTime {
 
 export interface RecoveryTimeOptions {
   readonly sliceOf: (state: string) => TimeSlice | undefined;
-  /** What the run owes and owed; undefined when that is not known. */
-  readonly obligations: readonly Pick<Obligation, 'id' | 'kind' | 'subject' | 'settled'>[] | undefined;
+  /** The follow-ups of the run; undefined when that is not known. */
+  readonly followUps: readonly Pick<FollowUp, 'id' | 'kind' | 'subject' | 'closed'>[] | undefined;
   readonly incidentAt: string | undefined;
   readonly nowMs: number;
 }
@@ -45,7 +45,7 @@ export function recoveryTime(
   const fromMs = believed ? incident : timeline.firstMs;
   const end = endOf(timeline, landmarks, options);
   const untilMs = Math.max(fromMs, end.atMs);
-  const unbound = leftUnbound(options.obligations ?? []);
+  const unbound = leftUnbound(options.followUps ?? []);
   return {
     status: end.status,
     unbound: unbound.length === 0 ? undefined : unboundWords(unbound),
@@ -70,43 +70,43 @@ function endOf(timeline: Timeline, landmarks: Landmarks, options: RecoveryTimeOp
   const notYet: End =
     endedMs === undefined ? { status: 'running', atMs: nowMs } : { status: 'given-up', atMs: endedMs };
   if (restoredMs === undefined) return notYet;
-  const rebinds = options.obligations?.filter(({ kind }) => kind === 'rebind') ?? [];
-  if (rebinds.some(({ settled }) => settled === undefined)) return notYet;
-  // What is owed is known only after the applications were looked for.
-  const known = options.obligations !== undefined && (options.obligations.length > 0 || listed);
+  const rebinds = options.followUps?.filter(({ kind }) => kind === 'rebind') ?? [];
+  if (rebinds.some(({ closed }) => closed === undefined)) return notYet;
+  // The follow-ups is known only after the applications were looked for.
+  const known = options.followUps !== undefined && (options.followUps.length > 0 || listed);
   if (restores && !known && endedMs === undefined) return notYet;
-  const paid = rebinds.filter(({ settled }) => settled?.how !== 'skipped');
-  const last = Math.max(restoredMs, ...paid.map((rebind) => settledAt(rebind, timeline)));
-  const isLeft = leftUnbound(options.obligations ?? []).length > 0;
+  const done = rebinds.filter(({ closed }) => closed?.how !== 'skipped');
+  const last = Math.max(restoredMs, ...done.map((rebind) => closedAt(rebind, timeline)));
+  const isLeft = leftUnbound(options.followUps ?? []).length > 0;
   return { status: isLeft ? 'given-up' : 'over', atMs: Math.min(last, endedMs ?? nowMs) };
 }
 
 /** By the platform's record or the operator's word; else when the run heard of it. */
-function settledAt(
-  { id, subject, settled }: Pick<Obligation, 'id' | 'subject' | 'settled'>,
+function closedAt(
+  { id, subject, closed }: Pick<FollowUp, 'id' | 'subject' | 'closed'>,
   { mentions, performed, endedMs, lastMs }: Timeline,
 ): number {
   // A verb that takes an application is a step of its follow-up.
   const step = performed.findLast(({ input }) => fieldsOf(input['app'])['key'] === subject);
   const mention = mentions.findLast((one) => one.id === id);
   // To have it done from here is an answer about it as well, and comes before the steps.
-  const heard = settled?.how === 'hand' ? mention?.atMs : (step?.endedMs ?? mention?.atMs);
-  return instantOf(settled?.at) ?? heard ?? endedMs ?? lastMs;
+  const heard = closed?.how === 'hand' ? mention?.atMs : (step?.endedMs ?? mention?.atMs);
+  return instantOf(closed?.at) ?? heard ?? endedMs ?? lastMs;
 }
 
 /** What the platform was asked about afterwards has its evidence. */
-function isBySomebodysWord({ kind, settled }: Pick<Obligation, 'kind' | 'settled'>): boolean {
-  return kind === 'rebind' && settled?.how === 'hand' && Object.keys(settled.evidence ?? {}).length === 0;
+function isBySomebodysWord({ kind, closed }: Pick<FollowUp, 'kind' | 'closed'>): boolean {
+  return kind === 'rebind' && closed?.how === 'hand' && Object.keys(closed.evidence ?? {}).length === 0;
 }
 
 function notesOn(
   timeline: Timeline,
   { startedMs, restore, skewMs }: Landmarks,
-  { obligations, incidentAt }: RecoveryTimeOptions,
+  { followUps, incidentAt }: RecoveryTimeOptions,
   believed: boolean,
 ): string[] {
-  const unbound = leftUnbound(obligations ?? []);
-  const apps = obligations?.filter(isBySomebodysWord).length ?? 0;
+  const unbound = leftUnbound(followUps ?? []);
+  const apps = followUps?.filter(isBySomebodysWord).length ?? 0;
   return [
     ...(believed
       ? []

@@ -20,7 +20,7 @@ interface Performed {
   readonly endedMs: number;
 }
 
-/** An answer or other event that is about one obligation. */
+/** An answer or other event that is about one follow-up. */
 interface Mention {
   readonly id: string;
   readonly atMs: number;

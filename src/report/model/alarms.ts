@@ -1,4 +1,4 @@
-import { leftUnbound, unboundWords } from '../../../machines/parts/obligation.ts';
+import { leftUnbound, unboundWords } from '../../../machines/parts/follow-up.ts';
 import { effectOf } from '../../../machines/verbs.ts';
 import { counted } from '../../base/format.ts';
 import { fieldsOf } from '../../store/fields.ts';
@@ -6,24 +6,24 @@ import type { Entry } from '../../store/journal.ts';
 import { type Loss, lossInWords } from '../../store/log/losses.ts';
 import { mayFollowEnd } from '../../store/run-end.ts';
 import type { RunEntryBody } from '../../store/run-entries.ts';
+import type { WrittenFollowUp } from './follow-ups.ts';
 import { find, findAll, untilEnd } from './found.ts';
 import type { Report } from './model.ts';
-import type { WrittenObligation } from './obligations.ts';
-import { fateOf } from './people.ts';
+import { outcomeOf } from './people.ts';
 
 type Alarm = Report['alarms'][number];
 
 /**
- * What heads the record: everything by which a run went past what it is there to show, in the order of its weight. `owed` is what the run
- * owes and owed; of the entries, also those behind the end of the run are looked at.
+ * What heads the record: everything by which a run went past what it is there to show, in the order of its weight. `openFollowUps` is what the run
+ * leaves and open; of the entries, also those behind the end of the run are looked at.
  */
-export function alarmsOf(entries: readonly Entry[], owed: readonly WrittenObligation[]): Alarm[] {
+export function alarmsOf(entries: readonly Entry[], openFollowUps: readonly WrittenFollowUp[]): Alarm[] {
   const own = untilEnd(entries);
   return [
     ...bypasses(own),
     ...unapproved(own),
-    ...withoutData(own, owed),
-    ...byWord(own, owed),
+    ...withoutData(own, openFollowUps),
+    ...byWord(own, openFollowUps),
     ...afterTheEnd(entries, own),
   ];
 }
@@ -61,7 +61,7 @@ function unapproved(entries: readonly Entry[]): Alarm[] {
     const before = entries.filter(({ seq }) => seq < entry.seq);
     const asked = findAll(before, 'approval.asked').at(-1)?.body;
     if (asked === undefined || effectOf(verb) === 'backup') return [];
-    const { state } = fateOf(before, asked.challenge);
+    const { state } = outcomeOf(before, asked.challenge);
     if (state === 'given' || state === 'bypassed') return [];
     const title = 'NOT APPROVED: a call was made ready whose approval was asked for and not given';
     return [{ title, text: `${asked.order}: the request was ${FATES[state]}`, at: entry.at, by: entry.by }];
@@ -81,12 +81,12 @@ const FATES = {
 } as const;
 
 /** What used the data before and was left without it. */
-function withoutData(entries: readonly Entry[], owed: readonly WrittenObligation[]): Alarm[] {
-  const unbound = leftUnbound(owed);
+function withoutData(entries: readonly Entry[], openFollowUps: readonly WrittenFollowUp[]): Alarm[] {
+  const unbound = leftUnbound(openFollowUps);
   if (unbound.length === 0) return [];
   const said = skips(entries).findLast(({ id }) => unbound.some((one) => one.id === id))?.entry;
   const { at, by } = said ?? find(entries, 'run.closed')?.entry ?? { at: '', by: '' };
-  const each = unbound.map(({ subject, settled }) => `${subject}: ${settled?.text ?? ''}`);
+  const each = unbound.map(({ subject, closed }) => `${subject}: ${closed?.text ?? ''}`);
   return [{ title: `NOT RECOVERED: ${unboundWords(unbound)}`, text: each.join('; '), at, by }];
 }
 
@@ -97,13 +97,13 @@ const WORDS: Readonly<Record<string, string>> = {
   'operator.override': 'OVERRIDDEN: a person went past what spoke against a step',
 };
 
-/** What people did in the place of a step, or past it; what was left without the data is told already. */
-function byWord(entries: readonly Entry[], owed: readonly WrittenObligation[]): Alarm[] {
-  const unbound = new Set(leftUnbound(owed).map(({ id }) => id));
-  const told = new Set(skips(entries).flatMap(({ id, answer }) => (unbound.has(id) ? [answer] : [])));
+/** What people did in the place of a step, or past it; what was left without the data is reported already. */
+function byWord(entries: readonly Entry[], openFollowUps: readonly WrittenFollowUp[]): Alarm[] {
+  const unbound = new Set(leftUnbound(openFollowUps).map(({ id }) => id));
+  const reported = new Set(skips(entries).flatMap(({ id, answer }) => (unbound.has(id) ? [answer] : [])));
   return findAll(entries, 'answer').flatMap(({ entry, body }): Alarm[] => {
     const title = Object.hasOwn(WORDS, body.event) ? WORDS[body.event] : undefined;
-    if (title === undefined || told.has(entry.seq)) return [];
+    if (title === undefined || reported.has(entry.seq)) return [];
     return [{ title, text: wordsOf(body), at: entry.at, by: entry.by }];
   });
 }
@@ -112,7 +112,7 @@ function wordsOf({ label, event, reason }: RunEntryBody<'answer'>): string {
   return reason === undefined || reason === '' ? (label ?? event) : `${label ?? event}: ${reason}`;
 }
 
-/** The answers by which an obligation was skipped; an answer stands right before the event that it became. */
+/** The answers by which a follow-up was skipped; an answer stands right before the event that it became. */
 function skips(
   entries: readonly Entry[],
 ): { readonly id: string; readonly answer: number; readonly entry: Entry }[] {

@@ -9,15 +9,15 @@ type Told = Omit<Check, 'at'>;
 /** Every look at a backup, a key or a task that had a verdict: what an auditor reads as tests of integrity. */
 export function checksOf(entries: readonly Entry[]): Check[] {
   return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, input, output, endedMs }) => {
-    const told = Object.hasOwn(CHECKS, verb) ? CHECKS[verb as Verb]?.(input, output) : undefined;
-    return told === undefined ? [] : [{ at: new Date(endedMs).toISOString(), ...told }];
+    const reported = Object.hasOwn(CHECKS, verb) ? CHECKS[verb as Verb]?.(input, output) : undefined;
+    return reported === undefined ? [] : [{ at: new Date(endedMs).toISOString(), ...reported }];
   });
 }
 
 const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => Told | undefined>>> = {
   verifyBackup: ({ backup }, output) => ({
     what: `backup ${word(backup)} opened and read`,
-    verdict: word(output['verdict']) || 'not told',
+    verdict: word(output['verdict']) || 'not reported',
     good: ['intact', 'readable'].includes(word(output['verdict'])),
     details: details(output, {
       opens: 'opened with key',
@@ -56,18 +56,18 @@ const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => T
   waitForRestore: (_input, output) => task('restore', output),
   waitForInstance: (_input, output) => ({
     what: 'the instance after the change',
-    verdict: word(output['state']) || 'not told',
+    verdict: word(output['state']) || 'not reported',
     good: true,
     details: details(output, {
       updatedAt: 'changed',
       pendingUpdates: 'updates still to be had',
-      grounds: 'known by',
+      baselines: 'known by',
     }),
   }),
 };
 
 function task(kind: string, output: Fields): Told {
-  const status = word(output['status']) || 'not told';
+  const status = word(output['status']) || 'not reported';
   return {
     what: `${kind} ${word(output['id'])} at the service`,
     verdict: status,

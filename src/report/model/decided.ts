@@ -1,9 +1,9 @@
 import { formatValue } from '../../base/format.ts';
 import type { Entry } from '../../store/journal.ts';
+import type { WrittenFollowUp } from './follow-ups.ts';
 import { find, findAll } from './found.ts';
 import type { Fact } from './model.ts';
 import type { Decision, Deviation } from './model-rows.ts';
-import type { WrittenObligation } from './obligations.ts';
 
 /** What the run says of itself at its end; undefined before. */
 export function factsOf(entries: readonly Entry[]): Fact[] | undefined {
@@ -24,12 +24,12 @@ export function decisionsOf(entries: readonly Entry[]): Decision[] {
 }
 
 /** What was not done as the runbook has it, and why: by its steps, and by people in its place, again, or not at all. */
-export function deviationsOf(entries: readonly Entry[], owed: readonly WrittenObligation[]): Deviation[] {
+export function deviationsOf(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Deviation[] {
   const closed = find(entries, 'run.closed')?.body;
   const steps = (closed?.deviations ?? []).map(({ step, reason }) => deviation('step', step, reason));
-  const told = new Set(closed?.deviations.map(({ step }) => step));
-  const settled = owed.flatMap(({ id, what, settled: by }) => {
-    if (by?.how === 'skipped' && !told.has(id)) return [deviation('skipped', what, by.text)];
+  const reported = new Set(closed?.deviations.map(({ step }) => step));
+  const seenTo = followUps.flatMap(({ id, what, closed: by }) => {
+    if (by?.how === 'skipped' && !reported.has(id)) return [deviation('skipped', what, by.text)];
     return by?.how === 'hand' ? [deviation('by hand', what, by.text)] : [];
   });
   const retried = findAll(entries, 'answer')
@@ -38,7 +38,7 @@ export function deviationsOf(entries: readonly Entry[], owed: readonly WrittenOb
   const resumed = findAll(entries, 'run.resumed').map(({ entry, body }) =>
     deviation('resumed', `another process (${body.pid}) carried the run on`, entry.at),
   );
-  return [...bypassed(entries), ...steps, ...settled, ...retried, ...resumed, ...unclosed(entries)];
+  return [...bypassed(entries), ...steps, ...seenTo, ...retried, ...resumed, ...unclosed(entries)];
 }
 
 function bypassed(entries: readonly Entry[]): Deviation[] {
@@ -51,12 +51,12 @@ function bypassed(entries: readonly Entry[]): Deviation[] {
   return [...without, ...weakened];
 }
 
-/** What a run leaves out is told at its end. */
+/** What a run leaves out is reported at its end. */
 function unclosed(entries: readonly Entry[]): Deviation[] {
   if (find(entries, 'run.closed') !== undefined) return [];
   const abandoned = find(entries, 'run.abandoned')?.body.reason;
   if (abandoned !== undefined) return [deviation('step', 'the run was abandoned', abandoned)];
-  return [deviation('open', 'the run is not closed', 'what its steps leave out is told then')];
+  return [deviation('open', 'the run is not closed', 'what its steps leave out is reported then')];
 }
 
 function deviation(kind: Deviation['kind'], what: string, reason: string): Deviation {

@@ -1,10 +1,10 @@
-import { leftUnbound } from '../../../machines/parts/obligation.ts';
+import { leftUnbound } from '../../../machines/parts/follow-up.ts';
 import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
+import { stillOpen, type WrittenFollowUp } from './follow-ups.ts';
 import { find, findLast } from './found.ts';
 import type { Report } from './model.ts';
-import { stillOwed, type WrittenObligation } from './obligations.ts';
 
 const KINDS = { LIVE: 'real', REHEARSAL: 'rehearsal' } as const;
 
@@ -39,18 +39,21 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
 }
 
 /** How the run ended, and whether that is proven. What was left without the data is no proof of a recovery, whatever the run says of itself. */
-export function outcomeOf(entries: readonly Entry[], owed: readonly WrittenObligation[]): Report['outcome'] {
+export function outcomeOf(
+  entries: readonly Entry[],
+  openFollowUps: readonly WrittenFollowUp[],
+): Report['outcome'] {
   const closed = find(entries, 'run.closed')?.body;
   const abandoned = find(entries, 'run.abandoned')?.body;
-  const owes = stillOwed(owed).length;
+  const followUps = stillOpen(openFollowUps).length;
   if (closed !== undefined) {
     const text = closed.title ?? closed.outcome;
-    const proven = closed.proven && leftUnbound(owed).length === 0;
-    return { status: 'closed', proven, text, failure: closed.failure?.shortMessage, owes };
+    const proven = closed.proven && leftUnbound(openFollowUps).length === 0;
+    return { status: 'closed', proven, text, failure: closed.failure?.shortMessage, followUps };
   }
-  if (abandoned !== undefined) return { status: 'abandoned', text: abandoned.reason, owes };
+  if (abandoned !== undefined) return { status: 'abandoned', text: abandoned.reason, followUps };
   const at = findLast(entries, 'event')?.body;
-  return { status: 'open', text: at?.title ?? at?.to ?? '', owes };
+  return { status: 'open', text: at?.title ?? at?.to ?? '', followUps };
 }
 
 /** As the run last measured it. */

@@ -22,7 +22,7 @@ const Mark = z.object({
 });
 export type Mark = z.infer<typeof Mark>;
 
-/** A task as the service told it, by this machine's clock. */
+/** A task as the service reported it, by this machine's clock. */
 const Task = z.object({
   what: z.string(),
   kind: z.enum(['queue', 'execute']),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const Facts = z.array(z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() }));
 
-/** What the change of a key is audited by, group by group; an empty group is not told by the journal. */
+/** What the change of a key is audited by, group by group; an empty group is not reported by the journal. */
 export const Rotation = z.object({
   oldKey: Facts,
   newKey: Facts,

@@ -4,11 +4,11 @@ import { Course } from './model-course.ts';
 import { Rotation } from './model-rotation.ts';
 import {
   Approval,
+  BoundOne,
   Change,
   Check,
   Decision,
   Deviation,
-  Duty,
   Issue,
   Line,
   MayApprove,
@@ -114,7 +114,7 @@ export const Report = z.object({
     proven: z.boolean().optional(),
     text: z.string(),
     failure: z.string().optional(),
-    owes: z.number(),
+    followUps: z.number(),
   }),
   people: z.array(Person),
   plan: z.object({
@@ -133,8 +133,8 @@ export const Report = z.object({
   ),
   /** What a drill saw of the databases after the run, by asking them and not the run. */
   comparison: Compared.omit({ run: true }).extend({ at: z.string() }).optional(),
-  duties: z.array(Duty),
-  /** Which of the duties take away what a drill or a recovery has left behind. */
+  bound: z.array(BoundOne),
+  /** Which of the bindings take away what a drill or a recovery has left behind. */
   cleanup: z.array(z.string()),
   rotation: Rotation.optional(),
   decisions: z.array(Decision),

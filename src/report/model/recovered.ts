@@ -8,13 +8,13 @@ import type { Fact, Report } from './model.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Which backup or point in time was restored, with which key, and how the service told of it. Empty for a run that restored nothing. */
+/** Which backup or point in time was restored, with which key, and how the service reported of it. Empty for a run that restored nothing. */
 export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | undefined): Fact[] {
   const performed = timelineOf(entries)?.performed ?? [];
   const asked = performed.findLast(({ verb }) => effectOf(verb) === 'restore');
   if (asked === undefined) return [];
-  const told: Fields = performed.findLast(({ verb }) => verb === 'waitForRestore')?.output ?? {};
-  const { backup = told['backup'], backupGuid, targetTime, source, fingerprint } = asked.input;
+  const reported: Fields = performed.findLast(({ verb }) => verb === 'waitForRestore')?.output ?? {};
+  const { backup = reported['backup'], backupGuid, targetTime, source, fingerprint } = asked.input;
   // An instance that takes over counts its backups for itself: only the backup_id names the same one there.
   const [field, wanted] = asked.verb === 'performRecovery' ? ['backupId', backupGuid] : ['id', backup];
   const file = wanted === undefined ? {} : seenBackup(performed, String(field), wanted);
@@ -32,13 +32,13 @@ export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | un
     ['Could be reached until', targetTime === undefined ? undefined : latest],
     ['Data of', source],
     ['Key (fingerprint in this key store)', fingerprint ?? file['fingerprint']],
-    ['Restore', told['id'] ?? asked.output['id']],
-    ['Status', told['status']],
-    ['Restored from', told['restoredFrom']],
-    ['Triggered', told['triggeredAt']],
-    ['Started', told['startedAt']],
-    ['First seen at work', told['startedAt'] === undefined ? told['seenRunningAt'] : undefined],
-    ['Finished', told['finishedAt']],
+    ['Restore', reported['id'] ?? asked.output['id']],
+    ['Status', reported['status']],
+    ['Restored from', reported['restoredFrom']],
+    ['Triggered', reported['triggeredAt']],
+    ['Started', reported['startedAt']],
+    ['First seen at work', reported['startedAt'] === undefined ? reported['seenRunningAt'] : undefined],
+    ['Finished', reported['finishedAt']],
     ['Data recovered up to', point?.recoveredTo],
     ['Data written up to', point?.lostAt],
   ];
@@ -47,16 +47,16 @@ export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | un
   );
 }
 
-/** All that the run was told of a backup: by the service's lists, and by the proofs on record, which name the key that opens it. */
+/** All that the run was reported of a backup: by the service's lists, and by the proofs on record, which name the key that opens it. */
 function seenBackup(
   performed: readonly { readonly output: Fields }[],
   field: string,
   wanted: unknown,
 ): Fields {
-  const told = performed.flatMap(({ output }) =>
+  const reported = performed.flatMap(({ output }) =>
     ['newest', 'proven'].flatMap((list) => [output[list]].flat().map(fieldsOf)),
   );
-  const own = told.filter((one) => one[field] === wanted);
+  const own = reported.filter((one) => one[field] === wanted);
   return Object.assign({}, ...own.map(defined)) as Fields;
 }
 

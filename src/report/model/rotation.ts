@@ -28,9 +28,9 @@ export function rotationOf(
   const old = performed.find(
     ({ verb, endedMs }) => verb === 'verifyBackup' && endedMs < (setAt?.begunMs ?? 0),
   );
-  const duties = retirementsOf(entries, ledger);
-  const oldKey = old?.output['opens'] ?? before['currentKey'] ?? duties[0]?.['subject'];
-  const [backups, newest, ground] = ['backups', 'newest', 'ground'].map((name) => fieldsOf(before[name]));
+  const bound = retirementsOf(entries, ledger);
+  const oldKey = old?.output['opens'] ?? before['currentKey'] ?? bound[0]?.['subject'];
+  const [backups, newest, baseline] = ['backups', 'newest', 'baseline'].map((name) => fieldsOf(before[name]));
   const proof = checks.filter(({ at }) => Date.parse(at) >= (setAt?.begunMs ?? Number.POSITIVE_INFINITY));
   return {
     oldKey: facts([
@@ -45,7 +45,7 @@ export function rotationOf(
     newKey: facts([
       ['Fingerprint', stored['fingerprint'], 'code'],
       ['Length in characters', stored['length']],
-      ['Shortest that the service takes', ground?.['minKeyLength']],
+      ['Shortest that the service takes', baseline?.['minKeyLength']],
       ['Origin', ORIGINS[String(stored['origin'])]],
     ]),
     storage: facts([
@@ -71,7 +71,7 @@ export function rotationOf(
       ['Verdict', old?.output['verdict']],
       ['Copies kept', archived(performed.filter(({ endedMs }) => endedMs < (setAt?.begunMs ?? 0)))],
     ]),
-    disposition: duties.flatMap(dispositionOf),
+    disposition: bound.flatMap(dispositionOf),
     substitution: facts([
       ['Key that the newest backup opened with before the change', old?.output['opens'], 'code'],
       ['Is it a key that was held', old === undefined ? undefined : heldBefore(before, old.output['opens'])],
@@ -112,14 +112,14 @@ function archived(performed: readonly { readonly verb: string; readonly input: F
   return kept.length === 0 ? 'none' : kept.map(({ input }) => `backup ${String(input['id'])}`).join(', ');
 }
 
-/** The keys that this run has made a duty of the ledger. */
+/** The keys that this run has made a binding of the ledger. */
 function retirementsOf(entries: readonly Entry[], ledger: readonly Entry[]): readonly Fields[] {
   const run = entries[0]?.stream.replace(/^run\//u, '');
   return ledger
-    .filter(({ type }) => type === 'obligation.opened')
+    .filter(({ type }) => type === 'follow-up.opened')
     .map(({ body }) => fieldsOf(body))
     .filter((body) => body['run'] === run)
-    .map(({ obligation }) => fieldsOf(obligation))
+    .map(({ followUp }) => fieldsOf(followUp))
     .filter(({ kind }) => kind === 'retire-key');
 }
 
@@ -139,7 +139,7 @@ function dispositionOf({ since, dueSeconds, subject, what }: Fields): Fact[] {
   const until = Number.isFinite(due) ? new Date(due).toISOString() : undefined;
   return facts([
     ['Key', subject, 'code'],
-    ['Owed', what],
+    ['OpenFollowUp', what],
     ['Kept at least until', until],
     ['Destroyed', 'not by this run'],
   ]);

@@ -1,15 +1,15 @@
 import { formatSpan } from '../../base/format.ts';
 import type { Report } from '../model/model.ts';
-import type { Approval, Duty, MayApprove } from '../model/model-rows.ts';
+import type { Approval, BoundOne, MayApprove } from '../model/model-rows.ts';
 import { BLANK, type Block, type Inline, type Section, type Text } from './document.ts';
 import { blanks } from './pages-proven.ts';
 import { factsBlock, optional, tableOr, time } from './words.ts';
 
-/** What was owed, what people decided, and what was not as it should be. */
+/** The follow-ups, what people decided, and what was not as it should be. */
 export function decidedSections(report: Report): Section[] {
-  const { duties, decisions, approvals, deviations, issues, changes, cleanup } = report;
+  const { bound, decisions, approvals, deviations, issues, changes, cleanup } = report;
   return [
-    ...optional('Obligations', dutyBlocks(duties)),
+    ...optional('FollowUps', boundBlocks(bound)),
     {
       title: 'Decisions',
       blocks: [
@@ -72,23 +72,23 @@ const WAYS: Readonly<Record<string, Inline>> = {
   skipped: { strong: 'skipped' },
 };
 
-function dutyBlocks(duties: readonly Duty[]): Block[] {
-  if (duties.length === 0) return [];
-  const open = duties.filter(({ settled }) => settled === undefined).length;
-  const skipped = duties.filter(({ settled }) => settled?.how === 'skipped').length;
+function boundBlocks(bound: readonly BoundOne[]): Block[] {
+  if (bound.length === 0) return [];
+  const open = bound.filter(({ closed }) => closed === undefined).length;
+  const skipped = bound.filter(({ closed }) => closed?.how === 'skipped').length;
   return [
-    { kind: 'text', text: `${duties.length} in all, ${open} open, ${skipped} skipped.` },
+    { kind: 'text', text: `${bound.length} in all, ${open} open, ${skipped} skipped.` },
     {
       kind: 'table',
-      caption: 'What was owed after the change',
-      head: ['Id', 'What', 'Owner', 'Open for', 'Settled', 'Proof'],
-      rows: duties.map((duty) => [
-        { code: duty.id },
-        duty.what,
-        duty.owner,
-        ageOf(duty),
-        settlement(duty),
-        duty.proofs.flatMap(({ label, value }, index) => [
+      caption: 'The follow-ups after the change',
+      head: ['Id', 'What', 'Owner', 'Open for', 'Closed', 'Proof'],
+      rows: bound.map((boundOne) => [
+        { code: boundOne.id },
+        boundOne.what,
+        boundOne.owner,
+        ageOf(boundOne),
+        closure(boundOne),
+        boundOne.proofs.flatMap(({ label, value }, index) => [
           `${index === 0 ? '' : ', '}${label} `,
           { code: value },
         ]),
@@ -98,17 +98,17 @@ function dutyBlocks(duties: readonly Duty[]): Block[] {
 }
 
 /** With the limit when there is one and it was passed. */
-function ageOf({ openSeconds, dueSeconds }: Duty): string {
+function ageOf({ openSeconds, dueSeconds }: BoundOne): string {
   if (openSeconds === undefined) return 'not known';
   const age = formatSpan(openSeconds);
   const late = dueSeconds !== undefined && openSeconds > dueSeconds;
   return late ? `${age}, due after ${formatSpan(dueSeconds)}` : age;
 }
 
-function settlement({ settled }: Duty): Text {
-  if (settled === undefined) return { bad: 'still owed' };
-  const way = Object.hasOwn(WAYS, settled.how) ? (WAYS[settled.how] ?? settled.how) : settled.how;
-  return [way, `${settled.at === undefined ? '' : ` ${time(settled.at)}`}: ${settled.text}`];
+function closure({ closed }: BoundOne): Text {
+  if (closed === undefined) return { bad: 'still open' };
+  const way = Object.hasOwn(WAYS, closed.how) ? (WAYS[closed.how] ?? closed.how) : closed.how;
+  return [way, `${closed.at === undefined ? '' : ` ${time(closed.at)}`}: ${closed.text}`];
 }
 
 function mayApproveBlocks({ begun, asOf, people, drivers, changes }: MayApprove): Block[] {
@@ -179,22 +179,22 @@ function deviationText({ kind, what, reason }: Report['deviations'][number]): Te
   return kind === 'step' || kind === 'open' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
 }
 
-function cleanupText({ run, outcome, rotation, duties }: Report, ids: readonly string[]): Text {
+function cleanupText({ run, outcome, rotation, bound }: Report, ids: readonly string[]): Text {
   const isDone = (id: string) => {
-    const how = duties.find((duty) => duty.id === id)?.settled?.how;
+    const how = bound.find((boundOne) => boundOne.id === id)?.closed?.how;
     return how !== undefined && how !== 'skipped';
   };
   const [done, left] = [ids.filter(isDone), ids.filter((id) => !isDone(id))];
   if (ids.length > 0) {
     return [
-      ...(done.length === 0 ? [] : ['Settled as told under Obligations: ', ...codes(done), '. ']),
+      ...(done.length === 0 ? [] : ['Done as reported under Follow-ups: ', ...codes(done), '. ']),
       ...(left.length === 0 ? [] : [{ bad: 'Not taken away' }, ': ', ...codes(left), '.']),
     ];
   }
-  if (outcome.status === 'open') return 'The run is not over: what it has to take away is told then.';
+  if (outcome.status === 'open') return 'The run is not over: what it has to take away is reported then.';
   if (rotation !== undefined) {
     return rotation.disposition.length === 0
-      ? 'This run has handed no duty to take an old key away to the ledger of the instance.'
+      ? 'This run has handed no binding to take an old key away to the ledger of the instance.'
       : 'The old key is kept and handed to the ledger of the instance; see Key rotation.';
   }
   return run.kind === 'rehearsal'

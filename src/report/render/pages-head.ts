@@ -1,4 +1,4 @@
-import { leftUnbound } from '../../../machines/parts/obligation.ts';
+import { leftUnbound } from '../../../machines/parts/follow-up.ts';
 import { formatSeconds } from '../../base/format.ts';
 import type { Report } from '../model/model.ts';
 import type { Block, Figure, Section, Text } from './document.ts';
@@ -53,26 +53,26 @@ export function outcomeSection({ outcome }: Report): Section {
   return { title: 'Outcome', blocks: [{ kind: 'text', text: outcomeText(outcome) }] };
 }
 
-function outcomeText({ status, proven, text, failure, owes }: Report['outcome']): Text {
+function outcomeText({ status, proven, text, failure, followUps }: Report['outcome']): Text {
   if (status === 'closed') {
     const proof = proven === true ? { good: 'proven' } : { bad: 'not proven' };
     const why = failure === undefined ? '' : ` Failure: ${failure}.`;
     return [{ strong: text }, '. The result is ', proof, `.${why}`];
   }
-  const owing: Text = owes === 0 ? '' : { bad: `It still owes ${owes}.` };
-  if (status === 'abandoned') return [{ bad: 'Abandoned' }, `: ${text}. `, owing];
+  const openFollowUps: Text = followUps === 0 ? '' : { bad: `It still has to do ${followUps}.` };
+  if (status === 'abandoned') return [{ bad: 'Abandoned' }, `: ${text}. `, openFollowUps];
   const where = text === '' ? ' ' : ` It is at: ${text}. `;
   return [
     { bad: 'This run is still open.' },
     where,
-    owing,
-    owes === 0 ? '' : ' ',
+    openFollowUps,
+    followUps === 0 ? '' : ' ',
     'The record ends with its last entry.',
   ];
 }
 
 /** Only what is shown is good: what was skipped is not, and what somebody says to be done stands for itself. */
-function figures({ outcome, measured, duties, deviations, alarms }: Report): Figure[] {
+function figures({ outcome, measured, bound, deviations, alarms }: Report): Figure[] {
   const result = (label: string, one: NonNullable<Report['measured']>['rto']): Figure => ({
     label,
     value: seconds(one.measuredSeconds, one.result === 'does not apply' ? 'none' : 'not measured'),
@@ -90,11 +90,11 @@ function figures({ outcome, measured, duties, deviations, alarms }: Report): Fig
     ...(measured === undefined
       ? []
       : [result('Recovery time (RTO)', measured.rto), result('Recovery point (RPO)', measured.rpo)]),
-    obligations(duties),
+    followUps(bound),
     {
       label: 'Deviations',
       value: String(deviations.length),
-      note: deviations.length === 0 ? 'as the runbook has it' : 'told below, with reasons',
+      note: deviations.length === 0 ? 'as the runbook has it' : 'reported below, with reasons',
       tone: alarms.length > 0 ? 'bad' : 'plain',
     },
   ];
@@ -109,21 +109,21 @@ const TONES = {
 } as const;
 
 /** How many were seen to, and apart from them what nobody did or only somebody's word shows. */
-function obligations(duties: Report['duties']): Figure {
-  const open = duties.filter(({ settled }) => settled === undefined).length;
-  const skipped = duties.filter(({ settled }) => settled?.how === 'skipped').length;
-  const said = duties.filter(({ settled, proofs }) => settled?.how === 'hand' && proofs.length === 0).length;
+function followUps(bound: Report['bound']): Figure {
+  const open = bound.filter(({ closed }) => closed === undefined).length;
+  const skipped = bound.filter(({ closed }) => closed?.how === 'skipped').length;
+  const said = bound.filter(({ closed, proofs }) => closed?.how === 'hand' && proofs.length === 0).length;
   const notes = [
-    ...(open === 0 ? [] : [`${open} still owed`]),
+    ...(open === 0 ? [] : [`${open} still open`]),
     ...(skipped === 0 ? [] : [`${skipped} skipped`]),
     ...(said === 0 ? [] : [`${said} by the word of a person`]),
   ];
-  const isBad = open > 0 || leftUnbound(duties).length > 0;
+  const isBad = open > 0 || leftUnbound(bound).length > 0;
   return {
-    label: 'Obligations',
-    value: duties.length === 0 ? 'none' : `${duties.length - open - skipped} of ${duties.length}`,
-    note: duties.length === 0 ? 'nothing was owed' : notes.join(', ') || 'all settled',
-    tone: isBad ? 'bad' : duties.length > 0 && notes.length === 0 ? 'good' : 'plain',
+    label: 'FollowUps',
+    value: bound.length === 0 ? 'none' : `${bound.length - open - skipped} of ${bound.length}`,
+    note: bound.length === 0 ? 'there were no follow-ups' : notes.join(', ') || 'all done',
+    tone: isBad ? 'bad' : bound.length > 0 && notes.length === 0 ? 'good' : 'plain',
   };
 }
 

@@ -78,7 +78,7 @@ function objectiveBlocks(measured: Measured): Block[] {
 function howLost({ point, rpo }: Measured): string {
   if (point === undefined && rpo.why !== undefined) return `The recovery point was not measured: ${rpo.why}.`;
   if (point === undefined)
-    return 'The recovery point was not measured: neither the data nor the service told it.';
+    return 'The recovery point was not measured: neither the data nor the service reported it.';
   const ends = `from ${time(point.recoveredTo)}, the newest data that is there again, to ${time(point.lostAt)}, ${point.lostBy}`;
   const by = {
     data: 'by the reconciliation command, so by the data itself',
@@ -95,7 +95,7 @@ function result({ result: word, why }: Measured['rto']): Text {
   return word === 'missed' || word === 'given up' ? [{ bad: word }, ...because] : [word, ...because];
 }
 
-/** Until when it was measured. What only a person says to be done is not told as a recovery. */
+/** Until when it was measured. What only a person says to be done is not reported as a recovery. */
 function until({ status, rto }: Measured): string {
   if (rto.why === undefined) return STATUS[status];
   return status === 'given-up'
@@ -129,7 +129,7 @@ function courseBlocks(course: Course): Block[] {
       : [
           {
             kind: 'table',
-            caption: 'Tasks of the service, as it told of them',
+            caption: 'Tasks of the service, as it reported of them',
             head: ['Task', 'Part', 'From', 'Until'],
             rows: tasks.map(({ what, kind, from, until }) => [what, kind, time(from), time(until)]),
           } as const,

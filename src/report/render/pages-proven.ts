@@ -69,8 +69,8 @@ function planText({ run, plan }: Report): string {
 function askedPlan({ sha256, state }: Report['plan']['asked'][number]): Text {
   const hash = [', SHA-256 ', { code: sha256 }] as const;
   if (state === 'given') return ['approved plan', ...hash];
-  const fate = state === 'asked' ? 'not answered' : state;
-  return ['plan whose approval was asked for, ', { bad: 'not approved' }, ` (${fate})`, ...hash];
+  const outcome = state === 'asked' ? 'not answered' : state;
+  return ['plan whose approval was asked for, ', { bad: 'not approved' }, ` (${outcome})`, ...hash];
 }
 
 function checkTable(checks: Report['checks']): Block {

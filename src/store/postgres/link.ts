@@ -154,12 +154,12 @@ async function connect(options: LinkOptions, server: Server): Promise<Client> {
   } catch (error) {
     if (isPlain(error) && address.sslmode === 'prefer')
       return await greeted({ ...config, ssl: false }, options).catch((second) => {
-        throw told(second);
+        throw reported(second);
       });
-    throw told(error);
+    throw reported(error);
   }
 
-  function told(error: unknown): unknown {
+  function reported(error: unknown): unknown {
     const { user, database } = address;
     return isRefusal(error) ? refused(error, { user, database, server: named(server), hints }) : error;
   }
@@ -190,7 +190,7 @@ function configOf(
 
 async function greeted(config: ClientConfig, { readOnly }: LinkOptions): Promise<Client> {
   const client = new Client(config);
-  // Whoever uses the connection is told by the statement that fails; before that, by `connect`.
+  // Whoever uses the connection is reported by the statement that fails; before that, by `connect`.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -75,13 +75,13 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   const ready = async () => {
     await reading.ask(refuseOtherVersion);
     // Where somebody was at work with a database tool, it opens all the same: to be read, and to say so at the first append.
-    await writer.settle().catch(unlessDamaged);
+    await writer.close().catch(unlessDamaged);
     if (options.rebuild === true)
       await persist(() => link.use((session) => forgetRows(session, projections)), steadyNow() + patience);
     for (const projection of projections)
       await persist(() => catchUp(link, projection), steadyNow() + patience);
   };
-  await reading.told(ready).catch(async (error: unknown) => {
+  await reading.reported(ready).catch(async (error: unknown) => {
     await close();
     throw error;
   });
@@ -95,7 +95,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
       for (const { stream, type, body } of prepared)
         secrets.check(`${stream} ${type} ${by} ${body}`, `entry ${type} of ${stream}`);
       if (prepared.length === 0) return [];
-      const written = await reading.told(async () =>
+      const written = await reading.reported(async () =>
         writer.append(prepared, await provenBy(prepared, holds, leases), vouched),
       );
       reading.tell(written.all);
@@ -104,11 +104,11 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
     async hold(stream) {
       if (isClosed) throw closedStore();
       checkStreamName(stream);
-      return await reading.told(async () => {
+      return await reading.reported(async () => {
         const lease = await leases.take(stream);
         try {
           // What the holder before has written and not put into the log when it died belongs to the stream.
-          await writer.settle(stream).catch(unlessDamaged);
+          await writer.close(stream).catch(unlessDamaged);
           return lease;
         } catch (error) {
           await lease.release();
@@ -118,7 +118,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
     },
     rows: async (name, query) => {
       const projection = projectionOf(projections, name);
-      return await reading.told(async () => {
+      return await reading.reported(async () => {
         for (;;) {
           const kept = await reading.ask((session) => selectKept(session, projection, query));
           if (kept !== undefined) return kept;
@@ -145,7 +145,7 @@ export async function openPostgresForReading(options: ReaderOptions): Promise<Jo
   const { projections } = options;
   const reading = openReading(options, connectionsOf(options, STATEMENT));
   await reading
-    .told(() => reading.ask(refuseOtherVersion))
+    .reported(() => reading.ask(refuseOtherVersion))
     .catch(async (error: unknown) => {
       await reading.close();
       throw error;
@@ -154,7 +154,7 @@ export async function openPostgresForReading(options: ReaderOptions): Promise<Jo
     ...reading.reader,
     rows: async (name, query) => {
       const projection = projectionOf(projections, name);
-      return await reading.told(async () => {
+      return await reading.reported(async () => {
         const kept = await reading.ask((session) => selectKept(session, projection, query));
         if (kept !== undefined) return kept;
         const fold = createFold(projection);
@@ -186,11 +186,11 @@ function openReading({ installation, patience = PATIENCE }: ReaderOptions, base:
   const listener = createLink({ ...base, name: 'lifeboat listener', readOnly: true });
   const ask: Ask = (look) => persist(() => link.use(look), steadyNow() + patience);
   const followers = createFollowers(ask, listener);
-  const told = <T>(work: () => Promise<T>): Promise<T> => inWords(address, work);
-  const answer: Ask = (look) => told(() => ask(look));
+  const reported = <T>(work: () => Promise<T>): Promise<T> => inWords(address, work);
+  const answer: Ask = (look) => reported(() => ask(look));
   return {
     ask,
-    told,
+    reported,
     tell: followers.tell,
     async close() {
       followers.end();

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { Obligation, Settlement } from '../../../machines/parts/obligation.ts';
+import { Closure, FollowUp } from '../../../machines/parts/follow-up.ts';
 import { fieldsOf } from '../fields.ts';
 import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
 import type { Projection } from './projection.ts';
 
 /** A follow-up that outlives the run that opened it. */
-export type LedgerObligation = Obligation & {
+export type LedgerFollowUp = FollowUp & {
   /** Whose ledger it is in, by the instance's name in the config. */
   readonly instance: string;
   /** The run that opened it. */
@@ -29,7 +29,7 @@ export const followUps: Projection = {
     return instance === undefined || id === undefined ? [] : [keyOf(instance, id)];
   },
   fold: (row, entry) => {
-    const before = row?.value as unknown as LedgerObligation | undefined;
+    const before = row?.value as unknown as LedgerFollowUp | undefined;
     const after = afterOf(before, entry);
     if (after === undefined || after === before) return row;
     const sort = entry.type === OPENED ? String(entry.index).padStart(16, '0') : (row?.sort ?? '');
@@ -38,47 +38,44 @@ export const followUps: Projection = {
 };
 
 /** Whether a follow-up is open, done, or was skipped: the group of its row. */
-function stateOf({ settled }: LedgerObligation): 'open' | 'done' | 'skipped' {
-  if (settled === undefined) return 'open';
-  return settled.how === 'skipped' ? 'skipped' : 'done';
+function stateOf({ closed }: LedgerFollowUp): 'open' | 'done' | 'skipped' {
+  if (closed === undefined) return 'open';
+  return closed.how === 'skipped' ? 'skipped' : 'done';
 }
 
 /** The follow-ups in the ledgers, by instance, each instance's in the order in which they were opened; `open` ones only, or all. */
 export async function readFollowUps(
   journal: Pick<JournalReader, 'rows'>,
   which: 'open' | 'all',
-): Promise<readonly LedgerObligation[]> {
+): Promise<readonly LedgerFollowUp[]> {
   const rows: readonly ProjectedRow[] = await journal.rows(
     followUps.name,
     which === 'open' ? { group: 'open' } : {},
   );
-  const found = rows.map(({ value }) => value as unknown as LedgerObligation);
+  const found = rows.map(({ value }) => value as unknown as LedgerFollowUp);
   return found.toSorted((one, other) =>
     one.instance < other.instance ? -1 : +(one.instance > other.instance),
   );
 }
 
 /** The follow-up after an entry that is about it. Pure. */
-export function afterOf(
-  before: LedgerObligation | undefined,
-  entry: LedgerEntry,
-): LedgerObligation | undefined {
+export function afterOf(before: LedgerFollowUp | undefined, entry: LedgerEntry): LedgerFollowUp | undefined {
   const { type, body, at } = entry;
   if (type === OPENED) {
     const { data } = Opened.safeParse(body);
     const instance = instanceOf(entry);
     if (data === undefined || instance === undefined) return before;
-    const { obligation, run } = data;
-    return { since: at, ...obligation, instance, ...(run === undefined ? {} : { run }) };
+    const { followUp, run } = data;
+    return { since: at, ...followUp, instance, ...(run === undefined ? {} : { run }) };
   }
   // Done or skipped once, by whoever came first.
-  if (before === undefined || before.settled !== undefined) return before;
+  if (before === undefined || before.closed !== undefined) return before;
   if (type === 'key.set') {
     const isRevived = before.kind === 'retire-key' && before.subject === fieldsOf(body)['fingerprint'];
-    return isRevived ? { ...before, settled: { ...REVIVED, at } } : before;
+    return isRevived ? { ...before, closed: { ...REVIVED, at } } : before;
   }
-  const { data } = Settled.safeParse(body);
-  return data === undefined ? before : { ...before, settled: { at, ...data.settlement } };
+  const { data } = Closed.safeParse(body);
+  return data === undefined ? before : { ...before, closed: { at, ...data.closure } };
 }
 
 /** The instance whose ledger an entry is in. */
@@ -89,8 +86,8 @@ export function instanceOf({ stream }: Pick<Entry, 'stream'>): string | undefine
 /** The id of the follow-up that an entry is about; undefined for most entries. */
 export function idIn({ type, body }: Pick<Entry, 'type' | 'body'>): string | undefined {
   const fields = fieldsOf(body);
-  if (type === OPENED) return textOf(fieldsOf(fields['obligation'])['id']);
-  if (type === 'obligation.settled') return textOf(fields['id']);
+  if (type === OPENED) return textOf(fieldsOf(fields['followUp'])['id']);
+  if (type === 'follow-up.closed') return textOf(fields['id']);
   const fingerprint = type === 'key.set' ? textOf(fields['fingerprint']) : undefined;
   return fingerprint === undefined ? undefined : retirementOf(fingerprint);
 }
@@ -107,19 +104,19 @@ export function retiredBy(id: string | undefined): string | undefined {
 
 const RETIRE = 'retire-key-';
 
-const OPENED = 'obligation.opened';
-const REVIVED: Settlement = { how: 'run', text: 'the key is in force again', evidence: {} };
+const OPENED = 'follow-up.opened';
+const REVIVED: Closure = { how: 'run', text: 'the key is in force again', evidence: {} };
 const LONGEST_KEY = 200;
 
 /** What can be known of one that another version wrote. */
 const Rest = z
-  .object({ id: z.string(), kind: Obligation.shape.kind.catch('unread-run') })
-  .transform(({ id, kind }): Obligation => ({ id, kind, subject: id, what: `see to ${id}`, commands: [] }));
+  .object({ id: z.string(), kind: FollowUp.shape.kind.catch('unread-run') })
+  .transform(({ id, kind }): FollowUp => ({ id, kind, subject: id, what: `see to ${id}`, commands: [] }));
 const Opened = z.object({
-  obligation: z.union([Obligation, Rest]),
+  followUp: z.union([FollowUp, Rest]),
   run: z.string().optional().catch(undefined),
 });
-const Settled = z.object({ id: z.string(), settlement: Settlement });
+const Closed = z.object({ id: z.string(), closure: Closure });
 
 function keyOf(instance: string, id: string): string {
   const key = `${instance}/${id}`;

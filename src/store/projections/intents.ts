@@ -21,12 +21,12 @@ export interface IntentMemory {
    */
   readonly refused?: Failure;
   readonly landed?: Json;
-  /** By what it was told that it landed, where its answer was lost. */
+  /** By what it was reported that it landed, where its answer was lost. */
   readonly evidence?: Json;
   readonly absent?: Failure | true;
   /** Why the outcome of the send is not known, when the process lived to write it down. */
   readonly lost?: Failure;
-  /** What the service showed at the last look that told nothing certain: the candidates are in its evidence. */
+  /** What the service showed at the last look that reported nothing certain: the candidates are in its evidence. */
   readonly unclear?: Failure;
   /** From when on nobody was sending it any more, at the latest: a lost request may arrive for a while after that. RFC 3339. */
   readonly lostAt?: string;
@@ -66,16 +66,16 @@ export function remember(known: IntentMemory | undefined, entry: Entry): IntentM
   const body = fieldsOf(entry.body) as Body;
   if (entry.type === 'intent.prepared') return { baseline: body['baseline'] ?? null, ...verbOf(body) };
   if (known === undefined) return undefined;
-  if (entry.type === 'activity.begun') return takenUp(known, told(body, 'begunAt', entry));
-  if (entry.type === 'intent.armed') return armed(known, told(body, 'armedAt', entry));
-  return concluded(known, body, told(body, 'lostAt', entry));
+  if (entry.type === 'activity.begun') return takenUp(known, reported(body, 'begunAt', entry));
+  if (entry.type === 'intent.armed') return armed(known, reported(body, 'armedAt', entry));
+  return concluded(known, body, reported(body, 'lostAt', entry));
 }
 
 /**
- * A moment as whoever wrote the entry told it: by the clock of that machine, which is the one that the service's was compared
+ * A moment as whoever wrote the entry reported it: by the clock of that machine, which is the one that the service's was compared
  * with. The entry itself may be stamped by another clock, the database's; it counts where the body tells nothing.
  */
-function told(body: Body, field: string, { at }: Entry): string {
+function reported(body: Body, field: string, { at }: Entry): string {
   const moment = body[field];
   return typeof moment === 'string' ? moment : at;
 }
@@ -123,7 +123,7 @@ function isCredentials(failure: Failure | undefined): boolean {
  * Whether a call was armed, and it is not known what became of it. One that was refused is not in doubt until
  * something speaks against that.
  */
-export function isUnsettled(memory: IntentMemory): memory is IntentMemory & { readonly armedAt: string } {
+export function isInDoubt(memory: IntentMemory): memory is IntentMemory & { readonly armedAt: string } {
   const { armedAt, landed, absent, refused, lost } = memory;
   return armedAt !== undefined && landed === undefined && absent === undefined && !(refused && !lost);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recovery-verbs.ts';
+import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recovery-data.ts';
 import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
 import { idIn, instanceOf, retiredBy } from './follow-ups.ts';
 import { type KeyEpoch, nextEpochs } from './key-epochs.ts';
@@ -28,7 +28,7 @@ export const ledgers: Projection = {
   version: 1,
   keysOf: (entry) => {
     const instance = instanceOf(entry);
-    return instance !== undefined && isTold(entry) ? [keyOf(instance)] : [];
+    return instance !== undefined && isReported(entry) ? [keyOf(instance)] : [];
   },
   fold: (row, entry) => {
     const before = (row?.value ?? EMPTY) as unknown as Ledger;
@@ -67,14 +67,14 @@ export function foldLedger(entries: readonly LedgerFacts[]): Ledger {
 
 /** A ledger after further entries; the same where they say nothing of it. Pure. */
 export function nextLedger(before: Ledger, entries: readonly LedgerFacts[]): Ledger {
-  return entries.reduce((ledger, entry) => (isTold(entry) ? after(ledger, entry) : ledger), before);
+  return entries.reduce((ledger, entry) => (isReported(entry) ? after(ledger, entry) : ledger), before);
 }
 
-function isTold(entry: Pick<Entry, 'type' | 'body'>): boolean {
+function isReported(entry: Pick<Entry, 'type' | 'body'>): boolean {
   return isKeyEntryType(entry.type) || entry.type === 'card.prepared' || entry.type === OPENED;
 }
 
-const OPENED = 'obligation.opened';
+const OPENED = 'follow-up.opened';
 
 function after(before: Ledger, entry: LedgerFacts): Ledger {
   const known = { ...before, seq: entry.seq };

@@ -3,7 +3,7 @@ import { fieldsOf } from '../fields.ts';
 import type { Entry, JournalReader, Json, ProjectedRow, StreamName } from '../journal.ts';
 import type { ArmedCall } from '../log/checkpoint.ts';
 import { isEnd } from '../run-end.ts';
-import { DECISIONS, type IntentMemory, intentOf, isUnsettled, remember } from './intents.ts';
+import { DECISIONS, type IntentMemory, intentOf, isInDoubt, remember } from './intents.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
 /** A call that may have left this machine, and of which nobody knows what became. */
@@ -172,7 +172,7 @@ function handedIn({
 
 function rowOf(after: Calls | undefined, sort: string): FoldedRow | undefined {
   if (after === undefined) return undefined;
-  const isPending = after.calls.some(([, { memory }]) => memory !== undefined && isUnsettled(memory));
+  const isPending = after.calls.some(([, { memory }]) => memory !== undefined && isInDoubt(memory));
   if (!isPending && (after.run === undefined ? after.calls.length === 0 : !after.run.isOpen))
     return undefined;
   return { group: isPending ? PENDING : 'none', sort, value: after as unknown as Json };
@@ -249,7 +249,7 @@ function isOver({ absent, refused }: IntentMemory): boolean {
 function resolved(before: Calls, verb: string | undefined): Calls {
   if (before.run !== undefined) return before;
   const calls = before.calls.filter(([, { verb: its, memory, isLeft }]) => {
-    return its !== verb || isLeft !== true || memory?.refused === undefined || isUnsettled(memory);
+    return its !== verb || isLeft !== true || memory?.refused === undefined || isInDoubt(memory);
   });
   return { ...before, calls };
 }
@@ -267,7 +267,7 @@ function without(before: Calls, id: string): Calls {
 function doubtsOfRow({ key: stream, value }: Pick<ProjectedRow, 'key' | 'value'>): readonly Doubt[] {
   const { run, calls } = value as unknown as Calls;
   return calls.flatMap(([intent, { verb = '', input, memory }]): Doubt[] => {
-    if (memory === undefined || !isUnsettled(memory)) return [];
+    if (memory === undefined || !isInDoubt(memory)) return [];
     const { armedAt, baseline, lost, lostAt, unclear, verb: prepared } = memory;
     const known = { intent, armedAt, baseline, lost, lostAt, unclear };
     if (run === undefined) return [{ ...known, verb, input, instance: stream.slice('instance/'.length) }];

@@ -25,7 +25,8 @@ export function footerLine(
     const label = ` ${binding.label.replace('{unit}', unit)}`;
     const entry = [span(binding.shown, 'text.strong'), span(label), span('  ')];
     const wide = lineWidth(entry);
-    if (used + wide > width) continue;
+    // The edge of the frame closes the line.
+    if (used + wide >= width) continue;
     entries.set(binding, entry);
     used += wide;
   }
@@ -40,7 +41,7 @@ const OUT: ReadonlySet<Intent> = new Set<Intent>([
   'back',
   'close',
   'close-help',
-  'close-paper',
+  'close-fallback',
   'stay',
 ]);
 

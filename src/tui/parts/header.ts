@@ -1,17 +1,17 @@
 import { formatElapsed } from '../../base/format.ts';
-import { owingWords } from '../../view/owed.ts';
+import { openWords } from '../../view/follow-up-words.ts';
 import type { RunView } from '../../view/run-view.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 import { tokenOf } from './tones.ts';
 
 /** What the header shows; a run that has not been read yet may lack its times. */
 export type HeaderData = Pick<RunView, 'instance' | 'title'> &
-  Partial<Pick<RunView, 'runbook' | 'mode' | 'clock' | 'elapsed' | 'obligations'>>;
+  Partial<Pick<RunView, 'runbook' | 'mode' | 'clock' | 'elapsed' | 'followUps'>>;
 
 /**
  * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that nobody
  * mistakes the real thing for a rehearsal. On a narrow screen the date and the running time go first, the title gives
- * way to the runbook's id, and what is owed never goes.
+ * way to the runbook's id, and the follow-ups never goes.
  *
  * `measure` and `cut` come from the caller because the first frame is written before the width tables are loaded.
  */
@@ -28,22 +28,22 @@ export function headerLine(
   const elapsed = data.elapsed === undefined ? '' : formatElapsed(data.elapsed);
   const badge = span(` ${data.mode ?? 'lifeboat'} `, data.mode === 'LIVE' ? 'badge.live' : 'badge.rehearsal');
   const lead = measure(badge.text) + 6;
-  const owing = owingWords(data.obligations ?? []);
+  const followUps = openWords(data.followUps ?? []);
 
-  for (const [title, owed, times] of [
-    [data.title, owing.long, [clock, elapsed]],
-    [data.title, owing.long, [time, elapsed]],
-    [data.title, owing.long, [time]],
-    [data.title, owing.short, [time]],
-    [data.runbook ?? '', owing.short, [time]],
-    ['', owing.short, [time]],
-    ['', owing.short, []],
+  for (const [title, open, times] of [
+    [data.title, followUps.long, [clock, elapsed]],
+    [data.title, followUps.long, [time, elapsed]],
+    [data.title, followUps.long, [time]],
+    [data.title, followUps.short, [time]],
+    [data.runbook ?? '', followUps.short, [time]],
+    ['', followUps.short, [time]],
+    ['', followUps.short, []],
   ] as const) {
     const named = span(data.instance, 'text.strong');
     const titled = span(title);
     const timed = span(times.filter((text) => text !== '').join('  '), 'text.dim');
-    const debt = span(owed, tokenOf(owing.tone));
-    const names = [title === '' ? '' : titled.text, owed]
+    const left = span(open, tokenOf(followUps.tone));
+    const names = [title === '' ? '' : titled.text, open]
       .filter((text) => text !== '')
       .reduce((sum, text) => sum + measure(text) + 2, measure(named.text));
     const right = timed.text === '' ? 0 : measure(timed.text) + 4;
@@ -56,16 +56,16 @@ export function headerLine(
       span(' '),
       named,
       ...(title === '' ? [] : [span('  '), titled]),
-      ...(owed === '' ? [] : [span('  '), debt]),
+      ...(open === '' ? [] : [span('  '), left]),
       span(' '),
       { ...rule, text: rule.text.repeat(fill) },
       ...(timed.text === '' ? [] : [span(' '), timed, span(' '), { ...rule, text: rule.text.repeat(2) }]),
     ];
   }
-  const debt = span(owing.short === '' ? '' : ` ${owing.short}`, tokenOf(owing.tone));
+  const left = span(followUps.short === '' ? '' : ` ${followUps.short}`, tokenOf(followUps.tone));
   const name = span(` ${data.instance}`, 'text.strong');
-  const room = Math.max(0, width - measure(badge.text) - measure(debt.text));
-  return [badge, { ...name, text: cut(name.text, room) }, ...(owing.short === '' ? [] : [debt])];
+  const room = Math.max(0, width - measure(badge.text) - measure(left.text));
+  return [badge, { ...name, text: cut(name.text, room) }, ...(followUps.short === '' ? [] : [left])];
 }
 
 /** The rule that frames the screen: loud and double when live. */

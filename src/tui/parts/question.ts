@@ -5,13 +5,13 @@ import { openedOf, type QuestionState, type Row, rowsOf } from '../question-stat
 import { type Line, type Look, span } from '../span.ts';
 import { approvalLines, approvalRows } from './approval.ts';
 import { limitRows } from './facts.ts';
+import { followUpDetail, followUpRow } from './follow-ups.ts';
 import { momentLines } from './moment.ts';
-import { owedDetail, owedRow } from './owed.ts';
 
 /**
  * The question, its rows and what the operator has typed, in at most `limit` rows. When they are scarce, hints go first
  * (all but the one under the cursor), then rows far from the cursor, then the end of the prompt. The picker of a moment and the
- * details of what is owed take what the others leave. `now` is the run's clock in milliseconds.
+ * details of the follow-ups take what the others leave. `now` is the run's clock in milliseconds.
  */
 export function questionLines(
   question: QuestionView,
@@ -70,7 +70,7 @@ function count(...groups: readonly (readonly Line[])[]): number {
 }
 
 function nameOf(question: QuestionView, state: QuestionState): string {
-  if (openedOf(question, state.opened) !== undefined) return 'how is it settled?';
+  if (openedOf(question, state.opened) !== undefined) return 'how is it done?';
   return NAMES[question.kind];
 }
 
@@ -80,11 +80,11 @@ const NAMES = {
   secret: 'secret',
   time: 'a moment',
   text: 'question',
-  obligations: 'owed',
+  followUps: 'follow-ups',
 } as const;
 
 function promptLines(question: QuestionView, state: QuestionState, width: number): Line[] {
-  // What is owed stands in full above its ways.
+  // The follow-up stands in full above its ways.
   if (openedOf(question, state.opened) !== undefined) return [];
   const prompt = wrapLine([span(question.prompt, 'text.strong')], width);
   return question.kind === 'typed-name' ? [...prompt, ...approvalRows(question, width)] : prompt;
@@ -123,9 +123,9 @@ function rowLines(
     if (question.kind !== 'text' || question.pattern === undefined) return lines;
     return [...lines, ...wrapLine([span(`    ${question.pattern.says}`, 'text.dim')], width, 4)];
   }
-  if (row.kind === 'obligation') {
-    const all = question.kind === 'obligations' ? question.open : [];
-    return [owedRow(row.obligation, focused, all, width, look)];
+  if (row.kind === 'followUp') {
+    const all = question.kind === 'followUps' ? question.open : [];
+    return [followUpRow(row.followUp, focused, all, width, look)];
   }
   const { option } = row;
   const label = wrapLine([span(option.label, labelToken(option, focused)), ...remark(option)], width - 2, 2);
@@ -160,8 +160,8 @@ function growLines(
   look: Look,
   now: number,
 ): Line[] {
-  if (row.kind === 'obligation' && focused) {
-    return limitRows([...lines, ...owedDetail(row.obligation, width)], Math.max(2, room), width, look);
+  if (row.kind === 'followUp' && focused) {
+    return limitRows([...lines, ...followUpDetail(row.followUp, width)], Math.max(2, room), width, look);
   }
   const { picker } = state;
   if (row.kind !== 'field' || question.kind !== 'time' || picker === undefined) return [...lines];

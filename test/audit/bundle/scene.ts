@@ -126,7 +126,7 @@ export function bundleOf(
       notes,
       anchors,
       instances: ['orders'],
-      papers: new Map([
+      fallbacks: new Map([
         ['report.md', Buffer.from('# All went well\n')],
         ['machine.json', Buffer.from('{}\n')],
       ]),

@@ -197,7 +197,7 @@ def read_streams(files, places, run, problems):
     return leaves, streams
 
 
-def check_papers(files, entries, limits):
+def check_documents(files, entries, limits):
     ends = [entry["seq"] for entry in entries if entry["type"] in ("run.closed", "run.abandoned")]
     for entry in entries:
         free = entry["type"] in ("run.resumed", "approval.withdrawn")
@@ -212,15 +212,15 @@ def check_papers(files, entries, limits):
         closed = ends and entries[ends[0] - 1]["type"] == "run.closed"
         assert not (closed and last and "problem" not in last), "the transcript goes on behind the end"
         limits.append("the transcript goes on behind what the record says of it")
-    papers = {}
+    fallbacks = {}
     for entry in entries:
         body, base = entry["body"], f"approvals/{(entry['body'] or {}).get('challenge')}" if isinstance(entry["body"], dict) else ""
         if entry["type"] == "approval.asked":
-            papers[f"{base}.txt"] = body["text"]
+            fallbacks[f"{base}.txt"] = body["text"]
         if entry["type"] == "approval.given":
             limits.append(f"the approval of entry {entry['seq']} was not checked")
-            papers[f"{base}.{entry['seq']}.sig"] = body["signature"]
-    for name, text in papers.items():
+            fallbacks[f"{base}.{entry['seq']}.sig"] = body["signature"]
+    for name, text in fallbacks.items():
         assert files[name].decode() == text, f"{name} is not the one of the record"
 
 
@@ -263,7 +263,7 @@ def verify(path, pem=None, anchors=()):
     sums = "".join(f"{sha256(files[name]).hex()}  {name}\n" for name in sorted(own))
     assert files["SHA256SUMS"].decode() == sums, "a file is missing, was changed, or does not belong here"
     if is_whole:
-        check_papers(files, streams["journal.jsonl"], limits)
+        check_documents(files, streams["journal.jsonl"], limits)
 
     for anchor in anchors:
         match = re.fullmatch(r"(lifeboat:([0-9a-f]{16}):([1-9]\d{0,14}):([0-9a-f]{20})):([0-9a-f]{4})", anchor)

@@ -1,15 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  type Era,
   type History,
   type KeptBackup,
   reachable,
   routeTo,
+  type TimelineSpan,
 } from '../../../src/lab/data/history.ts';
 import { parseHistory, parseLsn, segmentAt, segmentOf } from '../../../src/lab/data/log-files.ts';
 
-function era(timeline: number, from: number, ...ancestors: readonly (readonly [number, number])[]): Era {
+function span(
+  timeline: number,
+  from: number,
+  ...ancestors: readonly (readonly [number, number])[]
+): TimelineSpan {
   return {
     timeline,
     from,
@@ -22,32 +26,32 @@ function backup(id: string, timeline: number, stoppedAt: number, end: number): K
 }
 
 /* At 500 the database went back to position 30, at 800 to position 60 of the second timeline. */
-const eras = [era(1, 0), era(2, 500, [1, 30]), era(3, 800, [1, 30], [2, 60])];
+const spans = [span(1, 0), span(2, 500, [1, 30]), span(3, 800, [1, 30], [2, 60])];
 
 test('the range begins at the oldest backup that is left, over all restores', () => {
   const backups = [backup('a', 1, 100, 10), backup('b', 1, 400, 40), backup('c', 2, 600, 50)];
-  expect(reachable({ eras, backups }, 1000)).toEqual({ start: 100, end: 1000 });
+  expect(reachable({ spans, backups }, 1000)).toEqual({ start: 100, end: 1000 });
 });
 
 test('a backup of an abandoned stretch is no start for what came after', () => {
   const onlyAbandoned = [backup('b', 1, 400, 40)];
-  expect(reachable({ eras, backups: onlyAbandoned }, 1000)).toEqual({ start: 400, end: 499 });
+  expect(reachable({ spans, backups: onlyAbandoned }, 1000)).toEqual({ start: 400, end: 499 });
   const withNewer = [...onlyAbandoned, backup('d', 3, 900, 70)];
-  expect(reachable({ eras, backups: withNewer }, 1000)).toEqual({ start: 900, end: 1000 });
-  // The second era has a way of its own from 600; before, nothing leads to it.
+  expect(reachable({ spans, backups: withNewer }, 1000)).toEqual({ start: 900, end: 1000 });
+  // The second timeline has a way of its own from 600; before, nothing leads to it.
   const middle = [...onlyAbandoned, backup('c', 2, 600, 50)];
-  expect(reachable({ eras, backups: middle }, 1000)).toEqual({ start: 600, end: 1000 });
-  expect(reachable({ eras, backups: [] }, 1000)).toBeUndefined();
+  expect(reachable({ spans, backups: middle }, 1000)).toEqual({ start: 600, end: 1000 });
+  expect(reachable({ spans, backups: [] }, 1000)).toBeUndefined();
 });
 
 test('a time is reached along the timeline of its own day, from the newest backup before it', () => {
   const history: History = {
-    eras,
+    spans,
     backups: [backup('a', 1, 100, 10), backup('b', 1, 400, 40), backup('c', 2, 600, 50)],
   };
   const at = (time: number) => {
     const route = routeTo(history, time);
-    return route && [route.backup.id, route.era.timeline, route.isOver];
+    return route && [route.backup.id, route.span.timeline, route.isOver];
   };
   expect(at(99)).toBeUndefined();
   expect(at(100)).toEqual(['a', 1, true]);
@@ -66,13 +70,13 @@ test('every time of the range has a way, and the way never starts after it', () 
     );
   fc.assert(
     fc.property(fc.array(anyBackup, { maxLength: 6 }), fc.nat(1), (backups, share) => {
-      const range = reachable({ eras, backups }, 1000);
+      const range = reachable({ spans, backups }, 1000);
       if (range === undefined) return;
       expect(range.start).toBeLessThanOrEqual(range.end);
       for (let time = range.start; time <= range.end; time += 1 + share) {
-        const route = routeTo({ eras, backups }, time);
+        const route = routeTo({ spans, backups }, time);
         expect(route?.backup.stoppedAt).toBeLessThanOrEqual(time);
-        expect(route?.era).toBe(eras.findLast(({ from }) => from <= time));
+        expect(route?.span).toBe(spans.findLast(({ from }) => from <= time));
       }
     }),
   );

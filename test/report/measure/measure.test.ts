@@ -9,11 +9,11 @@ import {
   armed,
   at,
   closed,
+  followUps,
   journalOf,
   type Line,
   moved,
   objectives,
-  obligations,
   performed,
   recovery,
   sliceOf,
@@ -25,7 +25,7 @@ function seconds(slices: Readonly<Record<TimeSlice, number>> | undefined) {
   return SLICES.map((slice) => (slices?.[slice] ?? Number.NaN) / 1000);
 }
 
-test('a recovery is told in slices, until the last application runs', () => {
+test('a recovery is reported in slices, until the last application runs', () => {
   const { time, meetsRto } = measure(recovery, { sliceOf }) ?? {};
   expect(time).toMatchObject({ status: 'over', since: 'run', from: at(0), until: at(300), totalMs: 300_000 });
   // Decided at 100; in the queue to 110; at work to 150; asked from 170 to 200 and from 255 to 300; the rest is rebinding.
@@ -41,7 +41,7 @@ test('a recovery is told in slices, until the last application runs', () => {
 test('it counts from the incident when somebody said when that was, unless it is said to lie ahead', () => {
   const said = (incidentAt: string) => {
     const head = started({ input: { instance: 'orders', incidentAt }, objectives: { rtoSeconds: 600 } });
-    return measure(journalOf(head, story), { sliceOf, obligations });
+    return measure(journalOf(head, story), { sliceOf, followUps });
   };
   const early = said(at(-400));
   expect(early?.time).toMatchObject({ since: 'incident', from: at(-400), totalMs: 700_000 });
@@ -82,48 +82,46 @@ describe('the clock of a recovery', () => {
     expect(meetsRto).toBeUndefined();
   });
 
-  test('runs while an application is owed, and a limit that is passed stays passed', () => {
-    const owed = obligations.map((one) =>
-      one.id === 'rebind-billing' ? { ...one, settled: undefined } : one,
+  test('runs while an application is a follow-up, and a limit that is passed stays passed', () => {
+    const openFollowUps = followUps.map((one) =>
+      one.id === 'rebind-billing' ? { ...one, closed: undefined } : one,
     );
     const entries = journalOf(started({ objectives }), story.slice(0, -2));
-    const soon = measure(entries, { sliceOf, now, obligations: owed });
+    const soon = measure(entries, { sliceOf, now, followUps: openFollowUps });
     expect(soon?.time).toMatchObject({ status: 'running', totalMs: 500_000 });
     expect(soon?.meetsRto).toBeUndefined();
-    const later = measure(entries, { sliceOf, now: new Date(at(601)), obligations: owed });
+    const later = measure(entries, { sliceOf, now: new Date(at(601)), followUps: openFollowUps });
     expect(later?.meetsRto).toBe(false);
   });
 
   test('runs until the applications were looked for, though the instance is available', () => {
     const available = story.filter((line) => line.at <= 160);
-    const before = measure(journalOf(started(), available), { sliceOf, now, obligations: [] });
+    const before = measure(journalOf(started(), available), { sliceOf, now, followUps: [] });
     expect(before?.time.status).toBe('running');
     const found = story.filter((line) => line.at <= 170);
-    const none = measure(journalOf(started(), found), { sliceOf, now, obligations: [] });
+    const none = measure(journalOf(started(), found), { sliceOf, now, followUps: [] });
     expect(none?.time).toMatchObject({ status: 'over', until: at(150) });
   });
 
   test('stops with the last application that is not skipped, not with the fresh backup', () => {
-    const open = measure(journalOf(started(), story), { sliceOf, now, obligations });
+    const open = measure(journalOf(started(), story), { sliceOf, now, followUps });
     expect(open?.time).toMatchObject({ status: 'over', until: at(300) });
-    const skipped = obligations.filter(({ id }) => id !== 'rebind-billing');
-    expect(measure(journalOf(started(), story), { sliceOf, now, obligations: skipped })?.time.until).toBe(
+    const skipped = followUps.filter(({ id }) => id !== 'rebind-billing');
+    expect(measure(journalOf(started(), story), { sliceOf, now, followUps: skipped })?.time.until).toBe(
       at(250),
     );
   });
 
   test('stops where the platform gave no time when the last step for the application had ended', () => {
-    const steps = performed([200, 255], 'restageApp', { outcome: 'done' }, 'owing', {
+    const steps = performed([200, 255], 'restageApp', { outcome: 'done' }, 'openFollowUps', {
       app: { key: 'orders-api' },
     });
     const lines = [...story.filter((line) => line.at <= 200), ...steps, moved(400, 'takingFresh')];
-    const settled = { how: 'platform' as const, text: 'restaged', evidence: {} };
-    const one = obligations
+    const closed = { how: 'platform' as const, text: 'restaged', evidence: {} };
+    const one = followUps
       .filter(({ id }) => id === 'rebind-orders-api')
-      .map((owed) => ({ ...owed, settled }));
-    expect(measure(journalOf(started(), lines), { sliceOf, now, obligations: one })?.time.until).toBe(
-      at(255),
-    );
+      .map((openFollowUps) => ({ ...openFollowUps, closed }));
+    expect(measure(journalOf(started(), lines), { sliceOf, now, followUps: one })?.time.until).toBe(at(255));
   });
 
   test('ends without success when the run is given up', () => {
@@ -181,9 +179,16 @@ const anyLine: fc.Arbitrary<Line[]> = fc
   .record({
     from: fc.integer({ min: -50, max: 1000 }),
     lasts: fc.nat(300),
-    state: fc.constantFrom('choosing', 'restoring', 'waitingForRestore', 'countingAfter', 'owing', 'unknown'),
-    verb: fc.constantFrom('preflight', 'waitForRestore', 'waitForInstance', 'findDuties', 'restageApp'),
-    told: fc.record(
+    state: fc.constantFrom(
+      'choosing',
+      'restoring',
+      'waitingForRestore',
+      'countingAfter',
+      'openFollowUps',
+      'unknown',
+    ),
+    verb: fc.constantFrom('preflight', 'waitForRestore', 'waitForInstance', 'findBound', 'restageApp'),
+    reported: fc.record(
       {
         startedAt: fc.integer({ min: -900, max: 2000 }).map(at),
         finishedAt: fc.oneof(fc.integer({ min: -900, max: 2000 }).map(at), fc.constant('soon')),
@@ -193,19 +198,19 @@ const anyLine: fc.Arbitrary<Line[]> = fc
     ),
     kind: fc.constantFrom('moved', 'armed', 'performed', 'closed'),
   })
-  .map(({ from, lasts, state, verb, told, kind }) => {
+  .map(({ from, lasts, state, verb, reported, kind }) => {
     if (kind === 'armed') return [armed(from, 'restoreBackup')];
     if (kind === 'closed') return [closed(from)];
-    return kind === 'moved' ? [moved(from, state)] : performed([from, from + lasts], verb, told, state);
+    return kind === 'moved' ? [moved(from, state)] : performed([from, from + lasts], verb, reported, state);
   });
 
-const anyOwed = fc.option(
+const anyOpen = fc.option(
   fc.array(
     fc.record({
       id: fc.string(),
       subject: fc.string(),
       kind: fc.constantFrom('rebind' as const, 'fresh-backup' as const),
-      settled: fc.option(
+      closed: fc.option(
         fc.record({
           how: fc.constantFrom('hand' as const, 'platform' as const, 'skipped' as const),
           text: fc.string(),
@@ -226,12 +231,12 @@ test('whatever a journal says, the slices add up to the whole and none is negati
     fc.property(
       fc.array(anyLine, { maxLength: 15 }),
       incidents,
-      anyOwed,
+      anyOpen,
       fc.nat(3000),
-      (lines, incidentAt, owed, now) => {
+      (lines, incidentAt, openFollowUps, now) => {
         const input = incidentAt === undefined ? {} : { incidentAt };
         const entries = journalOf(started({ input }), lines.flat());
-        const options = { sliceOf, obligations: owed, now: new Date(at(now)) };
+        const options = { sliceOf, followUps: openFollowUps, now: new Date(at(now)) };
         const time = measure(entries, options)?.time;
         if (time === undefined) return;
         const slices = Object.values(time.slicesMs);
@@ -245,7 +250,7 @@ test('whatever a journal says, the slices add up to the whole and none is negati
 });
 
 test.each([3600, -3600])(
-  'a clock that the run saw moved by %i seconds makes nothing longer or shorter, and is told',
+  'a clock that the run saw moved by %i seconds makes nothing longer or shorter, and is reported',
   (by) => {
     const lines = recovery.map(
       (entry): Line => ({ at: (Date.parse(entry.at) - Date.parse(at(0))) / 1000, entry }),

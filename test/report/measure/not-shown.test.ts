@@ -4,11 +4,11 @@ import {
   armed,
   at,
   closed,
+  followUps,
   journalOf,
   leftOut,
   moved,
   objectives,
-  obligations,
   performed,
   sliceOf,
   started,
@@ -25,7 +25,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
   ] as const)('where %j was skipped', (kinds, words) => {
     for (const end of [[], [closed(340, { proven: false })], [closed(340)]]) {
       const entries = journalOf(started({ objectives }), story, end);
-      const measures = measure(entries, { sliceOf, obligations: leftOut(...kinds) });
+      const measures = measure(entries, { sliceOf, followUps: leftOut(...kinds) });
       expect(measures?.time).toMatchObject({ status: 'given-up', until: at(300), unbound: words });
       expect(measures?.time.notes).toContain(`${words}, and nobody waited for that`);
       expect(measures?.meetsRto).toBe(false);
@@ -37,7 +37,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
   const ready = performed([60, 70], 'waitForInstance', { state: 'available' }, 'countingAfter');
   const newest = { configured: true, newest: at(-40) };
   const before = performed([2, 3], 'reconcile', newest, 'confirming', { when: 'before' });
-  const after = performed([71, 72], 'reconcile', newest, 'owing', { when: 'after' });
+  const after = performed([71, 72], 'reconcile', newest, 'openFollowUps', { when: 'after' });
   const nothing = 'the service does not show that anything was restored in this run';
   test.each([
     ['nothing was sent and a person says that it was done', [...outside, ...ready], nothing],
@@ -69,7 +69,12 @@ describe('a recovery is not over, whatever the clock says,', () => {
       'nobody saw the instance come back',
       [
         armed(20, 'restoreBackup'),
-        ...performed([30, 40], 'waitForRestore', { id: 4, status: 'done', finishedAt: at(35) }, 'owing'),
+        ...performed(
+          [30, 40],
+          'waitForRestore',
+          { id: 4, status: 'done', finishedAt: at(35) },
+          'openFollowUps',
+        ),
       ],
       'the instance is not shown to be available',
     ],
@@ -85,11 +90,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
   });
 
   test('where the run itself closed without proof', () => {
-    const entries = journalOf(
-      started({ objectives }),
-      story,
-      closed(340, { proven: false, obligations: [] }),
-    );
+    const entries = journalOf(started({ objectives }), story, closed(340, { proven: false, followUps: [] }));
     expect(measure(entries, { sliceOf })).toMatchObject({
       unshown: 'the run was closed without proof',
       meetsRto: undefined,
@@ -101,8 +102,8 @@ test('what was written behind the end of a run changes nothing of its measure', 
   const more = journalOf(
     started({ objectives }),
     story,
-    closed(340, { obligations: [...obligations] }),
-    closed(400, { obligations: leftOut('rebind'), proven: false }),
+    closed(340, { followUps: [...followUps] }),
+    closed(400, { followUps: leftOut('rebind'), proven: false }),
   );
   expect(measure(more, { sliceOf })).toMatchObject({
     meetsRto: true,

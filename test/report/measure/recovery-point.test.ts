@@ -3,9 +3,9 @@ import { measure } from '../../../src/report/measure/measure.ts';
 import {
   armed,
   at,
+  followUps,
   journalOf,
   type Line,
-  obligations,
   performed,
   recovery,
   sliceOf,
@@ -14,9 +14,9 @@ import {
 } from '../recovery.ts';
 
 describe('how much was lost', () => {
-  const point = (entries: Parameters<typeof measure>[0]) => measure(entries, { sliceOf, obligations })?.point;
+  const point = (entries: Parameters<typeof measure>[0]) => measure(entries, { sliceOf, followUps })?.point;
 
-  test('is told by the data where it was counted before and after', () => {
+  test('is reported by the data where it was counted before and after', () => {
     const measures = measure(recovery, { sliceOf });
     expect(measures?.point).toEqual({
       by: 'data',
@@ -65,7 +65,7 @@ describe('how much was lost', () => {
     ['after what was restored', at(-390), 'is newer than what was restored, so it was written since'],
     ['long ahead', '2026-03-01 05:00:00+00', 'is newer than what was restored, so it was written since'],
   ])(
-    'is not told by a record that was written %s, but by what the service restored, and why',
+    'is not reported by a record that was written %s, but by what the service restored, and why',
     (_when, newest, why) => {
       const newer = { configured: true, at: at(160), newest, count: 1001 };
       const lines = story.map((line) => replaced(line, 'after', newer));
@@ -80,14 +80,14 @@ describe('how much was lost', () => {
     },
   );
 
-  test('is not told by a record that is newer than the call, where the service does not say what it restored', () => {
+  test('is not reported by a record that is newer than the call, where the service does not say what it restored', () => {
     const lines = (newest: string) =>
       journalOf(
         started({ input: { instance: 'orders', incidentAt: at(-5) } }),
         armed(10, 'restoreBackup'),
         performed([10, 15], 'waitForRestore', { id: 1, status: 'done' }, 'waitingForInstance'),
         performed([15, 20], 'waitForInstance', { state: 'available' }, 'countingAfter'),
-        performed([20, 21], 'reconcile', { configured: true, newest }, 'owing', { when: 'after' }),
+        performed([20, 21], 'reconcile', { configured: true, newest }, 'openFollowUps', { when: 'after' }),
       );
     expect(point(lines(at(15)))).toBeUndefined();
     expect(point(lines(at(-65)))).toMatchObject({ by: 'data', lostMs: 60_000 });
@@ -110,7 +110,7 @@ describe('how much was lost', () => {
     expect(point(entries)).toMatchObject({ lostMs: 72_000, lostBy: 'the newest record before' });
   });
 
-  test('is told by the chosen time where the service says nothing, and by nothing at all where nobody knows', () => {
+  test('is reported by the chosen time where the service says nothing, and by nothing at all where nobody knows', () => {
     const lines = (input: object) => [
       armed(10, 'restoreToTime'),
       ...performed([10, 11], 'restoreToTime', { landed: true, id: 1 }, 'waitingForRestore', { ...input }),
@@ -139,7 +139,7 @@ describe('how much was lost', () => {
     expect(point(entries)).toMatchObject({ lostMs: 70_000, lostBy: 'the start of the run' });
   });
 
-  test('is not told before the instance is available', () => {
+  test('is not reported before the instance is available', () => {
     expect(
       point(
         journalOf(

@@ -6,8 +6,8 @@ import { Secret } from '../../../src/base/secret.ts';
 import { openKeyring } from '../../../src/keys/keyring.ts';
 import { openVault } from '../../../src/keys/vault.ts';
 import { type Head, type Journal, LOG_STREAM } from '../../../src/store/journal.ts';
-import { ANSWERED, CANARIES, openHouse, ROTATE } from '../../e2e/house.ts';
 import type { Product } from '../../e2e/product.ts';
+import { ANSWERED, CANARIES, openBench, ROTATE } from '../../e2e/test-bench.ts';
 import type { Heads } from './judge.ts';
 import type { Image } from './model.ts';
 import { readTrace, type Step, tracing } from './trace.ts';
@@ -20,7 +20,7 @@ export interface Recording {
   readonly steps: readonly Step[];
   /** The heads after each line that the process said, when it had said it; the first is that of an empty journal. */
   readonly states: readonly Heads[];
-  /** So many lines may be owed for the last append. */
+  /** So many lines may be a follow-up for the last append. */
   readonly linesPerAppend: number;
   /** What else has to be true of a home that was laid out again, said in words when it is not. */
   readonly alsoBroken?: (home: string, journal: Pick<Journal, 'read'>) => Promise<readonly string[]>;
@@ -46,17 +46,17 @@ export function recordWriter(sessions: readonly number[]): Recording {
 
 /** The same of a rotation by the real product, which says every entry with `--json`. */
 export async function recordRotation(product: Product): Promise<Recording> {
-  const house = await openHouse(product, { taskMs: 1 });
+  const bench = await openBench(product, { taskMs: 1 });
   try {
-    const trace = join(house.folder, 'trace');
-    const before = imageOf(house.home);
-    const end = await house.startUnder(tracing(trace), ...ROTATE, ...ANSWERED, '--json').ended;
+    const trace = join(bench.folder, 'trace');
+    const before = imageOf(bench.home);
+    const end = await bench.startUnder(tracing(trace), ...ROTATE, ...ANSWERED, '--json').ended;
     if (end.code !== 0) throw new Error(`the rotation ended with ${end.code}: ${end.stderr}`);
-    const steps = readTrace(trace, house.home);
+    const steps = readTrace(trace, bench.home);
     const states = statesOf(steps);
-    return { home: house.home, before, steps, states, linesPerAppend: 8, alsoBroken: lostKeys };
+    return { home: bench.home, before, steps, states, linesPerAppend: 8, alsoBroken: lostKeys };
   } finally {
-    await house.close();
+    await bench.close();
   }
 }
 

@@ -52,15 +52,15 @@ describe('the address of a store', () => {
     'postgres://a/x?password=hunter22',
     'postgres://zoe@a/x?sslpassword=hunter22',
   ])('holds no password, and one that does is not repeated: %s', (url) => {
-    let told: unknown;
+    let reported: unknown;
     try {
       parse(url);
     } catch (error) {
-      told = error;
+      reported = error;
     }
-    expect(told).toMatchObject({ code: 'config.store', exitCode: 2 });
-    expect(JSON.stringify([told, String(told)])).not.toContain('hunter22');
-    expect(JSON.stringify(told)).toContain('~/.pgpass');
+    expect(reported).toMatchObject({ code: 'config.store', exitCode: 2 });
+    expect(JSON.stringify([reported, String(reported)])).not.toContain('hunter22');
+    expect(JSON.stringify(reported)).toContain('~/.pgpass');
   });
 
   test.each([

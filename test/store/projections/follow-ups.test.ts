@@ -13,18 +13,18 @@ const OPENED = {
   since: '2026-01-01T00:00:00.000Z',
   dueSeconds: 14 * 86_400,
 };
-const SETTLED = { id: OPENED.id, settlement: { how: 'hand', text: 'destroyed by Ada' } };
-const opened = entry('obligation.opened', { obligation: OPENED, run: 'R1' });
-const settled = entry('obligation.settled', SETTLED, '2026-01-20T00:00:00.000Z');
+const CLOSED = { id: OPENED.id, closure: { how: 'hand', text: 'destroyed by Ada' } };
+const opened = entry('follow-up.opened', { followUp: OPENED, run: 'R1' });
+const closed = entry('follow-up.closed', CLOSED, '2026-01-20T00:00:00.000Z');
 
-describe('the obligations of a ledger', () => {
+describe('the follow-ups of a ledger', () => {
   test('are those that were opened, with the instance and the run that they come from', async () => {
     expect(await followUps([opened])).toEqual([{ ...OPENED, commands: [], instance: 'orders', run: 'R1' }]);
   });
 
-  test('are settled by what says so, at the time of that', async () => {
-    const [obligation] = await followUps([opened, settled]);
-    expect(obligation?.settled).toEqual({
+  test('are done by what says so, at the time of that', async () => {
+    const [followUp] = await followUps([opened, closed]);
+    expect(followUp?.closed).toEqual({
       how: 'hand',
       text: 'destroyed by Ada',
       at: '2026-01-20T00:00:00.000Z',
@@ -32,48 +32,48 @@ describe('the obligations of a ledger', () => {
     });
   });
 
-  test('keep their first settlement, and are owed again when they are opened again', async () => {
-    const later = entry('obligation.settled', { ...SETTLED, settlement: { how: 'skipped', text: 'no' } });
-    expect((await followUps([opened, settled, later]))[0]?.settled?.how).toBe('hand');
-    expect(await followUps([opened, settled, opened])).toMatchObject([{ id: OPENED.id }]);
-    expect((await followUps([opened, settled, opened]))[0]?.settled).toBeUndefined();
+  test('keep their first closure, and are follow-ups again when they are opened again', async () => {
+    const later = entry('follow-up.closed', { ...CLOSED, closure: { how: 'skipped', text: 'no' } });
+    expect((await followUps([opened, closed, later]))[0]?.closed?.how).toBe('hand');
+    expect(await followUps([opened, closed, opened])).toMatchObject([{ id: OPENED.id }]);
+    expect((await followUps([opened, closed, opened]))[0]?.closed).toBeUndefined();
   });
 
-  test('of one instance are not settled by what happens to another', async () => {
+  test('of one instance are not done by what happens to another', async () => {
     const elsewhere = [
-      { ...settled, stream: 'instance/billing' },
+      { ...closed, stream: 'instance/billing' },
       { ...keySet(KEY), stream: 'instance/billing' },
     ] as const;
     expect(await followUps([opened, ...elsewhere])).toMatchObject([{ instance: 'orders' }]);
-    expect((await followUps([opened, ...elsewhere]))[0]?.settled).toBeUndefined();
-    const two = await followUps([opened, { ...opened, stream: 'instance/billing' }, settled]);
-    expect(two.map(({ instance, settled: by }) => [instance, by?.how])).toEqual([
+    expect((await followUps([opened, ...elsewhere]))[0]?.closed).toBeUndefined();
+    const two = await followUps([opened, { ...opened, stream: 'instance/billing' }, closed]);
+    expect(two.map(({ instance, closed: by }) => [instance, by?.how])).toEqual([
       ['billing', undefined],
       ['orders', 'hand'],
     ]);
   });
 
   test('to retire a key end when the key is in force again, and only that key', async () => {
-    expect((await followUps([opened, keySet('bbbbbbbbbbbb')]))[0]?.settled).toBeUndefined();
-    expect((await followUps([opened, keySet(KEY)]))[0]?.settled).toMatchObject({
+    expect((await followUps([opened, keySet('bbbbbbbbbbbb')]))[0]?.closed).toBeUndefined();
+    expect((await followUps([opened, keySet(KEY)]))[0]?.closed).toMatchObject({
       how: 'run',
       text: 'the key is in force again',
     });
   });
 
-  test('do not end by a settlement that cannot be read', async () => {
+  test('do not end by a closure that cannot be read', async () => {
     const broken = [
-      entry('obligation.settled', { id: OPENED.id }),
-      entry('obligation.settled', { id: OPENED.id, settlement: { how: 'magic', text: '' } }),
-      entry('obligation.settled', 'retire'),
-      entry('obligation.settled', { ...SETTLED, id: 'another' }),
+      entry('follow-up.closed', { id: OPENED.id }),
+      entry('follow-up.closed', { id: OPENED.id, closure: { how: 'magic', text: '' } }),
+      entry('follow-up.closed', 'retire'),
+      entry('follow-up.closed', { ...CLOSED, id: 'another' }),
     ];
-    expect((await followUps([opened, ...broken]))[0]?.settled).toBeUndefined();
+    expect((await followUps([opened, ...broken]))[0]?.closed).toBeUndefined();
   });
 
-  test('are still owed when another version wrote them, as long as it is clear what they are', async () => {
-    const half = entry('obligation.opened', {
-      obligation: { id: 'x', kind: 'fresh-backup', what: 9 },
+  test('are still open when another version wrote them, as long as it is clear what they are', async () => {
+    const half = entry('follow-up.opened', {
+      followUp: { id: 'x', kind: 'fresh-backup', what: 9 },
       run: 3,
     });
     expect(await followUps([half])).toEqual([
@@ -94,8 +94,8 @@ describe('the obligations of a ledger', () => {
   });
 
   test('can be folded from anything', async () => {
-    const bodies = fc.oneof(fc.jsonValue(), fc.constantFrom(opened.body, settled.body, keySet(KEY).body));
-    const types = fc.constantFrom('obligation.opened', 'obligation.settled', 'key.set', 'future');
+    const bodies = fc.oneof(fc.jsonValue(), fc.constantFrom(opened.body, closed.body, keySet(KEY).body));
+    const types = fc.constantFrom('follow-up.opened', 'follow-up.closed', 'key.set', 'future');
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(types, bodies), { maxLength: 12 }), async (facts) => {
         const ledger = facts.map(([type, body]) => entry(type, body as Json));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { gatherObligations } from '../../../src/compose/open-follow-ups.ts';
+import { gatherFollowUps } from '../../../src/compose/open-follow-ups.ts';
 import { openCalls } from '../../../src/runner/in-doubt.ts';
 import { refusedBefore } from '../../../src/runner/intents.ts';
 import { readAllDoubts, readDoubts, refuseInDoubt } from '../../../src/runner/refuse-in-doubt.ts';
@@ -75,7 +75,7 @@ test('the projections of ledgers are the whole fold of their entries', async () 
         for (const which of ['open', 'all'] as const) {
           const found = (await readFollowUps(reader, which)).filter((one) => one.instance === instance);
           const whole = wholeFollowUps(ledger).filter(([, how]) => which === 'all' || how === undefined);
-          expect(found.map(({ id, settled }) => [id, settled?.how])).toEqual(whole);
+          expect(found.map(({ id, closed }) => [id, closed?.how])).toEqual(whole);
         }
       }
     }),
@@ -122,7 +122,7 @@ test('what cannot be read changes no row and breaks no fold', () => {
       'key.set',
       'key.proven',
     ],
-    ...['card.prepared', 'obligation.opened', 'obligation.settled', 'future'],
+    ...['card.prepared', 'follow-up.opened', 'follow-up.closed', 'future'],
   );
   const body = fc.oneof(
     fc.jsonValue(),
@@ -134,7 +134,7 @@ test('what cannot be read changes no row and breaks no fold', () => {
           key: fc.constantFrom('i', null),
         },
         ...{ call: fc.constantFrom('i', 'run-R1-i', []), failure: fc.jsonValue(), sent: fc.jsonValue() },
-        ...{ verb: fc.jsonValue(), obligation: fc.jsonValue(), id: fc.jsonValue(), event: fc.jsonValue() },
+        ...{ verb: fc.jsonValue(), followUp: fc.jsonValue(), id: fc.jsonValue(), event: fc.jsonValue() },
       },
       { requiredKeys: [] },
     ),
@@ -161,12 +161,12 @@ test('no run that is closed costs a command anything, but where it is listed', a
     const reader = readerOf(
       journalOf([...runs.flat(), { stream: 'run/OPEN', type: 'run.started', body: begun }]),
     );
-    // `resume`, `runs --open`, `runs --limit`, `owe`, the start of a run, single commands, `calls list`, `keys list`.
+    // `resume`, `runs --open`, `runs --limit`, `followUps`, the start of a run, single commands, `calls list`, `keys list`.
     await findRun(reader);
     await findRun(reader, 'OP');
     await listRuns(reader, 5);
     await openRunsOn(reader, ['orders']);
-    await gatherObligations(reader);
+    await gatherFollowUps(reader);
     await refuseInDoubt(reader, ['orders', 'shop']);
     await readLedgerTail(reader, 'instance/orders');
     await readAllDoubts(reader);
@@ -183,18 +183,18 @@ function leftBy(number: number): readonly NewEntry[] {
   const stream = 'instance/orders';
   const key = { fingerprint: KEYS[0] ?? '', run: 'R' };
   const backup = { id: number, backup_id: `b-${number}` };
-  const obligation = {
+  const followUp = {
     id: `fresh-backup-${number}`,
     kind: 'fresh-backup',
     subject: 'orders',
     what: 'back up',
   };
-  const settlement = { how: 'hand', text: 'done' };
+  const closure = { how: 'hand', text: 'done' };
   const intent = { intent: `call-${number}`, verb: 'restart' };
   return [
     ['key.proven', { ...key, backup, verdict: 'readable', cipherSha256: '0', negative: 'refused' }],
-    ['obligation.opened', { obligation, run: 'R' }],
-    ['obligation.settled', { id: obligation.id, settlement }],
+    ['follow-up.opened', { followUp, run: 'R' }],
+    ['follow-up.closed', { id: followUp.id, closure }],
     ['call.begun', { call: intent.intent, verb: intent.verb, input: {} }],
     ['intent.prepared', { ...intent, baseline: [] }],
     ['intent.armed', intent],
@@ -211,8 +211,8 @@ test('each row has a key and a group that a database takes', () => {
     }),
     { numRuns: 50 },
   );
-  const long = { obligation: { id: 'x'.repeat(500), kind: 'rebind' } };
-  const [entry] = journalOf([{ stream: 'instance/orders', type: 'obligation.opened', body: long }]);
+  const long = { followUp: { id: 'x'.repeat(500), kind: 'rebind' } };
+  const [entry] = journalOf([{ stream: 'instance/orders', type: 'follow-up.opened', body: long }]);
   for (const { keysOf } of PROJECTIONS)
     for (const key of entry === undefined ? [] : keysOf(entry)) expect(key.length).toBeLessThanOrEqual(200);
 });

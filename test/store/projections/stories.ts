@@ -120,7 +120,7 @@ function tell(teller: Teller, what: number, before: readonly NewEntry[]): readon
   if (isRun && what > 95) return end(teller, what % 2 === 0, before);
   if (isRun && what > 88) return say(phase, ['event', { event: { type: 'operator.lookAgain' }, to: 'x' }]);
   const [left] = what > 75 && !isRun ? doubtsOfStream(stream, journalOf(before)) : [];
-  if (left !== undefined && left.intent !== id) return settled(stream, left, what);
+  if (left !== undefined && left.intent !== id) return closed(stream, left, what);
   switch (phase) {
     case 'idle':
       return begin();
@@ -154,7 +154,7 @@ function tell(teller: Teller, what: number, before: readonly NewEntry[]): readon
 }
 
 /** What somebody finds out about a call that a ledger has in doubt. */
-function settled(stream: StreamName, { intent, verb }: OpenCall, what: number): readonly NewEntry[] {
+function closed(stream: StreamName, { intent, verb }: OpenCall, what: number): readonly NewEntry[] {
   if (what > 90) return [{ stream, type: 'call.decided', body: { call: intent, verb, became: null } }];
   const verdict = what > 82 ? 'landed' : 'absent';
   return [{ stream, type: 'intent.judged', body: { intent, verb, verdict, output: {} } }];
@@ -174,7 +174,7 @@ function end(teller: Teller, forgets: boolean, before: readonly NewEntry[]): rea
 }
 
 export const KEYS = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'];
-const OPENED = 'obligation.opened';
+const OPENED = 'follow-up.opened';
 
 /** What runs and people may write into two ledgers about keys, recovery cards and follow-ups. */
 export const ledgerStories = fc
@@ -193,7 +193,7 @@ function ledgerFact(what: number, fingerprint: string, number: number): readonly
   const backup = { id: number % 60, ...(number % 3 === 0 ? { backup_id: `g-${number}` } : {}) };
   const follow = { id: `rebind-${number % 4}`, kind: 'rebind', subject: 'shop', what: 'bind shop' };
   const retire = { ...follow, id: `retire-key-${fingerprint}`, kind: 'retire-key', subject: fingerprint };
-  const settlement = { how: number % 2 === 0 ? 'hand' : 'skipped', text: 'as I said' };
+  const closure = { how: number % 2 === 0 ? 'hand' : 'skipped', text: 'as I said' };
   const facts: readonly (readonly [type: string, body: Json])[] = [
     ['key.pending', { ...key, origin: 'generated', store: 'vault', length: 43 }],
     ['key.sent', { ...key, ...(number % 2 === 0 ? { previous: KEYS[number % 3] ?? '' } : {}) }],
@@ -218,11 +218,11 @@ function ledgerFact(what: number, fingerprint: string, number: number): readonly
         card: { backupGuid: `g${number}`, preparedAt: 'now', crossCheck: number % 2 === 0 ? 'agrees' : 'x' },
       },
     ],
-    [OPENED, { obligation: follow, run: 'R1' }],
-    [OPENED, { obligation: retire }],
-    ['obligation.settled', { id: follow.id, settlement }],
-    ['obligation.settled', { id: retire.id, settlement }],
-    [OPENED, { obligation: { id: follow.id, kind: 'polish' } }],
+    [OPENED, { followUp: follow, run: 'R1' }],
+    [OPENED, { followUp: retire }],
+    ['follow-up.closed', { id: follow.id, closure }],
+    ['follow-up.closed', { id: retire.id, closure }],
+    [OPENED, { followUp: { id: follow.id, kind: 'polish' } }],
   ];
   return facts[what] ?? ['recovery.done', {}];
 }

@@ -1,6 +1,6 @@
-import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recovery-verbs.ts';
+import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recovery-data.ts';
 import type { Entry, Json } from '../../../src/store/journal.ts';
-import { DECISIONS, foldIntents, isUnsettled } from '../../../src/store/projections/intents.ts';
+import { DECISIONS, foldIntents, isInDoubt } from '../../../src/store/projections/intents.ts';
 import { readKeyFact } from '../../../src/store/projections/key-facts.ts';
 
 /*
@@ -34,7 +34,7 @@ export function wholeRun(entries: readonly Entry[]) {
   };
 }
 
-/** Every call in doubt on an instance, from all ledgers and runs: a call that was handed to the ledger is told by it alone. */
+/** Every call in doubt on an instance, from all ledgers and runs: a call that was handed to the ledger is reported by it alone. */
 export function wholeDoubts(instance: string, entries: readonly Entry[]) {
   const streams = [...new Set(entries.map(({ stream }) => stream))];
   const of = (stream: string) => entries.filter((entry) => entry.stream === stream);
@@ -45,7 +45,7 @@ export function wholeDoubts(instance: string, entries: readonly Entry[]) {
   const decided = ledger.flatMap((entry) => (entry.type === 'call.decided' ? [bodyOf(entry)['call']] : []));
   const own = [...foldIntents(ledger)].flatMap(([intent, memory]) => {
     const call = begun.get(intent) as Body | undefined;
-    if (call === undefined || decided.includes(intent) || !isUnsettled(memory)) return [];
+    if (call === undefined || decided.includes(intent) || !isInDoubt(memory)) return [];
     return [{ ...seen(intent, memory), verb: call['verb'], input: call['input'], instance }];
   });
   const others = streams
@@ -70,7 +70,7 @@ function doubtsOfRun(stream: string, entries: readonly Entry[]) {
   }
   const isOpen = !entries.some(({ type }) => type === 'run.closed' || type === 'run.abandoned');
   return [...foldIntents(entries)].flatMap(([intent, memory]) => {
-    if (decided.has(intent) || !isUnsettled(memory)) return [];
+    if (decided.has(intent) || !isInDoubt(memory)) return [];
     const { on, intent: _, ...input } = inputs.get(intent) ?? {};
     const isThere = target !== undefined && (on === 'target' || memory.verb === 'performRecovery');
     const run = { runId: stream.slice(4), isOpen };
@@ -80,7 +80,7 @@ function doubtsOfRun(stream: string, entries: readonly Entry[]) {
   });
 }
 
-type Memory = Parameters<typeof isUnsettled>[0] & { readonly armedAt: string };
+type Memory = Parameters<typeof isInDoubt>[0] & { readonly armedAt: string };
 
 function seen(intent: string, { armedAt, baseline, lost, lostAt, unclear }: Memory) {
   return { intent, armedAt, baseline, lost, lostAt, unclear };
@@ -112,14 +112,14 @@ export function wholeFollowUps(ledger: readonly Entry[]) {
   const found = new Map<string, string | undefined>();
   for (const entry of ledger) {
     const body = bodyOf(entry);
-    if (entry.type === 'obligation.opened') {
-      const { id } = body['obligation'] as { readonly id: string };
+    if (entry.type === 'follow-up.opened') {
+      const { id } = body['followUp'] as { readonly id: string };
       found.delete(id);
       found.set(id, undefined);
     }
     const [id, how] =
-      entry.type === 'obligation.settled'
-        ? [String(body['id']), String((body['settlement'] as Body)['how'])]
+      entry.type === 'follow-up.closed'
+        ? [String(body['id']), String((body['closure'] as Body)['how'])]
         : [`retire-key-${body['fingerprint']}`, entry.type === 'key.set' ? 'run' : undefined];
     if (how !== undefined && found.has(id) && found.get(id) === undefined) found.set(id, how);
   }
@@ -129,9 +129,9 @@ export function wholeFollowUps(ledger: readonly Entry[]) {
 /** Whether the retirement of a key was opened since it was last in force. */
 export function wholeRetiring(ledger: readonly Entry[], fingerprint: string): boolean {
   const last = ledger.findLast((entry) => {
-    const { fingerprint: its, obligation } = bodyOf(entry);
+    const { fingerprint: its, followUp } = bodyOf(entry);
     if (entry.type === 'key.set') return its === fingerprint;
-    return entry.type === 'obligation.opened' && (obligation as Body)['id'] === `retire-key-${fingerprint}`;
+    return entry.type === 'follow-up.opened' && (followUp as Body)['id'] === `retire-key-${fingerprint}`;
   });
-  return last?.type === 'obligation.opened';
+  return last?.type === 'follow-up.opened';
 }

@@ -16,7 +16,7 @@ import type { Signer } from '../signer.ts';
  * descending.
  */
 
-/** Told apart by what they can do: `home` is the required one, a `command` cannot be read back. */
+/** Reported apart by what they can do: `home` is the required one, a `command` cannot be read back. */
 export type PlaceKind = 'home' | 'folder' | 'command';
 
 /** A note as it lies in a place: nothing verified. */

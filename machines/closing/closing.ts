@@ -1,0 +1,137 @@
+import type { RunContext } from '../context.ts';
+import { type FollowUp, leftUnbound, stillOpen, unboundWords } from '../parts/follow-up.ts';
+import type { Closing } from '../parts/runbook.ts';
+import { withBound } from '../phases/open-follow-ups.ts';
+import { hasActed, isRecovered, isRestored, restoredName, restoredToAnotherTime } from './evaluate.ts';
+import { factsOf } from './facts.ts';
+
+/**
+ * What a finished restore says of itself. Only what the service said of it in this run makes it proven, and
+ * only when nothing that used the data before was left without it.
+ */
+export function closingOfRestore(context: RunContext, finalState: string): Closing {
+  const base = { summary: factsOf(context), deviations: deviationsOf(context) };
+  if (finalState === 'stopped')
+    return { outcome: 'stopped', proven: false, title: stoppedTitle(context), ...base };
+  const proven =
+    finalState === 'done' && isRecovered(context) && stillOpen(context.followUps.list).length === 0;
+  if (proven) {
+    const isUncounted = context.count.counted?.failure !== undefined;
+    const title = `${restoredName(context)} is restored, and ${noFollowUps(context)}`;
+    return {
+      outcome: 'done',
+      proven,
+      title: isUncounted ? `${title}; the restored data could not be asked` : title,
+      ...base,
+    };
+  }
+  return { outcome: 'done-unproven', proven: false, title: unprovenTitle(context), ...base };
+}
+
+/** What was skipped is no follow-up any more, and was not done either. */
+function noFollowUps({ followUps: { list } }: RunContext): string {
+  const skipped = list.filter(({ closed }) => closed?.how === 'skipped').length;
+  return skipped === 0 ? 'there are no follow-ups' : `no follow-up is open any more: ${skipped} skipped`;
+}
+
+/** Everything that went otherwise than the runbook would have it, with the reason. */
+function deviationsOf(context: RunContext): { step: string; reason: string }[] {
+  const otherTime = restoredToAnotherTime(context);
+  const { restore, act } = context;
+  const failed = context.count.counted?.failure;
+  return [
+    ...context.skipped,
+    ...(restore.outside === undefined
+      ? []
+      : [{ step: 'restore', reason: `done outside: ${restore.outside}` }]),
+    ...(act.outside === undefined ? [] : [{ step: 'act', reason: `done outside: ${act.outside}` }]),
+    ...(otherTime === undefined ? [] : [{ step: 'restore', reason: otherTime }]),
+    ...(failed === undefined ? [] : [{ step: 'count', reason: failed.shortMessage }]),
+  ];
+}
+
+/**
+ * The follow-ups of a run. Where a restore may be under way, also the follow-ups when it is done:
+ * whoever finds the run so, or gives it up, must not read that there are no follow-ups.
+ */
+export function followUpsOf(context: RunContext, mayBeSent: boolean): readonly FollowUp[] {
+  if (!mayBeSent || context.followUps.isOpened) return context.followUps.list;
+  const followUps = withBound(context);
+  if (context.restore.restore?.finishedAt !== undefined) return followUps;
+  return followUps.map(({ since: _, ...followUp }) => followUp);
+}
+
+function stoppedTitle(context: RunContext): string {
+  const { landed, outside } = context.restore;
+  const name = restoredName(context);
+  if (landed !== undefined || outside !== undefined)
+    return `stopped after a restore was begun; what ${name} holds is not known`;
+  if (context.failure?.code.startsWith('doubt.'))
+    return `stopped in doubt: whether a restore of ${name} was begun is not known`;
+  return `stopped before anything was restored into ${name}`;
+}
+
+function unprovenTitle(context: RunContext): string {
+  const name = restoredName(context);
+  if (context.available.ready === undefined)
+    return `closed without proof: ${name} is not shown to be available`;
+  const unbound = leftUnbound(context.followUps.list);
+  if (isRestored(context) && unbound.length > 0)
+    return `closed without proof: ${name} is restored, but ${unboundWords(unbound)}`;
+  return `closed without proof: the restore of ${name} is not shown to be done`;
+}
+
+/** A closing for a run that restores nothing. */
+function plainClosing(
+  context: RunContext,
+  finalState: string,
+  titles: { readonly done: string; readonly unproven: string; readonly stopped: string },
+  isProven: boolean,
+): Closing {
+  const base = { summary: factsOf(context), deviations: deviationsOf(context) };
+  if (finalState === 'stopped') return { outcome: 'stopped', proven: false, title: titles.stopped, ...base };
+  if (isProven) return { outcome: 'done', proven: true, title: titles.done, ...base };
+  return { outcome: 'done-unproven', proven: false, title: titles.unproven, ...base };
+}
+
+/** What a disaster recovery says of itself: in peace time it leaves a card, in the disaster a recovery. */
+export function closingOfRecovery(context: RunContext, finalState: string): Closing {
+  if (context.run.mode !== 'prepare') return closingOfRestore(context, finalState);
+  const { instance } = context.run;
+  const titles = {
+    done: `${instance} has a recovery card with a proven backup`,
+    unproven: `${instance} has a recovery card; no backup of it is proven`,
+    stopped:
+      context.key.setting === undefined
+        ? 'stopped; no card was made'
+        : 'stopped after the key was changed; no card was made',
+  };
+  const isProven = finalState !== 'stopped' && context.card.card?.proven !== undefined;
+  return plainClosing(context, finalState, titles, isProven);
+}
+
+export function closingOfBackup(context: RunContext, finalState: string): Closing {
+  const { landed } = context.backup;
+  const titles = {
+    done: `backup ${landed?.id} is proven`,
+    unproven: `closed without proof: backup ${landed?.id} is not shown to be good`,
+    stopped: landed === undefined ? 'stopped; no backup was taken' : 'stopped; the backup is unproven',
+  };
+  const isProven = finalState === 'done' && context.proof.verification !== undefined;
+  return plainClosing(context, finalState, titles, isProven);
+}
+
+export function closingOfAction(context: RunContext, finalState: string): Closing {
+  const { run, act, available } = context;
+  const { instance, action } = run;
+  const baselines = available.ready?.baselines === undefined ? '' : `: ${available.ready.baselines}`;
+  const titles = {
+    done: `the ${action} of ${instance} is done${baselines}`,
+    unproven: `closed without proof: the ${action} of ${instance} is not shown to be done`,
+    stopped:
+      act.landed === undefined && act.outside === undefined
+        ? `stopped before the ${action} of ${instance}`
+        : `stopped after the ${action} of ${instance} was begun`,
+  };
+  return plainClosing(context, finalState, titles, finalState === 'done' && hasActed(context));
+}

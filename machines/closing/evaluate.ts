@@ -1,0 +1,130 @@
+import type { Failure } from '../../src/base/failure.ts';
+import { instantOf } from '../../src/base/instant.ts';
+import type { RunContext } from '../context.ts';
+import { type FollowUp, leftUnbound, stillOpen } from '../parts/follow-up.ts';
+import type { ProvenBackup, ReachableRange } from '../parts/recovery-data.ts';
+
+/* What phases, facts and closings ask of a run. Pure functions of the context. */
+
+/** The name of the instance that a restore of this run changes. */
+export function restoredName({ run: { target, instance } }: RunContext): string {
+  return target.kind === 'other' ? target.name : instance;
+}
+
+/** The open follow-ups that the platform or its tool can do. */
+export function doneByPlatform({ followUps: { list } }: RunContext): readonly FollowUp[] {
+  return stillOpen(list).filter(({ doable }) => doable === 'platform' || doable === 'cf');
+}
+
+/** Whether a failure is about the platform as a whole, so that the next application would meet it as well. */
+export function isForAll({ code }: Failure): boolean {
+  return code === 'platform.busy' || code === 'platform.unreachable';
+}
+
+/** The next of them of them in turn: one that has failed waits for a person. */
+export function nextDoable(context: RunContext): FollowUp | undefined {
+  return doneByPlatform(context).find(({ id }) => !context.followUps.stuck.includes(id));
+}
+
+export function isOpen({ followUps: { list } }: RunContext, id: string | undefined): boolean {
+  return stillOpen(list).some((followUp) => followUp.id === id);
+}
+
+export function rebindId(key: string): string {
+  return `rebind-${key}`;
+}
+
+export function serviceKeyId(name: string): string {
+  return `service-key-${name}`;
+}
+
+/** Nothing older than this is taken for a binding to the restored data. */
+export function notBefore({ restore, followUps: { bound } }: RunContext): string {
+  return restore.restore?.finishedAt ?? bound?.foundAt ?? '';
+}
+
+/** The platform's instance that applications are bound to after the restore. */
+export function platformInstance(context: RunContext) {
+  return context.followUps.bound?.to ?? { guid: '', name: restoredName(context) };
+}
+
+export function bindsBeside({ followUps: { bound } }: RunContext): boolean {
+  return bound?.order === 'no-downtime';
+}
+
+/** Whether a time lies within what can be reached, both edges included. */
+export function isReachable(
+  range: Pick<ReachableRange, 'earliest' | 'latest'> | undefined,
+  time: string | undefined,
+): boolean {
+  const [at, earliest, latest] = [time, range?.earliest, range?.latest].map(instantOf);
+  if (at === undefined || earliest === undefined || latest === undefined) return false;
+  return earliest <= at && at <= latest;
+}
+
+/**
+ * How far the restore is from the time that was asked for, as a sentence; none when it is not, or when it is
+ * not reported.
+ */
+export function restoredToAnotherTime({ choose: { time }, restore }: RunContext): string | undefined {
+  const asked = instantOf(time);
+  const from = instantOf(restore.restore?.restoredFrom);
+  if (asked === undefined || from === undefined || Math.abs(asked - from) <= 1000) return undefined;
+  return `the service says that it restored to ${restore.restore?.restoredFrom}, not to ${time}`;
+}
+
+/** Whether this run shows that the data is back: the service says so of the restore and of the instance. */
+export function isRestored({ restore, available: { ready } }: RunContext): boolean {
+  return restore.restore?.status === 'done' && restore.outside === undefined && ready !== undefined;
+}
+
+/** The same, and that everything that used the data before runs on it again. */
+export function isRecovered(context: RunContext): boolean {
+  return isRestored(context) && leftUnbound(context.followUps.list).length === 0;
+}
+
+/** What `isRestored` tells of a restore, for an action of the instance. */
+export function hasActed({ act, available: { ready } }: RunContext): boolean {
+  return act.landed !== undefined && act.outside === undefined && ready !== undefined;
+}
+
+/** The backup that the ledger has on record as proven, by its id within the instance. */
+export function provenOnRecord({
+  card: { onRecord },
+  preflight: { facts },
+}: RunContext): ProvenBackup | undefined {
+  const { newest } = facts ?? {};
+  return onRecord?.proven.find(
+    ({ id, backupId }) => id === newest?.id && (backupId === undefined || backupId === newest.backupId),
+  );
+}
+
+/**
+ * Whether the ids of the instance's backups begin with the guid (domain: cross-check); undefined when none
+ * tells.
+ */
+export function agreesWithIds({ card: { guid }, preflight: { facts } }: RunContext): boolean | undefined {
+  return isGuidOf(guid, facts?.newest?.backupId);
+}
+
+/** Whether a backup's id begins with a guid; undefined when either is missing or the id has another form. */
+export function isGuidOf(guid: string | undefined, backupId: string | undefined): boolean | undefined {
+  const [, prefix] = GUID_AND_TIME.exec(backupId ?? '') ?? [];
+  if (guid === undefined || prefix === undefined) return undefined;
+  return prefix.toLowerCase() === guid.toLowerCase();
+}
+
+/**
+ * What the Backup Manager makes its ids of (domain 1.2); an id of another form says nothing about the guid.
+ */
+const GUID_AND_TIME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-\d+$/i;
+
+/** Whether nobody may override a blocker: the data of the source would be lost, or could not be read. */
+export function isNeverPassed({ code }: Failure): boolean {
+  return code === 'target.is-source' || code === 'target.other-service';
+}
+
+/** What is lost by the restore was kept already: nobody is asked for it again. */
+export function isLookedAt({ context }: { readonly context: RunContext }): boolean {
+  return context.before.counted !== undefined;
+}

@@ -1,0 +1,64 @@
+import type { RunContext } from '../context.ts';
+import type { FallbackAction } from '../parts/fallback-step.ts';
+import type { FallbackPart } from '../parts/runbook.ts';
+import { backupSteps } from './backing-up.ts';
+import { landedAt } from './known.ts';
+
+/** What is kept of the applications before anything is unbound, because it cannot be had afterwards. */
+export const keepBindingsFallback: FallbackPart<RunContext> = (context, at) => {
+  const { bound } = context.followUps;
+  const name = bound?.from?.name ?? context.run.instance;
+  const files = (bound?.apps ?? []).flatMap(({ key, binding }) =>
+    binding?.parametersFile === undefined ? [] : [`${key}: ${binding.parametersFile}`],
+  );
+  const look: FallbackAction[] = [
+    ...targeting(bound?.from),
+    { do: 'run', command: ['cf', 'service', name] },
+    {
+      do: 'by-hand',
+      what:
+        files.length === 0
+          ? 'Write down which applications are bound, the names of their bindings, and with which parameters (-c): once they are unbound nobody can tell.'
+          : 'The parameters of the bindings are in these files of the machine that lifeboat ran on:',
+      copy: files,
+    },
+  ];
+  return [
+    {
+      state: at ?? 'before',
+      title: 'write down what is bound, and what the newest data is',
+      notes: [
+        'Take the newest record and the number of records from the database, if it answers: with them it can be reported later what was lost.',
+      ],
+      actions: look,
+    },
+  ];
+};
+
+/** A backup of the present state, before it is overwritten. */
+export const safetyFallback: FallbackPart<RunContext> = (context, at, state) => {
+  const { safeguard, run, preflight } = context;
+  if (safeguard.backup?.status === 'done') return [];
+  return backupSteps(
+    {
+      title: `back up ${run.instance} as it is now`,
+      on: 'instance',
+      variable: 'SAFETY_BACKUP',
+      landed: landedAt(safeguard, 'safeguard', state),
+      before: preflight.facts?.baseline.newestBackup,
+      notes: [
+        'The restore overwrites the present state: this backup is the only way back to it. Skip it when the instance does not answer.',
+      ],
+    },
+    at ?? 'safeguard',
+  );
+};
+
+/** Goes to the space in which an application or a service instance lives. */
+export function targeting(
+  place: { readonly org?: string | undefined; readonly space?: string | undefined } | undefined,
+): FallbackAction[] {
+  if (place?.space === undefined) return [];
+  const org = place.org === undefined ? [] : ['-o', place.org];
+  return [{ do: 'run', command: ['cf', 'target', ...org, '-s', place.space] }];
+}

@@ -1,0 +1,98 @@
+import { isOpen } from '../closing/evaluate.ts';
+import type { RunContext } from '../context.ts';
+import type { FallbackAction, FallbackField } from '../parts/fallback-step.ts';
+import { stepOf } from '../parts/phases.ts';
+import type { FallbackPart } from '../parts/runbook.ts';
+import { knownOr } from './known.ts';
+
+/** Updates are forbidden by hand. */
+export const freezeFallback: FallbackPart<RunContext> = (context, at) =>
+  mayNotHold(context)
+    ? []
+    : [
+        {
+          state: at ?? 'freeze',
+          title: 'forbid maintenance updates meanwhile',
+          notes: [
+            'Only interfaces of revision 61 offer it: skip it when the service does not know it.',
+            'Skip it, too, unless you know that updates are allowed now: no call tells.',
+          ],
+          actions: [setUpdates(context, false)],
+        },
+      ];
+
+/** And allowed again. */
+export const releaseFallback: FallbackPart<RunContext> = (context, at) =>
+  mayNotHold(context)
+    ? []
+    : [
+        {
+          state: at ?? 'release',
+          title: 'allow maintenance updates again',
+          notes: ['Skip it unless you have forbidden them yourself before the change.'],
+          actions: [setUpdates(context, true)],
+        },
+      ];
+
+/** The follow-ups of it stands in the phase before, unless that lies behind. */
+export const releaseFollowUpsFallback: FallbackPart<RunContext> = (context, at, state) =>
+  at === undefined ? [] : releaseFallback(context, at, state);
+
+/** The action itself, where the run is about to ask for it, or may have done so. */
+export const actFallback: FallbackPart<RunContext> = (context, at) => {
+  const { run, preflight } = context;
+  const { instance, action = 'restart' } = run;
+  const { facts } = preflight;
+  const mayBeSent = at !== undefined && stepOf(at) === 'act';
+  // What the instance was made from; `baseline.serviceId` is the instance's own id.
+  const service = knownOr(facts?.service.offering, 'SERVICE_ID', 'service_id, as the instance shows it');
+  const look: FallbackAction = { do: 'call', on: 'instance', method: 'GET', path: '' };
+  return [
+    {
+      state: at ?? 'act',
+      title: `${action} ${instance}`,
+      notes: ['Its applications lose their connections meanwhile.'],
+      actions: [
+        ...(action === 'update' ? [look] : []),
+        { do: 'confirm-name', name: instance, what: `${instance} goes through: ${action}.` },
+        {
+          do: 'call',
+          on: 'instance',
+          method: 'PATCH',
+          path: action === 'update' ? '/updates' : `/${action}`,
+          ...(action === 'update' ? { body: { service_id: service } } : {}),
+          once: { lookFirst: lookWords(facts?.baseline.updatedAt, mayBeSent), list: '' },
+        },
+      ],
+    },
+  ];
+};
+
+/**
+ * Whether updates are not to be touched: they are what the run is for, the service does not offer it, or it
+ * was decided so.
+ */
+function mayNotHold(context: RunContext): boolean {
+  if (isOpen(context, 'release-updates')) return false;
+  const { run, updates, skipped } = context;
+  const isLeft = skipped.some(({ step }) => step === 'freeze');
+  return run.action === 'update' || updates.changeable?.changeable === false || isLeft;
+}
+
+function lookWords(updatedAt: string | undefined, mayBeSent: boolean): string {
+  const sign = `the state deploying${updatedAt === undefined ? '' : `, or updated_at other than ${updatedAt}`}`;
+  return mayBeSent
+    ? `THIS RUN MAY HAVE SENT IT ALREADY: ${sign}, speaks for it, unless somebody else is at work.`
+    : `It is under way already with ${sign}.`;
+}
+
+function setUpdates({ updates }: RunContext, allowed: boolean): FallbackAction {
+  const type: FallbackField = { known: updates.setting?.type ?? 'general' };
+  return {
+    do: 'call',
+    on: 'instance',
+    method: 'PATCH',
+    path: '/broker/edit',
+    body: { allowed_update_time: { fields: { type, allowed: { literal: allowed } } } },
+  };
+}

@@ -1,0 +1,215 @@
+import { rebindId, restoredName, serviceKeyId } from '../closing/evaluate.ts';
+import type { RunContext } from '../context.ts';
+import type { FallbackAction, FallbackSide, FallbackStep } from '../parts/fallback-step.ts';
+import type { FollowUp } from '../parts/follow-up.ts';
+import type { BoundApp, ServiceKey } from '../parts/recovery-data.ts';
+import type { FallbackPart } from '../parts/runbook.ts';
+import { backupSteps } from './backing-up.ts';
+import { targeting } from './before.ts';
+import { landedAt } from './known.ts';
+
+/** The follow-ups after a restore and not done yet: applications first, because people wait for them. */
+export const followUpsFallback: FallbackPart<RunContext> = (context, at, state) => {
+  const where = at ?? 'followUps';
+  const { bound } = context.followUps;
+  const open = openOf(context);
+  const isOpen = (id: string) => open === undefined || open.some((one) => one.id === id);
+  const apps = (bound?.apps ?? []).filter(({ key }) => isOpen(rebindId(key)));
+  const keys = (bound?.keys ?? []).filter(({ name }) => isOpen(serviceKeyId(name)));
+  const known = new Set([
+    ...apps.map(({ key }) => rebindId(key)),
+    ...keys.map(({ name }) => serviceKeyId(name)),
+  ]);
+  const others = (open ?? []).filter(
+    ({ id }) => !known.has(id) && id !== 'fresh-backup' && id !== 'renew-card',
+  );
+  const asksForApps = open === undefined && (bound?.apps.length ?? 0) === 0;
+  const withCard = context.run.target.kind === 'other' || context.card.onRecord?.card !== undefined;
+  return [
+    ...apps.map((app) => rebindStep(context, app, where)),
+    ...(asksForApps ? [findApps(context, where)] : []),
+    ...keys.map((key) => keyStep(context, key, where)),
+    ...(isOpen('fresh-backup') ? freshSteps(context, where, state) : []),
+    ...((open === undefined ? withCard : isOpen('renew-card')) ? [cardStep(context, where)] : []),
+    ...others.map((one) => otherStep(one, where)),
+  ];
+};
+
+/** The same, where the run is at one of its parts; else it stands in the phase before. */
+export const partOfFollowUpsFallback: FallbackPart<RunContext> = (context, at, state) =>
+  at === undefined ? [] : followUpsFallback(context, at, state);
+
+/** Undefined before anything was found to be a follow-up. */
+function openOf({ followUps: { list } }: RunContext): readonly FollowUp[] | undefined {
+  return list.length === 0 ? undefined : list.filter(({ closed }) => closed === undefined);
+}
+
+function rebindStep(context: RunContext, app: BoundApp, state: string): FallbackStep {
+  const { order } = context.followUps.bound ?? { order: 'replace' as const };
+  const { from, to } = namesOf(context);
+  const { name, binding, running } = app;
+  const named = binding?.name === undefined ? [] : bindingName(binding.name);
+  const parameters = binding?.parametersFile === undefined ? [] : ['-c', binding.parametersFile];
+  const beside = order === 'no-downtime';
+  const guid = beside && binding !== undefined ? ['--guid', binding.guid] : [];
+  const unbind = cf('unbind-service', [name, from], ...guid, '--wait');
+  const ending = [...parameters, ...(beside ? ['--strategy', 'multiple'] : []), '--wait'];
+  const bind = cf('bind-service', [name, to], ...named, ...ending);
+  const otherwise = {
+    when: `An old binding that could not be removed keeps the name ${binding?.name}, and no second one may have it: then bind without a name, and tell whoever looks after ${name}, because the application may look for it.`,
+    command: ['cf', 'bind-service', name, to, ...ending],
+  };
+  const restage = running === false ? [] : [cf('restage', [name], '--strategy', 'rolling')];
+  return {
+    state,
+    title: `unbind, bind and restage ${app.key}`,
+    notes: [
+      'Keep to this order: an application that is bound already gets no new credentials from cf bind-service, and cf says OK.',
+      ...(running === false ? ['It was stopped, so it is not restaged.'] : []),
+      ...(context.followUps.doing === rebindId(app.key)
+        ? ['The run was at this one: parts of it may be done. To do them again does no harm.']
+        : []),
+      ...(from === to
+        ? []
+        : [`It was bound to ${from}. When that is gone for good, unbinding may fail: answer on.`]),
+    ],
+    actions: [
+      ...targeting(app),
+      ...(beside
+        ? [bind, ...restage, unbind]
+        : [
+            unbind,
+            from === to || named.length === 0 || bind.do !== 'run' ? bind : { ...bind, otherwise },
+            ...restage,
+          ]),
+    ],
+  };
+}
+
+function keyStep(context: RunContext, { name, parametersFile }: ServiceKey, state: string): FallbackStep {
+  const { from, to } = namesOf(context);
+  const parameters = parametersFile === undefined ? [] : ['-c', parametersFile];
+  return {
+    state,
+    title: `make service key ${name} anew`,
+    notes: ['Whoever uses it needs its new credentials: cf service-key shows them.'],
+    actions: [
+      ...targeting(context.followUps.bound?.to),
+      // Without waiting, the new one meets the old one, which is still there, and is refused.
+      cf('delete-service-key', [from, name], '-f', '--wait'),
+      cf('create-service-key', [to, name], ...parameters, '--wait'),
+    ],
+  };
+}
+
+function findApps(context: RunContext, state: string): FallbackStep {
+  const { from, to } = namesOf(context);
+  const wanted = context.run.onlyApps ?? [];
+  return {
+    state,
+    title: 'unbind, bind and restage every bound application',
+    notes: [
+      'Their credentials are of the time before the restore: until then none of them works.',
+      ...(wanted.length === 0 ? [] : [`Asked for at the start: ${wanted.join(', ')}.`]),
+    ],
+    actions: [
+      cf('service', [from]),
+      {
+        do: 'by-hand',
+        what: 'For each application in that list, in its own space:',
+        copy: [
+          `cf unbind-service APP ${from} --wait`,
+          `cf bind-service APP ${to} --wait`,
+          'cf restage APP --strategy rolling',
+        ],
+      },
+    ],
+  };
+}
+
+function freshSteps(context: RunContext, at: string, state: string): FallbackStep[] {
+  const on = sideOf(context);
+  const name = restoredName(context);
+  const landed = landedAt(context.fresh, 'fresh', state);
+  const setsKey = on === 'target' && landed === undefined;
+  const keyed: FallbackStep = {
+    state: at,
+    title: `give ${name} a key of its own`,
+    notes: [
+      'Without one its backups cannot be downloaded. Skip it when it has one. Keep the key in two safe places.',
+    ],
+    actions: [
+      { do: 'choose-key', as: 'TARGET_KEY', what: `the new key of ${name}` },
+      { do: 'confirm-name', name, what: `The encryption key of ${name} is set.` },
+      {
+        do: 'call',
+        on,
+        method: 'PATCH',
+        path: '/backups-config',
+        body: { encryption_key: { secret: 'TARGET_KEY' } },
+      },
+    ],
+  };
+  return [
+    ...(setsKey ? [keyed] : []),
+    ...backupSteps(
+      {
+        title: `back up ${name} as it is now`,
+        on,
+        variable: 'FRESH_BACKUP',
+        landed,
+        before: on === 'target' ? undefined : context.safeguard.landed?.id,
+        notes: ['Older backups belong to the time before the restore.'],
+      },
+      at,
+    ),
+  ];
+}
+
+function cardStep(context: RunContext, state: string): FallbackStep {
+  return {
+    state,
+    title: `make a recovery card of ${restoredName(context)}`,
+    notes: ['Nothing is changed by it: without a key in its body this call only tells the guid.'],
+    actions: [
+      { do: 'call', on: sideOf(context), method: 'POST', path: '/disaster-recovery/prepare', body: {} },
+      { do: 'by-hand', what: 'Write down the backup_guid, and where the key is kept.' },
+    ],
+  };
+}
+
+function otherStep({ what, commands }: FollowUp, state: string): FallbackStep {
+  return { state, title: what, notes: [], actions: [{ do: 'by-hand', what, copy: [...commands] }] };
+}
+
+function namesOf(context: RunContext): { readonly from: string; readonly to: string } {
+  const { bound } = context.followUps;
+  return {
+    from: bound?.from?.name ?? context.run.instance,
+    to: bound?.to?.name ?? restoredName(context),
+  };
+}
+
+function sideOf(context: RunContext): FallbackSide {
+  return context.run.target.kind === 'other' ? 'target' : 'instance';
+}
+
+/** In one word where it would be taken for an option of its own. */
+function bindingName(name: string): readonly string[] {
+  return name.startsWith('-') ? [`--binding-name=${name}`] : ['--binding-name', name];
+}
+
+/**
+ * A command about names. The tool takes one that begins like an option for one, and answers `--help` with
+ * success.
+ */
+function cf(word: string, names: readonly string[], ...options: readonly string[]): Run | ByHand {
+  const command = ['cf', word, ...names, ...options];
+  if (!names.some((name) => name.startsWith('-'))) return { do: 'run', command };
+  const what =
+    'The tool cf takes a name of this command for an option: do it in another way, by the ids of the platform.';
+  return { do: 'by-hand', what, copy: [command.join(' ')] };
+}
+
+type Run = Extract<FallbackAction, { readonly do: 'run' }>;
+type ByHand = Extract<FallbackAction, { readonly do: 'by-hand' }>;

@@ -1,0 +1,82 @@
+import type { RunContext } from '../context.ts';
+import { stepOf } from '../parts/phases.ts';
+import type { FallbackPart } from '../parts/runbook.ts';
+import { NEW_KEY, newKeyWords, openStep } from './backing-up.ts';
+import { fingerprinted } from './known.ts';
+
+/** A last proof under the old key. */
+export const oldBackupFallback: FallbackPart<RunContext> = (context, at) => {
+  const { facts } = context.preflight;
+  const { instance } = context.run;
+  const newest = facts?.newest;
+  if (newest === undefined) return [];
+  const step = openStep({
+    state: at ?? 'oldBackup',
+    on: 'instance',
+    id: { known: String(newest.id) },
+    key: 'OLD_KEY',
+    which: `the key of ${instance} that is in force now${fingerprinted(facts?.currentKey)}`,
+  });
+  return [
+    {
+      ...step,
+      title: `prove the newest backup, ${newest.id}, while its key is still in force`,
+      notes: [
+        'After the change it may not be possible to download it any more. Skip it when it does not matter.',
+      ],
+    },
+  ];
+};
+
+/** A new key, safe before it is sent. */
+export const chooseKeyFallback: FallbackPart<RunContext> = (context, at) => {
+  const { instance } = context.run;
+  const least = context.preflight.facts?.baseline.minKeyLength;
+  return [
+    {
+      state: at ?? 'key',
+      title: 'choose the new key, and keep it in two safe places',
+      notes: [
+        `Who loses the key loses the backups of ${instance}: the service never gives it back.`,
+        ...(least === undefined ? [] : [`It needs at least ${least} characters.`]),
+      ],
+      actions: [
+        { do: 'choose-key', as: NEW_KEY, what: `the new key of ${instance}` },
+        { do: 'by-hand', what: 'Put the key into two safe places, and read it back from both.' },
+      ],
+    },
+  ];
+};
+
+/** The key is set; once more where it may have been. */
+export const setKeyFallback: FallbackPart<RunContext> = (context, at) => {
+  const { instance } = context.run;
+  const maySet = at !== undefined && stepOf(at) === 'change';
+  return [
+    {
+      state: at ?? 'change',
+      title: `set the new key of ${instance}`,
+      notes: [
+        'Backups from now on are made with the new key; older ones keep the key they were made with.',
+        ...(maySet
+          ? [
+              'It may have been set already. To set the same key again changes nothing; never set another one now.',
+            ]
+          : []),
+        'Way back: set the old key again the same way.',
+      ],
+      actions: [
+        { do: 'ask-secret', as: NEW_KEY, what: newKeyWords(context) },
+        { do: 'call', on: 'instance', method: 'GET', path: '' },
+        { do: 'confirm-name', name: instance, what: `The encryption key of ${instance} is replaced.` },
+        {
+          do: 'call',
+          on: 'instance',
+          method: 'PATCH',
+          path: '/backups-config',
+          body: { encryption_key: { secret: NEW_KEY } },
+        },
+      ],
+    },
+  ];
+};

@@ -1,0 +1,29 @@
+import type { FallbackValue } from '../parts/fallback-step.ts';
+import { stepOf } from '../parts/phases.ts';
+import type { OnceSlice } from '../phases/once-slice.ts';
+import { innerOf } from '../phases/phase.ts';
+
+/**
+ * The id of a task of a phase, unless the run is about to ask for it (again): then the list has to be looked
+ * at.
+ */
+export function landedAt({ landed }: OnceSlice, phase: string, state: string): number | undefined {
+  const isAsking = stepOf(state) === phase && !isUnderWay(state);
+  // A backup that the new key does not open is not the one.
+  return isAsking || innerOf(state) === 'notInForce' ? undefined : landed?.id;
+}
+
+/** Whether the service works on the task of the phase that the run is in. */
+export function isUnderWay(state: string): boolean {
+  return ['waiting', 'waitFailed'].includes(innerOf(state));
+}
+
+/** A value that is known now, or a shell variable for it. */
+export function knownOr(value: string | undefined, variable: string, what: string): FallbackValue {
+  return value === undefined ? { variable, what } : { known: value };
+}
+
+/** `, fingerprint 6f3a2b1c0d9e`, where it is known. */
+export function fingerprinted(fingerprint: string | undefined): string {
+  return fingerprint === undefined ? '' : `, fingerprint ${fingerprint}`;
+}

@@ -1,0 +1,105 @@
+import { restoredName } from '../closing/evaluate.ts';
+import type { RunContext } from '../context.ts';
+import type { FallbackAction, FallbackCall, FallbackSide, FallbackStep } from '../parts/fallback-step.ts';
+import { stepOf } from '../parts/phases.ts';
+import type { FallbackPart } from '../parts/runbook.ts';
+import { innerOf } from '../phases/phase.ts';
+import { isUnderWay, knownOr, landedAt } from './known.ts';
+
+/** How a runbook restores. */
+export interface RestoreInFallback {
+  readonly on: FallbackSide;
+  /** The instance whose data is overwritten. */
+  readonly name: (context: RunContext) => string;
+  /** What is lost, in one sentence. */
+  readonly lost: (context: RunContext, state: string) => string;
+  /** Reads again what the confirmation rests on, and asks for what is not known yet. */
+  readonly before: (context: RunContext) => readonly FallbackAction[];
+  readonly call: (context: RunContext, state: string) => Pick<FallbackCall, 'path' | 'id' | 'body'>;
+  /** The field of the answer that names the restore; the answer of a point in time has none. */
+  readonly field: 'id' | 'restore_id';
+}
+
+const RESTORE_ID = 'RESTORE_ID';
+
+/** The confirmation, the one call, and the wait for what it has begun. */
+export function restoreFallback(given: RestoreInFallback): FallbackPart<RunContext> {
+  return (context, at, state) => {
+    const isSent = at !== undefined && isUnderWay(at);
+    return [
+      ...(isSent ? [] : [askFor(given, context, at, state)]),
+      waitFor(given, context, isSent ? at : 'restore', landedAt(context.restore, 'restore', state)),
+    ];
+  };
+}
+
+/**
+ * The instance after the change. After a restore it stands in the step before, unless the run is there; after
+ * an action it is waited for until the instance was changed again as well.
+ */
+export function waitingFallback(on: FallbackSide): FallbackPart<RunContext> {
+  return (context, at) => {
+    const { preflight, run } = context;
+    if (run.action === undefined && at === undefined) return [];
+    const since = run.action === undefined ? undefined : preflight.facts?.baseline.updatedAt;
+    return [
+      {
+        state: at ?? 'available',
+        title: `wait until ${restoredName(context)} is available again`,
+        notes: [],
+        actions: [{ do: 'wait-instance', on, ...(since === undefined ? {} : { since }) }],
+      },
+    ];
+  };
+}
+
+function askFor(
+  given: RestoreInFallback,
+  context: RunContext,
+  at: string | undefined,
+  state: string,
+): FallbackStep {
+  const { on, field } = given;
+  const name = given.name(context);
+  const mayBeSent = at !== undefined && stepOf(at) === 'restore' && innerOf(at) !== 'broken';
+  const confirm: FallbackAction = { do: 'confirm-name', name, what: given.lost(context, state) };
+  const call: FallbackCall = {
+    do: 'call',
+    on,
+    method: 'POST',
+    ...given.call(context, state),
+    keep: { field, as: RESTORE_ID },
+    once: {
+      lookFirst: mayBeSent
+        ? 'THIS RUN MAY HAVE SENT IT ALREADY. A restore in the list that was triggered since then is it: type its id. Only when none shows up for 15 minutes was it lost.'
+        : 'No restore of today may be in the list that nobody can explain.',
+      list: '/restores',
+    },
+  };
+  return {
+    state: at ?? 'restore',
+    title: mayBeSent ? `restore ${name}: look first, it may be under way` : `restore ${name}`,
+    notes: [given.lost(context, state), 'There is no way back but a backup.'],
+    actions: [...given.before(context), confirm, call],
+  };
+}
+
+function waitFor(
+  { on, name }: RestoreInFallback,
+  context: RunContext,
+  state: string,
+  landed: number | undefined,
+): FallbackStep {
+  const id = knownOr(landed?.toString(), RESTORE_ID, 'the id of the restore, from the list of restores');
+  return {
+    state,
+    title: `wait until ${name(context)} is restored and available`,
+    notes: [
+      'Nothing may be sent to it meanwhile. Its applications cannot reach it until they are bound again.',
+    ],
+    actions: [
+      { do: 'wait', on, task: 'restore', id },
+      { do: 'wait-instance', on },
+    ],
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * One step of the fallback script: what a person does by hand when lifeboat, this machine or its keychain is
+ * gone. Steps are data; the view writes them as a shell script of `curl`, `openssl` and `cf` (domain: N12).
+ * Every text may hold words of the service or of the platform; the view cleans and quotes them.
+ */
+export interface FallbackStep {
+  /** The state of the machine that this step stands for. */
+  readonly state: string;
+  /** Lower case, no stop: `set the new key`. */
+  readonly title: string;
+  /** What to look at or to decide, in sentences. */
+  readonly notes: readonly string[];
+  readonly actions: readonly FallbackAction[];
+}
+
+/** Which instance of the run is meant. */
+export type FallbackSide = 'instance' | 'target';
+
+/**
+ * Where a value comes from: known now, or kept in a shell variable by an earlier action. `what` names it for
+ * a person who skipped the step that keeps it and is asked for it. Names of variables are capital letters,
+ * digits and underscores.
+ */
+export type FallbackValue = { readonly known: string } | { readonly variable: string; readonly what: string };
+
+/**
+ * A field of a JSON body. `secret` is a shell variable that was asked for, so that the fallback script itself holds
+ * none.
+ */
+export type FallbackField =
+  | FallbackValue
+  | { readonly secret: string }
+  | { readonly literal: number | boolean }
+  /** Digits, written without quotes. */
+  | { readonly number: FallbackValue }
+  | { readonly fields: Readonly<Record<string, FallbackField>> };
+
+/** A call of the service (service-api.md section 4.1). */
+export interface FallbackCall {
+  readonly do: 'call';
+  readonly on: FallbackSide;
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Below the instance, as in service-api.md; `:id` is taken from `id`. */
+  readonly path: string;
+  readonly id?: FallbackValue;
+  readonly body?: Readonly<Record<string, FallbackField>>;
+  /** Takes one field of the JSON answer into a variable. */
+  readonly keep?: { readonly field: string; readonly as: string };
+  /**
+   * A call that must not be made twice: the script shows where it would be seen, and sends it only for a
+   * typed word.
+   */
+  readonly once?: {
+    /** By what a person knows that it was made already, in sentences. */
+    readonly lookFirst: string;
+    /**
+     * The list in which it appears; where the answer to the call names no id, the one that is new there is
+     * kept.
+     */
+    readonly list: '/backups' | '/restores' | '';
+  };
+}
+
+export type FallbackAction =
+  | FallbackCall
+  /** Asks for a task until it has ended. */
+  | {
+      readonly do: 'wait';
+      readonly on: FallbackSide;
+      readonly task: 'backup' | 'restore';
+      readonly id: FallbackValue;
+    }
+  /**
+   * Waits until the instance is available; with `since`, the time it was last changed, until it was changed
+   * again as well.
+   */
+  | { readonly do: 'wait-instance'; readonly on: FallbackSide; readonly since?: string }
+  /** Downloads a backup, opens it with the key in the shell variable and reads it to its end. */
+  | {
+      readonly do: 'download-and-open';
+      readonly on: FallbackSide;
+      readonly id: FallbackValue;
+      readonly key: string;
+      /** Where the downloaded file lies on this machine already. */
+      readonly file?: string;
+    }
+  /**
+   * Asks for a secret without showing it, into a shell variable, once for the whole fallback script. `what` says which
+   * one.
+   */
+  | { readonly do: 'ask-secret'; readonly as: string; readonly what: string }
+  /**
+   * The same for a new encryption key, which the script can also make: into a file that only its owner reads.
+   */
+  | { readonly do: 'choose-key'; readonly as: string; readonly what: string }
+  /** Asks for a value that is not secret. */
+  | { readonly do: 'ask'; readonly as: string; readonly what: string; readonly suggested?: string }
+  /** The person types a name before anything is destroyed. */
+  | { readonly do: 'confirm-name'; readonly name: string; readonly what: string }
+  /**
+   * A command of the platform's own tool or another one: the program and each of its arguments, so that none
+   * becomes code.
+   */
+  | {
+      readonly do: 'run';
+      readonly command: readonly string[];
+      /** Another one to take when it fails for the reason that `when` tells, in one sentence. */
+      readonly otherwise?: { readonly when: string; readonly command: readonly string[] };
+    }
+  /** Something only a person can do, and lines to copy where there are some; the script waits for Enter. */
+  | { readonly do: 'by-hand'; readonly what: string; readonly copy?: readonly string[] };

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { counted } from '../../src/base/quantity.ts';
+
+/**
+ * How a follow-up was met, or why it is not. `text` is the operator's words or the platform's proof in one
+ * sentence.
+ */
+export const Closure = z.object({
+  how: z.enum(['platform', 'cf', 'hand', 'run', 'skipped']),
+  text: z.string(),
+  /**
+   * When the thing was done, as far as it is known: by the platform's own record, else when it was said. RFC
+   * 3339.
+   */
+  at: z.string().optional(),
+  /** Ids for an auditor: jobs, bindings, deployments, audit events, backups. */
+  evidence: z.record(z.string(), z.json()).default({}),
+});
+export type Closure = z.infer<typeof Closure>;
+
+/**
+ * A follow-up after a change of the service. A run cannot close while it has open follow-ups; what outlives a run (a
+ * key's retirement) is handed to the instance's ledger. It is data, because it is journalled and shown, and
+ * because it must survive the process.
+ */
+export const FollowUp = z.object({
+  /** Unique in its run and stable when the run is replayed: `rebind-orders-api`, `fresh-backup`. */
+  id: z.string(),
+  kind: z.enum([
+    'rebind',
+    'service-key',
+    'fresh-backup',
+    'renew-card',
+    'release-updates',
+    'retire-key',
+    'remove-target',
+    'old-binding',
+    // Whatever a run leaves whose journal cannot be read by this version.
+    'unread-run',
+  ]),
+  /** What it is about, cleaned: the application, the instance, the fingerprint. */
+  subject: z.string(),
+  /** What has to be done, one line, lower case, no stop: `unbind, bind and restage orders-api`. */
+  what: z.string(),
+  /** Who has to see to it; the run's operator unless the config says otherwise. */
+  owner: z.string().optional(),
+  /** Since when it is a follow-up. RFC 3339, by the clock of whoever found it. */
+  since: z.string().optional(),
+  /** From `since`, when the objectives or the retention set a limit. Seconds. */
+  dueSeconds: z.number().optional(),
+  /** Exact commands to copy, in order; secrets are shell variables in them. */
+  commands: z.array(z.string()).default([]),
+  /** Which ways there are to have it done from here, besides by hand. */
+  doable: z.enum(['platform', 'cf', 'run']).optional(),
+  closed: Closure.optional(),
+});
+export type FollowUp = z.infer<typeof FollowUp>;
+
+/** What is still to be done. */
+export function stillOpen(followUps: readonly FollowUp[]): readonly FollowUp[] {
+  return followUps.filter(({ closed }) => closed === undefined);
+}
+
+/**
+ * a follow-up as far as it tells whether something runs on the data; those of old journals count as well.
+ */
+interface Running {
+  readonly id: string;
+  readonly kind: string;
+  readonly closed?: { readonly how: string } | undefined;
+}
+
+/**
+ * What nobody bound to the restored data, and nobody will: the applications and service keys that were
+ * skipped.
+ */
+export function leftUnbound<OpenFollowUps extends Running>(
+  followUps: readonly OpenFollowUps[],
+): readonly OpenFollowUps[] {
+  return followUps.filter(
+    ({ kind, closed }) => (kind === 'rebind' || kind === 'service-key') && closed?.how === 'skipped',
+  );
+}
+
+/**
+ * `2 applications were not bound again, 1 service key was not made anew`. What stands for applications that
+ * nobody could see is not counted.
+ */
+export function unboundWords(unbound: readonly Running[]): string {
+  const keys = unbound.filter(({ kind }) => kind === 'service-key').length;
+  const unseen = unbound.filter(({ id }) => UNSEEN.test(id)).length;
+  return [
+    ...undone(unbound.length - keys - unseen, 'application', 'not bound again'),
+    ...(unseen === 0 ? [] : ['applications that cannot be seen from here were not bound again']),
+    ...undone(keys, 'service key', 'not made anew'),
+  ].join(', ');
+}
+
+const UNSEEN = /^rebind-(?:unknown$|unseen-)/;
+
+function undone(count: number, what: string, not: string): string[] {
+  return count === 0 ? [] : [counted(count, `${what} was ${not}`, `${what}s were ${not}`)];
+}

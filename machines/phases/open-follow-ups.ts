@@ -1,0 +1,293 @@
+import type { Failure } from '../../src/base/failure.ts';
+import { shellQuoted } from '../../src/base/shell-quote.ts';
+import { rebindId, restoredName, serviceKeyId } from '../closing/evaluate.ts';
+import type { RunContext } from '../context.ts';
+import { type Closure, type FollowUp, stillOpen } from '../parts/follow-up.ts';
+import type { Bound, BoundApp, PlatformInstance, ServiceKey } from '../parts/recovery-data.ts';
+
+/** A step at the platform that is a part of doing a follow-up. */
+export type StepInHand = RunContext['followUps']['proofs'][number]['step'];
+
+/**
+ * The follow-ups after a restore, from what was found to be bound. The follow-ups already stays as it is, done
+ * or not, whatever a later look at the platform shows; only that it is not known who is bound is over once it
+ * is known.
+ */
+export function withBound(context: RunContext): FollowUp[] {
+  const found = followUpsAfterRestore(context);
+  const kept = context.followUps.list.filter(
+    ({ id, closed: done }) => id !== UNKNOWN || done !== undefined || areUnknown(context),
+  );
+  const known = new Set(kept.map(({ id }) => id));
+  return [...kept, ...found.filter(({ id }) => !known.has(id))];
+}
+
+const UNKNOWN = 'rebind-unknown';
+
+/**
+ * Maintenance updates are forbidden, or may be, and have to be allowed again. It is a follow-up from before the call
+ * that forbids them.
+ */
+export function withReleaseOpen(context: RunContext): Partial<RunContext> {
+  const { instance } = context.run;
+  const release: FollowUp = {
+    id: 'release-updates',
+    kind: 'release-updates',
+    subject: instance,
+    what: `allow maintenance updates of ${instance} again`,
+    commands: [`lifeboat instance settings --instance ${word(instance)} --allow-updates true`],
+    doable: 'run',
+  };
+  const list = [...withoutRelease(context), release];
+  return { followUps: { ...context.followUps, list, doing: undefined } };
+}
+
+/** The setting was not taken, so there is none to put back. */
+export function withoutReleaseOpen(context: RunContext): Partial<RunContext> {
+  return { followUps: { ...context.followUps, list: withoutRelease(context) } };
+}
+
+function withoutRelease({ followUps: { list } }: RunContext): FollowUp[] {
+  return list.filter(({ id }) => id !== 'release-updates');
+}
+
+/**
+ * The old binding of the application that is being done could not be removed; it is bound to the restored
+ * data all the same.
+ */
+export function withOldBinding(context: RunContext, failure: Failure): Partial<RunContext> {
+  const app = appInHand(context);
+  if (app === undefined) return {};
+  const { from } = instancesOf(context);
+  const id = `old-binding-${app.key}`;
+  const followUp: FollowUp = {
+    id,
+    kind: 'old-binding',
+    subject: app.key,
+    what: `remove the binding of ${app.key} to ${from.name}, which its broker could not do`,
+    ...(context.restore.restore?.finishedAt === undefined
+      ? {}
+      : { since: context.restore.restore.finishedAt }),
+    commands: [
+      ...(app.space === undefined ? [] : [targetLine(app.org, app.space)]),
+      `cf unbind-service ${word(app.name)} ${word(from.name)} --wait`,
+    ],
+  };
+  const proof = { outcome: 'not-needed' as const, text: failure.shortMessage, evidence: failure.evidence };
+  const { proofs, list } = context.followUps;
+  return {
+    followUps: {
+      ...context.followUps,
+      proofs: [...proofs, { step: 'unbind', proof }],
+      list: list.some((one) => one.id === id) ? list : [...list, followUp],
+    },
+  };
+}
+
+/**
+ * A follow-up with its closure. Nothing that is done is done a second time; what is skipped is
+ * reported as such.
+ */
+export function closed(
+  context: RunContext,
+  id: string,
+  given: Omit<Closure, 'evidence'> & Partial<Pick<Closure, 'evidence'>>,
+): Pick<RunContext, 'followUps' | 'skipped'> & { failure: undefined } {
+  const { followUps, skipped } = context;
+  const { at, evidence = {}, ...rest } = given;
+  const closure: Closure = { ...rest, ...(at === undefined ? {} : { at }), evidence };
+  return {
+    failure: undefined,
+    skipped: rest.how === 'skipped' ? [...skipped, { step: id, reason: rest.text }] : skipped,
+    followUps: {
+      ...followUps,
+      ...(rest.how === 'hand' || rest.how === 'skipped' ? {} : { doing: undefined }),
+      list: followUps.list.map((one) =>
+        one.id === id && one.closed === undefined ? { ...one, closed: closure } : one,
+      ),
+    },
+  };
+}
+
+/** Whether nothing but the run itself stands between now and what can wait: a fresh backup, a card. */
+export function isOpenInRunOnly({ followUps: { list } }: RunContext): boolean {
+  const open = stillOpen(list).filter(({ kind }) => !LAST.includes(kind));
+  return open.length > 0 && open.every(({ doable }) => doable === 'run');
+}
+
+/** What can wait until everything else is done, and what only a person can do. */
+const LAST = ['remove-target', 'old-binding'];
+
+/** The application whose rebinding is being worked on. */
+export function appInHand({ followUps: { bound, doing } }: RunContext) {
+  return bound?.apps.find(({ key }) => rebindId(key) === doing);
+}
+
+export function keyInHand({ followUps: { bound, doing } }: RunContext) {
+  return bound?.keys.find(({ name }) => serviceKeyId(name) === doing);
+}
+
+function followUpsAfterRestore(context: RunContext): FollowUp[] {
+  const { followUps, restore } = context;
+  const { bound } = followUps;
+  const since = restore.restore?.finishedAt ?? bound?.foundAt;
+  const dated = since === undefined ? {} : { since };
+  const doable = bound === undefined || bound.way === 'hand' ? {} : { doable: bound.way };
+  return [
+    ...(bound?.apps ?? []).map((app) => ({ ...rebinding(context, app), ...doable })),
+    ...(bound?.unseen ?? []).map(unseenApps),
+    ...(areUnknown(context) ? [unknownApps(context)] : []),
+    ...(bound?.keys ?? []).map((key) => ({ ...keyRenewal(context, key), ...doable })),
+    ...ofRun(context),
+  ].map((followUp): FollowUp => ({ ...followUp, ...dated }));
+}
+
+/** Nobody could be asked, so that what is known need not be all. */
+function areUnknown({ followUps: { bound } }: RunContext): boolean {
+  return bound === undefined || bound.unasked === true;
+}
+
+function rebinding(context: RunContext, app: BoundApp): FollowUp {
+  const isStopped = app.running === false;
+  return {
+    id: rebindId(app.key),
+    kind: 'rebind',
+    subject: app.key,
+    ...(app.owner === undefined ? {} : { owner: app.owner }),
+    what: isStopped
+      ? `unbind and bind ${app.key} (it is stopped, so it is not restaged)`
+      : `unbind, bind and restage ${app.key}`,
+    commands: rebindCommands(context, app),
+  };
+}
+
+/** The platform's own tool, line by line, in the order that the platform allows. */
+function rebindCommands(context: RunContext, app: BoundApp): string[] {
+  const { from, to } = instancesOf(context);
+  const { binding } = app;
+  const name = word(app.name);
+  const named = binding?.name === undefined ? '' : ` --binding-name ${word(binding.name)}`;
+  const given = binding?.parametersFile === undefined ? '' : ` -c ${word(binding.parametersFile)}`;
+  const restage = app.running === false ? [] : [`cf restage ${name} --strategy rolling`];
+  const at = app.space === undefined ? [] : [targetLine(app.org, app.space)];
+  if (context.followUps.bound?.order !== 'no-downtime') {
+    return [
+      ...at,
+      `cf unbind-service ${name} ${word(from.name)} --wait`,
+      `cf bind-service ${name} ${word(to.name)}${named}${given} --wait`,
+      // A binding that its broker could not remove keeps its name.
+      ...(named === '' || from.guid === to.guid
+        ? []
+        : [`# if the name is in use: cf bind-service ${name} ${word(to.name)}${given} --wait`]),
+      ...restage,
+    ];
+  }
+  const old = binding === undefined ? '' : ` --guid ${word(binding.guid)}`;
+  return [
+    ...at,
+    `cf bind-service ${name} ${word(to.name)}${named}${given} --strategy multiple --wait`,
+    ...restage,
+    `cf unbind-service ${name} ${word(from.name)}${old} --wait`,
+  ];
+}
+
+function keyRenewal(context: RunContext, { name, parametersFile }: ServiceKey): FollowUp {
+  const { from, to } = instancesOf(context);
+  const at = to.space === undefined ? [] : [targetLine(to.org, to.space)];
+  const given = parametersFile === undefined ? '' : ` -c ${word(parametersFile)}`;
+  return {
+    id: serviceKeyId(name),
+    kind: 'service-key',
+    subject: name,
+    what: `make service key ${name} anew, and hand it to whoever uses it`,
+    commands: [
+      ...at,
+      `cf delete-service-key ${word(from.name)} ${word(name)} -f --wait`,
+      `cf create-service-key ${word(to.name)} ${word(name)}${given} --wait`,
+    ],
+  };
+}
+
+function unseenApps({ space, apps }: Bound['unseen'][number]): FollowUp {
+  return {
+    id: `rebind-unseen-${space}`,
+    kind: 'rebind',
+    subject: `${apps} in space ${space}`,
+    what: `have the ${apps} bound applications of space ${space} unbound, bound and restaged: they cannot be seen from here`,
+    commands: [],
+  };
+}
+
+function unknownApps(context: RunContext): FollowUp {
+  return {
+    id: UNKNOWN,
+    kind: 'rebind',
+    subject: restoredName(context),
+    what: 'find every bound application, then unbind, bind and restage it: it is not known which are bound',
+    commands: [`cf service ${word(context.run.instance)}`],
+  };
+}
+
+/** What the run itself sees to, and the removal of a rehearsal's target. */
+function ofRun(context: RunContext): FollowUp[] {
+  const name = restoredName(context);
+  const isElsewhere = context.run.target.kind === 'other';
+  const fresh: FollowUp = {
+    id: 'fresh-backup',
+    kind: 'fresh-backup',
+    subject: name,
+    what: freshWords(context, name, isElsewhere),
+    commands: [
+      ...(isElsewhere ? [`lifeboat run rotate-key --instance ${word(name)}`] : []),
+      `lifeboat backups create --instance ${word(name)}`,
+    ],
+    doable: 'run',
+  };
+  const card: FollowUp = {
+    id: 'renew-card',
+    kind: 'renew-card',
+    subject: name,
+    what: `make a recovery card for ${name} as it is now`,
+    commands: [`lifeboat run disaster-recovery --prepare --instance ${word(name)}`],
+    doable: 'run',
+  };
+  const removal: FollowUp = {
+    id: 'remove-target',
+    kind: 'remove-target',
+    subject: name,
+    what: `remove the rehearsal's target ${name}`,
+    commands: [`cf delete-service ${word(context.followUps.bound?.to?.name ?? name)}`],
+  };
+  return [
+    fresh,
+    ...(isElsewhere || context.card.onRecord?.card !== undefined ? [card] : []),
+    ...(isElsewhere && context.run.rehearsal === true ? [removal] : []),
+  ];
+}
+
+function freshWords({ choose: { time } }: RunContext, name: string, isElsewhere: boolean): string {
+  if (isElsewhere) return `back up ${name}; if it has no key of its own yet, rotate its key first`;
+  return time === undefined ? `back up ${name} as it is now` : `back up ${name}: its timeline is a new one`;
+}
+
+function instancesOf(context: RunContext): { from: PlatformInstance; to: PlatformInstance } {
+  const { bound } = context.followUps;
+  const { instance } = context.run;
+  return {
+    from: bound?.from ?? { guid: '', name: instance },
+    to: bound?.to ?? { guid: '', name: restoredName(context) },
+  };
+}
+
+function targetLine(org: string | undefined, space: string): string {
+  return `cf target${org === undefined ? '' : ` -o ${word(org)}`} -s ${word(space)}`;
+}
+
+/**
+ * One word of a shell command. What could be anything else than plain text is quoted; control characters are
+ * left out.
+ */
+function word(text: string): string {
+  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '');
+  return shellQuoted(clean);
+}

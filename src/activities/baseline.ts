@@ -1,0 +1,132 @@
+import type { BackupFacts, Baseline, RestoreFacts } from '../../machines/parts/task-data.ts';
+import { failureOf } from '../base/errors.ts';
+import { instantOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
+import type { ServiceClient } from '../service/client.ts';
+import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
+import { updateLines } from './doubt-action.ts';
+
+/** Sent by the service when the operator of the platform has not raised it (service-api.md 2.3 gives no default; 8 is the documented one). */
+const LEAST_KEY_LENGTH = 8;
+
+/**
+ * What the service says of an instance in three GETs, one after the other; with `restores` in a fourth. What
+ * its interface has no call for is left out (service-api.md section 4.4: V0 has neither overview nor
+ * configuration). Rejects with the first failure. That the list of restores is not for this token, or that
+ * the service has none, is no failure: then it is not known what is under way.
+ */
+export async function readInstance(
+  service: ServiceClient,
+  signal: AbortSignal,
+  { restores = false }: { readonly restores?: boolean | undefined } = {},
+) {
+  const overview = service.supports('overview') ? await service.overview(signal) : undefined;
+  const config = service.supports('backupsConfig') ? await service.backupsConfig(signal) : undefined;
+  const backups = await service.backups(signal);
+  return {
+    overview: overview?.value,
+    config: config?.value,
+    backups: backups.value,
+    skew: backups.skew,
+    restores: restores ? await restoresOf(service, signal) : undefined,
+  };
+}
+
+/** Answers that say nothing of restores, and will not however often it is asked: no right to look, and no such list. */
+const WITHOUT_LIST: ReadonlySet<unknown> = new Set([403, 404, 405, 410, 501]);
+
+async function restoresOf(
+  service: ServiceClient,
+  signal: AbortSignal,
+): Promise<readonly Restore[] | 'not reported'> {
+  try {
+    return (await service.restores(signal)).value;
+  } catch (thrown) {
+    const { code, evidence } = failureOf(thrown);
+    if (WITHOUT_LIST.has(evidence['status']) || code === 'service.unsupported') return 'not reported';
+    throw thrown;
+  }
+}
+
+/** What a confirmation rests on. */
+export function instanceBaseline(
+  overview: InstanceOverview | undefined,
+  config: BackupsConfig | undefined,
+  backups: readonly Backup[],
+  restores?: readonly Restore[] | 'not reported' | undefined,
+): Baseline {
+  const newest = newestOf(backups);
+  return {
+    ...(overview?.id === undefined ? {} : { serviceId: String(overview.id) }),
+    ...(overview?.state === undefined ? {} : { state: overview.state }),
+    ...(overview?.updated_at === undefined ? {} : { updatedAt: overview.updated_at }),
+    ...(overview?.available_updates === undefined ? {} : { updates: updateLines(overview) ?? [] }),
+    ...(config === undefined ? {} : { minKeyLength: config.min_encryption_key_length ?? LEAST_KEY_LENGTH }),
+    ...(newest === undefined ? {} : { newestBackup: newest.id }),
+    runningTasks: backups.filter(isUnderWay).map((backup) => backup.id),
+    ...(restores === undefined || restores === 'not reported' ? {} : restoresOn(restores)),
+  };
+}
+
+function restoresOn(restores: readonly Restore[]): Pick<Baseline, 'runningRestores' | 'newestRestore'> {
+  const newest = restores.toSorted((a, b) => time(b) - time(a) || b.id - a.id)[0];
+  return {
+    runningRestores: restores.filter(isUnderWay).map(({ id }) => id),
+    ...(newest === undefined ? {} : { newestRestore: newest.id }),
+  };
+}
+
+/** The done backup that was triggered last; by id where times are missing or equal. */
+export function newestOf(backups: readonly Backup[]): Backup | undefined {
+  return doneBackups(backups)[0];
+}
+
+/** The done backups, the one that was triggered last first; by id where times are missing or equal. */
+export function doneBackups(backups: readonly Backup[]): readonly Backup[] {
+  return backups
+    .filter((backup) => backup.status === 'done')
+    .toSorted((a, b) => time(b) - time(a) || b.id - a.id);
+}
+
+/** Whether a task has not ended (service-api.md section 3). */
+export function isUnderWay({ status }: { readonly status: string }): boolean {
+  return status === 'queued' || status === 'running';
+}
+
+/** That a restore is under way, in words. */
+export function restoreWords({ id, status }: Restore, instance: string): string {
+  return `restore ${id} of ${instance} is ${show(status, 40)}`;
+}
+
+/** The service's fields in the flow's words; nothing is invented for a field that is missing. */
+export function factsOfBackup(backup: Backup): BackupFacts {
+  return {
+    id: backup.id,
+    status: backup.status,
+    ...(backup.backup_id === undefined ? {} : { backupId: backup.backup_id }),
+    ...(backup.size === undefined ? {} : { size: backup.size }),
+    ...(backup.triggered_at === undefined ? {} : { triggeredAt: backup.triggered_at }),
+    ...(backup.started_at === undefined ? {} : { startedAt: backup.started_at }),
+    ...(backup.finished_at === undefined ? {} : { finishedAt: backup.finished_at }),
+    ...(backup.downloadable === undefined ? {} : { downloadable: backup.downloadable }),
+  };
+}
+
+/** The same for a restore. */
+export function factsOfRestore(restore: Restore): RestoreFacts {
+  const from = restore.metadata?.restored_from;
+  return {
+    id: restore.id,
+    status: restore.status,
+    ...(restore.backup_id === undefined ? {} : { backup: restore.backup_id }),
+    ...(from === undefined ? {} : { restoredFrom: from }),
+    ...(restore.triggered_at === undefined ? {} : { triggeredAt: restore.triggered_at }),
+    // No restore of service-api.md section 2.2 has it; a service that tells it, as for backups, is believed.
+    ...(typeof restore['started_at'] === 'string' ? { startedAt: restore['started_at'] } : {}),
+    ...(restore.finished_at === undefined ? {} : { finishedAt: restore.finished_at }),
+  };
+}
+
+function time(task: Backup | Restore): number {
+  return instantOf(task.triggered_at ?? task.finished_at) ?? 0;
+}

@@ -1,0 +1,236 @@
+import { z } from 'zod';
+import { formatSeconds } from '../base/format.ts';
+import { instantOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
+import type { Backup } from '../service/schemas.ts';
+import type { Json } from '../store/journal.ts';
+import type { InDoubt } from './activity.ts';
+import { type Clocks, isSameInstant, Skew, side, sinceArming } from './clocks.ts';
+
+/** What stands for the baseline of a call whose record is lost: nothing is known of what was there before it. */
+export const LostBaseline = z.strictObject({ lost: z.literal(true) });
+
+/** The tasks of one kind before another was asked for, and the clock of the service then. */
+const KnownTasks = z.object({
+  /** Id and trigger time of every task that was listed. Milliseconds since 1970 by the service's clock, null when not reported. */
+  tasks: z.array(z.tuple([z.number(), z.number().nullable()])),
+  /** Which of them had not ended. */
+  underWay: z.array(z.number()).default([]),
+  skew: Skew.nullable(),
+});
+
+/** With `lost`, the empty list says nothing: no task is new by it. */
+export const TaskBaseline = z.union([
+  LostBaseline.transform(() => ({ tasks: [], underWay: [], skew: null, lost: true as const })),
+  KnownTasks,
+]);
+export type TaskBaseline = z.input<typeof KnownTasks> & { readonly lost?: true };
+
+/** What backups and restores have in common (service-api.md sections 2.1 and 2.2). */
+export type Task = Pick<Backup, 'id' | 'status' | 'triggered_at'>;
+
+/**
+ * What a new task is to the request. `ours`: all that is reported fits. `unreported`: what would tell is missing, and may come while
+ * the task is under way. `doubtful`: it may be ours, and something speaks against it. `unlikely`: it seems to be another's, but
+ * while it is there ours is not proven absent. `other`: it is another's.
+ */
+export interface Fit {
+  readonly is: 'ours' | 'unreported' | 'doubtful' | 'unlikely' | 'other';
+  readonly why: string;
+}
+
+/**
+ * How sure it is that a task is ours, for a person who evaluates it. `certain`: what it does is what was asked for, and it was triggered after
+ * the request by a clock that is known; only the very same request of somebody else looks so. `likely`: nothing speaks against it.
+ */
+export type Certainty = 'certain' | 'likely' | 'possible' | 'unlikely';
+
+/** A look at the service's list after a lost answer. Times of this machine, in milliseconds since 1970. */
+export interface Look<Row extends Task> {
+  readonly baseline: TaskBaseline;
+  readonly armedAtMs: number;
+  /** When it was armed for the first time, where a refusal came between; `armedAtMs` without it. */
+  readonly firstArmedAtMs?: number;
+  /** When the answer was lost, or the refusal came; `armedAtMs` without it. */
+  readonly lostAtMs?: number;
+  readonly nowMs: number;
+  readonly inFlightMs: number;
+  readonly tasks: readonly Row[];
+  /** The service's clock by the answer that holds `tasks`. */
+  readonly skew: Skew | undefined;
+  readonly lost?: InDoubt['lost'];
+  readonly refusal?: InDoubt['refusal'];
+}
+
+/** How tasks of one kind are reportedapart. */
+export interface Telling<Row extends Task> {
+  readonly what: 'backup' | 'restore';
+  /** True when any fresh task serves as well as ours: a time that is missing or too early is then no reason to ask. */
+  readonly anyServes: boolean;
+  readonly fit: (task: Row) => Fit;
+  /** What a person needs to tell candidates apart, besides id, status and time. */
+  readonly details?: (task: Row) => Readonly<Record<string, Json>>;
+}
+
+/** A task that was not listed before, evaluated. */
+export interface Evaluated {
+  readonly task: Task;
+  readonly fit: Fit;
+  readonly certainty: Certainty;
+  /** Whether all that it says of what it does fits the request. */
+  readonly isAlike: boolean;
+  readonly details: Readonly<Record<string, Json>>;
+  /** How long after the request it was triggered, by the clock of the service; less than zero for before. */
+  readonly distanceMs: number | undefined;
+}
+
+/** Whether it is not taken for ours. */
+export function isApart({ fit }: Evaluated): boolean {
+  return fit.is === 'unlikely' || fit.is === 'other';
+}
+
+/** Every task that was not listed before, and what it is to the request. */
+export function newTasks<Row extends Task>(
+  look: Look<Row>,
+  telling: Telling<Row>,
+  clocks: Clocks,
+): Evaluated[] {
+  const before = Map.groupBy(look.baseline.tasks, ([id]) => id);
+  const seen = new Set<string>();
+  return look.tasks.flatMap((task) => {
+    const at = instantOf(task.triggered_at);
+    const key = `${task.id} ${at}`;
+    if (seen.has(key)) return [];
+    seen.add(key);
+    const namesakes = before.get(task.id);
+    if (namesakes?.some(([, then]) => then === null || at === undefined || isSameInstant(then, at)))
+      return [];
+    const content = isTooLate(at, look, clocks) ? TOO_LATE : telling.fit(task);
+    const order = orderOf(task.id, at, look.baseline);
+    const fit = evaluate(content, { at, isReused: namesakes !== undefined, ...order }, telling, clocks);
+    const isTimely = at !== undefined && side(at, clocks) === 'after';
+    const certainty = grade(fit, content, isTimely, telling);
+    const distanceMs = at === undefined ? undefined : sinceArming(at, clocks);
+    return [
+      {
+        task,
+        fit,
+        certainty,
+        isAlike: content.is === 'ours',
+        details: telling.details?.(task) ?? {},
+        distanceMs,
+      },
+    ];
+  });
+}
+
+const TOO_LATE: Fit = {
+  is: 'other',
+  why: 'it was triggered when the refused request could no longer be under way',
+};
+
+/**
+ * A refused request is over at its answer: what somebody has sent on nevertheless arrives within the time in
+ * which a lost one would.
+ */
+function isTooLate(at: number | undefined, look: Look<Task>, clocks: Clocks): boolean {
+  if (at === undefined || look.refusal === undefined) return false;
+  const late = afterRefusalMs(sinceArming(at, clocks), look);
+  return late !== undefined && late > look.inFlightMs;
+}
+
+/** How long after the refusal a task was triggered, in milliseconds; undefined where that is not known. */
+export function afterRefusalMs(distanceMs: number | undefined, look: Look<Task>): number | undefined {
+  const { armedAtMs, firstArmedAtMs = armedAtMs, lostAtMs = armedAtMs } = look;
+  return distanceMs === undefined ? undefined : distanceMs - (lostAtMs - firstArmedAtMs);
+}
+
+function grade(
+  fit: Fit,
+  content: Fit,
+  isTimely: boolean,
+  { anyServes }: Pick<Telling<never>, 'anyServes'>,
+): Certainty {
+  if (fit.is === 'unlikely' || fit.is === 'other') return 'unlikely';
+  if (content.is !== 'ours') return 'possible';
+  // A backup says nothing of who asked for it: a scheduled one at that moment looks the same.
+  if (anyServes) return isTimely ? 'likely' : 'possible';
+  if (fit.is === 'ours') return isTimely ? 'certain' : 'likely';
+  return isTimely ? 'possible' : 'likely';
+}
+
+interface Marks {
+  readonly at: number | undefined;
+  readonly isReused: boolean;
+  /** By the clock that stamped both it was triggered before the newest one that was listed. */
+  readonly isOlder: boolean;
+  /** Its id is below one that was listed before. */
+  readonly isLower: boolean;
+}
+
+/**
+ * How a task stands to those that were listed before, by the two things that need no clock of ours: what stamps tasks need not agree with the
+ * clock of the answers.
+ */
+function orderOf(
+  id: number,
+  at: number | undefined,
+  { tasks }: TaskBaseline,
+): Pick<Marks, 'isOlder' | 'isLower'> {
+  const isOlder =
+    at !== undefined && tasks.some(([, then]) => then !== null && at < then && !isSameInstant(at, then));
+  return { isOlder, isLower: tasks.some(([before]) => id < before) };
+}
+
+/** What the time and the id of a task say, on top of what its content says. */
+function evaluate(
+  fit: Fit,
+  { at, isReused, isOlder, isLower }: Marks,
+  { anyServes }: Pick<Telling<never>, 'anyServes'>,
+  clocks: Clocks,
+): Fit {
+  if (fit.is === 'other') return fit;
+  const when = at === undefined ? 'unknown' : side(at, clocks);
+  if (isOlder && anyServes) {
+    return {
+      is: isLower ? 'other' : 'unlikely',
+      why: 'it was triggered before others that were listed already, but not listed then',
+    };
+  }
+  // Never proof that it is another's: the clock that stamps tasks may be another one than that of the answers.
+  if (when === 'before')
+    return { is: 'unlikely', why: 'it was triggered before the request, but not listed then' };
+  if (fit.is !== 'ours') return fit;
+  if (isReused) return { is: 'doubtful', why: 'its id was listed before, with another time' };
+  if (anyServes || when === 'after') return fit;
+  if (at === undefined) return { is: 'unreported', why: 'when it was triggered is not reported' };
+  return { is: 'doubtful', why: 'the clock of the service is not known, so its time says nothing' };
+}
+
+/** What comes first is looked at first, and only so many are kept: the task that was triggered nearest to the request. */
+export function nearestFirst(evaluated: readonly Evaluated[]): readonly Evaluated[] {
+  const far = ({ distanceMs }: Evaluated) => Math.abs(distanceMs ?? Number.MAX_VALUE);
+  return evaluated.toSorted((one, other) => far(one) - far(other));
+}
+
+/** A task as a person hears of it, and as evidence keeps it. */
+export function toLine({ task, fit, certainty, details, distanceMs }: Evaluated) {
+  return {
+    id: task.id,
+    status: show(task.status, 40),
+    triggeredAt: task.triggered_at === undefined ? null : show(task.triggered_at, 40),
+    ...details,
+    certainty,
+    why: fit.why,
+    ...(distanceMs === undefined
+      ? {}
+      : { secondsFromRequest: distanceMs / 1_000, fromRequest: distanceWords(distanceMs) }),
+  };
+}
+
+/** Both clocks are known to about a second, and the service may cut its times to whole ones. */
+function distanceWords(distanceMs: number): string {
+  const seconds = Math.round(Math.abs(distanceMs) / 1_000);
+  if (seconds <= 1) return 'at the moment of the request';
+  return `${formatSeconds(seconds)} ${distanceMs < 0 ? 'before' : 'after'} the request`;
+}

@@ -1,0 +1,165 @@
+import type { Bound, BoundApp, ServiceKey } from '../../machines/parts/recovery-data.ts';
+import type { InputOf } from '../../machines/verbs.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import type { FoundBindings, Platform } from '../platform/platform.ts';
+import type { ActivityContext, ActivityOf } from './activity.ts';
+import { keepParameters } from './binding-parameters.ts';
+import type { ActivityDeps } from './deps.ts';
+import { type FoundApp, mergeApps, mergeKeys, remembering } from './merge-apps.ts';
+import { because, ok } from './results.ts';
+
+/**
+ * Who has to be bound again: the applications of the config and of the platform. Parameters of bindings are on disk when it ends, so it
+ * is called before anything is unbound. A platform that is not there or cannot be asked is no failure: then everything is done by hand
+ * and a note says why. Fails with `app.unknown` for a name that nobody knows, and with `credentials.*` where the config names a
+ * platform, since a new token is all that is missing. `target` is the other side of the run.
+ */
+export function findBound(deps: ActivityDeps, target?: ActivityDeps): ActivityOf<'findBound'> {
+  return {
+    kind: 'read',
+    async run({ restored, only, remember }, context) {
+      try {
+        const seen = await lookAround(deps, restored === 'target' ? target : deps, restored, context.signal);
+        const merged = mergeApps(deps.apps, seen.from?.apps ?? [], seen.way !== 'hand');
+        const apps = chosen(remembering(merged.apps, remember, context.runId), only);
+        const keys = mergeKeys(seen.from?.keys ?? [], remember?.keys ?? []);
+        const kept = {
+          apps: await keepAll(apps, deps.folder, context),
+          keys: await keepKeys(keys, deps.folder, context),
+        };
+        const isUnasked = seen.unasked === 'failed' || (seen.unasked === 'none' && apps.length === 0);
+        const from = seen.from?.instance ?? remember?.from;
+        const to = seen.to ?? remember?.to;
+        return ok({
+          way: seen.way,
+          notes: [
+            ...seen.notes,
+            ...merged.notes,
+            ...unseenNotes(seen.from),
+            ...unreportedNotes(seen.from, kept),
+          ],
+          ...(from === undefined ? {} : { from }),
+          ...(to === undefined ? {} : { to }),
+          ...kept,
+          unseen: [...(seen.from?.unseen ?? remember?.unseen ?? [])],
+          order: restored === 'instance' && seen.from?.allowsTwoBindings === true ? 'no-downtime' : 'replace',
+          foundAt: context.now().toISOString(),
+          ...(isUnasked ? { unasked: true } : {}),
+        });
+      } catch (thrown) {
+        return because(thrown);
+      }
+    },
+  };
+}
+
+interface Seen {
+  readonly way: Bound['way'];
+  readonly notes: readonly string[];
+  readonly from?: FoundBindings | undefined;
+  readonly to?: Bound['to'];
+  /** `none`: there is nobody to ask, as far as is known; `failed`: there is, and it could not be asked. */
+  readonly unasked?: 'none' | 'failed';
+}
+
+async function lookAround(
+  deps: ActivityDeps,
+  restored: ActivityDeps | undefined,
+  side: InputOf<'findBound'>['restored'],
+  signal: AbortSignal,
+): Promise<Seen> {
+  const platform = await deps.platform();
+  if ('none' in platform) {
+    const notes = [`by hand: ${show(platform.none)}`];
+    return { way: 'hand', notes, ...(platform.chosen === true ? {} : { unasked: 'none' }) };
+  }
+  try {
+    const from = await findHere(platform, deps.dashboardUrl, signal);
+    const to =
+      side === 'instance' ? from : restored && (await findHere(platform, restored.dashboardUrl, signal));
+    const notes = from === undefined ? [`the platform does not show ${show(deps.name, 100)}`] : [];
+    if (to !== undefined) return { way: platform.way, notes, from, to: to.instance };
+    const name = show(restored?.name ?? 'the target', 100);
+    return {
+      way: 'hand',
+      notes: [...new Set([...notes, `by hand: the platform does not show ${name}`])],
+      from,
+      ...(from === undefined ? { unasked: 'failed' } : {}),
+    };
+  } catch (thrown) {
+    const { code, shortMessage } = failureOf(thrown);
+    if (signal.aborted || !(thrown instanceof LifeboatError)) throw thrown;
+    if (code.startsWith('credentials.') && platform.way === 'platform') throw thrown;
+    return { way: 'hand', notes: [`by hand: ${shortMessage}`], unasked: 'failed' };
+  }
+}
+
+async function findHere(
+  platform: Platform,
+  dashboardUrl: string,
+  signal: AbortSignal,
+): Promise<FoundBindings | undefined> {
+  try {
+    return await platform.find(dashboardUrl, signal);
+  } catch (thrown) {
+    if (failureOf(thrown).code === 'platform.not-found') return undefined;
+    throw thrown;
+  }
+}
+
+function chosen(apps: readonly FoundApp[], only: readonly string[] | undefined): readonly FoundApp[] {
+  if (only === undefined) return apps;
+  const isNamed = (app: FoundApp, name: string) => app.name === name || app.key === name;
+  const unknown = only.filter((name) => !apps.some((app) => isNamed(app, name)));
+  if (unknown.length === 0) return apps.filter((app) => only.some((name) => isNamed(app, name)));
+  const known = apps.slice(0, 20).map(({ key }) => show(key, 100));
+  throw new LifeboatError('app.unknown', `no application ${show(unknown.join(', '), 120)} is bound`, {
+    hints: [known.length === 0 ? 'none is known' : `known are ${known.join(', ')}`],
+  });
+}
+
+/** The applications without their parameters, which are in files from here on. */
+function keepAll(apps: readonly FoundApp[], folder: string, { runId }: ActivityContext): Promise<BoundApp[]> {
+  return Promise.all(
+    apps.map(async ({ parameters, bindings, ...bound }) => {
+      if (parameters === undefined || bound.binding === undefined) return bound;
+      const kept = await keepParameters(folder, runId, bound.key, parameters);
+      return { ...bound, binding: { ...bound.binding, ...kept } };
+    }),
+  );
+}
+
+function keepKeys(
+  keys: FoundBindings['keys'],
+  folder: string,
+  { runId }: ActivityContext,
+): Promise<ServiceKey[]> {
+  return Promise.all(
+    keys.map(async ({ parameters, ...key }) => {
+      if (parameters === undefined) return key;
+      // No application's key has this form.
+      return { ...key, ...(await keepParameters(folder, runId, `service key: ${key.name}`, parameters)) };
+    }),
+  );
+}
+
+function unseenNotes(from: FoundBindings | undefined): string[] {
+  return (from?.unseen ?? []).map(
+    ({ space, apps }) =>
+      `${apps} more bound in the space ${show(space, 100)}, which this token may not see: ask whoever may`,
+  );
+}
+
+/** Said only where somebody is bound whose parameters are not kept from an earlier look. */
+function unreportedNotes(
+  from: FoundBindings | undefined,
+  { apps, keys }: { readonly apps: readonly BoundApp[]; readonly keys: readonly ServiceKey[] },
+): string[] {
+  const why = from?.parametersUnreported;
+  const files = [...apps.flatMap(({ binding }) => binding ?? []), ...keys];
+  if (why === undefined || files.every(({ parametersFile }) => parametersFile !== undefined)) return [];
+  return [
+    `what the bindings were made with (-c) could not be read: ${show(why, 200)}: where there was something, bind by hand with it`,
+  ];
+}

@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { runbookOf } from '../../../machines/index.ts';
+import type { BundleFiles } from '../../audit/bundle/tar.ts';
+import { printableJson } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { packageRoot } from '../../compose/package-root.ts';
+import type { RunSummary } from '../../runner/runs.ts';
+import type { Entry, JournalReader } from '../../store/journal.ts';
+import { plannedSteps } from '../../view/dry-run-view.ts';
+import { drawingsOf, machineTable } from '../../view/machine-drawing.ts';
+import { pathOf } from '../run/refuse-unsupported.ts';
+import { planText } from './plan-text.ts';
+import { reportFiles } from './report-files.ts';
+
+/** What explains a record to people and lets them verify it: report, plan, machine, versions, the verifier. */
+export async function bundleDocuments(
+  context: CommandContext,
+  journal: JournalReader,
+  summary: RunSummary,
+  entries: readonly Entry[],
+): Promise<BundleFiles> {
+  const fallbacks = new Map<string, string | Buffer>([
+    ...(await reportFiles(journal, summary)),
+    ...machineFiles(summary, entries),
+    ['tools.json', `${printableJson(toolsOf(context, entries))}\n`],
+    ['verify.mjs', readFileSync(join(packageRoot(), 'src/audit/bundle/verify.mjs'))],
+  ]);
+  return new Map([...fallbacks].map(([name, text]) => [name, Buffer.from(text)]));
+}
+
+/** A version that is not kept is not reported: the plan of another one is not the one that was followed. */
+function machineFiles(
+  { runbook: id, version, instance, target }: RunSummary,
+  entries: readonly Entry[],
+): [string, string][] {
+  const runbook = runbookOf(id, version);
+  if (runbook === undefined) {
+    const why = `the runbook ${id} in version ${version} is not known to this version of lifeboat\n`;
+    return [
+      ['plan.txt', why],
+      ['machine.json', `${printableJson({ id, version, states: null })}\n`],
+    ];
+  }
+  const { input } = (entries[0]?.body ?? {}) as { readonly input?: unknown };
+  const steps = plannedSteps(runbook, { instance, target }, pathOf(runbook, input));
+  const states = machineTable(runbook.machine);
+  const description = {
+    id,
+    version,
+    title: runbook.title,
+    initial: runbook.machine.root.initial.target.map(({ key }) => key),
+    states,
+  };
+  return [
+    ['plan.txt', planText(runbook.title, { instance, target }, steps)],
+    [
+      'machine.json',
+      `${printableJson({ ...description, sha256: hash('sha256', printableJson(states), 'hex') })}\n`,
+    ],
+    ['machine.mmd', `${drawingsOf(runbook.machine).join('\n')}\n`],
+  ];
+}
+
+/** What took part in the run, as the record has it, and what made this bundle. */
+function toolsOf({ version }: CommandContext, entries: readonly Entry[]) {
+  const { tool } = (entries[0]?.body ?? {}) as { readonly tool?: unknown };
+  const { node, sqlite, openssl } = process.versions;
+  return {
+    run: tool ?? null,
+    bundle: {
+      lifeboat: version,
+      node,
+      sqlite: sqlite ?? null,
+      openssl: openssl ?? null,
+      system: `${platform()} ${arch()}`,
+      packages: packagesOf(),
+    },
+  };
+}
+
+function packagesOf(): unknown {
+  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly dependencies?: unknown }).dependencies ?? {};
+}

@@ -1,0 +1,76 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { z } from 'zod';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+
+const FILE = 'sockets.json';
+/** Instance names, and the folders that the sockets of their servers are in. */
+const Sockets = z.record(z.string(), z.string());
+
+/**
+ * Leaves in a lab's folder what another process needs to ask its databases: where they are. No secret is in
+ * it.
+ */
+export async function writeSockets(folder: string, sockets: z.infer<typeof Sockets>): Promise<void> {
+  await writeFile(join(folder, FILE), JSON.stringify(sockets), { mode: 0o600 });
+}
+
+/**
+ * Asks the database of a running lab, from any process of the user who started it, for its newest order and
+ * the number of orders: `2026-08-20T14:32:00.123Z 124`, or `0` when there are none, as in a database without
+ * a shop. It may read and nothing else. Rejects with `lab.folder`, `lab.instance`, and with `lab.down` while
+ * the database is down.
+ */
+export async function querySampleData(folder: string, instance: string): Promise<string> {
+  const host = await socketOf(folder, instance);
+  // The server asks the kernel who connects, and needs no password. The role exists in every database,
+  // whatever a restore brought, and only reads.
+  const limits = { connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS };
+  const client = new Client({
+    host,
+    user: 'postgres',
+    database: 'postgres',
+    options: '-c role=pg_read_all_data',
+    ...limits,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ newest: Date | null; count: string }>(
+      'select max(created_at) as newest, count(*) as count from orders',
+    );
+    const { newest, count } = rows[0] ?? { newest: null, count: '0' };
+    return newest === null ? count : `${newest.toISOString()} ${count}`;
+  } catch (cause) {
+    // A target that nothing was recovered into yet.
+    if ((cause as { readonly code?: unknown }).code === UNDEFINED_TABLE) return '0';
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LifeboatError('lab.down', `the database of ${show(instance, 60)} does not tell its orders`, {
+      hints: ['is the instance lost, or being restored?'],
+      evidence: { error: show(why, 200) },
+      cause,
+    });
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const PATIENCE_MS = 10_000;
+const UNDEFINED_TABLE = '42P01';
+
+async function socketOf(folder: string, instance: string): Promise<string> {
+  const text = await readFile(join(folder, FILE), 'utf8').catch((cause: unknown) => {
+    throw new LifeboatError('lab.folder', `no lab runs with the folder ${show(folder)}`, {
+      hints: ['the lab says its folder when it starts; it is gone when the lab ends'],
+      exitCode: EXIT.usage,
+      cause,
+    });
+  });
+  const host = Sockets.parse(JSON.parse(text))[instance];
+  if (host !== undefined) return host;
+  throw new LifeboatError('lab.instance', `the lab has no instance ${show(instance, 60)}`, {
+    exitCode: EXIT.usage,
+  });
+}

@@ -1,0 +1,67 @@
+import type { Query } from '../engine/engine.ts';
+
+/**
+ * Makes the shop: customers and products that never change, and orders that only ever grow. Whatever point in time a
+ * backup holds, its orders are therefore a prefix of the source's orders, and `sampleDigest` can prove it.
+ */
+export async function openSampleData(query: Query): Promise<void> {
+  await query(SCHEMA);
+  await query(SEED);
+}
+
+/** Places one order in one transaction. */
+export async function placeOrder(query: Query): Promise<void> {
+  await query('select place_order()');
+}
+
+const SCHEMA = `
+  create table customers (
+    id int primary key,
+    name text not null check (name <> ''),
+    email text not null unique check (email like '%@%')
+  );
+  create table products (
+    id int primary key,
+    name text not null unique,
+    price numeric(10, 2) not null check (price > 0)
+  );
+  create table orders (
+    id bigint generated always as identity primary key,
+    customer_id int not null references customers,
+    total numeric(12, 2) not null check (total > 0),
+    created_at timestamptz not null default clock_timestamp()
+  );
+  create table order_lines (
+    order_id bigint not null references orders,
+    line_no int not null check (line_no > 0),
+    product_id int not null references products,
+    quantity int not null check (quantity between 1 and 9),
+    unit_price numeric(10, 2) not null check (unit_price > 0),
+    primary key (order_id, line_no)
+  );
+  create index orders_by_customer on orders (customer_id);
+
+  create function place_order() returns bigint language sql volatile as $$
+    with line as materialized (
+      select row_number() over () as line_no, picked.id as product_id,
+             1 + floor(random() * 4)::int as quantity, picked.price as unit_price
+      from (select id, price from products order by random() limit 1 + floor(random() * 4)::int) picked
+    ), placed as (
+      insert into orders (customer_id, total)
+      select (select id from customers order by random() limit 1), (select sum(quantity * unit_price) from line)
+      returning id
+    ), filled as (
+      insert into order_lines (order_id, line_no, product_id, quantity, unit_price)
+      select placed.id, line.line_no, line.product_id, line.quantity, line.unit_price from placed, line
+    )
+    select id from placed
+  $$;
+`;
+
+const SEED = `
+  insert into customers (id, name, email)
+  select n, 'Customer ' || n, 'customer' || n || '@example.com' from generate_series(1, 40) n;
+  insert into products (id, name, price)
+  select n, 'Product ' || n, (4.90 + n * 3.15)::numeric(10, 2) from generate_series(1, 25) n;
+  select place_order() from generate_series(1, 120);
+`;

@@ -1,0 +1,58 @@
+import type { Entry, Json } from '../../store/journal.ts';
+import type { RunEntryBody } from '../../store/run-entries.ts';
+import { find, findAll } from './found.ts';
+import type { BoundOne } from './model-rows.ts';
+
+/** Something that a run open, as it is written at its end or lies in its context. */
+export type WrittenFollowUp = NonNullable<RunEntryBody<'run.closed'>['followUps']>[number];
+
+/** What nobody has done yet. */
+export function stillOpen(openFollowUps: readonly WrittenFollowUp[]): readonly WrittenFollowUp[] {
+  return openFollowUps.filter(({ closed }) => closed === undefined);
+}
+
+/** To whom each fell, how long it was open, how it was done and by what proof. */
+export function boundOf(entries: readonly Entry[], all: readonly WrittenFollowUp[]): BoundOne[] {
+  const operator = find(entries, 'run.started')?.body.operator ?? 'unknown';
+  const last = entries.at(-1)?.at;
+  return all.map(({ id, kind, subject, what, owner, since, dueSeconds, closed }) => {
+    const until = closed === undefined ? last : closed.at;
+    const seconds = (Date.parse(until ?? '') - Date.parse(since ?? '')) / 1000;
+    return {
+      ...{ id, kind, subject, what, since, dueSeconds },
+      owner: owner ?? operator,
+      openSeconds: Number.isFinite(seconds) ? seconds : undefined,
+      closed: closed === undefined ? undefined : { how: closed.how, at: closed.at, text: closed.text },
+      proofs: Object.entries(closed?.evidence ?? {}).flatMap(([name, value]) => idsOf(name, value)),
+    };
+  });
+}
+
+/** The follow-ups, from the run itself or from its last word; what a person done has the time at which it was said. */
+export function followUpBy(
+  entries: readonly Entry[],
+  given: readonly WrittenFollowUp[] | undefined,
+): readonly WrittenFollowUp[] {
+  const all = given ?? find(entries, 'run.closed')?.body.followUps ?? [];
+  const said = findAll(entries, 'event').filter(({ body }) => SAID.includes(body.event.type));
+  return all.map((openFollowUps) => {
+    const { id, closed } = openFollowUps;
+    const at = closed?.at ?? said.find(({ body }) => body.event['id'] === id)?.entry.at;
+    return closed === undefined || at === undefined
+      ? openFollowUps
+      : { ...openFollowUps, closed: { ...closed, at } };
+  });
+}
+
+const SAID = ['operator.reportDone', 'operator.skip'];
+
+/** The steps of a rebinding bring evidence of their own each: `bind job`. */
+function idsOf(label: string, value: Json): BoundOne['proofs'] {
+  if (Array.isArray(value)) {
+    const all = value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+    return [{ label, value: all.join(', ') }];
+  }
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([part, inner]) => idsOf(`${label} ${part}`, inner));
+  return [{ label, value: String(value) }];
+}

@@ -1,0 +1,88 @@
+import { cells } from '../../plain/width.ts';
+import { ageWords, dueWords, stillOpen, waysInWords } from '../../view/follow-up-words.ts';
+import type { FollowUpView } from '../../view/run-view.ts';
+import { commandLines } from '../command-lines.ts';
+import { cutLine, padLine, ruleLine, wrapLine } from '../line.ts';
+import { BLANK, type Line, type Look, span } from '../span.ts';
+import { limitRows } from './facts.ts';
+import { signOf, tokenOf } from './tones.ts';
+
+/** One row of the list of the follow-ups: about what, until when, what has to be done, since when and by whom. */
+export function followUpRow(
+  openFollowUps: FollowUpView,
+  focused: boolean,
+  all: readonly FollowUpView[],
+  width: number,
+  look: Look,
+): Line {
+  const widest = Math.max(...all.map(({ subject }) => cells(span(subject).text)));
+  const most = Math.min(widest, Math.max(10, Math.floor(width / 3)));
+  const subject = cutLine([span(openFollowUps.subject, focused ? 'selected' : 'text')], most, look);
+  const row: Line = [
+    span(focused ? `${look.glyphs.cursor} ` : '  ', 'selected'),
+    ...padLine(subject, most),
+    ...dueSpans(openFollowUps, look),
+    span(`  ${openFollowUps.what}`),
+    span(`  ${ageWords(openFollowUps)}`, 'text.dim'),
+  ];
+  return cutLine(row, width, look);
+}
+
+/** What stands below the row under the cursor: what has to be done, the commands to copy, how it can be done. */
+export function followUpDetail(openFollowUps: FollowUpView, width: number): Line[] {
+  const indented = (text: string) => wrapLine([span(`    ${text}`, 'text.dim')], width, 4);
+  return [
+    ...wrapLine([span(`    ${openFollowUps.what}`)], width, 4),
+    ...openFollowUps.commands.flatMap((command) => commandLines(command, width, { lead: '    ' }).lines),
+    ...indented(`done ${waysInWords(openFollowUps)}`),
+  ];
+}
+
+/** All there is to know of one follow-up. Its commands begin at the edge of the screen, so that they can be copied as they are. */
+export function followUpLines(openFollowUps: FollowUpView, width: number, look: Look): Line[] {
+  const known = [dueWords(openFollowUps).text, ageWords(openFollowUps)]
+    .filter((text) => text !== '')
+    .join(', ');
+  return [
+    ruleLine(`open: ${openFollowUps.subject}`, width, look, 'accent'),
+    ...wrapLine([span(openFollowUps.what, 'text.strong')], width),
+    ...wrapLine([span(known, 'text.dim')], width),
+    ...(openFollowUps.commands.length === 0 ? [] : [BLANK]),
+    ...openFollowUps.commands.flatMap((command) => commandLines(command, width).lines),
+    BLANK,
+    ...wrapLine([span(`It is done ${waysInWords(openFollowUps)}.`, 'text.dim')], width),
+  ];
+}
+
+/** The follow-ups as a panel: a row for each, the most urgent first, at most `limit` rows. */
+export function followUpPanel(
+  followUps: readonly FollowUpView[],
+  width: number,
+  limit: number,
+  look: Look,
+): Line[] {
+  const open = [...stillOpen(followUps)].sort(
+    (one, other) => (one.left ?? Number.MAX_VALUE) - (other.left ?? Number.MAX_VALUE),
+  );
+  if (open.length === 0) return [];
+  const rows = open.map((openFollowUps): Line => {
+    const due = dueSpans(openFollowUps, look);
+    return cutLine(
+      [...(due.length === 0 ? [span('  ')] : []), ...due, span(`  ${openFollowUps.subject}`)],
+      width,
+      look,
+    );
+  });
+  const title = ruleLine(`follow-ups open: ${open.length}`, width, look);
+  if (rows.length < limit) return [title, ...rows];
+  const shown = rows.slice(0, Math.max(0, limit - 2));
+  const more: Line = [span(`  ${open.length - shown.length} more`, 'text.dim')];
+  return limitRows([title, ...shown, more], limit, width, look);
+}
+
+function dueSpans(openFollowUps: FollowUpView, look: Look): Line {
+  const { text, tone } = dueWords(openFollowUps);
+  if (text === '') return [];
+  const sign = signOf(tone, look);
+  return [span(`  ${sign === ' ' ? '' : `${sign} `}${text}`, tokenOf(tone))];
+}

@@ -1,0 +1,62 @@
+import { fallbackOf as stepsInFallback } from '../../../machines/parts/phases.ts';
+import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { metaAt } from '../../../machines/parts/states.ts';
+import { viewFact } from '../build-run-view.ts';
+import { viewClosed } from '../view-follow-ups.ts';
+import type { FallbackInstances } from './instance.ts';
+import { renderFallback } from './render-fallback.ts';
+
+export type { FallbackInstance, FallbackInstances } from './instance.ts';
+
+export interface FallbackWish {
+  readonly runbook: Runbook;
+  /** What the run is at: the name of a state of the machine. */
+  readonly state: string;
+  /** The machine's context in that state. */
+  readonly context: unknown;
+  readonly runId: string;
+  /** Where the fallback script is kept, so that it can say how it is run. */
+  readonly path: string;
+  readonly runInstances: FallbackInstances;
+  readonly now: Date;
+  readonly rehearsal?: boolean;
+}
+
+/**
+ * The fallback script of a run at one moment: a script of `curl`, `openssl` and `cf` that does the rest of it, printable as it is.
+ * Pure.
+ */
+export function fallbackOf({
+  runbook,
+  state,
+  context,
+  runId,
+  path,
+  runInstances,
+  now,
+  rehearsal,
+}: FallbackWish): string {
+  const steps = stepsInFallback(runbook.machine, context, state);
+  const head = {
+    runId,
+    title: runbook.title,
+    at: metaAt(runbook.machine, state)?.title ?? state,
+    writtenAt: now,
+    path,
+    known: knownBy(runbook, context),
+    ...(rehearsal === undefined ? {} : { rehearsal }),
+  };
+  return renderFallback(head, steps, runInstances);
+}
+
+/** Facts first, then the follow-ups and is done, so that nobody does it again. */
+function knownBy(runbook: Runbook, context: unknown): string[] {
+  const facts = runbook.facts(context as never).map(viewFact);
+  const followUps = runbook.followUps?.(context as never) ?? [];
+  return [
+    ...facts.map(({ label, value }) => `${label}: ${value}`),
+    ...followUps.flatMap(({ what, closed }) =>
+      closed === undefined ? [] : [`done: ${what} (${viewClosed(closed).text})`],
+    ),
+  ];
+}

@@ -1,0 +1,94 @@
+import type { FallbackCall, FallbackSide } from '../../../machines/parts/fallback-step.ts';
+import { basesOf, type FallbackInstances } from './instance.ts';
+import { jsonShown, jsonWord, pathPart, placeholder, plain, quoted, remark, variable } from './shell-text.ts';
+
+/** A call of the service: what it looks like with nothing but curl, and the line of the script that makes it. */
+export function renderCall(call: FallbackCall, runInstances: FallbackInstances): readonly string[] {
+  const site = siteOf(runInstances, call.on);
+  if (site.revision === 'v0' && !hasV0(call)) return [notInV0(call)];
+  const base = site.revision === 'v0' ? 'v0' : 'v1';
+  const path = site.revision === 'v0' ? pathInV0(call) : call.path;
+  const lookUp = `${plainBase(runInstances, call.on, base)}${shownPath(call, path)}`;
+  const body = site.revision === 'v0' ? bodyInV0(call) : call.body;
+  const asking =
+    site.revision === 'v0' && body !== undefined
+      ? [
+          `ask INTERNAL_ID ${quoted('the number of the instance itself: "id" at the head of its list of backups')}`,
+        ]
+      : [];
+  const curl = [
+    `curl -X ${call.method} -H 'Authorization: <TOKEN>'`,
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json' -d ${quoted(jsonShown(body))}`]),
+    quoted(lookUp),
+  ].join(' ');
+  const address = `${variable(`${prefixOf(call.on)}_${base.toUpperCase()}`)}${wordPath(call, path)}`;
+  const bodyWord = body === undefined ? '' : ` ${jsonWord(body)}`;
+  if (call.once === undefined) {
+    const keep = call.keep === undefined ? [] : [`keep ${nameOf(call.keep.as)} ${plain(call.keep.field)}`];
+    return [remark(curl, 2_000), ...asking, `call ${call.on} ${call.method} ${address}${bodyWord}`, ...keep];
+  }
+  const list = `${variable(`${prefixOf(call.on)}_${base.toUpperCase()}`)}${base === 'v0' ? '/backups' : call.once.list}`;
+  return [
+    remark(curl, 2_000),
+    ...asking,
+    [
+      `once ${call.on} ${call.method} ${address} ${list}`,
+      call.keep === undefined ? "'' ''" : `${nameOf(call.keep.as)} ${plain(call.keep.field)}`,
+      quoted(call.once.lookFirst),
+      ...(body === undefined ? [] : [jsonWord(body)]),
+    ].join(' \\\n  '),
+  ];
+}
+
+/** A side that the fallback script has no address for is the run's own instance's affair. */
+export function siteOf(runInstances: FallbackInstances, side: FallbackSide) {
+  return side === 'target' && runInstances.target !== undefined ? runInstances.target : runInstances.instance;
+}
+
+export function prefixOf(side: FallbackSide): 'INSTANCE' | 'TARGET' {
+  return side === 'target' ? 'TARGET' : 'INSTANCE';
+}
+
+/** The name itself, for functions that set a variable. */
+export function nameOf(name: string): string {
+  return variable(name).slice(2, -1);
+}
+
+function hasV0({ method, path }: FallbackCall): boolean {
+  if (method === 'GET' && path.startsWith('/restores')) return true;
+  return path.startsWith('/backups') && path !== '/backups-config' && method !== 'PATCH';
+}
+
+function notInV0({ method, path }: FallbackCall): string {
+  const what = `the old interface of this instance does not have ${method} ${path}: do it in the dashboard, or ask whoever runs the service`;
+  return `by_hand ${quoted(what)}`;
+}
+
+function pathInV0({ path, method }: FallbackCall): string {
+  return method === 'POST' && path.endsWith('/restore') ? '/backups/restore' : '/backups';
+}
+
+/** Section 4.4: a restore names both ids in its body. */
+function bodyInV0(call: FallbackCall): FallbackCall['body'] {
+  if (call.method !== 'POST' || !call.path.endsWith('/restore') || call.id === undefined) return undefined;
+  return {
+    instance_id: { number: { variable: 'INTERNAL_ID', what: '' } },
+    backup_id: { number: call.id },
+  };
+}
+
+function plainBase(runInstances: FallbackInstances, side: FallbackSide, base: 'v1' | 'v0'): string {
+  return basesOf(siteOf(runInstances, side))[base];
+}
+
+function shownPath(call: FallbackCall, path: string): string {
+  return path.replace(':id', call.id === undefined ? ':id' : placeholder(call.id));
+}
+
+function wordPath(call: FallbackCall, path: string): string {
+  if (path === '') return '';
+  const [before = '', after] = path.split(':id');
+  if (after === undefined || call.id === undefined) return before;
+  const id = 'known' in call.id ? pathPart(call.id.known) : variable(call.id.variable);
+  return `${before}${id}${after}`;
+}

@@ -1,0 +1,106 @@
+import { counted } from '../base/format.ts';
+import { plain } from './fallback/shell-text.ts';
+import type { FollowUpView, QuestionOption, QuestionView, Tone } from './run-view.ts';
+
+/** The words about the follow-ups that every renderer uses. Texts of the follow-up itself are left to the renderer to clean. */
+
+export type FollowUpsQuestion = QuestionView & { readonly kind: 'followUps' };
+
+/** What is still to be done. */
+export function stillOpen(followUps: readonly FollowUpView[]): readonly FollowUpView[] {
+  return followUps.filter(({ closed }) => closed === undefined);
+}
+
+/** `3 follow-ups`, `3 follow-ups, 1 overdue`, or nothing. */
+export function openWords(followUps: readonly FollowUpView[]): {
+  short: string;
+  long: string;
+  tone: Tone;
+} {
+  const open = stillOpen(followUps);
+  const overdue = open.filter(({ left }) => left !== undefined && left < 0).length;
+  const short = open.length === 0 ? '' : counted(open.length, 'follow-up');
+  return overdue === 0
+    ? { short, long: short, tone: 'warn' }
+    : { short, long: `${short}, ${overdue} overdue`, tone: 'bad' };
+}
+
+/** `due in 12m`, `overdue by 3m`; empty without a limit. */
+export function dueWords({ left }: FollowUpView): { readonly text: string; readonly tone: Tone } {
+  if (left === undefined) return { text: '', tone: 'dim' };
+  return left < 0
+    ? { text: `overdue by ${briefly(-left)}`, tone: 'warn' }
+    : { text: `due in ${briefly(left)}`, tone: 'plain' };
+}
+
+/** `open for 14m by mira`; the parts that are known. */
+export function ageWords({ age, owner }: FollowUpView): string {
+  return [
+    ...(age === undefined ? ['open'] : [`open for ${briefly(age)}`]),
+    ...(owner === '' ? [] : [`by ${owner}`]),
+  ].join(' ');
+}
+
+/** How one follow-up can be done, the easiest way first. Each is answered with the follow-up's id. */
+export function waysOf(question: FollowUpsQuestion, { doable }: FollowUpView): readonly QuestionOption[] {
+  const done =
+    doable === undefined
+      ? []
+      : [{ event: question.doNow, label: PAYERS[doable][0], hint: PAYERS[doable][1], recommended: true }];
+  return [
+    ...done,
+    {
+      event: question.close,
+      label: 'it was done by hand',
+      hint: 'the proof you type goes into the report',
+      recommended: false,
+      needs: { what: 'evidence', prompt: 'proof' },
+    },
+    {
+      event: question.skip,
+      label: 'skip it',
+      hint: 'it is not done; the reason stays in the report',
+      recommended: false,
+      needs: { what: 'reason', prompt: 'reason' },
+    },
+  ];
+}
+
+/** `by the platform, by hand with a proof, or skipped with a reason`. */
+export function waysInWords({ doable }: FollowUpView): string {
+  const here = doable === undefined ? '' : `${doable === 'run' ? 'by this run' : `by ${NAMES[doable]}`}, `;
+  return `${here}by hand with a proof, or skipped with a reason`;
+}
+
+/** What closes it by hand, to copy. An id may hold what somebody has called a key or an application, so it is a word of the shell. */
+export function doneCommand(id: string): string {
+  return `lifeboat followups done ${plain(id)} --proof TEXT`;
+}
+
+/** What has it done from here, to copy. */
+export function runCommand(id: string): string {
+  return `lifeboat followups run ${plain(id)}`;
+}
+
+/** A length of time in few characters: `45s`, `12m`, `3h 5m`, `2d 4h`. */
+function briefly(seconds: number): string {
+  const minutes = Math.floor(Math.max(0, seconds) / 60);
+  if (minutes < 1) return `${Math.floor(Math.max(0, seconds))}s`;
+  if (minutes < 60) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 24
+    ? pair(hours, 'h', minutes % 60, 'm')
+    : pair(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}
+
+function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit} ${small}${smallUnit}`;
+}
+
+const NAMES = { platform: 'the platform', cf: 'cf' } as const;
+
+const PAYERS = {
+  platform: ['let the platform do it', "by the platform's API, now; its own record is kept as the proof"],
+  cf: ['let cf do it', 'by the cf command that is logged in here; its answers are kept as the proof'],
+  run: ['let this run do it', 'a step of this run does it and proves it'],
+} as const;

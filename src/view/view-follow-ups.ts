@@ -1,0 +1,78 @@
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import { formatTime, readable } from '../base/format.ts';
+import { show } from '../base/text.ts';
+import type { FactLine, FollowUpView, Tone } from './run-view.ts';
+
+/** Long enough for any command with its names and files, so that what is copied is whole. */
+const COMMAND_LIMIT = 4_000;
+
+type Closed = { readonly how: string; readonly text: string; readonly at?: string | undefined };
+
+/** a follow-up as it lies in a machine's context, a ledger or the end of a run. */
+export type OpenFollowUp = Pick<FollowUp, 'id' | 'what' | 'subject'> & {
+  readonly owner?: string | undefined;
+  readonly since?: string | undefined;
+  readonly dueSeconds?: number | undefined;
+  readonly commands?: readonly string[] | undefined;
+  readonly doable?: FollowUp['doable'];
+  readonly closed?: Closed | undefined;
+};
+
+/** How each way of resolving is reported. What was skipped is not done. */
+const WAYS: Readonly<Record<string, { readonly word: string; readonly tone: Tone }>> = {
+  platform: { word: 'by the platform', tone: 'good' },
+  cf: { word: 'by cf', tone: 'good' },
+  hand: { word: 'by hand', tone: 'good' },
+  run: { word: 'by this run', tone: 'good' },
+  skipped: { word: 'skipped', tone: 'warn' },
+};
+
+/** One follow-up for people. Whoever runs the recovery sees to what names nobody else. */
+export function viewFollowUp(openFollowUps: OpenFollowUp, operator: string, now: Date): FollowUpView {
+  const { id, what, subject, owner, since, dueSeconds, commands, doable, closed } = openFollowUps;
+  const until = closed?.at === undefined ? now.getTime() : Date.parse(closed.at);
+  const seconds = (until - Date.parse(since ?? '')) / 1000;
+  const age = Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+  const isRunning = age !== undefined && dueSeconds !== undefined && closed === undefined;
+  return {
+    id: show(id, 120),
+    what: readable(what),
+    subject: show(subject, 120),
+    owner: show(owner ?? operator, 60),
+    age,
+    left: isRunning ? dueSeconds - age : undefined,
+    commands: (commands ?? []).map((command) => show(command, COMMAND_LIMIT)),
+    doable,
+    closed: closed === undefined ? undefined : viewClosed(closed),
+  };
+}
+
+/** `restored, follow-ups open: 3`, while a run has open follow-ups; undefined otherwise. */
+export function viewOpen(followUps: readonly Pick<FollowUp, 'kind' | 'closed'>[]): FactLine | undefined {
+  const open = followUps.filter(({ closed }) => closed === undefined);
+  if (open.length === 0) return undefined;
+  // Each of the others follows a restore.
+  const wasRestored = followUps.some(({ kind }) => kind !== 'release-updates' && kind !== 'retire-key');
+  return {
+    label: 'follow-ups',
+    value: `${wasRestored ? 'restored, ' : ''}follow-ups open: ${open.length}`,
+    tone: 'warn',
+  };
+}
+
+/** What was done in one way, each with what it is and how it was done, in one printable line. */
+export function remarksOn(
+  followUps: readonly FollowUp[],
+  how: 'skipped' | 'hand',
+): readonly { readonly id: string; readonly text: string }[] {
+  return followUps.flatMap(({ id, what, closed }) =>
+    closed?.how === how ? [{ id, text: readable(`${what}: ${viewClosed(closed).text}`) }] : [],
+  );
+}
+
+/** How it was done, in one line. */
+export function viewClosed({ how, text, at }: Closed): NonNullable<FollowUpView['closed']> {
+  const { word, tone } = WAYS[how] ?? { word: how, tone: 'plain' };
+  const when = at === undefined ? '' : ` at ${formatTime(at)} UTC`;
+  return { tone, text: readable(`${word}${when}: ${text}`) };
+}

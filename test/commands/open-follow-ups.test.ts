@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { followUpBy, gatherFollowUps } from '../../src/compose/open-follow-ups.ts';
+import { appendHolding } from '../../src/runner/holds.ts';
+import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
+import type { Journal } from '../../src/store/journal.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
+
+const restore = runbooks['restore-backup'] as Runbook;
+const RESTORED = { activity: 'restore', verb: 'restoreBackup', kind: 'once', key: 'intent-1', input: null };
+
+async function openHome(): Promise<Journal> {
+  const home = await mkdtemp(join(tmpdir(), 'lifeboat-openFollowUps-'));
+  const journal = await openSqliteStore({
+    home,
+    by: 'tester',
+    signer: freshSigner(),
+    projections: PROJECTIONS,
+  });
+  onTestFinished(async () => {
+    await journal.close();
+    await rm(home, { recursive: true, force: true });
+  });
+  return journal;
+}
+
+async function begin(journal: Journal, runbook: Runbook, verb = RESTORED): Promise<string> {
+  const runId = await startRun(journal, {
+    runbook,
+    instance: 'orders',
+    input: { instance: 'orders' },
+    mode: 'LIVE',
+    operator: 'tester',
+    tool: { name: 'lifeboat', version: '0', node: 'v24' },
+  });
+  await appendHolding(journal, [{ stream: `run/${runId}`, type: 'activity.begun', body: verb }]);
+  return runId;
+}
+
+/** An entry that no machine of this version can have written. */
+function foreignEvent(runId: string) {
+  const body = { event: { type: 'operator.stop' }, to: 'a-state-of-another-version' };
+  return { stream: `run/${runId}`, type: 'event', body } as const;
+}
+
+test('a run of another version of its runbook leaves that somebody finds out its follow-ups', async () => {
+  const journal = await openHome();
+  const runId = await begin(journal, { ...restore, version: '99' });
+  expect(await gatherFollowUps(journal)).toMatchObject([
+    { instance: 'orders', followUp: { id: 'unread-run', subject: runId }, run: { runId } },
+  ]);
+});
+
+test('a run of a runbook that this version does not have leaves it too', async () => {
+  const journal = await openHome();
+  await begin(journal, { ...restore, id: 'constructor' });
+  expect(await gatherFollowUps(journal)).toMatchObject([{ followUp: { kind: 'unread-run' } }]);
+});
+
+test('a run that its machine cannot replay leaves it too, and hides nothing of the follow-ups of others', async () => {
+  const journal = await openHome();
+  const runId = await begin(journal, restore);
+  await appendHolding(journal, [foreignEvent(runId)]);
+  const followUp = { id: 'rebind-shop', kind: 'rebind', subject: 'shop', what: 'bind shop', commands: [] };
+  await appendHolding(journal, [{ stream: 'instance/shop', type: 'follow-up.opened', body: { followUp } }]);
+  expect((await gatherFollowUps(journal)).map(({ followUp: { id } }) => id)).toEqual([
+    'unread-run',
+    'rebind-shop',
+  ]);
+});
+
+test('what cannot be read of a run is still open once the run is given up', async () => {
+  const journal = await openHome();
+  await begin(journal, { ...restore, version: '99' });
+  const run = await findRun(journal);
+  await abandonRun(journal, run, 'newer lifeboat', await followUpBy(journal, run));
+  expect(await gatherFollowUps(journal)).toMatchObject([
+    { instance: 'orders', run: undefined, followUp: { kind: 'unread-run', subject: run.runId } },
+  ]);
+});
+
+test('a run that has only asked has no follow-ups, whoever wrote it', async () => {
+  const journal = await openHome();
+  await begin(journal, { ...restore, version: '99' }, { ...RESTORED, kind: 'read', verb: 'preflight' });
+  expect(await gatherFollowUps(journal)).toEqual([]);
+});
+
+test('a follow-up of a kind that this version does not know is a follow-up', async () => {
+  const journal = await openHome();
+  const followUp = { id: 'polish', kind: 'polish-brass', subject: 'bell', what: 'polish the bell' };
+  await appendHolding(journal, [{ stream: 'instance/shop', type: 'follow-up.opened', body: { followUp } }]);
+  expect(await gatherFollowUps(journal)).toMatchObject([{ followUp: { id: 'polish' } }]);
+});

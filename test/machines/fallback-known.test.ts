@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { begun, type RunContext } from '../../machines/context.ts';
+import { runbooks } from '../../machines/index.ts';
+import type { FallbackAction } from '../../machines/parts/fallback-step.ts';
+import { fallbackOf as restInFallback } from '../../machines/parts/phases.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
+
+const startingContext = (input: Parameters<typeof begun>[0]['input']) => begun({ input });
+const restOf = (id: string) => (context: RunContext, state: string) =>
+  restInFallback((runbooks[id] as Runbook).machine, context, state);
+const changeInstanceFallback = restOf('change-instance');
+const disasterRecoveryFallback = restOf('disaster-recovery');
+const restoreBackupFallback = restOf('restore-backup');
+
+const update = startingContext({ instance: 'orders', action: 'update' });
+type Bound = NonNullable<RunContext['followUps']['bound']>;
+
+const FACTS: NonNullable<RunContext['preflight']['facts']> = {
+  service: { id: '7', name: 'orders', state: 'available', offering: 'the-offering' },
+  baseline: { serviceId: '7', state: 'available', minKeyLength: 16, runningTasks: [] },
+  backups: { total: 1, done: 1, downloadable: 1 },
+  keysHeld: [],
+  keyStore: 'memory',
+  warnings: [],
+  blockers: [],
+};
+const BOUND: Bound = {
+  way: 'cf',
+  notes: [],
+  from: { guid: 'g1', name: 'orders', org: 'acme', space: 'prod' },
+  to: { guid: 'g2', name: 'orders-dr', org: 'acme', space: 'prod' },
+  apps: [
+    {
+      key: 'api',
+      name: 'api',
+      org: 'acme',
+      space: 'prod',
+      running: true,
+      binding: { guid: 'b1', name: 'db', parametersFile: '/p.json' },
+      from: 'platform',
+    },
+  ],
+  keys: [{ name: 'ops' }],
+  unseen: [],
+  order: 'replace',
+  foundAt: '2026-03-01T02:59:00.000Z',
+};
+
+test('an update names the offering that the instance was made from, not the instance', () => {
+  expect(
+    bodies(changeInstanceFallback({ ...update, preflight: { facts: FACTS } }, 'confirm.asking')),
+  ).toEqual([{ service_id: { known: 'the-offering' } }]);
+});
+
+test('an update whose offering is not known shows the instance, and asks for it', () => {
+  const { offering: _, ...service } = FACTS.service;
+  const steps = changeInstanceFallback(
+    { ...update, preflight: { facts: { ...FACTS, service } } },
+    'confirm.asking',
+  );
+  expect(bodies(steps)).toEqual([{ service_id: expect.objectContaining({ variable: 'SERVICE_ID' }) }]);
+  expect(steps[0]?.actions[0]).toEqual({ do: 'call', on: 'instance', method: 'GET', path: '' });
+});
+
+test('a service key is made anew with its parameters, and only when the old one is gone', () => {
+  const bound = { ...BOUND, keys: [{ name: 'ops', parametersFile: '/ops.json' }] };
+  const context = withBound(startingContext({ instance: 'orders' }), bound);
+  const keys = commandsOf(restoreBackupFallback(context, 'followUps.asking')).filter(({ command }) =>
+    command[1]?.endsWith('service-key'),
+  );
+  expect(keys.map(({ command }) => command.join(' '))).toEqual([
+    'cf delete-service-key orders ops -f --wait',
+    'cf create-service-key orders-dr ops -c /ops.json --wait',
+  ]);
+});
+
+test('where an old binding may stay behind, there is a way to bind without its name; in place there is no need', () => {
+  const input = { instance: 'orders', mode: 'perform' as const, target: 'orders-dr' };
+  const elsewhere = withBound(startingContext(input), BOUND);
+  const [bind] = binds(disasterRecoveryFallback(elsewhere, 'followUps.asking'));
+  expect(bind?.command.join(' ')).toBe('cf bind-service api orders-dr --binding-name db -c /p.json --wait');
+  expect(bind?.otherwise?.command.join(' ')).toBe('cf bind-service api orders-dr -c /p.json --wait');
+  const inPlace = { ...BOUND, to: BOUND.from };
+  const [same] = binds(
+    restoreBackupFallback(
+      withBound(startingContext({ instance: 'orders' }), inPlace as typeof BOUND),
+      'followUps.asking',
+    ),
+  );
+  expect(same?.command).toContain('db');
+  expect(same?.otherwise).toBeUndefined();
+});
+
+test('the head of a fallback script tells what the run has found and what is done, so that nobody does it again', () => {
+  const runbook = runbooks['restore-backup'];
+  if (runbook === undefined) throw new Error('there is no such runbook');
+  const closed = { how: 'hand' as const, text: 'a colleague\ndid it', evidence: {} };
+  const openFollowUps = { kind: 'rebind' as const, subject: 'api', commands: [] };
+  const context: RunContext = {
+    ...startingContext({ instance: 'orders' }),
+    restore: { ...startingContext({ instance: 'orders' }).restore, landed: { id: 4, adopted: false } },
+    followUps: {
+      ...startingContext({ instance: 'orders' }).followUps,
+      list: [
+        { id: 'rebind-api', what: 'unbind, bind and restage api', ...openFollowUps, closed },
+        { id: 'rebind-web', what: 'unbind, bind and restage web', ...openFollowUps },
+      ],
+    },
+  };
+  const site = { name: 'orders', url: 'https://host/service-instances/4a1f', tokenHow: 'cf oauth-token' };
+  const text = fallbackOf({
+    runbook,
+    state: 'followUps.asking',
+    context,
+    runId: '01RUN',
+    path: 'fallback/01RUN.sh',
+    runInstances: { instance: { ...site, revision: 62 } },
+    now: new Date('2026-03-01T03:00:00Z'),
+  });
+  const head = text.slice(0, text.indexOf('# What is left:')).trimEnd();
+  expect(head).toContain('# What the run has found and done:');
+  expect(head).toMatch(/^# {3}restore: 4/mu);
+  expect(head).toMatch(/^# {3}done: unbind, bind and restage api \(by hand: a colleague/mu);
+  expect(head).not.toContain('restage web');
+  expect(head.split('\n').every((line) => line.startsWith('#'))).toBe(true);
+});
+
+function withBound(context: RunContext, bound: Bound): RunContext {
+  return { ...context, followUps: { ...context.followUps, bound } };
+}
+
+type Steps = ReturnType<typeof restoreBackupFallback>;
+type Run = Extract<FallbackAction, { readonly do: 'run' }>;
+
+function bodies(steps: Steps) {
+  return steps.flatMap(({ actions }) =>
+    actions.flatMap((action) => (action.do === 'call' && action.body !== undefined ? [action.body] : [])),
+  );
+}
+
+function commandsOf(steps: Steps): Run[] {
+  return steps.flatMap(({ actions }) => actions.filter((action) => action.do === 'run'));
+}
+
+function binds(steps: Steps): Run[] {
+  return commandsOf(steps).filter(({ command }) => command[1] === 'bind-service');
+}

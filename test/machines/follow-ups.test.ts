@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import type { RunContext } from '../../machines/context.ts';
+import { runbooks } from '../../machines/index.ts';
+import { RestoreBackupInput } from '../../machines/inputs.ts';
+import { type FollowUp, stillOpen, unboundWords } from '../../machines/parts/follow-up.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { statePath } from '../../machines/parts/states.ts';
+import { answersAt, eventsAt, outcomeEvent } from './explore.ts';
+import type { Outcome } from './outcomes.ts';
+import { app, bound, outcomesOf } from './recovery-outcomes.ts';
+
+const runbook = runbooks['restore-backup'] as Runbook;
+
+/** Walks a run by the first outcome of every verb, and by the answers that lead to the restore, until it has open follow-ups. */
+function openFollowUps(found: unknown = bound): AnyMachineSnapshot {
+  const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
+  let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
+  for (let steps = 0; statePath(snapshot) !== 'followUps.asking'; steps += 1) {
+    if (steps > 60) throw new Error(`it never leaves, it is ${statePath(snapshot)}`);
+    snapshot = step(snapshot, 0, found);
+  }
+  return snapshot;
+}
+
+/** One event further: the nth of what may happen now. A typed name is typed. */
+function step(snapshot: AnyMachineSnapshot, nth: number, found: unknown): AnyMachineSnapshot {
+  const events = eventsAt(runbook, snapshot, (verb) =>
+    verb === 'findBound' ? [{ output: found }] : outcomesOf(verb),
+  );
+  const confirming = events.find(({ type }) => type === 'operator.confirm');
+  const event = confirming ?? events[nth % events.length];
+  const [next] = transition(runbook.machine, snapshot as never, event as never);
+  return next;
+}
+
+const SENT = [
+  'restore.sending',
+  'restore.waiting',
+  'available.waiting',
+  'count.counting',
+  'followUps.listing',
+];
+
+const contextOf = ({ context }: AnyMachineSnapshot) => {
+  const { failure, followUps } = context as RunContext;
+  return { failure, ...followUps };
+};
+const idsOf = (followUps: readonly FollowUp[]) => followUps.map(({ id }) => id);
+
+/** Gives an answer, and then the verbs' first outcomes until a person is asked or the run ends. */
+function answer(snapshot: AnyMachineSnapshot, event: object, fail?: string): AnyMachineSnapshot {
+  let [next]: [AnyMachineSnapshot, unknown] = transition(runbook.machine, snapshot as never, event as never);
+  for (;;) {
+    const [invoked] = Object.values(next.children) as { readonly id: string; readonly src: unknown }[];
+    if (next.status !== 'active' || invoked === undefined) return next;
+    const outcomes = outcomesOf(String(invoked.src));
+    const outcome = (invoked.src === fail ? outcomes.at(-1) : outcomes[0]) as Outcome;
+    [next] = transition(runbook.machine, next as never, outcomeEvent(invoked.id, outcome) as never);
+  }
+}
+
+describe('the follow-ups after a restore', () => {
+  test('hears of a run that was left from the moment that the restore may have been sent', () => {
+    const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
+    let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
+    const reported: [string, string[]][] = [];
+    for (; statePath(snapshot) !== 'followUps.asking'; snapshot = step(snapshot, 0, bound)) {
+      const state = statePath(snapshot);
+      expect(runbook.followUps?.(snapshot.context as never), state).toEqual([]);
+      reported.push([state, idsOf(runbook.followUps?.(snapshot.context as never, state) ?? [])]);
+    }
+    const ids = ['rebind-orders-api', 'service-key-ops', 'fresh-backup', 'renew-card'];
+    const sent = reported.findIndex(([state]) => state === 'restore.sending');
+    expect(reported.slice(0, sent).filter(([, openFollowUps]) => openFollowUps.length > 0)).toEqual([]);
+    expect(reported.slice(sent)).toEqual(SENT.map((state) => [state, ids]));
+  });
+
+  test('every application, key, a fresh backup and the card are follow-ups, with the exact commands', () => {
+    const { list } = contextOf(openFollowUps());
+    expect(idsOf(list)).toEqual(['rebind-orders-api', 'service-key-ops', 'fresh-backup', 'renew-card']);
+    expect(list[0]?.commands).toEqual([
+      'cf target -o acme -s prod',
+      'cf unbind-service orders-api orders-db --wait',
+      'cf bind-service orders-api orders-db --binding-name db -c /srv/params.json --wait',
+      'cf restage orders-api --strategy rolling',
+    ]);
+  });
+
+  test('where two bindings are allowed, the old one is removed last', () => {
+    const { list } = contextOf(openFollowUps({ ...bound, order: 'no-downtime' }));
+    expect(list[0]?.commands).toEqual([
+      'cf target -o acme -s prod',
+      'cf bind-service orders-api orders-db --binding-name db -c /srv/params.json --strategy multiple --wait',
+      'cf restage orders-api --strategy rolling',
+      'cf unbind-service orders-api orders-db --guid b-1 --wait',
+    ]);
+  });
+
+  test('a hostile name is one word of a shell and nothing more', () => {
+    const hostile = { ...app, key: 'x', name: "a'; rm -rf ~ #\u0007" };
+    const { list } = contextOf(openFollowUps({ ...bound, apps: [hostile] }));
+    expect(list[0]?.commands[1]).toBe("cf unbind-service 'a'\\''; rm -rf ~ #' orders-db --wait");
+  });
+
+  test('the platform does all it can, then the run sees to the rest and closes as proven', () => {
+    const end = answer(openFollowUps(), { type: 'operator.doAll' });
+    expect(statePath(end)).toBe('done');
+    const closing = runbook.closing(end.context as never, 'done');
+    expect(closing).toMatchObject({ proven: true, outcome: 'done', deviations: [] });
+    expect(contextOf(end).list[0]?.closed).toMatchObject({
+      how: 'platform',
+      evidence: { unbind: { job: '1' }, bind: { job: '1' }, restage: { job: '1' } },
+    });
+  });
+
+  test('a step at the platform that fails leaves the follow-up open, is shown, and nothing is recommended', () => {
+    const stuck = answer(openFollowUps(), { type: 'operator.doAll' }, 'bindApp');
+    expect(statePath(stuck)).toBe('followUps.asking');
+    expect(contextOf(stuck)).toMatchObject({
+      failure: { code: 'platform.bound' },
+      stuck: ['rebind-orders-api'],
+    });
+    expect(idsOf(stillOpen(contextOf(stuck).list))).toContain('rebind-orders-api');
+    expect(statePath(answer(stuck, { type: 'operator.doAll' }))).toBe('done');
+  });
+
+  test('what can be done does not wait for what has failed', () => {
+    const stuck = answer(openFollowUps(), { type: 'operator.doAll' }, 'bindApp');
+    const closed = contextOf(stuck).list.filter((one) => one.closed !== undefined);
+    expect(closed.map(({ kind }) => kind)).toContain('service-key');
+    expect(contextOf(stuck).failure?.code).toBe('platform.bound');
+  });
+
+  test.each(['platform.busy', 'platform.unreachable'])(
+    'a platform that cannot be asked now (%s) is not asked for the next one either',
+    (code) => {
+      const refused = { error: { code, shortMessage: 'not now', hints: [], evidence: {} } };
+      const [asking] = transition(
+        runbook.machine,
+        openFollowUps() as never,
+        { type: 'operator.doAll' } as never,
+      );
+      const [invoked] = Object.values(asking.children) as unknown as { readonly id: string }[];
+      const [left] = transition(
+        runbook.machine,
+        asking as never,
+        outcomeEvent(invoked?.id ?? '', refused as Outcome) as never,
+      );
+      expect(statePath(left)).toBe('followUps.asking');
+      expect(contextOf(left).failure?.code).toBe(code);
+      expect(contextOf(left).list.filter((one) => one.closed !== undefined)).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['rebind-orders-api', '1 application was not bound again'],
+    ['service-key-ops', '1 service key was not made anew'],
+  ])('a run that leaves %s without the data closes without proof and says so', (id, words) => {
+    const skipped = answer(openFollowUps(), { type: 'operator.skip', id, text: 'it is gone' });
+    const end = answer(skipped, { type: 'operator.doAll' });
+    expect(statePath(end)).toBe('unproven');
+    for (const state of ['unproven', 'done'])
+      expect(runbook.closing(end.context as never, state)).toMatchObject({
+        outcome: 'done-unproven',
+        proven: false,
+        title: `closed without proof: orders is restored, but ${words}`,
+        deviations: [{ step: id, reason: 'it is gone' }],
+      });
+  });
+
+  test('how many were left without the data is counted, but for those that nobody could see', () => {
+    const of = (...ids: readonly string[]) =>
+      unboundWords(ids.map((id) => ({ id, kind: id.startsWith('rebind') ? 'rebind' : 'service-key' })));
+    expect(of('rebind-a', 'rebind-b', 'service-key-c')).toBe(
+      '2 applications were not bound again, 1 service key was not made anew',
+    );
+    expect(of('rebind-unknown')).toBe('applications that cannot be seen from here were not bound again');
+  });
+
+  test.each(['fresh-backup', 'renew-card'])(
+    '%s may be skipped with a reason, which stays among the deviations of a proven run',
+    (id) => {
+      const skipped = answer(openFollowUps(), { type: 'operator.skip', id, text: 'not tonight' });
+      const end = answer(skipped, { type: 'operator.doAll' });
+      expect(runbook.closing(end.context as never, statePath(end))).toMatchObject({
+        proven: true,
+        title: expect.stringContaining('no follow-up is open any more: 1 skipped'),
+        deviations: [{ step: id, reason: 'not tonight' }],
+      });
+    },
+  );
+
+  test('in any order of resolving, skipping, doing and failing: it closes exactly when nothing is open, and nothing done is lost', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 60 }), (choices) => {
+        let snapshot = openFollowUps();
+        for (const nth of choices) {
+          const before = contextOf(snapshot).list.filter(({ closed }) => closed !== undefined);
+          snapshot = step(snapshot, nth, bound);
+          const { list } = contextOf(snapshot);
+          for (const one of before) expect(list).toContainEqual(one);
+          const isOpen = stillOpen(list).length > 0;
+          if (snapshot.status === 'done') expect(isOpen).toBe(false);
+          if (isOpen)
+            expect(['record.recording', 'record.recordingFailed', 'done']).not.toContain(statePath(snapshot));
+          if (!isOpen)
+            expect(['record.recording', 'record.recordingFailed', 'done', 'unproven']).toContain(
+              statePath(snapshot),
+            );
+          if (snapshot.status === 'done') return;
+          expect(
+            eventsAt(runbook, snapshot, outcomesOf).length + answersAt(runbook, snapshot).length,
+          ).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,294 @@
+import { describe, expect, test } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import { drive } from './drive.ts';
+import type { Outcome } from './outcomes.ts';
+import { failure, outcomesOf, range } from './recovery-outcomes.ts';
+
+describe('a restore of a backup', () => {
+  test('asks which backup, a safety backup and the name, and closes when the platform has rebound all', () => {
+    const run = drive('restore-backup', {});
+    expect([run.state(), run.question()?.options.some((one) => one.recommended)]).toEqual([
+      'choose.asking',
+      false,
+    ]);
+    run.answer({ type: 'operator.chooseBackup', id: 3 });
+    expect(run.state()).toBe('safeguard.offering');
+    run.goOn();
+    expect(run.question()).toMatchObject({ kind: 'typed-name', expected: 'orders' });
+    run.goOn();
+    expect(run.state()).toBe('followUps.asking');
+    run.goOn();
+    expect([run.state(), run.closing().proven]).toEqual(['done', true]);
+  });
+
+  test.for([
+    [{ type: 'operator.goOn' }, 'V0 does not say whether orders is available, and nobody looked'],
+    [{ type: 'operator.markDone', text: 'psql answers' }, "available, on the operator's word: psql answers"],
+  ] as const)(
+    'on an interface that does not say how the instance is asks, and proves nothing: %o',
+    ([answer, reason]) => {
+      const preflight = outcomesOf('preflight').find((one) => 'output' in one && Object(one.output).unsaid);
+      const run = drive('restore-backup', { backup: 3 }, { preflight: [preflight as Outcome] });
+      run.goOn();
+      run.goOn();
+      expect(run.state()).toBe('available.asking');
+      run.answer(answer);
+      run.goOn();
+      expect(run.passed).not.toContain('available.waiting');
+      const { proven, title, deviations } = run.closing();
+      expect([run.state(), proven, title]).toEqual([
+        'unproven',
+        false,
+        'closed without proof: orders is not shown to be available',
+      ]);
+      expect(deviations).toEqual([{ step: 'available', reason }]);
+    },
+  );
+
+  test('a wrong name moves nothing', () => {
+    const run = drive('restore-backup', { backup: 3 });
+    run.goOn();
+    run.answer({ type: 'operator.confirm', typed: 'order' });
+    expect(run.state()).toBe('confirm.asking');
+  });
+
+  test('a restore that never arrived is sent again only after the name was typed again', () => {
+    const run = drive('restore-backup', { backup: 3 }, { restoreBackup: [{ output: { landed: false } }] });
+    run.goOn();
+    run.goOn();
+    expect(run.state()).toBe('restore.failed');
+    run.answer({ type: 'operator.retry' });
+    expect([run.state(), run.context().restore.intents]).toEqual(['confirm.asking', 2]);
+  });
+
+  test('of an instance that was changed between the look and the typed name asks for the name again', () => {
+    const [look] = outcomesOf('recheck');
+    const baseline = (look as { output: object }).output;
+    const now = { output: { ...baseline, updatedAt: '2026-03-01T02:30:00Z', newestRestore: 9 } };
+    const run = drive('restore-backup', { backup: 3 }, { recheck: [look as Outcome, now] });
+    run.goOn();
+    run.goOn();
+    expect([run.state(), run.context().confirm.drift]).toEqual([
+      'confirm.asking',
+      ['restore 9 was made meanwhile'],
+    ]);
+  });
+
+  test('in doubt, looking again keeps the intent, and sending again asks for the name', () => {
+    const doubt = failure('doubt.ambiguous', { candidates: [{ id: 8, status: 'running' }] });
+    const run = drive('restore-backup', { backup: 3 }, { restoreBackup: [doubt, doubt] });
+    run.goOn();
+    run.goOn();
+    run.answer({ type: 'operator.lookAgain' });
+    expect([run.state(), run.context().restore.intents]).toEqual(['restore.inDoubt', 1]);
+    run.answer({ type: 'operator.sendAgain' });
+    expect([run.state(), run.context().restore.intents]).toEqual(['confirm.asking', 2]);
+  });
+
+  test('without a card on record none is a follow-up', () => {
+    const none = { output: { proven: [], keysHeld: [] } };
+    const run = drive('restore-backup', { backup: 3 }, { readCard: [none] });
+    run.goOn();
+    run.goOn();
+    expect(run.context().followUps.list.map(({ id }) => id)).not.toContain('renew-card');
+  });
+});
+
+describe('a point in time', () => {
+  test('that was reachable when it was chosen and is not when the name was typed is chosen again', () => {
+    const moved = { output: { ...range, earliest: '2026-03-01T00:30:00Z' } };
+    const run = drive(
+      'restore-point-in-time',
+      { time: '2026-03-01T00:10:00Z' },
+      { pitrRange: [{ output: range }, moved] },
+    );
+    run.goOn();
+    run.goOn();
+    expect(run.state()).toBe('choose.asking');
+    expect(run.question()?.prompt).toContain('2026-03-01T00:10:00Z can no longer be reached');
+    run.answer({ type: 'operator.chooseTime', time: '2026-03-01T00:20:00Z' });
+    expect(run.state()).toBe('choose.asking');
+    run.answer({ type: 'operator.chooseTime', time: '2026-03-01T00:30:00Z' });
+    expect(run.state()).toBe('confirm.asking');
+  });
+
+  test('that a person chose in place of the one named at the start stays, also when the range grows meanwhile', () => {
+    const grown = { output: { ...range, latest: '2026-03-01T02:30:00Z' } };
+    const run = drive(
+      'restore-point-in-time',
+      { time: '2026-03-01T02:10:00Z' },
+      { pitrRange: [{ output: range }, failure('service.unreachable'), grown] },
+    );
+    expect(run.state()).toBe('choose.asking');
+    run.answer({ type: 'operator.chooseTime', time: '2026-03-01T01:00:00Z' });
+    run.goOn();
+    run.goOn();
+    expect(run.state()).toBe('confirm.readingRangeFailed');
+    run.answer({ type: 'operator.retry' });
+    expect([run.state(), run.question()]).toMatchObject([
+      'choose.asking',
+      { suggested: '2026-03-01T01:00:00Z' },
+    ]);
+  });
+
+  test('other than the one that was asked for is a deviation that is reported', () => {
+    const run = drive('restore-point-in-time', { time: '2026-03-01T01:00:00Z' });
+    run.goOn();
+    run.goOn();
+    run.goOn();
+    expect(run.closing().deviations).toEqual([
+      {
+        step: 'restore',
+        reason: 'the service says that it restored to 2026-03-01T00:00:00Z, not to 2026-03-01T01:00:00Z',
+      },
+    ]);
+  });
+});
+
+describe('a disaster recovery', () => {
+  test('reads nothing of the source but its own record, and pins the target', () => {
+    const seen = outcomesOf('inspectTarget');
+    const run = drive(
+      'disaster-recovery',
+      { mode: 'perform', target: 'orders-dr', rehearsal: true },
+      { inspectTarget: [seen[0] as Outcome, seen[1] as Outcome, seen[1] as Outcome] },
+    );
+    run.goOn();
+    run.goOn();
+    expect(run.question()).toMatchObject({ kind: 'typed-name', expected: 'orders-dr' });
+    run.goOn();
+    expect([run.state(), run.context().confirm.drift]).toEqual([
+      'confirm.asking',
+      ['backups: 1, was 0', 'newest backup: 1, was not reported'],
+    ]);
+    run.goOn();
+    expect(run.state()).toBe('followUps.asking');
+    const reads = run.sent.map(({ verb }) => verb);
+    expect(reads.filter((verb) => ['preflight', 'recheck', 'listBackups'].includes(verb))).toEqual([]);
+    expect(run.context().followUps.list.map(({ id }) => id)).toContain('remove-target');
+  });
+
+  test('whose restore has failed leaves no binding to its target', () => {
+    const run = drive(
+      'disaster-recovery',
+      { mode: 'perform', target: 'orders-dr' },
+      { waitForRestore: [failure('restore.failed')] },
+    );
+    for (let steps = 0; run.state() !== 'restore.broken' && steps < 5; steps += 1) run.goOn();
+    expect(run.state()).toBe('restore.broken');
+    expect(runbooks['disaster-recovery']?.followUps?.(run.context() as never, 'restore.broken')).toEqual([]);
+  });
+
+  test('of a target that is the source cannot be overridden', () => {
+    const blocked = outcomesOf('inspectTarget')[3] as Outcome;
+    const run = drive(
+      'disaster-recovery',
+      { mode: 'perform', target: 'orders-dr' },
+      { inspectTarget: [blocked] },
+    );
+    run.goOn();
+    run.goOn();
+    expect(run.state()).toBe('target.blocked');
+    expect(
+      run
+        .question()
+        ?.options.filter((one) => one.disabled === undefined)
+        .map((one) => one.event.type),
+    ).toEqual(['operator.retry', 'operator.stop']);
+  });
+
+  test('is prepared without a key unless one is wanted, and a guid of other backups is a question', () => {
+    const other = outcomesOf('preflight').at(-1) as Outcome;
+    const run = drive('disaster-recovery', { mode: 'prepare' }, { preflight: [other] });
+    run.goOn();
+    expect(run.state()).toBe('guid.mismatch');
+    run.answer({ type: 'operator.takeGuid', text: 'it was moved' });
+    expect(run.context().card.crossCheck).toBe('overridden');
+  });
+});
+
+describe('a change of an instance', () => {
+  const HELD = { type: 'operator.holdBack', text: 'the operator of the platform says so' };
+
+  /** A restart that holds updates back, as a person who knows that they are allowed has it. */
+  function restart(reported: Readonly<Record<string, Outcome[]>> = {}) {
+    const run = drive('change-instance', { action: 'restart' }, reported);
+    expect(run.state()).toBe('freeze.asking');
+    run.answer(HELD);
+    return run;
+  }
+
+  test('leaves the update setting alone where nobody says what it is', () => {
+    const run = drive('change-instance', { action: 'recreate' });
+    run.goOn();
+    expect(run.context().followUps.list).toEqual([]);
+    run.goOn();
+    expect([run.state(), run.closing().proven]).toEqual(['done', true]);
+    expect(run.sent.filter(({ verb }) => verb === 'changeUpdateSetting')).toEqual([]);
+  });
+
+  test('that installs updates neither forbids nor allows them', () => {
+    const run = drive('change-instance', { action: 'update' });
+    run.goOn();
+    expect([run.state(), run.closing().proven]).toEqual(['done', true]);
+    expect(run.sent.map(({ verb }) => verb)).not.toContain('changeUpdateSetting');
+  });
+
+  test('that is stopped puts the update setting back first', () => {
+    const run = restart();
+    run.answer({ type: 'operator.stop' });
+    expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['stopped', true]);
+  });
+
+  test('leaves the update setting when it cannot be put back', () => {
+    const set = { output: { type: 'general', allowed: false } };
+    const run = restart({ changeUpdateSetting: [set, failure('service.forbidden')] });
+    run.goOn();
+    expect([run.state(), run.context().followUps.list[0]?.id]).toEqual([
+      'followUps.asking',
+      'release-updates',
+    ]);
+    run.answer({ type: 'operator.doNow', id: 'release-updates' });
+    expect([run.state(), run.closing().proven]).toEqual(['done', true]);
+  });
+
+  const unsure = failure('service.timeout', { mayBeInForce: true });
+
+  test.each(['operator.stop', 'operator.skip'])(
+    'whose answer to the update setting was lost allows updates again all the same, after %s',
+    (type) => {
+      const run = restart({ changeUpdateSetting: [unsure] });
+      expect(run.state()).toBe('freeze.freezingFailed');
+      run.answer({ type, text: 'it cannot wait' });
+      if (type === 'operator.skip') run.goOn();
+      expect(run.passed).toContain('release.releasing');
+      expect(run.state()).toBe(type === 'operator.stop' ? 'stopped' : 'done');
+    },
+  );
+
+  test('whose update setting was refused has none to put back', () => {
+    const run = restart({ changeUpdateSetting: [failure('service.forbidden')] });
+    run.answer({ type: 'operator.skip', text: 'it is not offered' });
+    expect(run.context().followUps.list).toEqual([]);
+    run.goOn();
+    expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['done', false]);
+  });
+
+  test('with updates forbidden by hand leaves it to that hand to allow them', () => {
+    const run = restart({ changeUpdateSetting: [failure('service.forbidden')] });
+    run.answer({ type: 'operator.markDone', text: 'in the dashboard' });
+    run.goOn();
+    expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['done', false]);
+  });
+
+  test('leaves the update setting from before it is changed, so that a run that is given up leaves a follow-up', () => {
+    const run = restart();
+    expect(run.state()).toBe('confirm.asking');
+    expect(run.context().followUps.list).toMatchObject([
+      {
+        id: 'release-updates',
+        commands: ['lifeboat instance settings --instance orders --allow-updates true'],
+      },
+    ]);
+  });
+});

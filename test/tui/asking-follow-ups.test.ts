@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import type { RunView } from '../../src/view/run-view.ts';
+import { drive } from './drive.ts';
+import { FOLLOW_UPS, OPEN_FOLLOW_UPS, TEXT } from './fake-recovery.ts';
+import { VIEWS } from './fake-views.ts';
+
+const view = VIEWS.openFollowUps;
+
+describe('the follow-ups', () => {
+  it('is opened by Enter, and the way that needs no hands is first', () => {
+    const ui = drive(view);
+    ui.press('enter');
+    expect(ui.mode()).toBe('ways');
+    expect(ui.answers()).toEqual([]);
+    ui.press('enter');
+    expect(ui.answers()).toEqual([{ event: 'operator.doNow', id: 'rebind-orders-api' }]);
+  });
+
+  it('is done by hand with a proof, and with no empty one', () => {
+    const ui = drive(view);
+    ui.press('enter', 'down', 'enter', 'enter', ' ', 'enter');
+    expect(ui.answers()).toEqual([]);
+    ui.press(...'build 77 is up', 'enter');
+    expect(ui.answers()).toEqual([
+      { event: 'operator.reportDone', id: 'rebind-orders-api', text: 'build 77 is up' },
+    ]);
+  });
+
+  it('is skipped with a reason', () => {
+    const ui = drive(view);
+    ui.press('down', 'down', 'enter', 'down', 'enter', ...'kept on purpose', 'enter');
+    expect(ui.answers()).toEqual([{ event: 'operator.skip', id: 'retire-key', text: 'kept on purpose' }]);
+  });
+
+  it('offers to do from here only what can be done from here', () => {
+    const ui = drive(view);
+    ui.press('down', 'down', 'enter', 'enter');
+    expect(ui.mode()).toBe('reason');
+    expect(ui.answers()).toEqual([]);
+  });
+
+  it('has the answers for all of it below the list, without an id', () => {
+    const ui = drive(view);
+    ui.press('down', 'down', 'down', 'enter');
+    expect(ui.answers()).toEqual([{ event: 'ALL' }]);
+  });
+
+  it('starts on the recommended answer where there is one', () => {
+    const options = FOLLOW_UPS.options.map((option) => ({ ...option, recommended: true }));
+    const ui = drive({ ...view, question: { ...FOLLOW_UPS, options } });
+    ui.press('enter');
+    expect(ui.answers()).toEqual([{ event: 'ALL' }]);
+  });
+
+  it('leads back by Escape one level at a time, to the row it came from', () => {
+    const ui = drive(view);
+    ui.press('down', 'enter', 'down', 'enter', 'x');
+    expect(ui.mode()).toBe('reason');
+    ui.press('escape');
+    expect(ui.mode()).toBe('ways');
+    ui.press('escape');
+    expect(ui.mode()).toBe('choice');
+    expect(ui.state().question?.row).toBe(1);
+    ui.press('escape');
+    expect(ui.mode()).toBe('leave');
+    expect(ui.effects).toEqual([]);
+  });
+
+  it('keeps the proof that is being typed while the ages go on', () => {
+    const ui = drive(view);
+    ui.press('enter', 'down', 'enter', 'x', 'y');
+    const open = OPEN_FOLLOW_UPS.map((openFollowUps) => ({
+      ...openFollowUps,
+      age: (openFollowUps.age ?? 0) + 1,
+      left: (openFollowUps.left ?? 0) - 1,
+    }));
+    ui.show({ ...view, question: { ...FOLLOW_UPS, open } });
+    expect(ui.state().question).toMatchObject({ text: 'xy', opened: 'rebind-orders-api' });
+  });
+
+  it('asks afresh when something of it was done', () => {
+    const ui = drive(view);
+    ui.press('enter');
+    ui.show({ ...view, question: { ...FOLLOW_UPS, open: OPEN_FOLLOW_UPS.slice(1) } });
+    ui.later();
+    expect(ui.mode()).toBe('choice');
+    ui.press('enter', 'enter');
+    expect(ui.answers()).toEqual([{ event: 'operator.doNow', id: 'fresh-backup' }]);
+  });
+});
+
+describe('a word', () => {
+  it('is given without the blanks around it', () => {
+    const ui = drive(VIEWS.text);
+    ui.type(' 4a1f77e0 \n');
+    ui.press('enter');
+    expect(ui.answers()).toEqual([{ event: 'operator.guid', text: '4a1f77e0' }]);
+  });
+
+  it.each(['', '  ', '4a1f77e', '4a1f77e0f', 'x 4a1f77e0'])('is not given as %j', (text) => {
+    const ui = drive(VIEWS.text);
+    ui.type(text);
+    ui.press('enter');
+    expect(ui.answers()).toEqual([]);
+    expect(ui.state().question?.problem).toBeDefined();
+  });
+
+  it('says what fits when it does not', () => {
+    const ui = drive(VIEWS.text);
+    ui.press('x', 'enter');
+    expect(ui.state().question?.problem?.text).toBe(TEXT.pattern?.says);
+  });
+});
+
+describe('the fallback script', () => {
+  it.each([
+    ['while something runs', VIEWS.task, 's'],
+    ['at a choice', VIEWS.choice, 's'],
+    ['in a field', VIEWS.typedName, 'ctrl+s'],
+    ['at a secret', VIEWS.secret, 'ctrl+s'],
+    ['at the picker', VIEWS.time, 'ctrl+s'],
+    ['at the follow-ups', VIEWS.openFollowUps, 's'],
+    ['when the run is paused', VIEWS.paused, 's'],
+    ['when the run is over', VIEWS.outcome, 's'],
+  ] as const satisfies readonly (readonly [string, RunView, string])[])(
+    'comes up %s, and Escape leads back',
+    (_, from, key) => {
+      const ui = drive(from);
+      const before = ui.mode();
+      ui.press(key);
+      expect(ui.effects).toEqual([{ type: 'fallback' }]);
+      ui.fallback('#!/bin/sh');
+      expect(ui.state()).toMatchObject({ overlay: 'fallback', fallback: '#!/bin/sh' });
+      ui.press('escape');
+      expect(ui.mode()).toBe(before);
+      expect(ui.state().fallback).toBeUndefined();
+    },
+  );
+
+  it('keeps what was typed below it', () => {
+    const ui = drive(VIEWS.text);
+    ui.press('4', 'a', 'ctrl+s', 'x', 'escape');
+    expect(ui.state().question?.text).toBe('4a');
+  });
+
+  it('keeps its place while the run goes on, and is no answer to what comes up below it', () => {
+    const ui = drive(VIEWS.task);
+    ui.press('s', 'tab', 'down');
+    expect(ui.state().scroll).toBe(6);
+    ui.show({ ...VIEWS.choice, prose: { title: 'another', markdown: '' } });
+    expect(ui.state().scroll).toBe(6);
+    ui.press('enter');
+    ui.at(100_000);
+    ui.press('escape', 'enter');
+    expect(ui.answers()).toEqual([]);
+    ui.later();
+    ui.press('enter');
+    expect(ui.answers()).toHaveLength(1);
+  });
+
+  it('is not shown when it comes after it was put away', () => {
+    const ui = drive(VIEWS.task);
+    ui.press('s', 'escape');
+    ui.fallback('late');
+    expect(ui.state().fallback).toBeUndefined();
+  });
+});

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import { followUpLines, followUpRow } from '../../src/view/follow-up-row.ts';
+import { at, followUps } from '../report/recovery.ts';
+
+const now = new Date(at(1125));
+const run = { instance: 'orders', now, runId: '01R', runbook: 'restore-backup', operator: 'Ada' };
+
+function openFollowUps(id: string, changes: Partial<FollowUp> = {}): FollowUp {
+  const found = followUps.find((one) => one.id === id);
+  if (found === undefined) throw new Error(`no follow-up ${id}`);
+  return { ...found, closed: undefined, ...changes };
+}
+
+test('the follow-ups of a run is reported with id, run, age, limit, ways and commands that can be copied', () => {
+  expect(followUpLines(followUpRow(openFollowUps('rebind-orders-api'), run))).toEqual([
+    'rebind-orders-api: unbind, bind and restage orders-api',
+    '  orders, run 01R (restore-backup), open for 16m by Ada, overdue by 1m',
+    '  by the platform, by hand with a proof, or skipped with a reason: lifeboat followups run rebind-orders-api, or lifeboat followups done rebind-orders-api --proof TEXT',
+    '    cf target -o acme -s prod',
+    '    cf restage orders-api --strategy rolling',
+  ]);
+});
+
+test('the commands that resolve it stay one command, whatever somebody has called a key or an application', () => {
+  const lines = followUpLines(
+    followUpRow(openFollowUps('rebind-orders-api', { id: "service-key-a'; rm -rf ~ #" }), run),
+  ).join('\n');
+  expect(lines).toContain(`lifeboat followups run 'service-key-a'\\''; rm -rf ~ #', or`);
+  expect(lines).toContain(`lifeboat followups done 'service-key-a'\\''; rm -rf ~ #' --proof TEXT`);
+});
+
+test('what outlives its run is reported from the ledger of its instance', () => {
+  const retire = openFollowUps('rebind-billing', {
+    id: 'retire-0a1b',
+    kind: 'retire-key',
+    what: 'retire key 0a1b',
+    dueSeconds: 86_400,
+  });
+  const row = followUpRow(retire, { instance: 'orders', now });
+  expect(row).toMatchObject({
+    kind: 'retire-key',
+    instance: 'orders',
+    run: undefined,
+    owner: '',
+    age: 960,
+    left: 85_440,
+  });
+  expect(followUpLines(row)).toEqual([
+    'retire-0a1b: retire key 0a1b',
+    '  orders, in its ledger, open for 16m, due in 23h 44m',
+    '  by hand with a proof, or skipped with a reason: lifeboat followups done retire-0a1b --proof TEXT',
+  ]);
+});
+
+test('what is done is reported by how it was', () => {
+  const closed = { how: 'skipped' as const, text: 'retired last week', evidence: {} };
+  expect(followUpLines(followUpRow(openFollowUps('old-binding-legacy', { closed }), run))).toEqual([
+    'old-binding-legacy: remove the binding of legacy',
+    '  orders, run 01R (restore-backup)',
+    '  done skipped: retired last week',
+  ]);
+});
+
+test('no text of it can act on a terminal', () => {
+  const hostile = '\u001b]52;c;aGk=\u0007\u202e\n';
+  const row = followUpRow(
+    openFollowUps('rebind-billing', {
+      id: hostile,
+      what: hostile,
+      subject: hostile,
+      owner: hostile,
+      commands: [hostile],
+    }),
+    { instance: hostile, now, runId: hostile, runbook: hostile },
+  );
+  expect(followUpLines(row).join('')).not.toMatch(/\p{Cc}|\p{Cf}/u);
+});

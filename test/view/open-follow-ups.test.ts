@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest';
+import { createActor } from 'xstate';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import type { Question } from '../../machines/parts/question.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { buildRunView } from '../../src/view/build-run-view.ts';
+import { at, followUps, journalOf, recovery, started, story } from '../report/recovery.ts';
+import { owingRunbook } from './follow-up-runbook.ts';
+
+const choice: Question = { kind: 'choice', prompt: 'go on?', options: [] };
+const open = followUps.map((openFollowUps): FollowUp => ({ ...openFollowUps, closed: undefined }));
+
+function viewOf(
+  input: {
+    readonly followUps?: readonly FollowUp[];
+    readonly question?: Question;
+    readonly event?: string;
+  },
+  entries: readonly Entry[] = journalOf(started(), story),
+  runbook: Runbook = owingRunbook,
+) {
+  const actor = createActor(runbook.machine, {
+    input: { followUps: [], question: choice, ...input },
+  }).start();
+  if (input.event !== undefined) actor.send({ type: input.event });
+  return buildRunView({
+    runbook,
+    runId: '01R',
+    instance: 'orders',
+    snapshot: actor.getSnapshot(),
+    entries,
+    activity: undefined,
+    paused: undefined,
+    prose: new Map(),
+    now: new Date(at(465)),
+  });
+}
+
+describe('an outcome', () => {
+  const [rebind, other] = open as [FollowUp, FollowUp];
+  const closed = (how: 'skipped' | 'hand' | 'platform', text: string) =>
+    ({ how, text, at: at(400), evidence: {} }) as const;
+  const ended = (...openFollowUps: FollowUp[]) =>
+    viewOf({ followUps: openFollowUps, event: 'operator.end' }, undefined, {
+      ...owingRunbook,
+      closing: () => ({
+        outcome: 'done',
+        proven: true,
+        title: 'restored, and there are no follow-ups',
+        summary: [{ label: 'backup', value: 7 }],
+        deviations: openFollowUps
+          .filter((one) => one.closed?.how === 'skipped')
+          .map(({ id, closed: how }) => ({ step: id, reason: how?.text ?? '' })),
+      }),
+    }).outcome;
+
+  test('is no plain success when a follow-up was skipped, and says so once, before everything else', () => {
+    const outcome = ended(
+      { ...rebind, closed: closed('platform', 'job 7') },
+      { ...other, closed: closed('skipped', 'nobody uses it\u001b[2J') },
+    );
+    expect(outcome?.tone).toBe('warn');
+    expect(outcome?.lines[0]).toMatch(/^not done: .*: skipped at .*: nobody uses it/u);
+    expect(outcome?.lines.join()).not.toContain('\u001b');
+    expect(outcome?.lines.filter((line) => line.includes('nobody uses it'))).toHaveLength(1);
+  });
+
+  test('says what stands on the word of a person', () => {
+    const outcome = ended({ ...rebind, closed: closed('hand', 'cf says deployed') });
+    expect(outcome?.tone).toBe('good');
+    expect(outcome?.lines[0]).toMatch(/^unbind, .*: by hand at .*: cf says deployed$/u);
+  });
+});
+
+describe('the follow-ups of a run', () => {
+  test('is shown with owner, age, what is left and the exact commands', () => {
+    const [first, second] = viewOf({ followUps: open }).followUps;
+    expect(first).toEqual({
+      id: 'rebind-orders-api',
+      what: 'unbind, bind and restage orders-api',
+      subject: 'orders-api',
+      owner: 'Ada',
+      age: 300,
+      left: 600,
+      commands: ['cf target -o acme -s prod', 'cf restage orders-api --strategy rolling'],
+      doable: 'platform',
+      closed: undefined,
+    });
+    expect(second).toMatchObject({ owner: 'Ada', age: 300, left: undefined, doable: undefined });
+  });
+
+  test('is overdue by as much as its limit has passed', () => {
+    const late = open.map((openFollowUps) => ({ ...openFollowUps, dueSeconds: 60 }));
+    expect(viewOf({ followUps: late }).followUps[0]?.left).toBe(-240);
+  });
+
+  test('stays in the list when it is done, with how and when, and its age stands still', () => {
+    const [platform, hand, skipped] = viewOf({ followUps }).followUps;
+    expect(platform).toMatchObject({ age: 85, left: undefined });
+    expect(platform?.closed).toEqual({
+      tone: 'good',
+      text: 'by the platform at 2026-03-01 03:04:10 UTC: restaged, running',
+    });
+    expect(hand?.closed).toEqual({ tone: 'good', text: 'by hand: restaged by the night shift' });
+    expect(skipped?.closed).toEqual({ tone: 'warn', text: 'skipped: retired last week' });
+  });
+
+  test('is the first of the facts until there are no follow-ups or the run is over', () => {
+    const openFollowUps = { label: 'follow-ups', value: 'restored, follow-ups open: 4', tone: 'warn' };
+    const backup = { label: 'backup', value: '7', tone: 'plain' };
+    expect(viewOf({ followUps: open }).facts).toEqual([openFollowUps, backup]);
+    expect(viewOf({ followUps }).facts).toEqual([backup]);
+    expect(viewOf({ followUps: open, event: 'operator.end' }).facts).toEqual([backup]);
+    const reported = {
+      ...owingRunbook,
+      facts: () => [{ label: 'state', value: 'restored, follow-ups open: 4' }],
+    };
+    expect(viewOf({ followUps: open }, undefined, reported).facts).toHaveLength(1);
+    const frozen = [{ ...open[0], kind: 'release-updates' as const } as FollowUp];
+    expect(viewOf({ followUps: frozen }).facts[0]?.value).toBe('follow-ups open: 1');
+  });
+
+  test('cannot act on a terminal, and a long command stays whole', () => {
+    const hostile = '\u001b[2J\u202e';
+    const long = `cf update-service orders -c '${'x'.repeat(1000)}'`;
+    const spoilt = {
+      id: hostile,
+      what: hostile,
+      subject: hostile,
+      owner: hostile,
+      commands: [hostile, long],
+    };
+    const closed = { how: 'hand' as const, text: hostile, evidence: {} };
+    const [openFollowUps] = viewOf({ followUps: [{ ...spoilt, kind: 'rebind', closed }] }).followUps;
+    expect(JSON.stringify(openFollowUps)).not.toMatch(/\\u001b|\u202e/u);
+    expect(openFollowUps?.commands[1]).toBe(long);
+  });
+});
+
+describe('a question', () => {
+  const time: Question = {
+    kind: 'time',
+    prompt: 'which moment?',
+    event: 'operator.chooseTime',
+    earliest: at(-500),
+    latest: at(-5),
+    options: [],
+  };
+
+  test('for a time suggests the latest, or what the machine suggests when that can be chosen', () => {
+    expect(viewOf({ question: time }).question).toEqual({ ...time, suggested: at(-5) });
+    for (const [wentWrongAt, suggested] of [
+      [at(-20), at(-80)],
+      [at(-3600 * 24), time.earliest],
+      [at(3600), at(-5)],
+      ['yesterday', at(-5)],
+    ] as const)
+      expect(viewOf({ question: { ...time, wentWrongAt } }).question).toMatchObject({ suggested });
+    const near: Question = { ...time, suggested: at(-90) };
+    expect(viewOf({ question: near }).question).toMatchObject({ suggested: at(-90) });
+    for (const strange of [at(0), at(-501), 'soon'])
+      expect(viewOf({ question: { ...time, suggested: strange } }).question).toMatchObject({
+        suggested: at(-5),
+      });
+  });
+
+  test('for a word carries its pattern and the sentence that says what fits', () => {
+    const text: Question = {
+      kind: 'text',
+      prompt: 'which guid?\u001b[2J',
+      event: 'operator.enterGuid',
+      pattern: { source: '[0-9a-f-]{36}', says: 'a guid has 36 characters' },
+      options: [],
+    };
+    expect(viewOf({ question: text }).question).toEqual({ ...text, prompt: 'which guid?\ufffd[2J' });
+    const { pattern: _, ...free } = text as Extract<Question, { kind: 'text' }>;
+    expect(viewOf({ question: free }).question).not.toHaveProperty('pattern');
+  });
+
+  test('about follow-ups lists those that are still open, ready to be shown', () => {
+    const question: Question = {
+      kind: 'followUps',
+      prompt: 'three are follow-ups',
+      followUps: [...open.slice(0, 1), ...followUps.slice(1)],
+      close: 'operator.reportDone',
+      skip: 'operator.skip',
+      doNow: 'operator.doNow',
+      options: [{ event: { type: 'operator.doAll' }, label: 'all of them', recommended: true }],
+    };
+    expect(viewOf({ question }).question).toMatchObject({
+      kind: 'followUps',
+      open: [{ id: 'rebind-orders-api', age: 300, commands: open[0]?.commands }],
+      close: 'operator.reportDone',
+      options: [{ event: 'operator.doAll', recommended: true }],
+    });
+  });
+});
+
+describe('objectives', () => {
+  const objectives = { rtoSeconds: 500, rpoSeconds: 3600 };
+
+  test('run against the clock while the recovery is not over, and warn when little is left', () => {
+    const running = viewOf({ followUps: open }, journalOf(started({ objectives }), story)).objectives;
+    expect(running).toEqual([
+      {
+        name: 'RTO',
+        limit: 500,
+        value: 465,
+        running: true,
+        tone: 'warn',
+        detail: 'decide 1 min 40 s · queue 10 s · execute 40 s · human 1 min 15 s · rebind 4 min',
+      },
+      {
+        name: 'RPO',
+        limit: 3600,
+        value: 360,
+        running: false,
+        tone: 'good',
+        detail:
+          'by the data: 2026-03-01 02:53:20 to 2026-03-01 02:59:20 UTC (the newest record before), 1000 rows before, 940 after',
+      },
+    ]);
+  });
+
+  test('are met or missed once it is over, and plain where there is no limit', () => {
+    const tones = (entries: readonly Entry[]) =>
+      viewOf({ followUps }, entries).objectives.map(({ tone }) => tone);
+    expect(tones(recovery)).toEqual(['good', 'bad']);
+    expect(tones(journalOf(started(), story))).toEqual(['plain', 'plain']);
+    expect(tones(journalOf(started({ objectives: { rtoSeconds: 10 } }), story))).toEqual(['bad', 'plain']);
+  });
+
+  test('are reported before anything was restored, and not for a runbook that recovers nothing', () => {
+    const early = viewOf({}, journalOf(started({ objectives }))).objectives;
+    expect(early.map(({ value, detail }) => [value, detail])).toEqual([
+      [465, 'decide 7 min 45 s'],
+      [undefined, 'not measured yet'],
+    ]);
+    const { restoring: _, ...states } = owingRunbook.machine.states;
+    const harmless = {
+      ...owingRunbook,
+      machine: Object.assign(Object.create(owingRunbook.machine), { states }),
+    };
+    expect(viewOf({}, journalOf(started()), harmless).objectives).toEqual([]);
+  });
+});
