@@ -20,7 +20,7 @@ async function labWith(options: LabOptions): Promise<Lab> {
 
 test('the config names the platform, the applications of each shop, and how its data is asked', async () => {
   const script =
-    'const [q, f, i] = process.argv.slice(1); console.log(await (await import(q)).queryShop(f, i))';
+    'const [q, f, i] = process.argv.slice(1); console.log(await (await import(q)).querySampleData(f, i))';
   const queryCommand = (instance: string, folder: string) =>
     `'${process.execPath}' --input-type=module -e "${script}" '${QUERY}' '${folder}' '${instance}'`;
   const lab = await labWith({ platform: {}, queryCommand });
