@@ -31,7 +31,7 @@ export const changeInstanceMachine = runbook.createMachine({
     available: available({ by: 'action', stop, onDone: 'release' }),
     release: releaseUpdates({ onDone: 'followUps' }),
     followUps: followUps({
-      title: 'the follow-ups',
+      title: 'do the follow-ups',
       ways: { 'release-updates': 'release' },
       fallback: releaseFollowUpsFallback,
       onDone: [

@@ -30,7 +30,7 @@ const Run = z.object({
   incidentAt: z.string().optional(),
   /** Names of the applications that were asked for; all without it. */
   onlyApps: z.array(z.string()).optional(),
-  /** Which half of a disaster recovery is walked. */
+  /** Which half of a disaster recovery is run. */
   mode: z.enum(['prepare', 'perform', 'both']).optional(),
   action: z.enum(['restart', 'recreate', 'update']).optional(),
   rehearsal: z.boolean().optional(),
@@ -46,7 +46,7 @@ const Run = z.object({
 export const RunContext = z.object({
   run: Run,
   failure: Failure.optional(),
-  /** What was left out, and why; `step` is the phase, or the follow-up. */
+  /** What was left out, and why; `step` is the phase or the follow-up. */
   skipped: z.array(z.object({ step: z.string(), reason: z.string() })),
   preflight: PreflightSlice,
   card: CardSlice,

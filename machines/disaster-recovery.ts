@@ -41,7 +41,7 @@ export const disasterRecoveryMachine = runbook.createMachine({
   initial: 'half',
   states: {
     half: {
-      meta: { title: 'which half is walked' },
+      meta: { title: 'which half is run' },
       always: [
         { guard: ({ context }) => context.run.mode === 'perform', target: 'source' },
         { target: 'preflight' },
@@ -143,7 +143,7 @@ export const disasterRecoveryMachine = runbook.createMachine({
           'Write down: the guid, the ids of the restore and of the fresh backup, restored_from, when the last application ran again, and what was lost.',
         onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
       }),
-      done: ending('closed: restored, and no follow-ups'),
+      done: ending('closed: restored, and no follow-up is open'),
       unproven: ending('closed without proof of the recovery'),
       stopped: ending('stopped'),
     }),

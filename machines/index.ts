@@ -19,7 +19,8 @@ import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
 
-type Told<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
+/** What a runbook says of itself besides its machine. */
+type Definition<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
   Partial<Pick<Runbook<RunContext, Input>, 'facts'>>;
 
 /** Every runbook in its newest version, by its id. */
@@ -57,7 +58,7 @@ export const runbooks: Readonly<Record<string, Runbook>> = byId(
   }),
 );
 
-/** Versions that are not the newest any more. A run that one of them began is reported and resumed with it. */
+/** Older versions. A run that one of them began is shown and resumed with it. */
 export const older: Runbook[] = [];
 
 /** The version of a runbook that began a run; none where this program does not have it. */
@@ -65,11 +66,11 @@ export function runbookOf(id: string, version: string): Runbook | undefined {
   return [...Object.values(runbooks), ...older].find((one) => one.id === id && one.version === version);
 }
 
-/** A machine, and what hears of its runs. */
-export function of<Input>(machine: AnyStateMachine, reported: Told<Input>): Runbook {
+/** The runbook of a machine and its definition. */
+export function of<Input>(machine: AnyStateMachine, definition: Definition<Input>): Runbook {
   const runbook: Runbook<RunContext, Input> = {
     facts: factsOf,
-    ...reported,
+    ...definition,
     id: machine.id,
     version: machine.version ?? '',
     machine,

@@ -20,7 +20,7 @@ import { runbook } from './setup.ts';
 /**
  * Restore a backup into the instance that it was made of. The order is the safety: what is bound and what the
  * data says is kept before, the present state is backed up, the name is typed after the last change of the
- * facts, and the run closes when there are no follow-ups.
+ * facts, and the run closes when no follow-up is open.
  */
 export const restoreBackupMachine = runbook.createMachine({
   id: 'restore-backup',
@@ -72,7 +72,7 @@ export const restoreBackupMachine = runbook.createMachine({
         'Write down: which backup was restored, the ids of the restore and of the fresh backup, when the last application ran again, and what was lost.',
       onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
     }),
-    done: ending('closed: restored, and no follow-ups'),
+    done: ending('closed: restored, and no follow-up is open'),
     unproven: ending('closed without proof of the recovery'),
     stopped: ending('stopped'),
   }),

@@ -19,7 +19,7 @@ import { runbook } from './setup.ts';
 
 /**
  * Bring an instance back to a point in time. The range is read when the time is chosen and again when the
- * name was typed; afterwards the data has a new timeline, so a fresh backup is a follow-up.
+ * name was typed; afterwards the data has a new timeline, so a fresh backup is one of the follow-ups.
  */
 export const restorePointInTimeMachine = runbook.createMachine({
   id: 'restore-point-in-time',
@@ -70,7 +70,7 @@ export const restorePointInTimeMachine = runbook.createMachine({
         'Write down: the point in time, restored_from of the restore (it should be the same), the ids of the restore and of the fresh backup, and when the last application ran again.',
       onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
     }),
-    done: ending('closed: restored, and no follow-ups'),
+    done: ending('closed: restored, and no follow-up is open'),
     unproven: ending('closed without proof of the recovery'),
     stopped: ending('stopped'),
   }),

@@ -17,7 +17,7 @@ export function closingOfRestore(context: RunContext, finalState: string): Closi
     finalState === 'done' && isRecovered(context) && stillOpen(context.followUps.list).length === 0;
   if (proven) {
     const isUncounted = context.count.counted?.failure !== undefined;
-    const title = `${restoredName(context)} is restored, and ${noFollowUps(context)}`;
+    const title = `${restoredName(context)} is restored, and ${noneOpen(context)}`;
     return {
       outcome: 'done',
       proven,
@@ -28,10 +28,10 @@ export function closingOfRestore(context: RunContext, finalState: string): Closi
   return { outcome: 'done-unproven', proven: false, title: unprovenTitle(context), ...base };
 }
 
-/** What was skipped is no follow-up any more, and was not done either. */
-function noFollowUps({ followUps: { list } }: RunContext): string {
+/** A follow-up that was skipped is not open any more, and was not done either. */
+function noneOpen({ followUps: { list } }: RunContext): string {
   const skipped = list.filter(({ closed }) => closed?.how === 'skipped').length;
-  return skipped === 0 ? 'there are no follow-ups' : `no follow-up is open any more: ${skipped} skipped`;
+  return skipped === 0 ? 'no follow-up is open' : `no follow-up is open: ${skipped} skipped`;
 }
 
 /** Everything that went otherwise than the runbook would have it, with the reason. */
@@ -51,8 +51,8 @@ function deviationsOf(context: RunContext): { step: string; reason: string }[] {
 }
 
 /**
- * The follow-ups of a run. Where a restore may be under way, also the follow-ups when it is done:
- * whoever finds the run so, or gives it up, must not read that there are no follow-ups.
+ * The follow-ups of a run. Where a restore may be under way, also those that it leaves when it is done: who
+ * finds the run so, or gives it up, must not read that there are none.
  */
 export function followUpsOf(context: RunContext, mayBeSent: boolean): readonly FollowUp[] {
   if (!mayBeSent || context.followUps.isOpened) return context.followUps.list;
@@ -124,9 +124,10 @@ export function closingOfBackup(context: RunContext, finalState: string): Closin
 export function closingOfAction(context: RunContext, finalState: string): Closing {
   const { run, act, available } = context;
   const { instance, action } = run;
-  const baselines = available.ready?.baselines === undefined ? '' : `: ${available.ready.baselines}`;
+  const { baselines: evidence } = available.ready ?? {};
+  const because = evidence === undefined ? '' : `: ${evidence}`;
   const titles = {
-    done: `the ${action} of ${instance} is done${baselines}`,
+    done: `the ${action} of ${instance} is done${because}`,
     unproven: `closed without proof: the ${action} of ${instance} is not shown to be done`,
     stopped:
       act.landed === undefined && act.outside === undefined

@@ -12,7 +12,7 @@ export function restoredName({ run: { target, instance } }: RunContext): string 
 }
 
 /** The open follow-ups that the platform or its tool can do. */
-export function doneByPlatform({ followUps: { list } }: RunContext): readonly FollowUp[] {
+export function doableByPlatform({ followUps: { list } }: RunContext): readonly FollowUp[] {
   return stillOpen(list).filter(({ doable }) => doable === 'platform' || doable === 'cf');
 }
 
@@ -21,9 +21,9 @@ export function isForAll({ code }: Failure): boolean {
   return code === 'platform.busy' || code === 'platform.unreachable';
 }
 
-/** The next of them of them in turn: one that has failed waits for a person. */
+/** The next of them in turn: one that has failed waits for a person. */
 export function nextDoable(context: RunContext): FollowUp | undefined {
-  return doneByPlatform(context).find(({ id }) => !context.followUps.stuck.includes(id));
+  return doableByPlatform(context).find(({ id }) => !context.followUps.stuck.includes(id));
 }
 
 export function isOpen({ followUps: { list } }: RunContext, id: string | undefined): boolean {
@@ -63,8 +63,8 @@ export function isReachable(
 }
 
 /**
- * How far the restore is from the time that was asked for, as a sentence; none when it is not, or when it is
- * not reported.
+ * That the service restored to another time than was asked for, as a sentence; none when it did not, or does
+ * not report the time.
  */
 export function restoredToAnotherTime({ choose: { time }, restore }: RunContext): string | undefined {
   const asked = instantOf(time);
@@ -83,7 +83,7 @@ export function isRecovered(context: RunContext): boolean {
   return isRestored(context) && leftUnbound(context.followUps.list).length === 0;
 }
 
-/** What `isRestored` tells of a restore, for an action of the instance. */
+/** What `isRestored` says of a restore, for an action of the instance. */
 export function hasActed({ act, available: { ready } }: RunContext): boolean {
   return act.landed !== undefined && act.outside === undefined && ready !== undefined;
 }
@@ -100,8 +100,8 @@ export function provenOnRecord({
 }
 
 /**
- * Whether the ids of the instance's backups begin with the guid (domain: cross-check); undefined when none
- * tells.
+ * Whether the ids of the instance's backups begin with the guid (domain: cross-check); undefined when no id
+ * shows it.
  */
 export function agreesWithIds({ card: { guid }, preflight: { facts } }: RunContext): boolean | undefined {
   return isGuidOf(guid, facts?.newest?.backupId);

@@ -26,7 +26,7 @@ function followUpFacts({ followUps: { list }, restore, act }: RunContext): Fact[
   if (list.length === 0) return [];
   const open = stillOpen(list).length;
   const word = restore.restore !== undefined ? 'restored' : act.landed !== undefined ? 'done' : 'changed';
-  if (open === 0) return [{ label: 'follow-ups', value: `${word}, no follow-ups`, tone: 'good' }];
+  if (open === 0) return [{ label: 'follow-ups', value: `${word}, no follow-up open`, tone: 'good' }];
   return [{ label: 'follow-ups', value: `${word}, follow-ups open: ${open}`, tone: 'warn' }];
 }
 
@@ -227,7 +227,7 @@ function updatesWords(context: RunContext): string {
   return wasHeld ? 'were forbidden for the time of the run, and are allowed again' : 'not held back';
 }
 
-/** As the run found it before it changed anything: they stay on the screen, and are reported as what was. */
+/** As the run found it before it changed anything: these facts stay on the screen, labelled as of before. */
 function instanceFacts(context: RunContext): Fact[] {
   const { facts } = context.preflight;
   const { changeable } = context.updates;

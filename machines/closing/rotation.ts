@@ -138,7 +138,7 @@ function negativeFact({ tested, opened }: NonNullable<RunContext['proof']['negat
   return { label: 'old keys', value: `${tested.join(', ')} refused`, tone: 'good' };
 }
 
-/** As the run found it before it changed anything: they stay on the screen, and are reported as what was. */
+/** As the run found it before it changed anything: these facts stay on the screen, labelled as of before. */
 function instanceFacts({ preflight: { facts } }: RunContext): Fact[] {
   if (facts === undefined) return [];
   const { newest, backups } = facts;

@@ -11,7 +11,8 @@ export interface BackupInFallback {
   /** The shell variable that keeps its id. */
   readonly variable: string;
   /**
-   * Its id, once the service has reported it; undefined when it has to be asked for, again or for the first time.
+   * Its id, once the service has reported it; undefined when the backup has to be asked for, again or for the
+   * first time.
    */
   readonly landed: number | undefined;
   /** The newest backup that there was before, as far as it is known. */
@@ -40,7 +41,7 @@ export function backupSteps(backup: BackupInFallback, state: string): FallbackSt
   return [{ state, title, notes: [...notes, 'It takes as long as the last one.'], actions: [ask, wait] }];
 }
 
-/** The id of the backup: what the service reported, or the variable of the fallback script. */
+/** The id of the backup: what the service reported, or a variable of the script. */
 function backupValue({ variable, landed }: Pick<BackupInFallback, 'variable' | 'landed'>): FallbackValue {
   if (landed !== undefined) return { known: String(landed) };
   return { variable, what: 'the id of the backup that was made for this run' };

@@ -28,7 +28,7 @@ export const keepBindingsFallback: FallbackPart<RunContext> = (context, at) => {
       state: at ?? 'before',
       title: 'write down what is bound, and what the newest data is',
       notes: [
-        'Take the newest record and the number of records from the database, if it answers: with them it can be reported later what was lost.',
+        'Take the newest record and the number of records from the database, if it answers: they show later what was lost.',
       ],
       actions: look,
     },

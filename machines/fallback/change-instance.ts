@@ -34,7 +34,7 @@ export const releaseFallback: FallbackPart<RunContext> = (context, at) =>
         },
       ];
 
-/** The follow-ups of it stands in the phase before, unless that lies behind. */
+/** The release stands in the phase before; here only once that phase is passed. */
 export const releaseFollowUpsFallback: FallbackPart<RunContext> = (context, at, state) =>
   at === undefined ? [] : releaseFallback(context, at, state);
 

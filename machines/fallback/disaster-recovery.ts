@@ -71,8 +71,8 @@ function askForKey(context: RunContext): FallbackAction {
 }
 
 function guidOf({ source, card: known, run: { asked } }: RunContext): string | undefined {
-  const { card, guid: reported, onRecord } = known;
-  return source.from?.guid ?? asked.guid ?? card?.backupGuid ?? reported ?? onRecord?.card?.backupGuid;
+  const { card, guid: learned, onRecord } = known;
+  return source.from?.guid ?? asked.guid ?? card?.backupGuid ?? learned ?? onRecord?.card?.backupGuid;
 }
 
 function guid(context: RunContext): FallbackField {

@@ -8,7 +8,7 @@ import { backupSteps } from './backing-up.ts';
 import { targeting } from './before.ts';
 import { landedAt } from './known.ts';
 
-/** The follow-ups after a restore and not done yet: applications first, because people wait for them. */
+/** The open follow-ups of a restore: applications first, because people wait for them. */
 export const followUpsFallback: FallbackPart<RunContext> = (context, at, state) => {
   const where = at ?? 'followUps';
   const { bound } = context.followUps;
@@ -39,7 +39,7 @@ export const followUpsFallback: FallbackPart<RunContext> = (context, at, state) 
 export const partOfFollowUpsFallback: FallbackPart<RunContext> = (context, at, state) =>
   at === undefined ? [] : followUpsFallback(context, at, state);
 
-/** Undefined before anything was found to be a follow-up. */
+/** Undefined before any follow-up is listed. */
 function openOf({ followUps: { list } }: RunContext): readonly FollowUp[] | undefined {
   return list.length === 0 ? undefined : list.filter(({ closed }) => closed === undefined);
 }
@@ -170,7 +170,7 @@ function cardStep(context: RunContext, state: string): FallbackStep {
   return {
     state,
     title: `make a recovery card of ${restoredName(context)}`,
-    notes: ['Nothing is changed by it: without a key in its body this call only tells the guid.'],
+    notes: ['Nothing is changed by it: without a key in its body this call only returns the guid.'],
     actions: [
       { do: 'call', on: sideOf(context), method: 'POST', path: '/disaster-recovery/prepare', body: {} },
       { do: 'by-hand', what: 'Write down the backup_guid, and where the key is kept.' },

@@ -2,7 +2,7 @@ import type { TargetIdentity } from './recovery-data.ts';
 import type { Baseline } from './task-data.ts';
 
 /**
- * Tells whether a restore is under way: whatever is changed beside one, the restore may undo, or be undone
+ * Shows whether a restore is under way: whatever is changed beside one, the restore may undo, or be undone
  * by.
  */
 export const RESTORES_CALL = {
@@ -20,7 +20,7 @@ export const BASELINE_CALLS = [
 ] as const;
 
 /**
- * What differs between the baseline that was confirmed and the baseline now, as sentences for the operator; the
+ * What differs between the baseline that was confirmed and the one now, as sentences for the operator; the
  * one rule of every run that asks for a name. `updatedAt` is left out: a service may move it by itself, and
  * what moves it for a reason shows in another field as well.
  */

@@ -9,7 +9,7 @@ export interface Promised {
   readonly rpoSeconds?: number | undefined;
 }
 
-/** What nobody set a limit for is still no follow-up for ever. */
+/** A follow-up that nobody set a limit for is due all the same. Seconds. */
 const A_DAY = 86_400;
 
 /**
@@ -28,9 +28,9 @@ function limitOf({ kind, since }: FollowUp, { from, rtoSeconds, rpoSeconds }: Pr
   switch (kind) {
     case 'rebind':
     case 'service-key': {
-      const [began, openFollowUps] = [instantOf(from), instantOf(since)];
-      if (rtoSeconds === undefined || began === undefined || openFollowUps === undefined) return undefined;
-      return rtoSeconds - (openFollowUps - began) / 1000;
+      const [began, opened] = [instantOf(from), instantOf(since)];
+      if (rtoSeconds === undefined || began === undefined || opened === undefined) return undefined;
+      return rtoSeconds - (opened - began) / 1000;
     }
     case 'fresh-backup':
       return rpoSeconds;

@@ -13,7 +13,7 @@ export interface FailureWays {
   readonly skip: WayOut;
   /** What the operator has to give as evidence. */
   readonly markDone: WayOut;
-  /** Open unless said otherwise: a run that has open follow-ups is left, not stopped. */
+  /** Offered unless disabled here: a run with an open follow-up is left, not stopped. */
   readonly stop?: { readonly disabled: string };
 }
 

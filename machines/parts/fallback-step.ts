@@ -24,7 +24,7 @@ export type FallbackSide = 'instance' | 'target';
 export type FallbackValue = { readonly known: string } | { readonly variable: string; readonly what: string };
 
 /**
- * A field of a JSON body. `secret` is a shell variable that was asked for, so that the fallback script itself holds
+ * A field of a JSON body. `secret` is a shell variable that was asked for, so that the script itself holds
  * none.
  */
 export type FallbackField =
@@ -85,7 +85,7 @@ export type FallbackAction =
       readonly file?: string;
     }
   /**
-   * Asks for a secret without showing it, into a shell variable, once for the whole fallback script. `what` says which
+   * Asks for a secret without showing it, into a shell variable, once for the whole script. `what` says which
    * one.
    */
   | { readonly do: 'ask-secret'; readonly as: string; readonly what: string }
@@ -104,7 +104,7 @@ export type FallbackAction =
   | {
       readonly do: 'run';
       readonly command: readonly string[];
-      /** Another one to take when it fails for the reason that `when` tells, in one sentence. */
+      /** Another one to take when it fails for the reason that `when` gives, in one sentence. */
       readonly otherwise?: { readonly when: string; readonly command: readonly string[] };
     }
   /** Something only a person can do, and lines to copy where there are some; the script waits for Enter. */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { counted } from '../../src/base/quantity.ts';
 
 /**
- * How a follow-up was met, or why it is not. `text` is the operator's words or the platform's proof in one
- * sentence.
+ * How a follow-up was done, or why it was skipped. `text` is the operator's words or the platform's proof in
+ * one sentence.
  */
 export const Closure = z.object({
   how: z.enum(['platform', 'cf', 'hand', 'run', 'skipped']),
@@ -19,9 +19,9 @@ export const Closure = z.object({
 export type Closure = z.infer<typeof Closure>;
 
 /**
- * A follow-up after a change of the service. A run cannot close while it has open follow-ups; what outlives a run (a
- * key's retirement) is handed to the instance's ledger. It is data, because it is journalled and shown, and
- * because it must survive the process.
+ * What a change of the service leaves to be done. A run cannot close while a follow-up is open; what outlives
+ * a run (a key's retirement) is handed to the instance's ledger. It is data, because it is journalled and
+ * shown, and because it must survive the process.
  */
 export const FollowUp = z.object({
   /** Unique in its run and stable when the run is replayed: `rebind-orders-api`, `fresh-backup`. */
@@ -35,7 +35,7 @@ export const FollowUp = z.object({
     'retire-key',
     'remove-target',
     'old-binding',
-    // Whatever a run leaves whose journal cannot be read by this version.
+    // Everything that is open in a run whose journal this version cannot read.
     'unread-run',
   ]),
   /** What it is about, cleaned: the application, the instance, the fingerprint. */
@@ -44,7 +44,7 @@ export const FollowUp = z.object({
   what: z.string(),
   /** Who has to see to it; the run's operator unless the config says otherwise. */
   owner: z.string().optional(),
-  /** Since when it is a follow-up. RFC 3339, by the clock of whoever found it. */
+  /** Since when it is open. RFC 3339, by the clock of whoever found it. */
   since: z.string().optional(),
   /** From `since`, when the objectives or the retention set a limit. Seconds. */
   dueSeconds: z.number().optional(),
@@ -62,7 +62,7 @@ export function stillOpen(followUps: readonly FollowUp[]): readonly FollowUp[] {
 }
 
 /**
- * a follow-up as far as it tells whether something runs on the data; those of old journals count as well.
+ * The part of a follow-up that shows whether something runs on the data; those of old journals count as well.
  */
 interface Running {
   readonly id: string;
@@ -74,9 +74,7 @@ interface Running {
  * What nobody bound to the restored data, and nobody will: the applications and service keys that were
  * skipped.
  */
-export function leftUnbound<OpenFollowUps extends Running>(
-  followUps: readonly OpenFollowUps[],
-): readonly OpenFollowUps[] {
+export function leftUnbound<Item extends Running>(followUps: readonly Item[]): readonly Item[] {
   return followUps.filter(
     ({ kind, closed }) => (kind === 'rebind' || kind === 'service-key') && closed?.how === 'skipped',
   );

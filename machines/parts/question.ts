@@ -76,7 +76,7 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
   | {
       /**
        * The open follow-ups. Each is done by hand with a proof (`close`, with `id` and `text`), skipped
-       * with a reason (`skip`, the same), or done from here where it is done from here (`doNow`, with `id`).
+       * with a reason (`skip`, the same), or done from here where it is `doable` (`doNow`, with `id`).
        */
       readonly kind: 'followUps';
       readonly prompt: string;

@@ -196,7 +196,7 @@ export const PlatformInstance = z.object({
 });
 export type PlatformInstance = z.infer<typeof PlatformInstance>;
 
-/** Who has to be bound again, found in the config and at the platform. */
+/** What is bound to the instance and has to be bound again: from the config and the platform. */
 export const Bound = z.object({
   way: z.enum(['platform', 'cf', 'hand']),
   /** Why it is by hand, or what else is worth a word. */

@@ -14,12 +14,12 @@ export type StateTag =
   | 'in-doubt'
   | 'failed'
   | 'done'
-  /** A restore may be under way at the service, or is, and the follow-ups for it is not opened yet. */
+  /** A restore is under way at the service, or may be, and its follow-ups are not listed yet. */
   | 'sent'
   /** A run without trouble does not pass it. */
   | 'aside';
 
-/** A call of the service that a state makes, for `lifeboat run --dry-run`. Paths as in service-api.md section 4.1. */
+/** A call of the service that a state makes, for `run --dry-run`. Paths as in service-api.md section 4.1. */
 export interface PlannedCall {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
@@ -35,8 +35,8 @@ export interface PlannedCall {
 }
 
 /**
- * The slices that a recovery's time is reported in: until the decision, in the service's queue, at work, waiting
- * for a person, until the applications run again.
+ * The slices that a recovery's time is reported in: until the decision, in the service's queue, at work,
+ * waiting for a person, until the applications run again.
  */
 export type TimeSlice = 'decide' | 'queue' | 'execute' | 'human' | 'rebind';
 
@@ -57,7 +57,7 @@ export type FallbackPart<Context> = (
  */
 export interface StateMeta<Context, Event extends OperatorEvent> {
   readonly title: string;
-  /** For a phase that several runbooks share: under which name it is reported and drawn once. */
+  /** For a phase that several runbooks share: under which name it is described and drawn once. */
   readonly like?: string;
   /** Whether a run passes the phase or the state, as far as it is known; always where nothing is said. */
   readonly when?: ((context: Context) => boolean) | undefined;
@@ -116,8 +116,8 @@ export interface Runbook<Context = never, Input = unknown> {
   readonly failure: (context: Context) => Failure | undefined;
   readonly skipped: (context: Context) => readonly { readonly step: string; readonly reason: string }[];
   /**
-   * The follow-ups of the run, done or not; none for a runbook that leaves no follow-ups. With the state that it
-   * was left in, also what it will leave as follow-ups for a change that it may have asked for.
+   * The follow-ups of the run, open or closed; missing for a runbook that leaves none. With the state that
+   * the run was left in, also those of a change that it may have asked for.
    */
   readonly followUps?: (context: Context, state?: string) => readonly FollowUp[];
   /** Fingerprints of the keys of the run's instance that what is still to be done cannot do without. */

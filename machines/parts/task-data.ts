@@ -116,9 +116,12 @@ export const RestoreFacts = z.object({
   /** When the backup was made, or the point in time that was chosen. */
   restoredFrom: z.string().optional(),
   triggeredAt: z.string().optional(),
-  /** Revision 61 tells it (service-api.md section 3). */
+  /** Revision 61 reports it (service-api.md section 3). */
   startedAt: z.string().optional(),
-  /** Where it is not reported: when the run first saw it at work after having seen it queued, by this machine's clock. */
+  /**
+   * Where the service does not report it: when the run first saw it at work after having seen it queued, by
+   * this machine's clock.
+   */
   seenRunningAt: z.string().optional(),
   finishedAt: z.string().optional(),
 });
@@ -134,7 +137,7 @@ export const InstanceReady = z.object({
   updatedAt: z.string().optional(),
   /** Maintenance updates that are still to be had. */
   pendingUpdates: z.number().optional(),
-  /** By what it is known that an action is over, in words; undefined where nothing but the state was asked for. */
+  /** How it is known that an action is over, in words; undefined where only the state was asked for. */
   baselines: z.string().optional(),
   /** Whether it was seen deploying while it was waited for; missing where no action was asked for. */
   seenDeploying: z.boolean().optional(),
@@ -204,7 +207,7 @@ export const RotationRecord = z.object({
   backup: BackupFacts,
   verification: Verification,
   negative: NegativeTest.optional(),
-  /** True when a lost answer was done by the backup: the ledger then learns that the key was set. */
+  /** True when the answer was lost and the backup shows that the key was set: the ledger then learns it. */
   closes: z.boolean(),
   /** How long the service keeps backups, when the caller knows; else the service is asked. Days. */
   retentionDays: z.number().optional(),

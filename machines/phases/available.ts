@@ -73,7 +73,7 @@ export function available({ on, by, mayBeUnsaid = false, stop, when, onDone }: A
         ways: {
           retry: 'waits for it again; nothing is sent',
           skip: isRestored
-            ? 'the follow-ups is seen to; the run does not count as proven'
+            ? 'the run goes on to its follow-ups, and does not count as proven'
             : 'the run does not count as proven',
           markDone: 'how do you know that it is available?',
           ...(isRestored

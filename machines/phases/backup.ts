@@ -40,9 +40,9 @@ export interface Backup {
 export function backup(given: Backup): Phase {
   const { title, task, what, without, closes, slice, onDone, when, fallback, offer } = given;
   const on = given.on === undefined ? {} : { on: given.on };
-  const isOpen = closes !== undefined;
-  const stop = isOpen ? undefined : '#stopped';
-  const unstoppable = isOpen ? { stop: { disabled: FOLLOW_UPS_OPEN } } : {};
+  const isFollowUp = closes !== undefined;
+  const stop = isFollowUp ? undefined : '#stopped';
+  const unstoppable = isFollowUp ? { stop: { disabled: FOLLOW_UPS_OPEN } } : {};
   const next = without === undefined ? undefined : (without.target ?? 'over');
   const passing = closes === undefined ? undefined : closing(closes, next);
   const failed: FailureWays = {
@@ -141,7 +141,7 @@ export function backup(given: Backup): Phase {
   }));
 }
 
-/** What is skipped or done by hand closes the follow-ups. */
+/** Skipping the step, or having done it by hand, closes its follow-up. */
 export function closing(id: string, target: string | undefined) {
   const as = (how: 'hand' | 'skipped') => ({
     target,

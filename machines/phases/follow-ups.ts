@@ -1,6 +1,6 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
-import { bindsBeside, doneByPlatform, isOpen, nextDoable } from '../closing/evaluate.ts';
+import { bindsBeside, doableByPlatform, isOpen, nextDoable } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { FollowUp, stillOpen } from '../parts/follow-up.ts';
 import { Bound, PlatformProof } from '../parts/recovery-data.ts';
@@ -8,7 +8,7 @@ import type { FallbackPart } from '../parts/runbook.ts';
 import { changed, keep } from '../setup.ts';
 import type { Option, RunQuestion } from './asking.ts';
 import { NO_STOP } from './count.ts';
-import { appInHand, closed, isOpenInRunOnly, keyInHand, withBound } from './open-follow-ups.ts';
+import { closed, currentApp, currentKey, isLeftToRun, withBound } from './open-follow-ups.ts';
 import { type Phase, phase, type States, state, type Way } from './phase.ts';
 import { rebinding } from './rebind.ts';
 import { task } from './task.ts';
@@ -16,7 +16,7 @@ import { task } from './task.ts';
 export const FollowUpsSlice = z.object({
   /** Who is bound, as it was last found. */
   bound: Bound.optional(),
-  /** The follow-ups after the change was looked up. */
+  /** Whether the follow-ups of the change are listed. */
   isOpened: z.boolean(),
   list: z.array(FollowUp),
   /** The follow-up that is being worked on. */
@@ -43,13 +43,13 @@ interface FollowUps {
 }
 
 /**
- * The follow-ups, until nothing is. The run cannot be stopped here and cannot close: each follow-up is done
- * from here, done by hand with a proof, or skipped with a reason that stays on the record.
+ * The follow-ups, until none is open. Until then the run cannot be stopped and does not close: each follow-up
+ * is done from here, done by hand with a proof, or skipped with a reason that stays on the record.
  */
 export function followUps({ title, restored = false, ways, when, fallback, onDone }: FollowUps): Phase {
   const head = {
     title,
-    like: restored ? 'follow-ups' : 'openFollowUps',
+    like: restored ? 'follow-ups' : 'action-follow-ups',
     slice: 'rebind' as const,
     when,
     fallback,
@@ -68,12 +68,12 @@ export function followUps({ title, restored = false, ways, when, fallback, onDon
         })),
         ...(restored
           ? [
-              { guard: ({ context }: Of) => keyInHand(context) !== undefined, target: 'renewingKey' },
+              { guard: ({ context }: Of) => currentKey(context) !== undefined, target: 'renewingKey' },
               {
-                guard: ({ context }: Of) => appInHand(context) !== undefined && bindsBeside(context),
+                guard: ({ context }: Of) => currentApp(context) !== undefined && bindsBeside(context),
                 target: 'binding',
               },
-              { guard: ({ context }: Of) => appInHand(context) !== undefined, target: 'unbinding' },
+              { guard: ({ context }: Of) => currentApp(context) !== undefined, target: 'unbinding' },
             ]
           : []),
         { target: 'asking' },
@@ -87,7 +87,7 @@ type Of = { readonly context: RunContext };
 
 function evaluating(restored: boolean, ways: FollowUps['ways']) {
   return state({
-    meta: { title: 'evaluating the open follow-ups' },
+    meta: { title: 'looking which follow-ups are open' },
     always: [
       ...(restored ? [{ guard: ({ context }: Of) => !context.followUps.isOpened, target: 'listing' }] : []),
       {
@@ -100,7 +100,7 @@ function evaluating(restored: boolean, ways: FollowUps['ways']) {
         actions: assign(({ context }) => doNow(context, nextDoable(context)?.id ?? '', false)),
       },
       ...(restored ? Object.entries(ways) : []).map(([id, target]) => ({
-        guard: ({ context }: Of) => isOpenInRunOnly(context) && isOpen(context, id),
+        guard: ({ context }: Of) => isLeftToRun(context) && isOpen(context, id),
         target: `#${target}`,
         actions: 'clearFailure' as const,
       })),
@@ -129,8 +129,8 @@ function listing(step: string): States {
       title: 'it is not known who has to be bound again',
       ways: {
         retry: 'asks the platform again',
-        skip: 'what was found before the restore is a follow-up, to be done by hand where need be',
-        markDone: { disabled: 'each application is done by itself, in the next step' },
+        skip: 'what was found before the restore becomes follow-ups, to be done by hand where need be',
+        markDone: { disabled: 'each application is closed on its own, in the next step' },
         stop: NO_STOP,
       },
       on: {
@@ -194,7 +194,7 @@ function asking(restored: boolean, ways: FollowUps['ways']) {
   });
 }
 
-/** Work on a follow-up begins. What failed before it is reported until a person has seen it. */
+/** Work on a follow-up begins. What failed before stays on the screen until a person has seen it. */
 function doNow(context: RunContext, id: string, byPerson: boolean): Partial<RunContext> {
   const { followUps: slice } = changed(context, 'followUps', { doing: id, proofs: [] });
   if (slice === undefined) return {};
@@ -207,7 +207,8 @@ function askForFollowUps(restored: boolean) {
     const open = stillOpen(slice.list);
     return {
       kind: 'followUps',
-      prompt: failure?.shortMessage ?? `${open.length} still open: the run closes when each is done`,
+      prompt:
+        failure?.shortMessage ?? `${open.length} still open: the run closes when each is done or skipped`,
       followUps: slice.list,
       close: 'operator.reportDone',
       skip: 'operator.skip',
@@ -220,7 +221,7 @@ function askForFollowUps(restored: boolean) {
 /** A failure is never passed without a person, so nothing is recommended beside one. */
 function optionsFor(context: RunContext, open: readonly FollowUp[]): Option[] {
   const { bound } = context.followUps;
-  const byPlatform = doneByPlatform(context);
+  const byPlatform = doableByPlatform(context);
   const isCalm = context.failure === undefined;
   const canProve = bound !== undefined && bound.way !== 'hand';
   const apps = new Set(bound?.apps.map(({ key }) => `rebind-${key}`));

@@ -5,18 +5,18 @@ import type { RunContext } from '../context.ts';
 import { type Closure, type FollowUp, stillOpen } from '../parts/follow-up.ts';
 import type { Bound, BoundApp, PlatformInstance, ServiceKey } from '../parts/recovery-data.ts';
 
-/** A step at the platform that is a part of doing a follow-up. */
-export type StepInHand = RunContext['followUps']['proofs'][number]['step'];
+/** A step at the platform: a part of doing a follow-up. */
+export type PlatformStep = RunContext['followUps']['proofs'][number]['step'];
 
 /**
- * The follow-ups after a restore, from what was found to be bound. The follow-ups already stays as it is, done
- * or not, whatever a later look at the platform shows; only that it is not known who is bound is over once it
- * is known.
+ * The follow-ups after a restore, from what was found to be bound. A follow-up that is listed already stays
+ * as it is, open or closed, whatever a later look at the platform shows. Only the one that stands for unknown
+ * applications is dropped once they are known.
  */
 export function withBound(context: RunContext): FollowUp[] {
   const found = followUpsAfterRestore(context);
   const kept = context.followUps.list.filter(
-    ({ id, closed: done }) => id !== UNKNOWN || done !== undefined || areUnknown(context),
+    ({ id, closed: closure }) => id !== UNKNOWN || closure !== undefined || areUnknown(context),
   );
   const known = new Set(kept.map(({ id }) => id));
   return [...kept, ...found.filter(({ id }) => !known.has(id))];
@@ -25,10 +25,10 @@ export function withBound(context: RunContext): FollowUp[] {
 const UNKNOWN = 'rebind-unknown';
 
 /**
- * Maintenance updates are forbidden, or may be, and have to be allowed again. It is a follow-up from before the call
- * that forbids them.
+ * Maintenance updates are forbidden, or may be, and have to be allowed again. This follow-up is opened before
+ * the call that forbids them.
  */
-export function withReleaseOpen(context: RunContext): Partial<RunContext> {
+export function withRelease(context: RunContext): Partial<RunContext> {
   const { instance } = context.run;
   const release: FollowUp = {
     id: 'release-updates',
@@ -38,25 +38,25 @@ export function withReleaseOpen(context: RunContext): Partial<RunContext> {
     commands: [`lifeboat instance settings --instance ${word(instance)} --allow-updates true`],
     doable: 'run',
   };
-  const list = [...withoutRelease(context), release];
+  const list = [...othersThanRelease(context), release];
   return { followUps: { ...context.followUps, list, doing: undefined } };
 }
 
 /** The setting was not taken, so there is none to put back. */
-export function withoutReleaseOpen(context: RunContext): Partial<RunContext> {
-  return { followUps: { ...context.followUps, list: withoutRelease(context) } };
+export function withoutRelease(context: RunContext): Partial<RunContext> {
+  return { followUps: { ...context.followUps, list: othersThanRelease(context) } };
 }
 
-function withoutRelease({ followUps: { list } }: RunContext): FollowUp[] {
+function othersThanRelease({ followUps: { list } }: RunContext): FollowUp[] {
   return list.filter(({ id }) => id !== 'release-updates');
 }
 
 /**
- * The old binding of the application that is being done could not be removed; it is bound to the restored
- * data all the same.
+ * The old binding of the application that is worked on could not be removed. The application is bound to the
+ * restored data all the same.
  */
 export function withOldBinding(context: RunContext, failure: Failure): Partial<RunContext> {
-  const app = appInHand(context);
+  const app = currentApp(context);
   if (app === undefined) return {};
   const { from } = instancesOf(context);
   const id = `old-binding-${app.key}`;
@@ -85,8 +85,8 @@ export function withOldBinding(context: RunContext, failure: Failure): Partial<R
 }
 
 /**
- * A follow-up with its closure. Nothing that is done is done a second time; what is skipped is
- * reported as such.
+ * Closes a follow-up. One that is closed already keeps its closure; one that is skipped also stands among
+ * what the run skipped.
  */
 export function closed(
   context: RunContext,
@@ -109,8 +109,8 @@ export function closed(
   };
 }
 
-/** Whether nothing but the run itself stands between now and what can wait: a fresh backup, a card. */
-export function isOpenInRunOnly({ followUps: { list } }: RunContext): boolean {
+/** Whether only the run itself can do what is open, besides what can wait: a fresh backup, a card. */
+export function isLeftToRun({ followUps: { list } }: RunContext): boolean {
   const open = stillOpen(list).filter(({ kind }) => !LAST.includes(kind));
   return open.length > 0 && open.every(({ doable }) => doable === 'run');
 }
@@ -119,11 +119,12 @@ export function isOpenInRunOnly({ followUps: { list } }: RunContext): boolean {
 const LAST = ['remove-target', 'old-binding'];
 
 /** The application whose rebinding is being worked on. */
-export function appInHand({ followUps: { bound, doing } }: RunContext) {
+export function currentApp({ followUps: { bound, doing } }: RunContext) {
   return bound?.apps.find(({ key }) => rebindId(key) === doing);
 }
 
-export function keyInHand({ followUps: { bound, doing } }: RunContext) {
+/** The service key that is being made anew. */
+export function currentKey({ followUps: { bound, doing } }: RunContext) {
   return bound?.keys.find(({ name }) => serviceKeyId(name) === doing);
 }
 
@@ -142,7 +143,7 @@ function followUpsAfterRestore(context: RunContext): FollowUp[] {
   ].map((followUp): FollowUp => ({ ...followUp, ...dated }));
 }
 
-/** Nobody could be asked, so that what is known need not be all. */
+/** Nobody could be asked, so there may be more applications than are known. */
 function areUnknown({ followUps: { bound } }: RunContext): boolean {
   return bound === undefined || bound.unasked === true;
 }

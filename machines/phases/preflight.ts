@@ -97,7 +97,7 @@ export function preflight(given: Preflight): Phase {
       ways: {
         retry: 'asks the service again; nothing has been changed',
         skip: 'the run goes on although this was found',
-        markDone: 'how was it done?',
+        markDone: 'how was it resolved?',
       },
     }),
     ...(withRecord ? readRecord(step, 'over') : {}),

@@ -4,11 +4,12 @@ import { bindsBeside, isForAll, notBefore, platformInstance } from '../closing/e
 import type { RunContext } from '../context.ts';
 import type { PlatformProof } from '../parts/recovery-data.ts';
 import { changed, keep } from '../setup.ts';
-import { appInHand, closed, keyInHand, type StepInHand, withOldBinding } from './open-follow-ups.ts';
+import { closed, currentApp, currentKey, type PlatformStep, withOldBinding } from './open-follow-ups.ts';
 import { state } from './phase.ts';
 
 /**
- * A step at the platform that failed leads back to the follow-ups, where it is shown once the others are done.
+ * A step at the platform that failed leads back to the follow-ups. The failure is shown once the others are
+ * done.
  */
 const BACK = {
   target: 'evaluating',
@@ -28,7 +29,7 @@ const BACK = {
 };
 
 /** One step further with the same application. */
-function onwards(step: StepInHand, target: string) {
+function onwards(step: PlatformStep, target: string) {
   return {
     target,
     actions: keep<{ output: PlatformProof }>(({ context, event }) => ({
@@ -40,15 +41,15 @@ function onwards(step: StepInHand, target: string) {
   };
 }
 
-/** The last step: it is done by what the platform has proven. */
-function closes(step: StepInHand) {
+/** The last step: what the platform has proven closes the follow-up. */
+function closes(step: PlatformStep) {
   return {
     target: 'evaluating',
     actions: keep<{ output: PlatformProof }>(({ context, event }) => closedBy(context, step, event.output)),
   };
 }
 
-function closedBy(context: RunContext, step: StepInHand, proof: PlatformProof): Partial<RunContext> {
+function closedBy(context: RunContext, step: PlatformStep, proof: PlatformProof): Partial<RunContext> {
   const { proofs: before, bound, doing, stuck } = context.followUps;
   const proofs = [...before, { step, proof }];
   const { followUps } = closed(context, doing ?? '', {
@@ -59,7 +60,7 @@ function closedBy(context: RunContext, step: StepInHand, proof: PlatformProof): 
   });
   return {
     followUps: { ...followUps, proofs: [] },
-    // What has failed in the same row is still to be looked at.
+    // What failed in the same turn still has to be looked at.
     failure: stuck.length === 0 ? undefined : context.failure,
   };
 }
@@ -136,7 +137,7 @@ export const rebinding = {
       id: 'renewKey',
       src: 'renewServiceKey',
       input: ({ context }) => ({
-        key: keyInHand(context) ?? { name: '' },
+        key: currentKey(context) ?? { name: '' },
         to: platformInstance(context),
         notBefore: notBefore(context),
       }),
@@ -170,7 +171,7 @@ function canBindWithout({ run: { target } }: RunContext, error: unknown): boolea
 
 /** Work only begins for an application that was found. */
 function appOf(context: RunContext) {
-  const app = appInHand(context);
+  const app = currentApp(context);
   if (app === undefined) throw new Error('no application is being bound at this point');
   return app;
 }

@@ -102,7 +102,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         next: 'over',
         ways: {
           retry: 'looks at the instance, asks for the name and sends another restore',
-          skip: 'what the instance holds is not known; the follow-ups is seen to all the same',
+          skip: 'what the instance holds is not known; the run goes on to its follow-ups',
           markDone: 'how was it restored, and when?',
         },
         on: { 'operator.retry': 'sendingAgain', 'operator.markDone': outside },

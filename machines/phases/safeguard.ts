@@ -42,7 +42,7 @@ function askForSafety({ preflight: { facts }, run: { instance } }: RunContext): 
   const isUsable = USABLE.includes(baseline?.state);
   const state =
     unsaid === undefined
-      ? `${instance} is ${baseline?.state ?? 'in no state that is reported'}`
+      ? `${instance} ${baseline?.state === undefined ? 'reports no state' : `is ${baseline.state}`}`
       : `${unsaid.by} does not say whether ${instance} is available`;
   const backUp: Option = {
     event: { type: 'operator.backUp' },

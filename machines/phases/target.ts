@@ -23,7 +23,7 @@ const TARGET_CALLS = [
   { method: 'GET', path: '', what: 'the target, its service, plan and state', on: 'target' },
   { method: 'GET', path: '/backups', what: 'whether it has backups of its own', on: 'target' },
   { method: 'GET', path: '/restores', what: 'whether anything was restored into it', on: 'target' },
-  { method: 'GET', path: '/metrics', what: 'its disk, as far as it is reported', on: 'target' },
+  { method: 'GET', path: '/metrics', what: 'its disk, as far as the service reports it', on: 'target' },
 ] as const;
 
 interface Target {
@@ -176,7 +176,7 @@ function askAboutTarget(context: RunContext): RunQuestion {
   const question = failureQuestion(found, {
     retry,
     skip: isFull || isNever ? { disabled } : 'the recovery goes on although this was found',
-    markDone: isFull || isNever ? { disabled } : 'how was it done?',
+    markDone: isFull || isNever ? { disabled } : 'how was it resolved?',
   }) as RunQuestion;
   if (!isFull) return question;
   const prompt = `${found?.shortMessage}: type its name to overwrite it`;

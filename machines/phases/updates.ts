@@ -8,7 +8,7 @@ import { UpdateSetting } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { failTo } from './failing.ts';
-import { closed, withoutReleaseOpen, withReleaseOpen } from './open-follow-ups.ts';
+import { closed, withoutRelease, withRelease } from './open-follow-ups.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
 import { task } from './task.ts';
 
@@ -85,7 +85,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
         },
         'operator.holdBack': {
           target: 'freezing',
-          actions: assign(({ context }) => withReleaseOpen(context)),
+          actions: assign(({ context }) => withRelease(context)),
         },
         'operator.stop': leads,
       },
@@ -112,7 +112,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
         { guard: ({ event }) => mayBeInForce(event.error), ...failTo('freezingFailed') },
         {
           target: 'freezingFailed',
-          actions: [keep(({ context }) => withoutReleaseOpen(context)), failTo('freezingFailed').actions],
+          actions: [keep(({ context }) => withoutRelease(context)), failTo('freezingFailed').actions],
         },
       ],
       failed: {
@@ -160,7 +160,7 @@ function askWhetherToFreeze({ run: { instance } }: RunContext): RunQuestion {
   ]);
 }
 
-/** Updates are allowed again, also when the run is to be stopped. What cannot be put back is a follow-up. */
+/** Updates are allowed again, also when the run is to be stopped. If that fails, it stays a follow-up. */
 export function releaseUpdates({ onDone }: { readonly onDone: Way }): Phase {
   const head = {
     title: 'allow updates again',
@@ -194,11 +194,11 @@ export function releaseUpdates({ onDone }: { readonly onDone: Way }): Phase {
       next: 'over',
       onError: {
         target: 'over',
-        actions: [keep(({ context }) => withReleaseOpen(context)), failTo('over').actions],
+        actions: [keep(({ context }) => withRelease(context)), failTo('over').actions],
       },
       failed: 'over',
     }),
-    /** The run is stopped once no follow-up is open any more. */
+    /** Updates are allowed again first; then the run is stopped. */
     stopping: state({
       meta: { title: 'what has to be put back before the run is stopped' },
       always: {

@@ -14,7 +14,7 @@ describe('a backup restored in place', () => {
     const { lab, run, good, did, query } = await bench(context);
     const { code, stdout, stderr } = await run(...RESTORE, ...ANSWERED);
     expect(code, stderr).toBe(0);
-    expect(stdout).toContain('orders is restored, and there are no follow-ups');
+    expect(stdout).toContain('orders is restored, and no follow-up is open');
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
     const apps = await lab.platform?.appsReach((states) => states.every(({ state }) => state === 'ok'));
     expect(apps?.map(({ name }) => name).toSorted()).toEqual(['orders-api', 'orders-report']);

@@ -50,7 +50,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.asks(/let the platform rebind them/u);
     expect(screen.text()).toContain('unbind, bind and restage orders-api');
     screen.type(KEYS.enter);
-    await screen.later('orders is restored, and there are no follow-ups');
+    await screen.later('orders is restored, and no follow-up is open');
     await screen.close(0);
     expect(bench.did().filter((call) => call === 'orders POST /pitr/restore')).toHaveLength(1);
     const report = await bench.good('report', await onlyRun(bench));

@@ -186,7 +186,7 @@ describe('the follow-ups after a restore', () => {
       const end = answer(skipped, { type: 'operator.doAll' });
       expect(runbook.closing(end.context as never, statePath(end))).toMatchObject({
         proven: true,
-        title: expect.stringContaining('no follow-up is open any more: 1 skipped'),
+        title: expect.stringContaining('no follow-up is open: 1 skipped'),
         deviations: [{ step: id, reason: 'not tonight' }],
       });
     },
