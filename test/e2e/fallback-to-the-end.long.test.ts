@@ -91,7 +91,7 @@ describe('the fallback script that the product left, followed to the end by a ti
     const screen = await followed(home, expect);
     expect(screen).toContain('== step 1: unbind, bind and restage orders-api');
     expect(screen).not.toContain('unbind-service orders-report');
-    expect(screen).toContain('done: unbind, bind and restage orders-report');
+    expect(screen).toContain('closed: unbind, bind and restage orders-report');
     expect(home.did().slice(since)).toEqual([]);
     const reached = await home.lab.platform?.appsReach((states) =>
       states.some(({ name, state }) => name === 'orders-api' && state === 'ok'),

@@ -121,7 +121,7 @@ test('the head of a fallback script tells what the run has found and what is don
   const head = text.slice(0, text.indexOf('# What is left:')).trimEnd();
   expect(head).toContain('# What the run has found and done:');
   expect(head).toMatch(/^# {3}restore: 4/mu);
-  expect(head).toMatch(/^# {3}done: unbind, bind and restage api \(by hand: a colleague/mu);
+  expect(head).toMatch(/^# {3}closed: unbind, bind and restage api \(by hand: a colleague/mu);
   expect(head).not.toContain('restage web');
   expect(head.split('\n').every((line) => line.startsWith('#'))).toBe(true);
 });

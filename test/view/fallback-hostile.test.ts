@@ -161,7 +161,10 @@ function run(
   }
 }
 
-/** Answers everything with the same, keeps the body that it was given, and takes no word for an option that is none. */
+/**
+ * Answers everything with the same, keeps the body that it was given, and takes no word for an option that is
+ * none.
+ */
 const CURL = `
 printf '%s\\n' "$@" >> 'HERE/curl.log'
 out=

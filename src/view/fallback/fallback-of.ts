@@ -1,4 +1,4 @@
-import { fallbackOf as stepsInFallback } from '../../../machines/parts/phases.ts';
+import { fallbackOf as stepsByHand } from '../../../machines/parts/phases.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { metaAt } from '../../../machines/parts/states.ts';
 import { viewFact } from '../build-run-view.ts';
@@ -23,8 +23,8 @@ export interface FallbackWish {
 }
 
 /**
- * The fallback script of a run at one moment: a script of `curl`, `openssl` and `cf` that does the rest of it, printable as it is.
- * Pure.
+ * The fallback script of a run at one moment: `curl`, `openssl` and `cf` commands that do the rest of it,
+ * printable as they are. Pure.
  */
 export function fallbackOf({
   runbook,
@@ -36,7 +36,7 @@ export function fallbackOf({
   now,
   rehearsal,
 }: FallbackWish): string {
-  const steps = stepsInFallback(runbook.machine, context, state);
+  const steps = stepsByHand(runbook.machine, context, state);
   const head = {
     runId,
     title: runbook.title,
@@ -49,14 +49,14 @@ export function fallbackOf({
   return renderFallback(head, steps, runInstances);
 }
 
-/** Facts first, then the follow-ups and is done, so that nobody does it again. */
+/** Facts first, then the closed follow-ups, so that nobody does them again. */
 function knownBy(runbook: Runbook, context: unknown): string[] {
   const facts = runbook.facts(context as never).map(viewFact);
   const followUps = runbook.followUps?.(context as never) ?? [];
   return [
     ...facts.map(({ label, value }) => `${label}: ${value}`),
     ...followUps.flatMap(({ what, closed }) =>
-      closed === undefined ? [] : [`done: ${what} (${viewClosed(closed).text})`],
+      closed === undefined ? [] : [`closed: ${what} (${viewClosed(closed).text})`],
     ),
   ];
 }

@@ -2,8 +2,9 @@ import { OPENING } from './opening.ts';
 import { SENDING } from './sending.ts';
 
 /**
- * The functions at the head of every fallback script. They are for any bash from 3.2 on, need only curl, openssl, gunzip, tar, sed and tr,
- * and are short enough to be read by whoever has to trust them. Answers are read from stdin, line by line.
+ * The functions at the head of every fallback script. They are for any bash from 3.2 on, need only curl,
+ * openssl, gunzip, tar, sed and tr, and are short enough to be read by whoever has to trust them. Answers are
+ * read from stdin, line by line.
  */
 export const HELPERS = String.raw`set -u
 umask 077
@@ -14,15 +15,15 @@ trap 'exit 130' HUP INT TERM
 
 say() { printf '%s\n' "$@"; }
 
-# Reads one line; when there are no more, the fallback script ends.
+# Reads one line; when there are no more, the script ends.
 answer() { printf '> '; IFS= read -r ANSWER || { say '' 'no more answers: stopped here'; exit 3; }; }
-stop() { say 'stopped; begin this fallback script again whenever you want, and skip what is done'; exit 3; }
+stop() { say 'stopped; start this script again whenever you want, and skip what is done'; exit 3; }
 
 # step NUMBER TITLE NOTE...: true when the step is to be done.
 step() {
   say '' "== step $1: $2 ==" "${'$'}{@:3}"
   while :; do
-    say 'Enter: do it.  skip: it is done, or not wanted.  stop: leave the fallback script.'
+    say 'Enter: do it.  skip: it is done, or not wanted.  stop: leave the script.'
     answer
     case $ANSWER in '') return 0 ;; skip) return 1 ;; stop) stop ;; esac
   done
@@ -81,7 +82,7 @@ confirm_name() {
 # failed WHAT: true to try once more, false to go on without it.
 failed() {
   while :; do
-    say "$1" 'again: try once more.  on: go on without it.  stop: leave the fallback script.'
+    say "$1" 'again: try once more.  on: go on without it.  stop: leave the script.'
     answer
     case $ANSWER in again) return 0 ;; on) return 1 ;; stop) stop ;; esac
   done
@@ -105,7 +106,7 @@ run_or() {
     "${'$'}{@:1:count}" < /dev/null && return 0
     say 'The command failed.' "$when"
     printf 'other: this instead:'; printf ' %q' "${'$'}{@:count+1}"; say ''
-    say 'again: try once more.  on: go on without it.  stop: leave the fallback script.'
+    say 'again: try once more.  on: go on without it.  stop: leave the script.'
     answer
     case $ANSWER in
       other) shift "$count"; run "$@"; return ;;

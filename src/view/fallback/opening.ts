@@ -1,6 +1,6 @@
-/** The part of the fallback script's functions that downloads a backup and reads it to its last byte. */
+/** The functions of the fallback script that download a backup and read it to its last byte. */
 export const OPENING = String.raw`
-# fetch SITE FILE METHOD URL...: downloads by the first way that gives a backup. A file that is there already is kept.
+# fetch SIDE FILE METHOD URL...: downloads by the first way that gives a backup. A file that is there already is kept.
 fetch() {
   local site=$1 file=$2 status
   shift 2

@@ -1,30 +1,33 @@
 import type { FallbackAction, FallbackSide, FallbackValue } from '../../../machines/parts/fallback-step.ts';
 import { show } from '../../base/text.ts';
 import { DOWNLOAD_WAYS, type FallbackInstances } from './instance.ts';
-import { nameOf, prefixOf, renderCall, siteOf } from './render-call.ts';
+import { instanceOn, nameOf, prefixOf, renderCall } from './render-call.ts';
 import { isTypeable, pathPart, plain, quoted, remark, variable, word } from './shell-text.ts';
 
 type Of<Kind extends FallbackAction['do']> = Extract<FallbackAction, { readonly do: Kind }>;
 
-/** The lines of the script for one action; values that an earlier step keeps are asked for when that step was skipped. */
+/**
+ * The lines of the script for one action; values that an earlier step keeps are asked for when that step was
+ * skipped.
+ */
 export function renderAction(
   action: FallbackAction,
-  runInstances: FallbackInstances,
+  instances: FallbackInstances,
   runId: string,
 ): readonly string[] {
-  return [...needsOf(action), ...linesOf(action, runInstances, runId)];
+  return [...needsOf(action), ...linesOf(action, instances, runId)];
 }
 
-function linesOf(action: FallbackAction, runInstances: FallbackInstances, runId: string): readonly string[] {
+function linesOf(action: FallbackAction, instances: FallbackInstances, runId: string): readonly string[] {
   switch (action.do) {
     case 'call':
-      return renderCall(action, runInstances);
+      return renderCall(action, instances);
     case 'wait':
-      return renderWait(action, runInstances);
+      return renderWait(action, instances);
     case 'wait-instance':
-      return [renderWaitInstance(action, runInstances)];
+      return [renderWaitInstance(action, instances)];
     case 'download-and-open':
-      return renderOpening(action, runInstances);
+      return renderOpening(action, instances);
     case 'ask-secret':
       return [`ask_secret ${nameOf(action.as)} ${quoted(action.what)}`];
     case 'choose-key':
@@ -72,9 +75,9 @@ function needsOf(action: FallbackAction): readonly string[] {
   );
 }
 
-function renderWait({ on, task, id }: Of<'wait'>, runInstances: FallbackInstances): readonly string[] {
+function renderWait({ on, task, id }: Of<'wait'>, instances: FallbackInstances): readonly string[] {
   const what = `${task} ${'known' in id ? show(id.known, 40) : variable(id.variable).slice(1, -1)}`;
-  if (siteOf(runInstances, on).revision === 'v0') {
+  if (instanceOn(instances, on).revision === 'v0') {
     return [
       `call ${on} GET ${variable(`${prefixOf(on)}_V0`)}/backups`,
       `by_hand ${quoted(`Look for ${what} in the list, and ask again until its status is done.`)}`,
@@ -84,15 +87,15 @@ function renderWait({ on, task, id }: Of<'wait'>, runInstances: FallbackInstance
   return [`wait_task ${on} ${addressOf(on)}/${task}s/${idWord(id)} ${shown}`];
 }
 
-function renderWaitInstance({ on, since }: Of<'wait-instance'>, runInstances: FallbackInstances): string {
-  const { name, revision } = siteOf(runInstances, on);
+function renderWaitInstance({ on, since }: Of<'wait-instance'>, instances: FallbackInstances): string {
+  const { name, revision } = instanceOn(instances, on);
   if (revision === 'v0') return `by_hand ${quoted(`Look in the dashboard until ${name} is available.`)}`;
   return `wait_instance ${on} ${addressOf(on)}${since === undefined ? '' : ` ${quoted(since)}`}`;
 }
 
-function renderOpening(action: Of<'download-and-open'>, runInstances: FallbackInstances): readonly string[] {
+function renderOpening(action: Of<'download-and-open'>, instances: FallbackInstances): readonly string[] {
   const { on, id, key, file } = action;
-  const { name, revision } = siteOf(runInstances, on);
+  const { name, revision } = instanceOn(instances, on);
   const path =
     file === undefined
       ? `./backup-${fileName(name)}-${'known' in id ? fileName(id.known) : `"$${nameOf(id.variable)}"`}.tgz.enc`

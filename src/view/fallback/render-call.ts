@@ -2,16 +2,18 @@ import type { FallbackCall, FallbackSide } from '../../../machines/parts/fallbac
 import { basesOf, type FallbackInstances } from './instance.ts';
 import { jsonShown, jsonWord, pathPart, placeholder, plain, quoted, remark, variable } from './shell-text.ts';
 
-/** A call of the service: what it looks like with nothing but curl, and the line of the script that makes it. */
-export function renderCall(call: FallbackCall, runInstances: FallbackInstances): readonly string[] {
-  const site = siteOf(runInstances, call.on);
-  if (site.revision === 'v0' && !hasV0(call)) return [notInV0(call)];
-  const base = site.revision === 'v0' ? 'v0' : 'v1';
-  const path = site.revision === 'v0' ? pathInV0(call) : call.path;
-  const lookUp = `${plainBase(runInstances, call.on, base)}${shownPath(call, path)}`;
-  const body = site.revision === 'v0' ? bodyInV0(call) : call.body;
+/**
+ * A call of the service: what it looks like with nothing but curl, and the line of the script that makes it.
+ */
+export function renderCall(call: FallbackCall, instances: FallbackInstances): readonly string[] {
+  const instance = instanceOn(instances, call.on);
+  if (instance.revision === 'v0' && !hasV0(call)) return [notInV0(call)];
+  const base = instance.revision === 'v0' ? 'v0' : 'v1';
+  const path = instance.revision === 'v0' ? pathInV0(call) : call.path;
+  const lookUp = `${plainBase(instances, call.on, base)}${shownPath(call, path)}`;
+  const body = instance.revision === 'v0' ? bodyInV0(call) : call.body;
   const asking =
-    site.revision === 'v0' && body !== undefined
+    instance.revision === 'v0' && body !== undefined
       ? [
           `ask INTERNAL_ID ${quoted('the number of the instance itself: "id" at the head of its list of backups')}`,
         ]
@@ -40,9 +42,9 @@ export function renderCall(call: FallbackCall, runInstances: FallbackInstances):
   ];
 }
 
-/** A side that the fallback script has no address for is the run's own instance's affair. */
-export function siteOf(runInstances: FallbackInstances, side: FallbackSide) {
-  return side === 'target' && runInstances.target !== undefined ? runInstances.target : runInstances.instance;
+/** The instance of a side; the run's own instance where the script has no address of the target. */
+export function instanceOn(instances: FallbackInstances, side: FallbackSide) {
+  return side === 'target' && instances.target !== undefined ? instances.target : instances.instance;
 }
 
 export function prefixOf(side: FallbackSide): 'INSTANCE' | 'TARGET' {
@@ -77,8 +79,8 @@ function bodyInV0(call: FallbackCall): FallbackCall['body'] {
   };
 }
 
-function plainBase(runInstances: FallbackInstances, side: FallbackSide, base: 'v1' | 'v0'): string {
-  return basesOf(siteOf(runInstances, side))[base];
+function plainBase(instances: FallbackInstances, side: FallbackSide, base: 'v1' | 'v0'): string {
+  return basesOf(instanceOn(instances, side))[base];
 }
 
 function shownPath(call: FallbackCall, path: string): string {

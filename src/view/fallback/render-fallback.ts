@@ -13,7 +13,7 @@ export interface FallbackHead {
   /** What the run was at when the fallback script was written. */
   readonly at: string;
   readonly writtenAt: Date;
-  /** Where the fallback script lies. */
+  /** Where the fallback script is kept. */
   readonly path: string;
   readonly rehearsal?: boolean;
   /** What the run has found and done so far, a sentence or a fact each: whoever goes on has to know it. */
@@ -24,25 +24,26 @@ export interface FallbackHead {
 const MOST_KNOWN = 60;
 
 /**
- * The rest of a run as one script for bash: readable, runnable (`bash FILE`), and to be followed line by line. It holds no secret.
- * Every text in it that comes from outside is one quoted word or one comment, whatever it says. Pure.
+ * The rest of a run as one script for bash: readable, runnable (`bash FILE`), and to be followed line by
+ * line. It holds no secret. Every text in it that comes from outside is one quoted word or one comment,
+ * whatever it says. Pure.
  */
 export function renderFallback(
   head: FallbackHead,
   steps: readonly FallbackStep[],
-  runInstances: FallbackInstances,
+  instances: FallbackInstances,
 ): string {
-  const body = steps.flatMap((step, index) => renderStep(step, index + 1, runInstances, head.runId));
+  const body = steps.flatMap((step, index) => renderStep(step, index + 1, instances, head.runId));
   const end =
     steps.length === 0
       ? ["say 'Nothing is left to be done by this run.'"]
       : ["say '' 'That was the last step. Write down what was done, when and by whom.'"];
   return `${[
-    ...headLines(head, steps, runInstances),
+    ...headLines(head, steps, instances),
     '',
     '# ---- where things are ----',
-    ...siteLines('INSTANCE', runInstances.instance),
-    ...siteLines('TARGET', runInstances.target ?? runInstances.instance),
+    ...instanceLines('INSTANCE', instances.instance),
+    ...instanceLines('TARGET', instances.target ?? instances.instance),
     '',
     '# ---- helpers ----',
     HELPERS,
@@ -57,9 +58,9 @@ export function renderFallback(
 function headLines(
   head: FallbackHead,
   steps: readonly FallbackStep[],
-  runInstances: FallbackInstances,
+  instances: FallbackInstances,
 ): readonly string[] {
-  const { instance, target } = runInstances;
+  const { instance, target } = instances;
   const into = target === undefined ? '' : ` into ${target.name}`;
   return [
     '#!/usr/bin/env bash',
@@ -112,25 +113,27 @@ function clearing(body: readonly string[]): readonly string[] {
   return asked.length === 0 ? [] : [`unset -v ${[...new Set(asked)].join(' ')}`];
 }
 
-function siteLines(prefix: 'INSTANCE' | 'TARGET', site: FallbackInstance): readonly string[] {
-  const { v1, v0 } = basesOf(site);
+function instanceLines(prefix: 'INSTANCE' | 'TARGET', instance: FallbackInstance): readonly string[] {
+  const { v1, v0 } = basesOf(instance);
   return [
-    remark(`${site.name}, interface ${site.revision === 'v0' ? 'V0' : `V1 of revision ${site.revision}`}`),
+    remark(
+      `${instance.name}, interface ${instance.revision === 'v0' ? 'V0' : `V1 of revision ${instance.revision}`}`,
+    ),
     `${prefix}_V1=${quoted(v1)}`,
     `${prefix}_V0=${quoted(v0)}`,
-    `${prefix}_CA=${quoted(site.ca ?? '')}`,
-    `${prefix}_TOKEN=${quoted(site.tokenHow)}`,
+    `${prefix}_CA=${quoted(instance.ca ?? '')}`,
+    `${prefix}_TOKEN=${quoted(instance.tokenHow)}`,
   ];
 }
 
 function renderStep(
   step: FallbackStep,
   number: number,
-  runInstances: FallbackInstances,
+  instances: FallbackInstances,
   runId: string,
 ): readonly string[] {
   const opening = [`if step ${number} ${quoted(step.title)}`, ...step.notes.map(quoted)].join(' \\\n  ');
-  const lines = step.actions.flatMap((action) => renderAction(action, runInstances, runId));
+  const lines = step.actions.flatMap((action) => renderAction(action, instances, runId));
   const indented = lines.map((line) => `  ${line.replaceAll('\n', '\n  ')}`);
   return [`${opening}; then`, ...(indented.length === 0 ? ['  :'] : indented), 'fi', ''];
 }

@@ -1,5 +1,8 @@
-/** The part of the fallback script's functions that talks with the service. Tokens reach curl by a private file, bodies by stdin. */
-export const SENDING = String.raw`# sign_in SITE: a token, and with it the settings of curl for that site, in a private file.
+/**
+ * The functions of the fallback script that talk with the service. Tokens reach curl by a private file,
+ * bodies by stdin.
+ */
+export const SENDING = String.raw`# sign_in SIDE: a token, and with it the settings of curl for that side, in a private file.
 sign_in() {
   local token='' how ca=''
   case $1 in target) how=$TARGET_TOKEN ca=$TARGET_CA ;; *) how=$INSTANCE_TOKEN ca=$INSTANCE_CA ;; esac
@@ -30,7 +33,7 @@ json() { printf '%s' "$1" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g'; }
 # digits TEXT: a number in JSON.
 digits() { printf '%s' "$1" | LC_ALL=C tr -cd '0-9'; }
 
-# request SITE METHOD URL [BODY]: one request, sent once. Its status is in $STATUS, 000 without an answer; its answer in $W/answer.
+# request SIDE METHOD URL [BODY]: one request, sent once. Its status is in $STATUS, 000 without an answer; its answer in $W/answer.
 request() {
   local follow=--no-location
   case $3 in *[!]A-Za-z0-9:/._~%[-]*) say 'that is not an address'; STATUS=000; return ;; esac
@@ -67,7 +70,7 @@ field() { fields "$1" | head -n 1 | LC_ALL=C tr -cd 'A-Za-z0-9:._+-'; }
 # newest: the highest id in a list.
 newest() { fields id | LC_ALL=C tr -cd '0-9\n' | sort -n | tail -n 1; }
 
-# call SITE METHOD URL [BODY]: a call that may be made again.
+# call SIDE METHOD URL [BODY]: a call that may be made again.
 call() {
   while :; do
     request "$@"
@@ -80,7 +83,7 @@ call() {
 # keep NAME FIELD: a field of the answer into a variable.
 keep() { printf -v "$1" '%s' "$(field "$2")"; }
 
-# once SITE METHOD URL LIST NAME FIELD LOOK [BODY]: a call that must not be made twice. It is sent only for a typed yes.
+# once SIDE METHOD URL LIST NAME FIELD LOOK [BODY]: a call that must not be made twice. It is sent only for a typed yes.
 once() {
   local site=$1 method=$2 url=$3 list=$4 name=$5 kept=$6 look=$7 before='' left
   shift 7
@@ -130,7 +133,7 @@ once() {
   say "its id is ${'$'}{!name}"
 }
 
-# wait_task SITE URL WHAT: until the task has ended.
+# wait_task SIDE URL WHAT: until the task has ended.
 wait_task() {
   local status left=60
   while :; do
@@ -148,7 +151,7 @@ wait_task() {
   done
 }
 
-# wait_instance SITE URL [SINCE]: until it is available, and with SINCE until it has been changed after that.
+# wait_instance SIDE URL [SINCE]: until it is available, and with SINCE until it has been changed after that.
 wait_instance() {
   local state left=60
   while :; do

@@ -15,7 +15,10 @@ export function quoted(text: string): string {
   return singleQuoted(show(text, LONGEST));
 }
 
-/** Whether a command can be given exactly this word: what is shown in another form would be the name of another thing. */
+/**
+ * Whether a command can be given exactly this word: what is shown in another form would be the name of
+ * another thing.
+ */
 export function isTypeable(text: string): boolean {
   return show(text, LONGEST) === text;
 }
