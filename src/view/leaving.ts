@@ -11,7 +11,7 @@ export const LEFT = {
 
 /** The same for a signal: whoever sent it, it was not a key of the screen. */
 export function leftBySignal(signal: NodeJS.Signals): string {
-  return `the process was reported to end by ${signal}`;
+  return `the process received ${signal}`;
 }
 
 /** What is true of a run once it was left, in one line: how to carry it on, or why nobody can. */

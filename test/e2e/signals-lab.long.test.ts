@@ -69,7 +69,7 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
       running.child.kill(signal);
       const { code, stdout, stderr } = await running.ended;
       expect(code, stderr).toBe(130);
-      expect(stderr).toContain(`left: the process was reported to end by ${signal}`);
+      expect(stderr).toContain(`left: the process received ${signal}`);
       expect(stderr).toMatch(/the drill was left: .* cannot be resumed; .* the journal is \S+lifeboat\.db\n/);
       expect(stdout + stderr).not.toMatch(/lifeboat resume|resume with|nothing is lost/);
       expect(leftOf(before)).toEqual([]);

@@ -46,7 +46,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
       running.child.kill(signal);
       hold.release();
       expect(await running.ended).toMatchObject({ code: 130 });
-      expect(await whyLeft(opened)).toBe(`the process was reported to end by ${signal}`);
+      expect(await whyLeft(opened)).toBe(`the process received ${signal}`);
       const resumed = await opened.run('resume', ...ANSWERED);
       expect(resumed.code, resumed.stderr).toBe(0);
       expect(changes(opened.server)).toMatchObject({ patches: 1, posts: 1 });
@@ -116,7 +116,7 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
       screen.type(CTRL_C);
       await screen.isGivenBack(130);
       expect(screen.text()).toContain('resume with: lifeboat resume');
-      expect(await whyLeft(opened)).toBe('the process was reported to end by SIGINT');
+      expect(await whyLeft(opened)).toBe('the process received SIGINT');
       expect(changes(opened.server)).toMatchObject({ patches: 0, posts: 0 });
     });
 

@@ -189,7 +189,7 @@ describe('showRunPlainly', () => {
     const shown = showRunPlainly(run, io.streams);
     process.kill(process.pid, signal);
     expect((await shown).how).toBe('detached');
-    expect(run.reasons).toEqual([`the process was reported to end by ${signal}`]);
+    expect(run.reasons).toEqual([`the process received ${signal}`]);
   });
 
   it('says of a run that nobody can resume why, and what stays of it, and nowhere how to resume it', async () => {

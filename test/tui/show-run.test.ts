@@ -18,10 +18,10 @@ async function open(view: RunView, terminal = createFakeTerminal()) {
   running.push({ run, shown });
   await terminal.until((screen) => screen.includes(view.instance.slice(0, 6)));
   now = 1000;
-  const close = () => {
+  const pass = () => {
     now += 1000;
   };
-  return { terminal, run, shown, close };
+  return { terminal, run, shown, pass };
 }
 
 afterEach(async () => {
@@ -38,12 +38,12 @@ const asking = (question: RunView['question']): RunView => ({
 
 describe('showRun', () => {
   it('takes the whole terminal and gives it back as it was', async () => {
-    const { terminal, run, shown, close } = await open(VIEWS.task);
+    const { terminal, run, shown, pass } = await open(VIEWS.task);
     expect(terminal.isAlternate()).toBe(true);
     expect(terminal.isRaw()).toBe(true);
     await terminal.type('q');
     await terminal.until('leave this run?');
-    close();
+    pass();
     await terminal.type(KEYS.down, KEYS.enter);
     expect(await shown).toEqual({ how: 'detached', exitCode: 130 });
     expect(terminal.isAlternate()).toBe(false);
@@ -54,10 +54,10 @@ describe('showRun', () => {
   });
 
   it('says on the normal screen how to go on with a run that was left', async () => {
-    const { terminal, shown, close } = await open(VIEWS.choice);
+    const { terminal, shown, pass } = await open(VIEWS.choice);
     await terminal.type(KEYS.ctrlC);
     await terminal.until('leave this run?');
-    close();
+    pass();
     await terminal.type(KEYS.ctrlC);
     await shown;
     await terminal.until(`resume with: lifeboat resume ${RUN_ID}`);
@@ -65,11 +65,11 @@ describe('showRun', () => {
   });
 
   it('keeps a finished run on the screen until it is closed, and sums it up', async () => {
-    const { terminal, run, shown, close } = await open(VIEWS.task);
+    const { terminal, run, shown, pass } = await open(VIEWS.task);
     run.show(VIEWS.outcome);
     run.finish({ how: 'ended', exitCode: 0 });
     await terminal.until('the key of orders is rotated and proven');
-    close();
+    pass();
     await terminal.type(KEYS.enter);
     expect(await shown).toEqual({ how: 'ended', exitCode: 0 });
     await terminal.until('done: the key of orders is rotated and proven');
@@ -106,7 +106,7 @@ describe('showRun', () => {
   it('gives an answer only to the question it was meant for', async () => {
     const { terminal, run } = await open(VIEWS.choice);
     const later = asking({ ...CHOICE, prompt: 'Delete the old key?' });
-    // The run has moved on, but nobody has been reported yet.
+    // The run has moved on, but nobody has heard of it yet.
     run.view = () => later;
     await terminal.type(KEYS.enter);
     await terminal.until('Delete the old key?');
@@ -239,7 +239,7 @@ describe('showRun', () => {
     process.kill(process.pid, signal);
     expect((await shown).how).toBe('detached');
     expect(run.calls).toEqual(['detach']);
-    expect(run.reasons).toEqual([`the process was reported to end by ${signal}`]);
+    expect(run.reasons).toEqual([`the process received ${signal}`]);
     expect(terminal.isAlternate()).toBe(false);
     expect(process.listenerCount(signal)).toBe(before);
   });
@@ -247,11 +247,11 @@ describe('showRun', () => {
   it('says before and after the leaving that nobody can resume the run, where that is so', async () => {
     const gone =
       'its lab goes with the drill, so nobody can resume it; the journal stays: /var/drill/lifeboat.db';
-    const { terminal, run, shown, close } = await open({ ...VIEWS.task, gone });
+    const { terminal, run, shown, pass } = await open({ ...VIEWS.task, gone });
     await terminal.type('q');
     await terminal.until('leave this run?');
     await terminal.until('nobody can resume it');
-    close();
+    pass();
     await terminal.type(KEYS.down, KEYS.enter);
     await shown;
     expect(run.reasons).toEqual(['the operator left']);
