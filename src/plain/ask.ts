@@ -140,7 +140,7 @@ export async function askLine(
         ? await direct(question, line, asker, help)
         : row.kind === 'option'
           ? await withOption(row.option, asker, question)
-          : await close(row.question, row.followUp, asker);
+          : await closeFollowUp(row.question, row.followUp, asker);
     if (answer !== undefined) return answer;
   }
 }
@@ -159,8 +159,8 @@ function rowsOf(question: QuestionView) {
   return [...followUps, ...question.options.map((option) => ({ kind: 'option' as const, option }))];
 }
 
-/** One follow-up: all about it, then its ways by number; an empty line leads back. */
-async function close(
+/** Shows one follow-up in full, then the ways to close it by number; an empty line leads back. */
+async function closeFollowUp(
   question: QuestionView & { kind: 'followUps' },
   followUp: FollowUpView,
   asker: Asker,

@@ -14,15 +14,13 @@ export function describeQuestion(
   { runId, gone }: Pick<RunView, 'runId' | 'gone'>,
   reader: 'operator' | 'nobody',
 ): string[] {
-  const openFollowUps = question.kind === 'followUps' ? question.open : [];
-  const options = question.options.flatMap((option, at) =>
-    describeOption(option, openFollowUps.length + at, reader),
-  );
+  const open = question.kind === 'followUps' ? question.open : [];
+  const options = question.options.flatMap((option, at) => describeOption(option, open.length + at, reader));
   return [
     `question: ${show(question.prompt)}`,
     ...describeApproval(question),
     ...(question.kind === 'time' ? describeRange(question) : []),
-    ...openFollowUps.map((one, at) => `  ${reader === 'operator' ? `${at + 1}` : '-'} ${followUpLine(one)}`),
+    ...open.map((one, at) => `  ${reader === 'operator' ? `${at + 1}` : '-'} ${followUpLine(one)}`),
     ...options,
     ...(reader === 'operator'
       ? howToType(question)

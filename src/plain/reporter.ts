@@ -65,7 +65,7 @@ export function createReporter(
       const word = entry.tone === 'bad' ? '' : WORDS[entry.tone];
       line(`${show(entry.at)} ${word}${show(entry.text)}`, entry.tone);
     }
-    for (const text of newsOfDebts(last?.followUps, view.followUps)) line(text);
+    for (const text of newsOfFollowUps(last?.followUps, view.followUps)) line(text);
     for (const text of newsOfApproval(last?.question, view.question)) line(text);
     if (view.banner !== undefined && view.banner.text !== last?.banner?.text) {
       line(`${WORDS[view.banner.tone]}${show(view.banner.text)}`, view.banner.tone);
@@ -83,14 +83,16 @@ export function createReporter(
   return { report, end, lines };
 }
 
-/** What has come to be a follow-up and what was done since the last look, and how much is left of it. */
-function newsOfDebts(before: readonly FollowUpView[] | undefined, after: readonly FollowUpView[]): string[] {
-  const news = after.flatMap((openFollowUps) => {
-    const known = before?.find(({ id }) => id === openFollowUps.id);
-    if (openFollowUps.closed === undefined)
-      return known === undefined ? [`open: ${followUpLine(openFollowUps)}`] : [];
+/** Which follow-ups were opened and closed since the last look, and how many are open. */
+function newsOfFollowUps(
+  before: readonly FollowUpView[] | undefined,
+  after: readonly FollowUpView[],
+): string[] {
+  const news = after.flatMap((followUp) => {
+    const known = before?.find(({ id }) => id === followUp.id);
+    if (followUp.closed === undefined) return known === undefined ? [`open: ${followUpLine(followUp)}`] : [];
     if (before === undefined || known?.closed !== undefined) return [];
-    return [`done: ${show(openFollowUps.what)} (${show(openFollowUps.closed.text)})`];
+    return [`closed: ${show(followUp.what)} (${show(followUp.closed.text)})`];
   });
   const left = stillOpen(after).length;
   return news.length === 0

@@ -131,16 +131,13 @@ export async function showRunPlainly(
   }
 }
 
-/** What an answer is called: its option, its way to resolve the follow-ups, or just that it was given. */
+/** What an answer is called: its option, its way to close a follow-up, or just that it was given. */
 function labelOf(question: QuestionView, { event, id }: RunAnswer): string {
-  const openFollowUps =
-    question.kind === 'followUps' ? question.open.find((one) => one.id === id) : undefined;
+  const followUp = question.kind === 'followUps' ? question.open.find((one) => one.id === id) : undefined;
   const options =
-    question.kind === 'followUps' && openFollowUps !== undefined
-      ? waysOf(question, openFollowUps)
-      : question.options;
+    question.kind === 'followUps' && followUp !== undefined ? waysOf(question, followUp) : question.options;
   const label = options.find((option) => option.event === event)?.label ?? 'given';
-  return openFollowUps === undefined ? label : `${openFollowUps.subject}: ${label}`;
+  return followUp === undefined ? label : `${followUp.subject}: ${label}`;
 }
 
 function isBeside(question: QuestionView): boolean {

@@ -16,8 +16,8 @@ export function formatSummary(view: RunView, end: RunEnd): string {
     open.length === 0
       ? []
       : [
-          `follow-ups open: ${open.length}: \`lifeboat followups\` lists it`,
-          ...open.map((openFollowUps) => `  ${followUpLine(openFollowUps)}`),
+          `follow-ups open: ${open.length}: \`lifeboat followups list\` lists them`,
+          ...open.map((followUp) => `  ${followUpLine(followUp)}`),
         ];
   if (end.how === 'ended') {
     const title =

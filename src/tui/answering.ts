@@ -74,8 +74,8 @@ function openFollowUp(state: UiState, question: QuestionState, id: string): UiSt
 }
 
 /**
- * Out of an option's field to the options; out of a filled field to the empty one; out of a broken glass to the whole one; out of what is
- * open to the list of it; then towards the exit.
+ * Out of an option's field to the options; out of a filled field to the empty one; out of a broken glass to
+ * the whole one; out of an opened follow-up to the list; then towards the exit.
  */
 function goBack(state: UiState, question: QuestionState, view: QuestionView): UiState {
   const { option, first, ...kept } = question;
@@ -86,10 +86,9 @@ function goBack(state: UiState, question: QuestionState, view: QuestionView): Ui
     return { ...state, question: withText(whole, '') };
   }
   const { opened, problem: _, ...rest } = kept;
-  const openFollowUps = openedOf(view, opened);
-  if (openFollowUps === undefined || view.kind !== 'followUps')
-    return { ...state, overlay: 'leave', leaveRow: 0 };
-  return { ...state, scroll: 0, question: { ...rest, row: view.open.indexOf(openFollowUps) } };
+  const followUp = openedOf(view, opened);
+  if (followUp === undefined || view.kind !== 'followUps') return { ...state, overlay: 'leave', leaveRow: 0 };
+  return { ...state, scroll: 0, question: { ...rest, row: view.open.indexOf(followUp) } };
 }
 
 function moveTo(state: UiState, question: QuestionState, view: QuestionView, row: number): UiState {

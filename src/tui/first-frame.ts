@@ -19,10 +19,11 @@ const TAKE_SCREEN = '\u001b[?1049h\u001b[?25l\u001b[H\u001b[2J';
 export const GIVE_SCREEN_BACK = '\u001b[?2004l\u001b[0m\u001b[?25h\u001b[?1049l';
 
 /**
- * The bytes of the first frame: the alternate screen with the header the UI will draw again in the same place. Written
- * by hand because loading Ink takes several times as long as starting Node. Nothing heavy is imported here.
+ * The bytes of the first frame: the alternate screen with the header the UI will draw again in the same
+ * place. Written by hand because loading Ink takes several times as long as starting Node. Nothing heavy is
+ * imported here.
  *
- * Whoever writes it has open follow-ups `GIVE_SCREEN_BACK` if the UI does not come up.
+ * Whoever writes it has to write `GIVE_SCREEN_BACK` too if the UI does not come up.
  */
 export function firstFrame({ columns, rows, env, note, ...header }: FirstFrame): string {
   const look = {

@@ -98,7 +98,7 @@ export const ANSWERING: readonly Binding[] = [
     modes: ['input', 'reason', 'reading', 'ways'],
     shown: 'Esc',
     label: 'back',
-    description: 'leave the field, or the follow-ups for the list of it; then ask whether to leave the run',
+    description: 'leave the field, or go back to the list of follow-ups; then ask whether to leave the run',
     onScreen: 'always',
   },
 ];

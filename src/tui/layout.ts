@@ -101,8 +101,8 @@ function tooSmall(state: UiState, { columns, rows }: Size, look: Look): Layout {
 }
 
 /**
- * A text that takes the place of the run: the help, the fallback script, all about one follow-up above its ways, or an outcome that
- * is too long to stand below the run.
+ * A text that takes the place of the run: the help, the fallback script, one follow-up in full above its
+ * ways, or an outcome that is too long to stand below the run.
  */
 function textOver(state: UiState, width: number, rows: number, look: Look): Line[] | undefined {
   const { view, question, overlay, fallback } = state;
@@ -112,8 +112,8 @@ function textOver(state: UiState, width: number, rows: number, look: Look): Line
     const outcome = outcomeLines(view.outcome, width, Number.POSITIVE_INFINITY, look);
     return outcome.length > rows / 2 ? outcome : undefined;
   }
-  const openFollowUps = openedOf(view.question, question?.opened);
-  return openFollowUps === undefined ? undefined : followUpLines(openFollowUps, width, look);
+  const followUp = openedOf(view.question, question?.opened);
+  return followUp === undefined ? undefined : followUpLines(followUp, width, look);
 }
 
 function overRun(state: UiState, text: readonly Line[], width: number, height: number, look: Look): Layout {
@@ -252,12 +252,15 @@ function roomFor(facts: readonly Line[], room: number, width: number, look: Look
   return [...shown, cutLine([span(note, 'text.dim')], width, look)].slice(0, Math.max(0, room));
 }
 
-/** The column beside the prose: the clock against the objectives and the follow-ups, the facts, below them the log. */
+/**
+ * The column beside the prose: the clock against the objectives, the open follow-ups, the facts, below them
+ * the log.
+ */
 function side(state: UiState, facts: readonly Line[], width: number, height: number, look: Look) {
   const { view, logGrown } = state;
   const most = logGrown ? Math.floor(height / 3) : Math.floor((height * 2) / 3);
-  const openFollowUps = followUpPanel(view.followUps, width, Math.max(3, Math.floor(height / 3)), look);
-  const clocks = [objectiveLines(view.objectives, width, look), openFollowUps]
+  const followUps = followUpPanel(view.followUps, width, Math.max(3, Math.floor(height / 3)), look);
+  const clocks = [objectiveLines(view.objectives, width, look), followUps]
     .filter((lines) => lines.length > 0)
     .flatMap((lines) => [...lines, BLANK]);
   const room = Math.max(0, (view.log.length === 0 ? height : most) - clocks.length);

@@ -45,14 +45,17 @@ export type Row =
   | { readonly kind: 'followUp'; readonly followUp: FollowUpView }
   | { readonly kind: 'option'; readonly option: QuestionOption };
 
-/** The rows the cursor can stand on: the field or the follow-ups, then the options. An opened follow-up has only its ways. */
+/**
+ * The rows the cursor can stand on: the field or the open follow-ups, then the options. An opened follow-up
+ * has only its ways.
+ */
 export function rowsOf(question: QuestionView, opened?: string): readonly Row[] {
   const options = question.options.map((option): Row => ({ kind: 'option', option }));
   if (question.kind === 'choice') return options;
   if (question.kind !== 'followUps') return [{ kind: 'field' }, ...options];
-  const openFollowUps = openedOf(question, opened);
-  if (openFollowUps !== undefined)
-    return waysOf(question, openFollowUps).map((option): Row => ({ kind: 'option', option }));
+  const followUp = openedOf(question, opened);
+  if (followUp !== undefined)
+    return waysOf(question, followUp).map((option): Row => ({ kind: 'option', option }));
   return [...question.open.map((followUp): Row => ({ kind: 'followUp', followUp })), ...options];
 }
 
@@ -75,7 +78,7 @@ export function freshQuestion(question: QuestionView): QuestionState {
   return { ...state, picker: { at: Date.parse(question.suggested), unit: 'minute' } };
 }
 
-/** What the keyboard does to a question: type text, move a moment, resolve a follow-up, or choose. */
+/** What the keyboard does to a question: type text, move a moment, close a follow-up, or choose. */
 export function inputOf(
   question: QuestionView,
   state: QuestionState,

@@ -115,7 +115,9 @@ export function createStore(port: RunPort, options: StoreOptions): Store {
   };
 }
 
-/** The fallback script has to come up when little else works, so a failure to write it is reported in its place. */
+/**
+ * The fallback script has to come up when little else works, so a failure to write it is shown in its place.
+ */
 function fallbackOf(port: RunPort): string {
   try {
     return port.fallback();

@@ -74,7 +74,7 @@ export function buildRunView(facts: RunFacts): RunView {
     rail: viewRail(facts, state, record),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },
     facts: factLines(facts, followUps),
-    followUps: followUps.map((openFollowUps) => viewFollowUp(openFollowUps, operator, now)),
+    followUps: followUps.map((followUp) => viewFollowUp(followUp, operator, now)),
     objectives: viewObjectives(runbook, entries, followUps, now),
     log: record.log.slice(-LOG_LINES),
     ...(question === undefined ? {} : { question }),
@@ -125,12 +125,12 @@ function askedNow(
   return besideQuestion(meta?.beside?.(snapshot.context) ?? []);
 }
 
-/** What the runbook tells, and, unless it does so itself, that a follow-up is open. */
+/** The facts of the runbook, and how many follow-ups are open unless the runbook says so itself. */
 function factLines({ runbook, snapshot }: RunFacts, followUps: readonly FollowUp[]): FactLine[] {
   const lines = runbook.facts(snapshot.context as never).map(viewFact);
-  const openFollowUps = snapshot.status === 'active' ? viewOpen(followUps) : undefined;
-  const isReported = lines.some(({ value }) => value.includes('follow-ups open:'));
-  return openFollowUps === undefined || isReported ? lines : [openFollowUps, ...lines];
+  const open = snapshot.status === 'active' ? viewOpen(followUps) : undefined;
+  const isSaid = lines.some(({ value }) => value.includes('follow-ups open:'));
+  return open === undefined || isSaid ? lines : [open, ...lines];
 }
 
 function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): ActivityView | undefined {
@@ -194,9 +194,9 @@ function viewOutcome(
   if (snapshot.status !== 'done') return undefined;
   const closing = runbook.closing(snapshot.context as never, state);
   const skipped = remarksOn(followUps, 'skipped');
-  const reported = new Set(skipped.map(({ id }) => id));
+  const shown = new Set(skipped.map(({ id }) => id));
   const deviations = closing.deviations
-    .filter(({ step }) => !reported.has(step))
+    .filter(({ step }) => !shown.has(step))
     .map(({ step, reason }) => readable(`deviation at ${step}: ${reason}`));
   const undone = [...skipped.map(({ text }) => `not done: ${text}`), ...deviations];
   const byHand = remarksOn(followUps, 'hand').map(({ text }) => text);

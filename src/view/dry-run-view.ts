@@ -48,8 +48,9 @@ export interface PlannedStep {
 export type RouteFor = (call: PlannedCall) => Pick<PlannedCall, 'method' | 'path'> | undefined;
 
 /**
- * The states of a run without trouble that ask, call or do anything, in order. `path` are their names; the runbook's main path by default.
- * Calls are those of V1 unless `routeFor` says otherwise. Pure: nothing is sent.
+ * The states of a run without trouble that ask, call or do anything, in order. `path` are their names; the
+ * runbook's main path by default. Calls are those of V1 unless `routeFor` says otherwise. Pure: nothing is
+ * sent.
  */
 export function plannedSteps(
   runbook: Runbook,

@@ -5,7 +5,7 @@ import type { FollowUpView } from './run-view.ts';
 import { viewFollowUp } from './view-follow-ups.ts';
 
 /** Where a follow-up is open: in an open run, or in the ledger of an instance once its run is over. */
-export interface OweContext {
+export interface FollowUpContext {
   readonly instance: string;
   readonly now: Date;
   readonly runId?: string | undefined;
@@ -15,15 +15,15 @@ export interface OweContext {
 }
 
 /** One follow-up, as data for people and scripts. Every text is printable. Ages in seconds. */
-export interface OweRow extends FollowUpView {
+export interface FollowUpRow extends FollowUpView {
   readonly kind: string;
   readonly instance: string;
   readonly run: string | undefined;
   readonly runbook: string | undefined;
 }
 
-/** a follow-up of a run or a ledger with its age, what is left, its owner and its commands. Pure. */
-export function followUpRow(followUp: FollowUp, context: OweContext): OweRow {
+/** A follow-up of a run or a ledger with its age, what is left, its owner and its commands. Pure. */
+export function followUpRow(followUp: FollowUp, context: FollowUpContext): FollowUpRow {
   const { instance, now, runId, runbook, operator } = context;
   return {
     ...viewFollowUp(followUp, operator ?? '', now),
@@ -35,23 +35,23 @@ export function followUpRow(followUp: FollowUp, context: OweContext): OweRow {
 }
 
 /**
- * A row as lines: what and by which id, where and since when, how it is done, and the commands, each whole on a line of its own, so that it
- * can be copied.
+ * A row as lines: what and by which id, where and since when, how it is or can be closed, and the commands,
+ * each whole on a line of its own, so that it can be copied.
  */
-export function followUpLines(row: OweRow): string[] {
+export function followUpLines(row: FollowUpRow): string[] {
   const head = `${row.id}: ${row.what}`;
-  if (row.closed !== undefined) return [head, `  ${whereOf(row)}`, `  done ${row.closed.text}`];
+  if (row.closed !== undefined) return [head, `  ${whereOf(row)}`, `  closed (${row.closed.text})`];
   const due = dueWords(row).text;
   const since = [whereOf(row), ageWords(row), ...(due === '' ? [] : [due])].join(', ');
   return [head, `  ${since}`, `  ${waysOf(row)}`, ...row.commands.map((command) => `    ${command}`)];
 }
 
-function whereOf({ instance, run, runbook }: OweRow): string {
+function whereOf({ instance, run, runbook }: FollowUpRow): string {
   if (run === undefined) return `${instance}, in its ledger`;
   return `${instance}, run ${run}${runbook === undefined ? '' : ` (${runbook})`}`;
 }
 
-function waysOf(row: OweRow): string {
-  const doNow = row.doable === undefined ? '' : `${runCommand(row.id)}, or `;
-  return `${waysInWords(row)}: ${doNow}${doneCommand(row.id)}`;
+function waysOf(row: FollowUpRow): string {
+  const run = row.doable === undefined ? '' : `${runCommand(row.id)}, or `;
+  return `${waysInWords(row)}: ${run}${doneCommand(row.id)}`;
 }

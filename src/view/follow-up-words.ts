@@ -2,7 +2,9 @@ import { counted } from '../base/format.ts';
 import { plain } from './fallback/shell-text.ts';
 import type { FollowUpView, QuestionOption, QuestionView, Tone } from './run-view.ts';
 
-/** The words about the follow-ups that every renderer uses. Texts of the follow-up itself are left to the renderer to clean. */
+/**
+ * The words about follow-ups that every renderer uses. The renderer cleans the texts of the follow-up itself.
+ */
 
 export type FollowUpsQuestion = QuestionView & { readonly kind: 'followUps' };
 
@@ -33,20 +35,20 @@ export function dueWords({ left }: FollowUpView): { readonly text: string; reado
     : { text: `due in ${briefly(left)}`, tone: 'plain' };
 }
 
-/** `open for 14m by mira`; the parts that are known. */
+/** `open for 14m, owner mira`; the parts that are known. */
 export function ageWords({ age, owner }: FollowUpView): string {
   return [
     ...(age === undefined ? ['open'] : [`open for ${briefly(age)}`]),
-    ...(owner === '' ? [] : [`by ${owner}`]),
-  ].join(' ');
+    ...(owner === '' ? [] : [`owner ${owner}`]),
+  ].join(', ');
 }
 
-/** How one follow-up can be done, the easiest way first. Each is answered with the follow-up's id. */
+/** How one follow-up can be closed, the easiest way first. Each is answered with the follow-up's id. */
 export function waysOf(question: FollowUpsQuestion, { doable }: FollowUpView): readonly QuestionOption[] {
   const done =
     doable === undefined
       ? []
-      : [{ event: question.doNow, label: PAYERS[doable][0], hint: PAYERS[doable][1], recommended: true }];
+      : [{ event: question.doNow, label: DOERS[doable][0], hint: DOERS[doable][1], recommended: true }];
   return [
     ...done,
     {
@@ -72,12 +74,15 @@ export function waysInWords({ doable }: FollowUpView): string {
   return `${here}by hand with a proof, or skipped with a reason`;
 }
 
-/** What closes it by hand, to copy. An id may hold what somebody has called a key or an application, so it is a word of the shell. */
+/**
+ * The command that closes it by hand, to copy. An id may hold the name that somebody gave a key or an
+ * application, so it is quoted for the shell.
+ */
 export function doneCommand(id: string): string {
   return `lifeboat followups done ${plain(id)} --proof TEXT`;
 }
 
-/** What has it done from here, to copy. */
+/** The command that does it from here, to copy. */
 export function runCommand(id: string): string {
   return `lifeboat followups run ${plain(id)}`;
 }
@@ -99,7 +104,7 @@ function pair(large: number, largeUnit: string, small: number, smallUnit: string
 
 const NAMES = { platform: 'the platform', cf: 'cf' } as const;
 
-const PAYERS = {
+const DOERS = {
   platform: ['let the platform do it', "by the platform's API, now; its own record is kept as the proof"],
   cf: ['let cf do it', 'by the cf command that is logged in here; its answers are kept as the proof'],
   run: ['let this run do it', 'a step of this run does it and proves it'],

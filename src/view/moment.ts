@@ -147,7 +147,7 @@ function placed(read: ParsedComponents, text: string, now: Date, zone: Zone): Re
   return resolved(earlier ?? wall, zone);
 }
 
-/** Also reported of an hour that the clocks leave out, which is at no instant. */
+/** Also holds for an hour that the clocks leave out, which is no instant. */
 function isAhead(wall: WallTime, now: Date, zone: Zone): boolean {
   const present = wallOf(now.getTime(), zone);
   const [first] = instantsOf(wall, zone);

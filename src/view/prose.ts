@@ -49,15 +49,16 @@ function withoutComments({ type, raw }: Token): string {
 }
 
 /**
- * What is reported in each state of a machine: the section of the state, what is said once for all runbooks that share its phase (`backup.waiting`),
- * the section of its phase, or what is said once of that (`backup`). A team's section for every state stays as it is. Pure.
+ * The prose of each state of a machine: the section of the state, what is said once for all runbooks that
+ * share its phase (`backup.waiting`), the section of its phase, or what is said once of that (`backup`). A
+ * team's section for every state stays as it is. Pure.
  */
 export function proseOfStates(
   machine: AnyStateMachine,
   own: ReadonlyMap<string, ProseSection>,
   shared: ReadonlyMap<string, ProseSection> = new Map(),
 ): ReadonlyMap<string, ProseSection> {
-  const reported = leavesOf(machine).flatMap((state): [string, ProseSection][] => {
+  const sections = leavesOf(machine).flatMap((state): [string, ProseSection][] => {
     const phase = stepOf(state);
     const like = metaAt(machine, phase)?.like ?? phase;
     const found =
@@ -69,7 +70,7 @@ export function proseOfStates(
     return found === undefined ? [] : [[state, found]];
   });
   const everywhere = own.get(EVERY_STATE);
-  return new Map(everywhere === undefined ? reported : [...reported, [EVERY_STATE, everywhere]]);
+  return new Map(everywhere === undefined ? sections : [...sections, [EVERY_STATE, everywhere]]);
 }
 
 /** A second section for the same state stands below the first, so that neither is lost. */

@@ -8,15 +8,16 @@ import type { QuestionView } from './run-view.ts';
 export const QUIET_MS = 400;
 
 /**
- * Two views ask the same question when everything that is promised and could be answered is the same. Only what the passing of
- * time changes may differ: the sentence why an option is disabled (it may count down), how long there has been a follow-up, and how
- * far the approval by a second person is, which comes while somebody may be typing.
+ * Two views ask the same question when everything that is promised and could be answered is the same. Only
+ * what the passing of time changes may differ: the sentence why an option is disabled (it may count down),
+ * how long a follow-up has been open, and how far the approval by a second person is, which comes while
+ * somebody may be typing.
  */
 export function questionKey(question: QuestionView | undefined): string {
   if (question === undefined) return '';
   const options = question.options.map((option) => ({ ...option, disabled: option.disabled !== undefined }));
   if (question.kind === 'typed-name') return JSON.stringify({ ...question, approval: undefined, options });
   if (question.kind !== 'followUps') return JSON.stringify({ ...question, options });
-  const open = question.open.map(({ age: _, left: __, ...openFollowUps }) => openFollowUps);
+  const open = question.open.map(({ age: _, left: __, ...followUp }) => followUp);
   return JSON.stringify({ ...question, options, open });
 }

@@ -10,7 +10,10 @@ export interface RunAnswer {
   readonly breakGlass?: string;
   /** The secret of a `secret` question; it goes to the key store and never into the journal. */
   readonly secret?: Secret;
-  /** The reason or evidence an option needs, the proof or reason for a follow-up, the word of a `text` question. */
+  /**
+   * The reason or evidence an option needs, the proof or reason for a follow-up, the word of a `text`
+   * question.
+   */
   readonly text?: string;
   /** Which follow-up is meant. */
   readonly id?: string;
@@ -28,7 +31,9 @@ export interface RunEnd {
 /** A live run, as renderers see it: look, listen, answer, leave. */
 export interface RunPort {
   view(): RunView;
-  /** The fallback script: the rest of the run as a shell script that works without this program. Printable. */
+  /**
+   * The fallback script: the rest of the run as a shell script that works without this program. Printable.
+   */
   fallback(): string;
   /** Calls back whenever `view()` would differ (not for the mere passing of time). Gives the unsubscribe function. */
   subscribe(listener: () => void): () => void;

@@ -119,14 +119,14 @@ export interface FollowUpView {
   readonly what: string;
   readonly subject: string;
   readonly owner: string;
-  /** Seconds since it is a follow-up; undefined when that is not known. */
+  /** Seconds it has been open, or was until it was closed; undefined when that is not known. */
   readonly age: number | undefined;
   /** Seconds until it is due, negative when that has passed; undefined without a limit. */
   readonly left: number | undefined;
   /** Exact commands to copy. */
   readonly commands: readonly string[];
   readonly doable: 'platform' | 'cf' | 'run' | undefined;
-  /** How it was done, in one line, or undefined while it is a follow-up. */
+  /** How it was done or why it was skipped, in one line; undefined while it is open. */
   readonly closed: { readonly tone: Tone; readonly text: string } | undefined;
 }
 
@@ -182,7 +182,7 @@ export interface RunView {
   readonly facts: readonly FactLine[];
   readonly question?: QuestionView;
   readonly activity?: ActivityView;
-  /** All that the run leaves or had as follow-ups; empty for most of a run. */
+  /** The follow-ups of the run, open and closed; empty for most of a run. */
   readonly followUps: readonly FollowUpView[];
   /** Recovery time and recovery point against the objectives; empty for a runbook that recovers nothing. */
   readonly objectives: readonly ObjectiveView[];

@@ -8,8 +8,8 @@ const COMMAND_LIMIT = 4_000;
 
 type Closed = { readonly how: string; readonly text: string; readonly at?: string | undefined };
 
-/** a follow-up as it lies in a machine's context, a ledger or the end of a run. */
-export type OpenFollowUp = Pick<FollowUp, 'id' | 'what' | 'subject'> & {
+/** A follow-up as it lies in a machine's context, a ledger or the end of a run. */
+export type RawFollowUp = Pick<FollowUp, 'id' | 'what' | 'subject'> & {
   readonly owner?: string | undefined;
   readonly since?: string | undefined;
   readonly dueSeconds?: number | undefined;
@@ -18,7 +18,7 @@ export type OpenFollowUp = Pick<FollowUp, 'id' | 'what' | 'subject'> & {
   readonly closed?: Closed | undefined;
 };
 
-/** How each way of resolving is reported. What was skipped is not done. */
+/** The words for each way to close a follow-up. What was skipped is not done. */
 const WAYS: Readonly<Record<string, { readonly word: string; readonly tone: Tone }>> = {
   platform: { word: 'by the platform', tone: 'good' },
   cf: { word: 'by cf', tone: 'good' },
@@ -28,8 +28,8 @@ const WAYS: Readonly<Record<string, { readonly word: string; readonly tone: Tone
 };
 
 /** One follow-up for people. Whoever runs the recovery sees to what names nobody else. */
-export function viewFollowUp(openFollowUps: OpenFollowUp, operator: string, now: Date): FollowUpView {
-  const { id, what, subject, owner, since, dueSeconds, commands, doable, closed } = openFollowUps;
+export function viewFollowUp(followUp: RawFollowUp, operator: string, now: Date): FollowUpView {
+  const { id, what, subject, owner, since, dueSeconds, commands, doable, closed } = followUp;
   const until = closed?.at === undefined ? now.getTime() : Date.parse(closed.at);
   const seconds = (until - Date.parse(since ?? '')) / 1000;
   const age = Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
@@ -60,7 +60,10 @@ export function viewOpen(followUps: readonly Pick<FollowUp, 'kind' | 'closed'>[]
   };
 }
 
-/** What was done in one way, each with what it is and how it was done, in one printable line. */
+/**
+ * The follow-ups that were closed in one way, each with what it is and how it was closed, in one printable
+ * line.
+ */
 export function remarksOn(
   followUps: readonly FollowUp[],
   how: 'skipped' | 'hand',
@@ -70,7 +73,7 @@ export function remarksOn(
   );
 }
 
-/** How it was done, in one line. */
+/** How it was done or why it was skipped, in one line. */
 export function viewClosed({ how, text, at }: Closed): NonNullable<FollowUpView['closed']> {
   const { word, tone } = WAYS[how] ?? { word: how, tone: 'plain' };
   const when = at === undefined ? '' : ` at ${formatTime(at)} UTC`;

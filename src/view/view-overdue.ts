@@ -12,7 +12,10 @@ export interface OverdueFacts {
   readonly detail: string;
 }
 
-/** The loud line; `mayLeave` where the run can be carried on later. It changes only when another limit is passed, so that nobody is reported the same twice. */
+/**
+ * The loud line; `mayLeave` where the run can be carried on later. It changes only when another limit is
+ * passed, so that nobody reads the same twice.
+ */
 export function overdueBanner(
   title: string,
   status: string | undefined,

@@ -40,7 +40,7 @@ export function viewQuestion(question: Question, { operator, now, promised }: As
     case 'followUps': {
       const { kind, close, skip, doNow } = question;
       const dated = withDeadlines(stillOpen(question.followUps), promised);
-      const open = dated.map((openFollowUps) => viewFollowUp(openFollowUps, operator, now));
+      const open = dated.map((followUp) => viewFollowUp(followUp, operator, now));
       return { kind, prompt, open, close, skip, doNow, options };
     }
     default:

@@ -85,7 +85,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.shows('❯ leave');
     screen.type(KEYS.enter);
     await screen.isGivenBack(130);
-    expect(screen.text()).toMatch(/follow-ups open: \d+: `lifeboat followups` lists it/u);
+    expect(screen.text()).toMatch(/follow-ups open: \d+: `lifeboat followups list` lists them/u);
   });
 
   test('the follow-ups: one by hand with a proof, one skipped with a reason, the rest by the platform', async (context) => {
@@ -99,14 +99,14 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.asks('let the platform rebind them');
     await screen.climbTo(/❯ orders-api/u);
     screen.type(KEYS.enter);
-    await screen.asks('how is it done?');
+    await screen.asks('how is it closed?');
     expect(screen.text()).toMatch(/^cf restage orders-api --strategy rolling$/mu);
     await screen.way('it was done by hand');
     await screen.enter('restaged by the night shift');
     await screen.asks('let the platform rebind them');
     await screen.climbTo(/❯ ops/u);
     screen.type(KEYS.enter);
-    await screen.asks('how is it done?');
+    await screen.asks('how is it closed?');
     await screen.way('skip it');
     await screen.enter('nobody uses it');
     await screen.asks('let the platform rebind them');

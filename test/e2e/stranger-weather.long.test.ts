@@ -98,7 +98,7 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
       expect(end.stderr).toContain(`remove the binding of acme/${name} to orders db`);
     }
     expect(await notes(strange)).toContain('could not be read');
-    expect(end.stderr).not.toContain('done: remove the binding');
+    expect(end.stderr).not.toContain('closed: remove the binding');
   });
 
   test('whose old binding keeps the name says who can help', async ({ onTestFinished }) => {

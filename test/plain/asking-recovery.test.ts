@@ -63,7 +63,7 @@ describe('a moment, by lines', () => {
 });
 
 describe('a word, by lines', () => {
-  it('is given when it fits, and reported what fits otherwise', async () => {
+  it('is given when it fits, and answered with what fits otherwise', async () => {
     const { io, run, say, end } = open(VIEWS.text);
     await say('> ', '4a1f');
     await expect.poll(io.stderr, SOON).toMatch(/\na backup guid has eight digits from 0 to f\n> $/u);
@@ -73,8 +73,8 @@ describe('a word, by lines', () => {
   });
 });
 
-describe('the follow-ups, by lines', () => {
-  it('is done by its number, a way and a proof', async () => {
+describe('follow-ups, by lines', () => {
+  it('are closed by their number, a way and a proof', async () => {
     const { io, run, say, end } = open(VIEWS.openFollowUps);
     await say('> ', '1');
     await say('goes back\\)\\? ', '2');
@@ -88,7 +88,7 @@ describe('the follow-ups, by lines', () => {
     await end();
   });
 
-  it('is done from here where that is possible', async () => {
+  it('are done from here where that is possible', async () => {
     const { run, say, end } = open(VIEWS.openFollowUps);
     await say('> ', '2');
     await say('goes back\\)\\? ', '1');
@@ -96,7 +96,7 @@ describe('the follow-ups, by lines', () => {
     await end();
   });
 
-  it('leads back with an empty line, and has the answers for all of it after the list', async () => {
+  it('lead back with an empty line, and have the answers for all of them after the list', async () => {
     const { run, say, end } = open(VIEWS.openFollowUps);
     await say('> ', '3');
     await say('goes back\\)\\? ', '');
@@ -105,48 +105,45 @@ describe('the follow-ups, by lines', () => {
     await end();
   });
 
-  it('is not asked anew while only its age goes on', async () => {
+  it('are not asked about anew while only their age goes on', async () => {
     const { io, run, end } = open(VIEWS.openFollowUps);
     await expect.poll(io.stderr, SOON).toMatch(/> $/u);
-    const older = OPEN_FOLLOW_UPS.map((openFollowUps) => ({
-      ...openFollowUps,
-      age: (openFollowUps.age ?? 0) + 60,
-    }));
+    const older = OPEN_FOLLOW_UPS.map((followUp) => ({ ...followUp, age: (followUp.age ?? 0) + 60 }));
     run.show({ ...VIEWS.openFollowUps, question: { ...FOLLOW_UPS, open: older } });
     expect(io.stderr().match(/question: /gu)).toHaveLength(1);
     await end();
   });
 
-  it('is reported when it comes and when it is done, and counted', async () => {
+  it('are reported when they open and when they close, and counted', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.task);
     const shown = showRunPlainly(run, io.streams);
-    run.show(VIEWS.openFollowUps);
+    run.show(VIEWS.restaging);
     expect(io.stderr()).toContain(
-      'open: unbind, bind and restage orders-api, due in 12m, open for 14m by mira\n',
+      'open: unbind, bind and restage orders-api, due in 12m, open for 14m, owner mira\n',
     );
     expect(io.stderr()).toContain(
-      'open: make a backup of the new timeline, attention: overdue by 3m, open for 15m by mira\n',
+      'open: make a backup of the new timeline, attention: overdue by 3m, open for 15m, owner mira\n',
     );
     expect(io.stderr()).toContain('follow-ups open: 3\n');
     const [first, ...others] = OPEN_FOLLOW_UPS;
     const closed = { tone: 'good', text: 'by the platform, job 77' } as const;
-    run.show({ ...VIEWS.openFollowUps, followUps: [...(first ? [{ ...first, closed }] : []), ...others] });
+    run.show({ ...VIEWS.restaging, followUps: [...(first ? [{ ...first, closed }] : []), ...others] });
     expect(io.stderr()).toContain(
-      'done: unbind, bind and restage orders-api (by the platform, job 77)\nfollow-ups open: 2\n',
+      'closed: unbind, bind and restage orders-api (by the platform, job 77)\nfollow-ups open: 2\n',
     );
     await run.detach();
     await shown;
     expect(io.stdout()).toContain('RTO: attention: 28 min 4 s of 30 min (decide 2m10s');
     expect(io.stdout()).toContain('RPO: 12 min of 1 h (from the data: newest order)\n');
-    expect(io.stdout()).toContain('follow-ups open: 2: `lifeboat followups` lists it\n');
+    expect(io.stdout()).toContain('follow-ups open: 2: `lifeboat followups list` lists them\n');
   });
 });
 
 describe('the fallback script, by lines', () => {
   it.each([
     ['a choice', VIEWS.choice, 's'],
-    ['the follow-ups', VIEWS.openFollowUps, 's'],
+    ['follow-ups', VIEWS.openFollowUps, 's'],
     ['a confirmation', VIEWS.typedName, '/s'],
     ['a moment', VIEWS.time, '/s'],
     ['a word', VIEWS.text, '/s'],
@@ -163,7 +160,7 @@ describe('with nobody to ask', () => {
   it.each([
     ['a moment', VIEWS.time, '--to TIME answers this'],
     ['a word', VIEWS.text, '--guid WORD answers this'],
-    ['the follow-ups', VIEWS.openFollowUps, 'lifeboat followups done rebind-orders-api --proof TEXT'],
+    ['follow-ups', VIEWS.openFollowUps, 'lifeboat followups done rebind-orders-api --proof TEXT'],
   ] as const)('%s: says what answers it and leaves the run open', async (_, view, sentence) => {
     const io = createFakeStreams();
     const run = createFakeRun(view);

@@ -33,7 +33,7 @@ describe('a table', () => {
     expect(cells(first.split('x')[0] ?? '')).toBe(cells(second.split('y')[0] ?? ''));
   });
 
-  it('open out what may be left out, and only where nothing else helps', () => {
+  it('leaves out what may be left out, and only where nothing else helps', () => {
     const dated = [
       { title: 'run' },
       { title: 'what', gives: true },

@@ -6,8 +6,8 @@ import { VIEWS } from './fake-views.ts';
 
 const view = VIEWS.openFollowUps;
 
-describe('the follow-ups', () => {
-  it('is opened by Enter, and the way that needs no hands is first', () => {
+describe('follow-ups', () => {
+  it('are opened by Enter, and the way that needs no hands is first', () => {
     const ui = drive(view);
     ui.press('enter');
     expect(ui.mode()).toBe('ways');
@@ -16,7 +16,7 @@ describe('the follow-ups', () => {
     expect(ui.answers()).toEqual([{ event: 'operator.doNow', id: 'rebind-orders-api' }]);
   });
 
-  it('is done by hand with a proof, and with no empty one', () => {
+  it('are closed by hand with a proof, and not with an empty one', () => {
     const ui = drive(view);
     ui.press('enter', 'down', 'enter', 'enter', ' ', 'enter');
     expect(ui.answers()).toEqual([]);
@@ -69,16 +69,16 @@ describe('the follow-ups', () => {
   it('keeps the proof that is being typed while the ages go on', () => {
     const ui = drive(view);
     ui.press('enter', 'down', 'enter', 'x', 'y');
-    const open = OPEN_FOLLOW_UPS.map((openFollowUps) => ({
-      ...openFollowUps,
-      age: (openFollowUps.age ?? 0) + 1,
-      left: (openFollowUps.left ?? 0) - 1,
+    const open = OPEN_FOLLOW_UPS.map((followUp) => ({
+      ...followUp,
+      age: (followUp.age ?? 0) + 1,
+      left: (followUp.left ?? 0) - 1,
     }));
     ui.show({ ...view, question: { ...FOLLOW_UPS, open } });
     expect(ui.state().question).toMatchObject({ text: 'xy', opened: 'rebind-orders-api' });
   });
 
-  it('asks afresh when something of it was done', () => {
+  it('are asked about afresh when one of them was closed', () => {
     const ui = drive(view);
     ui.press('enter');
     ui.show({ ...view, question: { ...FOLLOW_UPS, open: OPEN_FOLLOW_UPS.slice(1) } });
@@ -119,7 +119,7 @@ describe('the fallback script', () => {
     ['in a field', VIEWS.typedName, 'ctrl+s'],
     ['at a secret', VIEWS.secret, 'ctrl+s'],
     ['at the picker', VIEWS.time, 'ctrl+s'],
-    ['at the follow-ups', VIEWS.openFollowUps, 's'],
+    ['at the list of follow-ups', VIEWS.openFollowUps, 's'],
     ['when the run is paused', VIEWS.paused, 's'],
     ['when the run is over', VIEWS.outcome, 's'],
   ] as const satisfies readonly (readonly [string, RunView, string])[])(

@@ -13,7 +13,7 @@ const COMMANDS = [
 function words(script: string): string {
   return execFileSync('bash', ['-c', `cf() { printf '<%s>' "$@"; }\n${script}`], {
     encoding: 'utf8',
-    env: { HOME: 'the bench of somebody', PATH: process.env['PATH'] },
+    env: { HOME: 'the home of somebody', PATH: process.env['PATH'] },
   });
 }
 

@@ -2,7 +2,7 @@ import type { LifeboatError } from '../../src/base/errors.ts';
 import type { RunAnswer, RunEnd, RunPort } from '../../src/view/run-port.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 
-/** A run that shows what a test puts into it and remembers what it was reported. */
+/** A run that shows what a test puts into it and remembers what was asked of it. */
 export interface FakeRun extends RunPort {
   readonly answers: RunAnswer[];
   readonly calls: string[];

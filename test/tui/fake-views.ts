@@ -134,7 +134,7 @@ export const VIEWS = {
     ],
     objectives: OBJECTIVES,
   },
-  doing: {
+  restaging: {
     ...base,
     followUps: OPEN_FOLLOW_UPS,
     objectives: OBJECTIVES,

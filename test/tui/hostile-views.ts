@@ -53,7 +53,7 @@ export function hostileView(text: string, kind: HostileKind): RunView {
     needs: { what: 'reason', prompt: text },
   } as const;
   const options = [option, { ...option, event: 'B', disabled: text }];
-  const openFollowUps: FollowUpView = {
+  const followUp: FollowUpView = {
     id: text,
     what: text,
     subject: text,
@@ -65,7 +65,7 @@ export function hostileView(text: string, kind: HostileKind): RunView {
     closed: undefined,
   };
   return {
-    followUps: [openFollowUps, { ...openFollowUps, closed: { tone: 'good', text } }],
+    followUps: [followUp, { ...followUp, closed: { tone: 'good', text } }],
     objectives: [{ name: 'RTO', limit: 1, value: 2, running: true, tone: 'bad', detail: text }],
     runId: text,
     runbook: text,
@@ -96,7 +96,7 @@ export function hostileView(text: string, kind: HostileKind): RunView {
       question: { kind, prompt: text, event: 'A', pattern: { source: '.', says: text }, options },
     }),
     ...(kind === 'followUps' && {
-      question: { kind, prompt: text, open: [openFollowUps], close: 'A', skip: 'B', doNow: 'C', options },
+      question: { kind, prompt: text, open: [followUp], close: 'A', skip: 'B', doNow: 'C', options },
     }),
     ...(kind === 'outcome' && { outcome: { tone: 'bad', title: text, lines: [text] } }),
   };

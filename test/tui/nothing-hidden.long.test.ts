@@ -96,7 +96,7 @@ describe('what does not fit', () => {
     expect(text).toMatch(/^\s+nobody/mu);
   });
 
-  it('in a row of the follow-ups is never what has to be done', () => {
+  it('in a row of a follow-up is never what has to be done', () => {
     const { text } = screenOf(firstState(VIEWS.openFollowUps, 0));
     for (const { what } of OPEN_FOLLOW_UPS) expect(text).toContain(what);
   });
@@ -191,10 +191,10 @@ describe('the keys in the footer', () => {
 
 describe('commands on the screen', () => {
   const long = `cf bind-service orders-api orders-dr -c '{"role":  "readwrite"}' --binding-name a-name-that-was-there-before`;
-  const openFollowUps = OPEN_FOLLOW_UPS.map((one) => ({ ...one, commands: [long] }));
+  const open = OPEN_FOLLOW_UPS.map((one) => ({ ...one, commands: [long] }));
 
   it('are continued as a shell continues them, so that a copied row is never half a command', () => {
-    const ui = drive({ ...VIEWS.openFollowUps, question: { ...FOLLOW_UPS, open: openFollowUps } });
+    const ui = drive({ ...VIEWS.openFollowUps, question: { ...FOLLOW_UPS, open } });
     ui.press('enter');
     expect(screenOf(ui.state(), 60, 24).text).toMatch(/^cf bind-service .*\\$/mu);
   });

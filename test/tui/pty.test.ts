@@ -110,7 +110,7 @@ function start(args: string) {
 }
 
 describe.skipIf(!hasScript)('a real terminal', () => {
-  it('is restored after leaving with q, and reported how to resume', async () => {
+  it('is restored after leaving with q, and says how to resume', async () => {
     const session = start('choice');
     await session.until('Enter choose');
     expect(session.isAlternate()).toBe(true);

@@ -61,16 +61,16 @@ describe.each(SIZES)('at %i x %i', (columns, rows) => {
   });
 
   it.each(['none', 'help', 'fallback'] as const)(
-    'the follow-ups and the clock against the objectives are there with %s over the run',
+    'the open follow-ups and the clock against the objectives are there with %s over the run',
     (overlay) => {
-      const text = textAt(VIEWS.openFollowUps, columns, rows, overlay);
+      const text = textAt(VIEWS.restaging, columns, rows, overlay);
       expect(text).toContain('3 follow-ups');
       expect(text).toMatch(/RTO ! 0:28:04/u);
       expect(text).toMatch(/RPO ✓ 12 min/u);
     },
   );
 
-  it('the follow-ups under the cursor is there', () => {
+  it('the follow-up under the cursor is there', () => {
     expect(textAt(VIEWS.openFollowUps, columns, rows)).toMatch(/❯ orders-api\s+due in 12m/u);
   });
 });
@@ -115,12 +115,12 @@ describe('a moment', () => {
   });
 });
 
-describe('the follow-ups', () => {
+describe('a follow-up', () => {
   it('has each command on rows of its own from the first column, exact to the blank, and nothing beside it', async () => {
     const { terminal } = await open(VIEWS.openFollowUps, 160, 50);
     await terminal.until('The data is restored');
     await terminal.type(KEYS.enter);
-    await terminal.until('how is it done?');
+    await terminal.until('how is it closed?');
     for (const command of OPEN_FOLLOW_UPS[0]?.commands ?? []) expect(terminal.rows()).toContain(command);
   });
 
@@ -128,7 +128,7 @@ describe('the follow-ups', () => {
     const { terminal } = await open(VIEWS.openFollowUps);
     await terminal.until('The data is restored');
     await terminal.type(KEYS.enter);
-    await terminal.until('how is it done?');
+    await terminal.until('how is it closed?');
     const at = terminal.rows().findIndex((row) => row.startsWith('cf bind-service'));
     const [first = '', second = ''] = terminal.rows().slice(at);
     expect(second).toMatch(/^ {4}\S/u);

@@ -318,7 +318,7 @@ describe('a key that is held down', () => {
     expect(modeOf(ui.state())).toBe('choice');
   });
 
-  it('opens the follow-ups and chooses no way to resolve it', () => {
+  it('opens a follow-up and chooses no way to close it', () => {
     const ui = drive(VIEWS.openFollowUps);
     ui.later();
     ui.hold('enter', { delay: 500, every: 30, ms: 5_000 });
@@ -335,7 +335,7 @@ describe('a key that is held down', () => {
     expect(ui.effects).toEqual([]);
   });
 
-  it('is reported from the same key pressed again when that comes later than any keyboard repeats', () => {
+  it('is distinguished from the same key pressed again when that comes later than any keyboard repeats', () => {
     const ui = drive(VIEWS.choice);
     ui.at(1_000);
     ui.press('enter');

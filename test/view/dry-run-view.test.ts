@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import { plannedSteps } from '../../src/view/dry-run-view.ts';
-import { owingRunbook } from './follow-up-runbook.ts';
+import { followUpRunbook } from './follow-up-runbook.ts';
 
-test('a plan names each call with the instance it goes to, what it needs, what stays for ever and the way back', () => {
-  const steps = plannedSteps(owingRunbook, { instance: 'orders', target: 'orders-dr' });
+test('a dry run names each call with the instance it goes to, what it needs, what stays for ever and the way back', () => {
+  const steps = plannedSteps(followUpRunbook, { instance: 'orders', target: 'orders-dr' });
   expect(steps.map(({ state }) => state)).toEqual(['looking', 'openFollowUps', 'restoring', 'rebinding']);
   expect(steps[2]).toEqual({
     state: 'restoring',
@@ -29,8 +29,8 @@ test('a plan names each call with the instance it goes to, what it needs, what s
   });
 });
 
-test('a plan tells what the operator is asked, what only looks, and what happens at the platform', () => {
-  const [look, ask, , rebind] = plannedSteps(owingRunbook, { instance: 'orders' });
+test('a dry run says what the operator is asked, what only looks, and what happens at the platform', () => {
+  const [look, ask, , rebind] = plannedSteps(followUpRunbook, { instance: 'orders' });
   expect(look).toMatchObject({
     calls: [{ on: 'orders', method: 'GET' }],
     changes: false,
@@ -40,13 +40,13 @@ test('a plan tells what the operator is asked, what only looks, and what happens
   expect(rebind).toMatchObject({ does: ['platform: unbind, bind and restage'], changes: true });
 });
 
-test('a part of the path can be planned, and a target without a name is called one', () => {
-  const steps = plannedSteps(owingRunbook, { instance: 'orders' }, ['restoring', 'gone']);
+test('a dry run can begin part of the way, and a target without a name is called one', () => {
+  const steps = plannedSteps(followUpRunbook, { instance: 'orders' }, ['restoring', 'gone']);
   expect(steps.map(({ calls }) => calls[0]?.on)).toEqual(['the target']);
 });
 
 test.each(Object.values(runbooks).map((runbook) => [runbook.id, runbook] as const))(
-  'the plan of %s says of every call that changes something what the way back is',
+  'the dry run of %s says of every call that changes something what the way back is',
   (_id, runbook) => {
     const steps = plannedSteps(runbook, { instance: 'orders', target: 'orders-dr' });
     expect(steps.length).toBeGreaterThan(3);

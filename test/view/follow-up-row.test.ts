@@ -6,32 +6,32 @@ import { at, followUps } from '../report/recovery.ts';
 const now = new Date(at(1125));
 const run = { instance: 'orders', now, runId: '01R', runbook: 'restore-backup', operator: 'Ada' };
 
-function openFollowUps(id: string, changes: Partial<FollowUp> = {}): FollowUp {
+function openFollowUp(id: string, changes: Partial<FollowUp> = {}): FollowUp {
   const found = followUps.find((one) => one.id === id);
   if (found === undefined) throw new Error(`no follow-up ${id}`);
   return { ...found, closed: undefined, ...changes };
 }
 
-test('the follow-ups of a run is reported with id, run, age, limit, ways and commands that can be copied', () => {
-  expect(followUpLines(followUpRow(openFollowUps('rebind-orders-api'), run))).toEqual([
+test('a follow-up of a run is shown with id, run, age, limit, ways and commands that can be copied', () => {
+  expect(followUpLines(followUpRow(openFollowUp('rebind-orders-api'), run))).toEqual([
     'rebind-orders-api: unbind, bind and restage orders-api',
-    '  orders, run 01R (restore-backup), open for 16m by Ada, overdue by 1m',
+    '  orders, run 01R (restore-backup), open for 16m, owner Ada, overdue by 1m',
     '  by the platform, by hand with a proof, or skipped with a reason: lifeboat followups run rebind-orders-api, or lifeboat followups done rebind-orders-api --proof TEXT',
     '    cf target -o acme -s prod',
     '    cf restage orders-api --strategy rolling',
   ]);
 });
 
-test('the commands that resolve it stay one command, whatever somebody has called a key or an application', () => {
+test('the commands that close it stay one command, whatever somebody has called a key or an application', () => {
   const lines = followUpLines(
-    followUpRow(openFollowUps('rebind-orders-api', { id: "service-key-a'; rm -rf ~ #" }), run),
+    followUpRow(openFollowUp('rebind-orders-api', { id: "service-key-a'; rm -rf ~ #" }), run),
   ).join('\n');
   expect(lines).toContain(`lifeboat followups run 'service-key-a'\\''; rm -rf ~ #', or`);
   expect(lines).toContain(`lifeboat followups done 'service-key-a'\\''; rm -rf ~ #' --proof TEXT`);
 });
 
-test('what outlives its run is reported from the ledger of its instance', () => {
-  const retire = openFollowUps('rebind-billing', {
+test('a follow-up that outlives its run is shown from the ledger of its instance', () => {
+  const retire = openFollowUp('rebind-billing', {
     id: 'retire-0a1b',
     kind: 'retire-key',
     what: 'retire key 0a1b',
@@ -53,19 +53,19 @@ test('what outlives its run is reported from the ledger of its instance', () => 
   ]);
 });
 
-test('what is done is reported by how it was', () => {
+test('a closed follow-up says how it was closed', () => {
   const closed = { how: 'skipped' as const, text: 'retired last week', evidence: {} };
-  expect(followUpLines(followUpRow(openFollowUps('old-binding-legacy', { closed }), run))).toEqual([
+  expect(followUpLines(followUpRow(openFollowUp('old-binding-legacy', { closed }), run))).toEqual([
     'old-binding-legacy: remove the binding of legacy',
     '  orders, run 01R (restore-backup)',
-    '  done skipped: retired last week',
+    '  closed (skipped: retired last week)',
   ]);
 });
 
 test('no text of it can act on a terminal', () => {
   const hostile = '\u001b]52;c;aGk=\u0007\u202e\n';
   const row = followUpRow(
-    openFollowUps('rebind-billing', {
+    openFollowUp('rebind-billing', {
       id: hostile,
       what: hostile,
       subject: hostile,

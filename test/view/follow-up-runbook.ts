@@ -4,12 +4,12 @@ import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 
-export interface OwingContext {
+export interface FollowUpContext {
   readonly followUps: readonly FollowUp[];
   readonly question: Question;
 }
 
-type Meta = StateMeta<OwingContext, never>;
+type Meta = StateMeta<FollowUpContext, never>;
 
 const asking: Meta = {
   title: 'what now',
@@ -46,9 +46,9 @@ const evaluating: Meta = { title: 'evaluate it' };
 
 /** A small recovery: it asks what its input says, and leaves what its input says. */
 const machine = createMachine({
-  id: 'openFollowUps',
+  id: 'small-recovery',
   version: '1',
-  types: {} as { context: OwingContext; input: OwingContext },
+  types: {} as { context: FollowUpContext; input: FollowUpContext },
   context: ({ input }) => input,
   initial: 'openFollowUps',
   states: {
@@ -61,8 +61,8 @@ const machine = createMachine({
   },
 });
 
-const openFollowUps: Runbook<OwingContext, unknown> = {
-  id: 'openFollowUps',
+const runbook: Runbook<FollowUpContext, unknown> = {
+  id: 'small-recovery',
   title: 'restore and rebind',
   version: '1',
   machine,
@@ -74,4 +74,4 @@ const openFollowUps: Runbook<OwingContext, unknown> = {
   closing: () => ({ outcome: 'done', proven: true, title: 'restored', summary: [], deviations: [] }),
 };
 
-export const owingRunbook = openFollowUps as Runbook;
+export const followUpRunbook = runbook as Runbook;

@@ -6,10 +6,10 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
 import { at, followUps, journalOf, recovery, started, story } from '../report/recovery.ts';
-import { owingRunbook } from './follow-up-runbook.ts';
+import { followUpRunbook } from './follow-up-runbook.ts';
 
 const choice: Question = { kind: 'choice', prompt: 'go on?', options: [] };
-const open = followUps.map((openFollowUps): FollowUp => ({ ...openFollowUps, closed: undefined }));
+const open = followUps.map((followUp): FollowUp => ({ ...followUp, closed: undefined }));
 
 function viewOf(
   input: {
@@ -18,7 +18,7 @@ function viewOf(
     readonly event?: string;
   },
   entries: readonly Entry[] = journalOf(started(), story),
-  runbook: Runbook = owingRunbook,
+  runbook: Runbook = followUpRunbook,
 ) {
   const actor = createActor(runbook.machine, {
     input: { followUps: [], question: choice, ...input },
@@ -41,15 +41,15 @@ describe('an outcome', () => {
   const [rebind, other] = open as [FollowUp, FollowUp];
   const closed = (how: 'skipped' | 'hand' | 'platform', text: string) =>
     ({ how, text, at: at(400), evidence: {} }) as const;
-  const ended = (...openFollowUps: FollowUp[]) =>
-    viewOf({ followUps: openFollowUps, event: 'operator.end' }, undefined, {
-      ...owingRunbook,
+  const ended = (...all: FollowUp[]) =>
+    viewOf({ followUps: all, event: 'operator.end' }, undefined, {
+      ...followUpRunbook,
       closing: () => ({
         outcome: 'done',
         proven: true,
         title: 'restored, and there are no follow-ups',
         summary: [{ label: 'backup', value: 7 }],
-        deviations: openFollowUps
+        deviations: all
           .filter((one) => one.closed?.how === 'skipped')
           .map(({ id, closed: how }) => ({ step: id, reason: how?.text ?? '' })),
       }),
@@ -74,7 +74,7 @@ describe('an outcome', () => {
 });
 
 describe('the follow-ups of a run', () => {
-  test('is shown with owner, age, what is left and the exact commands', () => {
+  test('are shown with owner, age, what is left and the exact commands', () => {
     const [first, second] = viewOf({ followUps: open }).followUps;
     expect(first).toEqual({
       id: 'rebind-orders-api',
@@ -90,12 +90,12 @@ describe('the follow-ups of a run', () => {
     expect(second).toMatchObject({ owner: 'Ada', age: 300, left: undefined, doable: undefined });
   });
 
-  test('is overdue by as much as its limit has passed', () => {
-    const late = open.map((openFollowUps) => ({ ...openFollowUps, dueSeconds: 60 }));
+  test('are overdue by as much as their limit has passed', () => {
+    const late = open.map((followUp) => ({ ...followUp, dueSeconds: 60 }));
     expect(viewOf({ followUps: late }).followUps[0]?.left).toBe(-240);
   });
 
-  test('stays in the list when it is done, with how and when, and its age stands still', () => {
+  test('stay in the list when they are closed, with how and when, and their age stands still', () => {
     const [platform, hand, skipped] = viewOf({ followUps }).followUps;
     expect(platform).toMatchObject({ age: 85, left: undefined });
     expect(platform?.closed).toEqual({
@@ -106,17 +106,17 @@ describe('the follow-ups of a run', () => {
     expect(skipped?.closed).toEqual({ tone: 'warn', text: 'skipped: retired last week' });
   });
 
-  test('is the first of the facts until there are no follow-ups or the run is over', () => {
-    const openFollowUps = { label: 'follow-ups', value: 'restored, follow-ups open: 4', tone: 'warn' };
+  test('are the first of the facts until none is open or the run is over', () => {
+    const line = { label: 'follow-ups', value: 'restored, follow-ups open: 4', tone: 'warn' };
     const backup = { label: 'backup', value: '7', tone: 'plain' };
-    expect(viewOf({ followUps: open }).facts).toEqual([openFollowUps, backup]);
+    expect(viewOf({ followUps: open }).facts).toEqual([line, backup]);
     expect(viewOf({ followUps }).facts).toEqual([backup]);
     expect(viewOf({ followUps: open, event: 'operator.end' }).facts).toEqual([backup]);
-    const reported = {
-      ...owingRunbook,
+    const said = {
+      ...followUpRunbook,
       facts: () => [{ label: 'state', value: 'restored, follow-ups open: 4' }],
     };
-    expect(viewOf({ followUps: open }, undefined, reported).facts).toHaveLength(1);
+    expect(viewOf({ followUps: open }, undefined, said).facts).toHaveLength(1);
     const frozen = [{ ...open[0], kind: 'release-updates' as const } as FollowUp];
     expect(viewOf({ followUps: frozen }).facts[0]?.value).toBe('follow-ups open: 1');
   });
@@ -132,9 +132,9 @@ describe('the follow-ups of a run', () => {
       commands: [hostile, long],
     };
     const closed = { how: 'hand' as const, text: hostile, evidence: {} };
-    const [openFollowUps] = viewOf({ followUps: [{ ...spoilt, kind: 'rebind', closed }] }).followUps;
-    expect(JSON.stringify(openFollowUps)).not.toMatch(/\\u001b|\u202e/u);
-    expect(openFollowUps?.commands[1]).toBe(long);
+    const [shown] = viewOf({ followUps: [{ ...spoilt, kind: 'rebind', closed }] }).followUps;
+    expect(JSON.stringify(shown)).not.toMatch(/\\u001b|\u202e/u);
+    expect(shown?.commands[1]).toBe(long);
   });
 });
 
@@ -178,10 +178,10 @@ describe('a question', () => {
     expect(viewOf({ question: free }).question).not.toHaveProperty('pattern');
   });
 
-  test('about follow-ups lists those that are still open, ready to be shown', () => {
+  test('about follow-ups lists the open ones, ready to be shown', () => {
     const question: Question = {
       kind: 'followUps',
-      prompt: 'three are follow-ups',
+      prompt: 'one follow-up is open',
       followUps: [...open.slice(0, 1), ...followUps.slice(1)],
       close: 'operator.reportDone',
       skip: 'operator.skip',
@@ -231,16 +231,16 @@ describe('objectives', () => {
     expect(tones(journalOf(started({ objectives: { rtoSeconds: 10 } }), story))).toEqual(['bad', 'plain']);
   });
 
-  test('are reported before anything was restored, and not for a runbook that recovers nothing', () => {
+  test('are shown before anything was restored, and not for a runbook that recovers nothing', () => {
     const early = viewOf({}, journalOf(started({ objectives }))).objectives;
     expect(early.map(({ value, detail }) => [value, detail])).toEqual([
       [465, 'decide 7 min 45 s'],
       [undefined, 'not measured yet'],
     ]);
-    const { restoring: _, ...states } = owingRunbook.machine.states;
+    const { restoring: _, ...states } = followUpRunbook.machine.states;
     const harmless = {
-      ...owingRunbook,
-      machine: Object.assign(Object.create(owingRunbook.machine), { states }),
+      ...followUpRunbook,
+      machine: Object.assign(Object.create(followUpRunbook.machine), { states }),
     };
     expect(viewOf({}, journalOf(started()), harmless).objectives).toEqual([]);
   });

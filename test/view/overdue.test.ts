@@ -11,11 +11,11 @@ const DETAIL = 'the last 3 finished backups took 2 min to 4 min, mostly 3 min';
 
 /** A run that waits for its backup, and the hand that tells how the waiting goes. */
 async function waiting() {
-  const reported = Promise.withResolvers<ActivityContext>();
+  const begun = Promise.withResolvers<ActivityContext>();
   const waitForBackup: AnyActivity = {
     kind: 'read',
     run: (_: never, context: ActivityContext) => {
-      reported.resolve(context);
+      begun.resolve(context);
       return new Promise(() => undefined);
     },
   };
@@ -23,7 +23,7 @@ async function waiting() {
   const run = await world.takeUp();
   await answerToTheChange(run);
   await reaches(run, 'backup.waiting');
-  const { report } = await reported.promise;
+  const { report } = await begun.promise;
   const late = (status: string, limitSeconds = 540) =>
     report({
       kind: 'task',

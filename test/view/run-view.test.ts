@@ -88,8 +88,8 @@ test('the outcome names who approved, and nobody whose approval expired or was t
     ),
   );
   expect(view.outcome).toMatchObject({ tone: 'good' });
-  const reported = view.outcome?.lines.filter((line) => line.startsWith('approved by'));
-  expect(reported).toEqual(['approved by ada@example.com']);
+  const approvedBy = view.outcome?.lines.filter((line) => line.startsWith('approved by'));
+  expect(approvedBy).toEqual(['approved by ada@example.com']);
 });
 
 test('a run that was stopped shows the step it was stopped at, and is not green', async () => {

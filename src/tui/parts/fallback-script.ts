@@ -6,8 +6,9 @@ import { BLANK, type Line, type Look, span } from '../span.ts';
 const MOST = 2000;
 
 /**
- * The fallback script as it is on disk: comments dim, commands bright. What is longer than a row goes on as a comment or a command
- * goes on, so that what is copied from the screen does the same. A rule says what waits below it.
+ * The fallback script as it is on disk: comments dim, commands bright. What is longer than a row is continued
+ * as a comment or a command is, so that what is copied from the screen does the same. Its title says whether
+ * a question waits below it.
  */
 export function fallbackLines(
   fallback: string | undefined,

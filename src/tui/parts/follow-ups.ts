@@ -7,9 +7,9 @@ import { BLANK, type Line, type Look, span } from '../span.ts';
 import { limitRows } from './facts.ts';
 import { signOf, tokenOf } from './tones.ts';
 
-/** One row of the list of the follow-ups: about what, until when, what has to be done, since when and by whom. */
+/** One row of the list of follow-ups: about what, until when, what has to be done, since when and by whom. */
 export function followUpRow(
-  openFollowUps: FollowUpView,
+  followUp: FollowUpView,
   focused: boolean,
   all: readonly FollowUpView[],
   width: number,
@@ -17,44 +17,48 @@ export function followUpRow(
 ): Line {
   const widest = Math.max(...all.map(({ subject }) => cells(span(subject).text)));
   const most = Math.min(widest, Math.max(10, Math.floor(width / 3)));
-  const subject = cutLine([span(openFollowUps.subject, focused ? 'selected' : 'text')], most, look);
+  const subject = cutLine([span(followUp.subject, focused ? 'selected' : 'text')], most, look);
   const row: Line = [
     span(focused ? `${look.glyphs.cursor} ` : '  ', 'selected'),
     ...padLine(subject, most),
-    ...dueSpans(openFollowUps, look),
-    span(`  ${openFollowUps.what}`),
-    span(`  ${ageWords(openFollowUps)}`, 'text.dim'),
+    ...dueSpans(followUp, look),
+    span(`  ${followUp.what}`),
+    span(`  ${ageWords(followUp)}`, 'text.dim'),
   ];
   return cutLine(row, width, look);
 }
 
-/** What stands below the row under the cursor: what has to be done, the commands to copy, how it can be done. */
-export function followUpDetail(openFollowUps: FollowUpView, width: number): Line[] {
+/**
+ * What stands below the row under the cursor: what has to be done, the commands to copy, how it can be
+ * closed.
+ */
+export function followUpDetail(followUp: FollowUpView, width: number): Line[] {
   const indented = (text: string) => wrapLine([span(`    ${text}`, 'text.dim')], width, 4);
   return [
-    ...wrapLine([span(`    ${openFollowUps.what}`)], width, 4),
-    ...openFollowUps.commands.flatMap((command) => commandLines(command, width, { lead: '    ' }).lines),
-    ...indented(`done ${waysInWords(openFollowUps)}`),
+    ...wrapLine([span(`    ${followUp.what}`)], width, 4),
+    ...followUp.commands.flatMap((command) => commandLines(command, width, { lead: '    ' }).lines),
+    ...indented(`closed ${waysInWords(followUp)}`),
   ];
 }
 
-/** All there is to know of one follow-up. Its commands begin at the edge of the screen, so that they can be copied as they are. */
-export function followUpLines(openFollowUps: FollowUpView, width: number, look: Look): Line[] {
-  const known = [dueWords(openFollowUps).text, ageWords(openFollowUps)]
-    .filter((text) => text !== '')
-    .join(', ');
+/**
+ * One follow-up in full. Its commands begin at the edge of the screen, so that they can be copied as they
+ * are.
+ */
+export function followUpLines(followUp: FollowUpView, width: number, look: Look): Line[] {
+  const known = [dueWords(followUp).text, ageWords(followUp)].filter((text) => text !== '').join(', ');
   return [
-    ruleLine(`open: ${openFollowUps.subject}`, width, look, 'accent'),
-    ...wrapLine([span(openFollowUps.what, 'text.strong')], width),
+    ruleLine(`open: ${followUp.subject}`, width, look, 'accent'),
+    ...wrapLine([span(followUp.what, 'text.strong')], width),
     ...wrapLine([span(known, 'text.dim')], width),
-    ...(openFollowUps.commands.length === 0 ? [] : [BLANK]),
-    ...openFollowUps.commands.flatMap((command) => commandLines(command, width).lines),
+    ...(followUp.commands.length === 0 ? [] : [BLANK]),
+    ...followUp.commands.flatMap((command) => commandLines(command, width).lines),
     BLANK,
-    ...wrapLine([span(`It is done ${waysInWords(openFollowUps)}.`, 'text.dim')], width),
+    ...wrapLine([span(`It is closed ${waysInWords(followUp)}.`, 'text.dim')], width),
   ];
 }
 
-/** The follow-ups as a panel: a row for each, the most urgent first, at most `limit` rows. */
+/** The open follow-ups as a panel: a row for each, the most urgent first, at most `limit` rows. */
 export function followUpPanel(
   followUps: readonly FollowUpView[],
   width: number,
@@ -65,10 +69,10 @@ export function followUpPanel(
     (one, other) => (one.left ?? Number.MAX_VALUE) - (other.left ?? Number.MAX_VALUE),
   );
   if (open.length === 0) return [];
-  const rows = open.map((openFollowUps): Line => {
-    const due = dueSpans(openFollowUps, look);
+  const rows = open.map((followUp): Line => {
+    const due = dueSpans(followUp, look);
     return cutLine(
-      [...(due.length === 0 ? [span('  ')] : []), ...due, span(`  ${openFollowUps.subject}`)],
+      [...(due.length === 0 ? [span('  ')] : []), ...due, span(`  ${followUp.subject}`)],
       width,
       look,
     );
@@ -80,8 +84,8 @@ export function followUpPanel(
   return limitRows([title, ...shown, more], limit, width, look);
 }
 
-function dueSpans(openFollowUps: FollowUpView, look: Look): Line {
-  const { text, tone } = dueWords(openFollowUps);
+function dueSpans(followUp: FollowUpView, look: Look): Line {
+  const { text, tone } = dueWords(followUp);
   if (text === '') return [];
   const sign = signOf(tone, look);
   return [span(`  ${sign === ' ' ? '' : `${sign} `}${text}`, tokenOf(tone))];

@@ -9,11 +9,12 @@ export type HeaderData = Pick<RunView, 'instance' | 'title'> &
   Partial<Pick<RunView, 'runbook' | 'mode' | 'clock' | 'elapsed' | 'followUps'>>;
 
 /**
- * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that nobody
- * mistakes the real thing for a rehearsal. On a narrow screen the date and the running time go first, the title gives
- * way to the runbook's id, and the follow-ups never goes.
+ * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that
+ * nobody mistakes the real thing for a rehearsal. On a narrow screen the date and the running time go first,
+ * the title gives way to the runbook's id, and the number of open follow-ups always stays.
  *
- * `measure` and `cut` come from the caller because the first frame is written before the width tables are loaded.
+ * `measure` and `cut` come from the caller because the first frame is written before the width tables are
+ * loaded.
  */
 export function headerLine(
   data: HeaderData,

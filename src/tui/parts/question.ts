@@ -9,9 +9,10 @@ import { followUpDetail, followUpRow } from './follow-ups.ts';
 import { momentLines } from './moment.ts';
 
 /**
- * The question, its rows and what the operator has typed, in at most `limit` rows. When they are scarce, hints go first
- * (all but the one under the cursor), then rows far from the cursor, then the end of the prompt. The picker of a moment and the
- * details of the follow-ups take what the others leave. `now` is the run's clock in milliseconds.
+ * The question, its rows and what the operator has typed, in at most `limit` rows. When they are scarce,
+ * hints go first (all but the one under the cursor), then rows far from the cursor, then the end of the
+ * prompt. The picker of a moment and the details of a follow-up take what the others leave. `now` is the
+ * run's clock in milliseconds.
  */
 export function questionLines(
   question: QuestionView,
@@ -70,7 +71,7 @@ function count(...groups: readonly (readonly Line[])[]): number {
 }
 
 function nameOf(question: QuestionView, state: QuestionState): string {
-  if (openedOf(question, state.opened) !== undefined) return 'how is it done?';
+  if (openedOf(question, state.opened) !== undefined) return 'how is it closed?';
   return NAMES[question.kind];
 }
 
