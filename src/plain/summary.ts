@@ -12,7 +12,7 @@ export function formatSummary(view: RunView, end: RunEnd): string {
   const { outcome } = view;
   const open = stillOpen(view.followUps);
   const clocks = view.objectives.map(objectiveWords);
-  const debts =
+  const followUps =
     open.length === 0
       ? []
       : [
@@ -29,7 +29,7 @@ export function formatSummary(view: RunView, end: RunEnd): string {
       ...(outcome?.lines ?? []).map((line) => `  ${show(line)}`),
       about,
       ...clocks,
-      ...debts,
+      ...followUps,
     );
   }
   const title =
@@ -38,7 +38,7 @@ export function formatSummary(view: RunView, end: RunEnd): string {
       : view.gone === undefined
         ? 'left open: nothing is lost'
         : 'left: the run ends here';
-  return lines(title, about, ...clocks, ...debts, afterLeaving(view));
+  return lines(title, about, ...clocks, ...followUps, afterLeaving(view));
 }
 
 /** `RTO: 28 min 4 s of 30 min`, with the word of its tone. */

@@ -10,7 +10,7 @@ export interface FollowUpContext {
   readonly now: Date;
   readonly runId?: string | undefined;
   readonly runbook?: string | undefined;
-  /** Who sees to what names nobody else. */
+  /** The owner of a follow-up that names none. */
   readonly operator?: string | undefined;
 }
 

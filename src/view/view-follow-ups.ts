@@ -27,7 +27,7 @@ const WAYS: Readonly<Record<string, { readonly word: string; readonly tone: Tone
   skipped: { word: 'skipped', tone: 'warn' },
 };
 
-/** One follow-up for people. Whoever runs the recovery sees to what names nobody else. */
+/** One follow-up for people. The operator owns a follow-up that names no owner. */
 export function viewFollowUp(followUp: RawFollowUp, operator: string, now: Date): FollowUpView {
   const { id, what, subject, owner, since, dueSeconds, commands, doable, closed } = followUp;
   const until = closed?.at === undefined ? now.getTime() : Date.parse(closed.at);

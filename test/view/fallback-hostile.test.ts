@@ -119,8 +119,8 @@ function run(
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'fallback-'));
   try {
-    const site = { name, url, revision: 62 as const, tokenHow: how, ca: path };
-    const runInstances: FallbackInstances = { instance: site, target: { ...site, name: how } };
+    const instance = { name, url, revision: 62 as const, tokenHow: how, ca: path };
+    const runInstances: FallbackInstances = { instance, target: { ...instance, name: how } };
     const text = renderFallback(
       { runId, title: name, at: how, writtenAt: new Date(0), path },
       steps,

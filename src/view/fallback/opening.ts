@@ -2,16 +2,16 @@
 export const OPENING = String.raw`
 # fetch SIDE FILE METHOD URL...: downloads by the first way that gives a backup. A file that is there already is kept.
 fetch() {
-  local site=$1 file=$2 status
+  local side=$1 file=$2 status
   shift 2
   if [ -s "$file" ]; then say "$file is here already"; return 0; fi
-  [ -s "$W/$site.curl" ] || sign_in "$site"
+  [ -s "$W/$side.curl" ] || sign_in "$side"
   while [ "$#" -gt 1 ]; do
     case $2 in *[!]A-Za-z0-9:/._~%[-]*) say 'that is not an address'; return 1 ;; esac
-    status=$(curl --config "$W/$site.curl" --silent --show-error --globoff --location --cookie "$W/$site.jar" --cookie-jar "$W/$site.jar" \
+    status=$(curl --config "$W/$side.curl" --silent --show-error --globoff --location --cookie "$W/$side.jar" --cookie-jar "$W/$side.jar" \
       --connect-timeout 20 --output "$file.part" --write-out '%{http_code}' --request "$1" "$2" < /dev/null) || status="broken off ($status)"
     say "$1 $2 -> $status"
-    if [ "$status" = 401 ]; then TRY_CF=yes; sign_in "$site"; continue; fi
+    if [ "$status" = 401 ]; then TRY_CF=yes; sign_in "$side"; continue; fi
     if [ "$status" = 200 ] && [ "$(head -c 8 "$file.part")" = Salted__ ]; then mv "$file.part" "$file"; return 0; fi
     shift 2
   done

@@ -3,7 +3,7 @@ import { basesOf, type FallbackInstances } from './instance.ts';
 import { jsonShown, jsonWord, pathPart, placeholder, plain, quoted, remark, variable } from './shell-text.ts';
 
 /**
- * A call of the service: what it looks like with nothing but curl, and the line of the script that makes it.
+ * A call of the service: what it looks like with only curl, and the line of the script that makes it.
  */
 export function renderCall(call: FallbackCall, instances: FallbackInstances): readonly string[] {
   const instance = instanceOn(instances, call.on);

@@ -85,11 +85,11 @@ keep() { printf -v "$1" '%s' "$(field "$2")"; }
 
 # once SIDE METHOD URL LIST NAME FIELD LOOK [BODY]: a call that must not be made twice. It is sent only for a typed yes.
 once() {
-  local site=$1 method=$2 url=$3 list=$4 name=$5 kept=$6 look=$7 before='' left
+  local side=$1 method=$2 url=$3 list=$4 name=$5 kept=$6 look=$7 before='' left
   shift 7
   while :; do
     say '' 'LOOK FIRST whether it was made already:'
-    request "$site" GET "$list"
+    request "$side" GET "$list"
     show_answer
     case $STATUS in
       2??) before=$(newest); before=${'$'}{before:-0} ;;
@@ -110,7 +110,7 @@ once() {
         printf -v "$name" '%s' "$ANSWER"
         return 0 ;;
     esac
-    request "$site" "$method" "$url" "$@"
+    request "$side" "$method" "$url" "$@"
     show_answer
     case $STATUS in
       2??) break ;;
@@ -122,7 +122,7 @@ once() {
   keep "$name" "$kept"
   left=24
   while [ -z "${'$'}{!name}" ] && [ -n "$before" ] && [ "$left" -gt 0 ]; do
-    request "$site" GET "$list"
+    request "$side" GET "$list"
     case $STATUS in
       2??) if [ "$(newest)" -gt "$before" ] 2> /dev/null; then printf -v "$name" '%s' "$(newest)"; fi ;;
     esac
