@@ -3,12 +3,12 @@ import type { Failure } from '../base/failure.ts';
 import type { Json } from '../store/journal.ts';
 
 /** How far an activity is; for the screen only. Of it, only that it is overdue is journalled. */
-export type Progress = Stand & {
+export type Progress = Shown & {
   /** Set while it takes longer than it should. */
   readonly overdue?: Overdue | undefined;
 };
 
-type Stand =
+type Shown =
   | {
       readonly kind: 'bytes';
       readonly done: number;
@@ -18,7 +18,7 @@ type Stand =
   | { readonly kind: 'task'; readonly status: string; readonly what: string }
   | { readonly kind: 'wait'; readonly untilMs: number; readonly what: string };
 
-/** That something takes longer than it should, and by what that is reported. */
+/** That something takes longer than it should, and which limit says so. */
 export interface Overdue {
   /** How long it has gone on, or nothing of it has moved. */
   readonly seconds: number;

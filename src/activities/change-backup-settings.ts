@@ -6,9 +6,10 @@ import { because, harmless, no, ok } from './results.ts';
 import { sentWhenLetIn } from './sent-again.ts';
 
 /**
- * Changes settings of backups (service-api.md endpoint 9) and reads them back, since a service may take the call and keep its settings
- * (section 4.1 rule 1). The same again changes nothing more, so after a crash they are set again. A lost answer is done by what is read:
- * `adopted` when it shows every setting, a failure that may be tried again when not.
+ * Changes settings of backups (service-api.md endpoint 9) and reads them back, since a service may take the
+ * call and keep its settings (section 4.1 rule 1). Setting them twice changes nothing more, so after a crash
+ * they are set again. When the answer is lost, the settings that are read back decide: `adopted` when they
+ * show every change, a failure that may be tried again when not.
  */
 export function changeBackupSettings(deps: ActivityDeps): ActivityOf<'changeBackupSettings'> {
   return {

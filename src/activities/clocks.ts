@@ -30,7 +30,7 @@ const FIRST_LOOK_MS = 500;
 const LATER_LOOK_MS = 5_000;
 const EAGER_MS = 10_000;
 
-/** Whether two times of the service can be the same one, reported with and without fractions of a second. */
+/** Whether two times of the service can be the same one, written with and without fractions of a second. */
 export function isSameInstant(oneMs: number, otherMs: number): boolean {
   return Math.abs(oneMs - otherMs) <= 1_000;
 }
@@ -96,13 +96,13 @@ function sinceMs(fromMs: number, { nowMs, skewBefore, skewNow }: Clocks, isLater
   return isLater && byTheirs < -noise - CLOCK_MARGIN_MS ? byOurs : byTheirs;
 }
 
-/** Whole seconds the service's clock is ahead; what cannot be reported from none is none. */
+/** Whole seconds the service's clock is ahead; undefined for a skew that may just as well be none. */
 export function secondsAhead(skew: Skew | undefined): number | undefined {
   if (skew === undefined) return undefined;
   return Math.abs(skew.skewMs) <= skew.uncertaintyMs ? 0 : Math.round(skew.skewMs / 1000);
 }
 
-/** What is known of the service's clock, in a sentence for whoever has to evaluate its times. */
+/** What is known of the service's clock, in a sentence for a person who evaluates its times. */
 export function clockSentence({ skewBefore, skewNow }: Pick<Clocks, 'skewBefore' | 'skewNow'>): string {
   const skew = skewNow ?? skewBefore;
   if (skew === null) return 'the service does not tell its clock, so its times say little';

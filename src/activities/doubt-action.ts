@@ -11,7 +11,7 @@ import { LostBaseline } from './evaluate-tasks.ts';
 
 export type Action = NonNullable<InputOf<'waitForInstance'>['action']>;
 
-/** The instance before an action was asked for, and the clock of the service then. What is not reported is null. */
+/** The instance and the clock of the service before an action was asked for; null for what is not reported. */
 const KnownInstance = z.object({
   state: z.string().nullable(),
   updatedAt: z.string().nullable(),
@@ -97,14 +97,14 @@ export function judgeAction(look: ActionLook): Judgement<Started> {
   return { verdict: 'ambiguous', failure: failure.toFailure() };
 }
 
-/** The pending maintenance updates as lines, so that those of two moments can be compared; undefined when they are not reported. */
+/** The pending maintenance updates as lines, to compare those of two moments; undefined when not reported. */
 export function updateLines(overview: InstanceOverview): string[] | undefined {
   return overview.available_updates
     ?.map(({ name, type, version }) => JSON.stringify([name, type, version]))
     .sort();
 }
 
-/** Whether some of the updates that were offered before are offered no more; both as `updateLines` gives them, undefined for not reported. */
+/** Whether some updates are no longer offered. Both as `updateLines` gives them; undefined: not reported. */
 export function areUpdatesGone(
   before: readonly string[] | undefined,
   now: readonly string[] | undefined,

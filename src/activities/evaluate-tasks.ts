@@ -12,7 +12,10 @@ export const LostBaseline = z.strictObject({ lost: z.literal(true) });
 
 /** The tasks of one kind before another was asked for, and the clock of the service then. */
 const KnownTasks = z.object({
-  /** Id and trigger time of every task that was listed. Milliseconds since 1970 by the service's clock, null when not reported. */
+  /**
+   * Id and trigger time of every task that was listed. Milliseconds since 1970 by the service's clock, null
+   * when not reported.
+   */
   tasks: z.array(z.tuple([z.number(), z.number().nullable()])),
   /** Which of them had not ended. */
   underWay: z.array(z.number()).default([]),
@@ -30,9 +33,10 @@ export type TaskBaseline = z.input<typeof KnownTasks> & { readonly lost?: true }
 export type Task = Pick<Backup, 'id' | 'status' | 'triggered_at'>;
 
 /**
- * What a new task is to the request. `ours`: all that is reported fits. `unreported`: what would tell is missing, and may come while
- * the task is under way. `doubtful`: it may be ours, and something speaks against it. `unlikely`: it seems to be another's, but
- * while it is there ours is not proven absent. `other`: it is another's.
+ * How a new task relates to the request. `ours`: all that is reported fits. `unreported`: the fact that would
+ * decide is missing, and may come while the task is under way. `doubtful`: it may be ours, and something
+ * speaks against it. `unlikely`: it seems to be another's, but while it is there ours is not proven absent.
+ * `other`: it is another's.
  */
 export interface Fit {
   readonly is: 'ours' | 'unreported' | 'doubtful' | 'unlikely' | 'other';
@@ -40,8 +44,9 @@ export interface Fit {
 }
 
 /**
- * How sure it is that a task is ours, for a person who evaluates it. `certain`: what it does is what was asked for, and it was triggered after
- * the request by a clock that is known; only the very same request of somebody else looks so. `likely`: nothing speaks against it.
+ * How sure it is that a task is ours, for a person who evaluates it. `certain`: it does what was asked for,
+ * and it was triggered after the request by a clock that is known; only the same request of somebody else
+ * looks like this. `likely`: nothing speaks against it.
  */
 export type Certainty = 'certain' | 'likely' | 'possible' | 'unlikely';
 
@@ -62,7 +67,7 @@ export interface Look<Row extends Task> {
   readonly refusal?: InDoubt['refusal'];
 }
 
-/** How tasks of one kind are reportedapart. */
+/** How tasks of one kind are distinguished. */
 export interface Telling<Row extends Task> {
   readonly what: 'backup' | 'restore';
   /** True when any fresh task serves as well as ours: a time that is missing or too early is then no reason to ask. */
@@ -213,7 +218,7 @@ export function nearestFirst(evaluated: readonly Evaluated[]): readonly Evaluate
   return evaluated.toSorted((one, other) => far(one) - far(other));
 }
 
-/** A task as a person hears of it, and as evidence keeps it. */
+/** A task as it is shown to a person, and as evidence keeps it. */
 export function toLine({ task, fit, certainty, details, distanceMs }: Evaluated) {
   return {
     id: task.id,

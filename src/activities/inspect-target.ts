@@ -58,7 +58,7 @@ export function inspectTarget(
   };
 }
 
-/** What is not reported stays out, so that it is compared as not reported. */
+/** Leaves out what is not reported, so that a comparison sees it as not reported. */
 function identityOf(
   overview: InstanceOverview,
   backups: readonly Backup[],

@@ -82,7 +82,7 @@ function withMemory(app: FoundApp, then: BoundApp, memory: Memory): FoundApp {
 /**
  * The binding that has to go is the one that was found first, also when it is gone by now: what was made since then is what this run, or
  * somebody, has bound to the restored data. Only where another one has taken its place before that does the look of now count;
- * what the next one shall be like is reported by that of then in any case.
+ * what the next one must be like is taken from the earlier look in any case.
  */
 function bindingOf(app: FoundApp, then: BoundApp, { runId, foundAt }: Memory): BoundApp['binding'] {
   if (app.binding === undefined || then.binding === undefined) return app.binding ?? then.binding;

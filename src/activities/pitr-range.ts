@@ -33,7 +33,7 @@ export function pitrRange(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'pitr
 function rangeOf(startText: string | undefined, endText: string | undefined, readAt: Date) {
   const start = instantOf(startText);
   const end = instantOf(endText);
-  const evidence = { start: reported(startText), end: reported(endText) };
+  const evidence = { start: shown(startText), end: shown(endText) };
   if (start === undefined || end === undefined) {
     return no('pitr.bad-range', 'the service does not say from when to when it can restore', {
       hints: ['read it again; a restore from a backup does not need it'],
@@ -77,6 +77,6 @@ function utc(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function reported(text: string | undefined): string | null {
+function shown(text: string | undefined): string | null {
   return text === undefined ? null : show(text, 40);
 }

@@ -13,8 +13,8 @@ const DATE = /(?<![\w-])\d{4}-\d{2}-\d{2}(?![\w-])/gu;
 const WHOLE = /(?<![\w.-]|\d[,:])\d+(?![\w-]|[.,:]\d)/u;
 
 /**
- * The first date and time in a text, without a zone taken for UTC, and the first whole number that is part of neither a date nor a
- * decimal. What is not there is left out, and a number that cannot be reported exactly as well. Pure.
+ * The first date and time in a text, taken for UTC when it has no zone, and the first whole number that is
+ * part of neither a date nor a decimal. Leaves out what is missing, and a number too large to be exact. Pure.
  */
 export function readMeasure(text: string): Measure {
   const newest = [...text.matchAll(MOMENT)]

@@ -30,7 +30,7 @@ export function reconcile(deps: Pick<ActivityDeps, 'reconcile'>): ActivityOf<'re
           timeoutMs: config.timeoutMs,
           signal,
         });
-        return ok({ configured: true, at, ...reported(ended, config.timeoutMs) });
+        return ok({ configured: true, at, ...resultOf(ended, config.timeoutMs) });
       } catch (thrown) {
         return because(thrown);
       }
@@ -46,7 +46,7 @@ function environment(hidden: readonly string[], added: Readonly<Record<string, s
   return { ...Object.fromEntries(own), ...added };
 }
 
-function reported(ended: Ended, timeoutMs: number): Partial<Reconciliation> {
+function resultOf(ended: Ended, timeoutMs: number): Partial<Reconciliation> {
   const output = show(redact(ended.stdout).trim(), SHOWN);
   const shown = output === '' ? {} : { output };
   const failure = failureOfEnd(ended, timeoutMs);
@@ -73,7 +73,7 @@ function failureOfEnd({ exit, stderr }: Ended, timeoutMs: number): Failure | und
 function toFailure(code: string, shortMessage: string, stderr = ''): Failure {
   return new LifeboatError(code, shortMessage, {
     hints: [
-      'the recovery can go on: what was lost is then reported by the time of the backup',
+      'the recovery can go on: what was lost is then measured by the time of the backup only',
       'run the command by hand to see why; it stands under `reconcile` in lifeboat.yaml',
     ],
     ...(stderr === '' ? {} : { evidence: { stderr } }),

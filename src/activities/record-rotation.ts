@@ -20,8 +20,8 @@ export function recordRotation(deps: ActivityDeps): ActivityOf<'recordRotation'>
           ...(closes ? [{ type: 'key.set', body: { fingerprint, run, answer: 'adopted' } }] : []),
           ...(proven ? [proofFact(fingerprint, { run, ...record })] : []),
         ];
-        const openFollowUps = proven ? await retirements(deps, context, { record, facts }) : [];
-        return ok({ fingerprint, proven }, [...facts, ...openFollowUps]);
+        const opened = proven ? await retirements(deps, context, { record, facts }) : [];
+        return ok({ fingerprint, proven }, [...facts, ...opened]);
       } catch (thrown) {
         return because(thrown);
       }

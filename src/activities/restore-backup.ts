@@ -5,8 +5,9 @@ import { baselineOf, lookAt, sentTask } from './once-task.ts';
 import { restoreOfBackup } from './restore-fits.ts';
 
 /**
- * Restores one of the instance's backups into it (service-api.md endpoint 7), at most once for each intent. A colleague's restore of the same
- * backup at the same moment cannot be reported from ours; it is adopted, since the other way would be to send twice.
+ * Restores one of the instance's backups into it (service-api.md endpoint 7), at most once for each intent. A
+ * colleague's restore of the same backup at the same moment cannot be distinguished from ours; it is adopted,
+ * since the alternative is to send twice.
  */
 export function restoreBackup(deps: ActivityDeps): ActivityOf<'restoreBackup'> {
   return {

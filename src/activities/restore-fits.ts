@@ -7,7 +7,7 @@ import { wasPlainlyAccepted } from './answered.ts';
 import { isSameInstant } from './clocks.ts';
 import type { Fit, Telling } from './evaluate-tasks.ts';
 
-/** Times are reported with and without fractions of a second. */
+/** Times come with and without fractions of a second. */
 const ROUNDING_MS = 1_000;
 
 /** Tells a restore of one of the instance's own backups (service-api.md endpoint 7) by the backup's id, where that is still known. */
@@ -41,7 +41,7 @@ export function recoveryFromElsewhere(
     if (own.length === 0) return fromElsewhere(expected, lost, 'it restores no backup of this instance');
     const from = instantOf(restore.metadata?.restored_from);
     if (from === undefined)
-      return { is: 'unreported', why: 'from when the restored backup is is not reported' };
+      return { is: 'unreported', why: 'the time of the restored backup is not reported' };
     const twin = own.find((backup) => wasMadeAt(backup, from));
     if (twin === undefined)
       return fromElsewhere(expected, lost, 'no backup of this instance is from that time');
@@ -54,7 +54,7 @@ function fromElsewhere(expected: ExpectedOrigin, lost: InDoubt['lost'], why: str
   if (timesOf(expected).length > 0 || wasPlainlyAccepted(lost)) return { is: 'ours', why };
   return {
     is: 'doubtful',
-    why: `${why}, and of what time the one that was asked for is has not been reported`,
+    why: `${why}, and the time of the one that was asked for has not been reported`,
   };
 }
 
@@ -69,7 +69,7 @@ function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefin
   if (times.length === 0) return undefined;
   const from = instantOf(metadata?.restored_from);
   if (from === undefined)
-    return { is: 'unreported', why: 'from when the restored backup is is not reported' };
+    return { is: 'unreported', why: 'the time of the restored backup is not reported' };
   // Which moment of a backup its "creation date" is is not said: any between its first and its last.
   const begun = Math.min(...times) - ROUNDING_MS;
   const ended = Math.max(...times) + ROUNDING_MS;

@@ -10,8 +10,9 @@ import { restoreToInstant } from './restore-fits.ts';
 import { no } from './results.ts';
 
 /**
- * Restores the instance to a point in time (service-api.md endpoint 18), at most once for each intent. The answer names no restore, so even an
- * accepted one is looked for in the list; one that does not appear there until the in-flight window has passed is a question, never absent.
+ * Restores the instance to a point in time (service-api.md endpoint 18), at most once for each intent. The
+ * answer names no restore, so even an accepted one is looked for in the list; one that does not appear there
+ * before the in-flight window has passed is a question, never absent.
  */
 export function restoreToTime(deps: ActivityDeps): ActivityOf<'restoreToTime'> {
   return {

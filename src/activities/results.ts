@@ -17,7 +17,7 @@ export function no(
   return { ok: false, failure: new LifeboatError(code, shortMessage, options).toFailure() };
 }
 
-/** The verb failed with what was thrown or reported. */
+/** The verb failed with what was thrown or returned. */
 export function because(cause: unknown): ActivityResult<never> {
   return { ok: false, failure: isFailure(cause) ? cause : failureOf(cause) };
 }

@@ -11,8 +11,9 @@ const PATIENCE_MS = 10_000;
 const DAY_S = 86_400;
 
 /**
- * The follow-ups for the keys that a new one has replaced: each is kept until no retained backup needs it, and then it is to be retired. One
- * that the ledger holds already is not opened again. Rejects when the ledger cannot be read.
+ * The follow-ups for the keys that a new one has replaced: keep each until no retained backup needs it, then
+ * retire it. One that is open in the ledger already is not opened again. Rejects when the ledger cannot be
+ * read.
  */
 export async function retirements(
   deps: ActivityDeps,

@@ -33,7 +33,7 @@ export interface SaveOptions {
    */
   readonly aside?: string;
   open(from: { readonly offset: number; readonly ifRange?: string }): Promise<Download>;
-  /** Reported at the beginning of each request and after each chunk. Bytes of the whole file. */
+  /** Called at the beginning of each request and after each chunk. Bytes of the whole file. */
   readonly report: (done: number, download: Download) => void;
   readonly signal: AbortSignal;
   /** Pause after the first request that brought nothing; doubles each time. Default 500 ms. */

@@ -45,8 +45,8 @@ export async function sendKey<T>(
   };
   const failed = (failure: Failure, facts: readonly LedgerFact[]): ActivityResult<KeySetting> => {
     if (!isInDoubt || failure.code.startsWith('credentials.')) return { ...because(failure), ledger: facts };
-    const reported = facts.length === 0 ? [] : [...facts, now('key.uncertain')];
-    return ok({ answer: 'unknown', failure: doubted(failure) }, reported);
+    const uncertain = facts.length === 0 ? [] : [...facts, now('key.uncertain')];
+    return ok({ answer: 'unknown', failure: doubted(failure) }, uncertain);
   };
 
   const key = await loaded(deps, instance, fingerprint);

@@ -51,9 +51,7 @@ function roomOf(points: readonly MetricPoint[], backupBytes: number | undefined)
   };
   const warnings =
     freeBytes === undefined || needBytes === undefined
-      ? [
-          'whether the data fits on the disk of the target cannot be reported: its size or the room is not known',
-        ]
+      ? ['it is unknown whether the data fits on the disk of the target: its size or the room is not known']
       : [];
   return { disk, isOpen, warnings };
 }

@@ -6,7 +6,7 @@ import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 import { watchProgress } from './watchdog.ts';
 
-/** Less than the platform's own limits for staging and starting, so that it is reported before they end the step. */
+/** Less than the platform's own limits for staging and starting: you hear of it before they end the step. */
 const STILL = {
   seconds: 300,
   basis: 'default',

@@ -15,7 +15,10 @@ import { watchdog } from './watchdog.ts';
 const STEADY: ReadonlySet<string> = new Set(['provisioned', 'available']);
 /** An update that is still offered so long after its deployment is not believed to be installed. */
 const PATIENCE_MS = 120_000;
-/** What shows only that something has changed is believed after so long without anything more; the in-flight window of the instance, if less. */
+/**
+ * A sign that shows only that something has changed is believed after so long without another change, or
+ * after the in-flight window of the instance, if that is shorter.
+ */
 const QUIET_MS = 60_000;
 /** Nothing lists actions, so there is no history of them. */
 const DEFAULT_SECONDS = 900;
@@ -25,8 +28,8 @@ const DEFAULT_SECONDS = 900;
  * an update, some of what was offered no longer being offered. A service may move `updated_at` when it
  * accepts and begin later, so that only begins a quiet time: the action is believed once the instance has
  * been steady and unchanged through it. One that was over before the first look, and of which nothing shows,
- * is believed when the in-flight window has passed since the run came to wait for it: it cannot begin any more,
- * and `seenDeploying` is false. `baselines` says which of these it was. Fails with `instance.failed` or
+ * is believed when the in-flight window has passed since the run came to wait for it: it cannot begin any
+ * more, and `seenDeploying` is false. `baselines` says which of these it was. Fails with `instance.failed` or
  * `instance.deleted` when the service says so, and with `instance.unchanged` for an update that is still
  * offered when it should be over. A state that is not known counts as under way and is shown. If the process
  * dies inside, the next one watches from the beginning, and the in-flight window goes on.
@@ -58,7 +61,7 @@ export function waitForInstance(
         still = stillSince(still, value, nowMs);
         const watched = { wasBusy, quietForMs: nowMs - still.unchangedMs, quietMs };
         const isLate = nowMs - acceptedMs >= inFlightMs;
-        const late = isLate ? { stableForMs: nowMs - acceptedMs } : {};
+        const late = isLate ? { acceptedForMs: nowMs - acceptedMs } : {};
         const known = howKnown(input, value, { ...watched, ...late });
         if (known !== undefined) return { status: state, result: end(state, value, known) };
         // Only an update comes here that is still offered, or what may still begin.
@@ -90,7 +93,7 @@ interface Watched {
   readonly quietForMs: number;
   readonly quietMs: number;
   /** How long the action has been accepted, once that is longer than the in-flight window. */
-  readonly stableForMs?: number;
+  readonly acceptedForMs?: number;
 }
 
 type Known = Pick<InstanceReady, 'baselines' | 'seenDeploying'>;
@@ -115,8 +118,8 @@ function howKnown(
     const baselines = `${unseen}, but ${signs.join(', ')}, and nothing has changed for ${quiet} since`;
     return { baselines, seenDeploying: false };
   }
-  if (watched.stableForMs === undefined) return undefined;
-  const after = formatSeconds(Math.round(watched.stableForMs / 1_000));
+  if (watched.acceptedForMs === undefined) return undefined;
+  const after = formatSeconds(Math.round(watched.acceptedForMs / 1_000));
   const also = signs.length === 0 ? '' : `; ${signs.join(', ')}`;
   const baselines = `${unseen}; it is ${overview.state} ${after} after the ${action} was accepted${also}`;
   return { baselines, seenDeploying: false };

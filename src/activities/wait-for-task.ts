@@ -6,7 +6,7 @@ import { poll } from './poll.ts';
 import { no, ok } from './results.ts';
 import { type Timed, watchdog } from './watchdog.ts';
 
-/** A task that is waited for, and how its end is reported. */
+/** A task that is waited for, and how to read its end. */
 export interface Awaited<Row extends Task & Timed, Facts> {
   readonly kind: 'backup' | 'restore';
   readonly id: number;

@@ -72,7 +72,10 @@ export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityC
   };
 }
 
-/** How far a limit is passed. Each doubling of it counts as another limit, so that what never ends is reported less and less often. */
+/**
+ * How far a limit is passed. Each doubling of it counts as another limit, so that a task that never ends is
+ * reported less and less often.
+ */
 export function overdueSince(sinceMs: number, nowMs: number, limit: Limit): Overdue | undefined {
   const seconds = (nowMs - sinceMs) / 1_000;
   if (seconds <= limit.seconds) return undefined;
@@ -152,8 +155,8 @@ function secondsOf({ status, triggered_at, started_at, finished_at }: Timed, sta
 }
 
 /**
- * Watches a step that reports progress: where nothing has changed for so long, the last report is reported again as overdue. `stop` ends
- * it; until then a timer runs that keeps no process alive.
+ * Watches a step that reports progress: where nothing has changed for so long, the last report is repeated as
+ * overdue. `stop` ends it; until then a timer runs that keeps no process alive.
  */
 export function watchProgress(
   { report, now }: Pick<ActivityContext, 'report' | 'now'>,

@@ -34,11 +34,11 @@ describe('the disk of the target', () => {
     expect(facts.disk).toEqual({ usedPercent: 60, threshold: 80, freeBytes: 2 * GIB, needBytes: 3 });
   });
 
-  test('whose size is not reported is warned of', async () => {
+  test('whose size is not reported gets a warning', async () => {
     const { facts } = await inspect({ needBytes: 1 }, (service) => {
       service.metrics = points({ used_percent: 20, used_threshold: 80 });
     });
     expect(facts.disk).toEqual({ usedPercent: 20, threshold: 80, needBytes: 3 });
-    expect(facts.warnings.at(-1)).toContain('cannot be reported');
+    expect(facts.warnings.at(-1)).toContain('it is unknown whether the data fits');
   });
 });
