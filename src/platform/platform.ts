@@ -41,7 +41,7 @@ export interface FoundBinding {
 export interface RebindOptions extends Leave {
   /** Put as label `lifeboat.run` on what is created, and looked for before anything is created again (domain 2.4). */
   readonly runId: string;
-  /** Reported in one short sentence what the platform is at. */
+  /** Called with one short sentence about what the platform is doing. */
   readonly tell?: (what: string) => void;
 }
 

@@ -121,23 +121,23 @@ function word(question: Question & { kind: 'text' }, answer: Answer): Decision {
 function closure(question: Question & { kind: 'followUps' }, answer: Answer): Decision | undefined {
   const { close, skip, doNow } = question;
   if (![close, skip, doNow].includes(answer.event as never)) return undefined;
-  const openFollowUps = question.followUps.find(({ id, closed }) => id === answer.id && closed === undefined);
-  if (openFollowUps === undefined)
+  const followUp = question.followUps.find(({ id, closed }) => id === answer.id && closed === undefined);
+  if (followUp === undefined)
     throw misfit(`there are no follow-ups by the id ${answer.id ?? '(none given)'}`);
   if (answer.event === doNow) {
-    if (openFollowUps.doable === undefined) throw misfit(`"${openFollowUps.what}" can only be done by hand`);
+    if (followUp.doable === undefined) throw misfit(`"${followUp.what}" can only be done by hand`);
     return {
-      event: { type: doNow, id: openFollowUps.id },
-      label: `do it: ${openFollowUps.what}`,
+      event: { type: doNow, id: followUp.id },
+      label: `do it: ${followUp.what}`,
       text: undefined,
     };
   }
   const text = answer.text?.trim();
-  if (!text) throw misfit(`"${openFollowUps.what}" needs a ${answer.event === skip ? 'reason' : 'proof'}`);
+  if (!text) throw misfit(`"${followUp.what}" needs a ${answer.event === skip ? 'reason' : 'proof'}`);
   const word = answer.event === skip ? 'skipped' : 'done by hand';
   return {
-    event: { type: answer.event, id: openFollowUps.id, text },
-    label: `${word}: ${openFollowUps.what}`,
+    event: { type: answer.event, id: followUp.id, text },
+    label: `${word}: ${followUp.what}`,
     text,
   };
 }

@@ -44,7 +44,7 @@ export interface CallEnd {
 
 /** Calls outside of runbooks, in the ledger of one instance. Whoever has it holds the ledger. */
 export interface Caller {
-  /** Calls of earlier processes that were armed and never done, oldest first. */
+  /** Calls of earlier processes that were armed and never decided, oldest first. */
   open(): readonly OpenCall[];
   /**
    * Performs one verb under the rules of a run: what may not happen twice is prepared, armed and sent once, and what became of
@@ -54,7 +54,7 @@ export interface Caller {
   perform(call: Call): Promise<CallEnd>;
   /** Asks the service what became of an open call; sends nothing. */
   close(open: OpenCall): Promise<CallEnd>;
-  /** Closes an open call by a person's decision: it became a task with this id, or nothing. */
+  /** Resolves an open call by a person's decision: it became a task with this id, or nothing. */
   decide(open: OpenCall, became: number | undefined, reason: string): Promise<void>;
   /** Writes facts down that belong to the call, under the hold of this ledger, or under one of another's that is taken for it. */
   record(facts: readonly LedgerFact[]): Promise<void>;

@@ -189,7 +189,7 @@ export class Driver implements Run {
 
   #context(invocation: Invocation, underWay: UnderWay, noting: Promise<void>[]): SendContext {
     const own = this.#activity;
-    let reported = own;
+    let latest = own;
     const [log, state] = [this.#log, statePath(this.#folded.snapshot)];
     return {
       runId: this.#deps.runId,
@@ -204,9 +204,9 @@ export class Driver implements Run {
       mayLeave: () => underWay.mayLeave(),
       now: this.#deps.now,
       report: (progress) => {
-        if (own === undefined || this.#activity !== reported) return;
-        reported = { ...own, progress };
-        this.#activity = reported;
+        if (own === undefined || this.#activity !== latest) return;
+        latest = { ...own, progress };
+        this.#activity = latest;
         if (progress.overdue !== undefined) noting.push(this.#noteOverdue(invocation, progress));
         this.#tell();
       },

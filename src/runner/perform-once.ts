@@ -232,8 +232,8 @@ function absent(
   evidence?: Json,
 ): Performed {
   if (reason !== true) return failed(reason, notes, []);
-  const reported = { ...(lost && { lost }), ...(evidence === undefined ? {} : { evidence }) };
-  return { how: 'done', output: { landed: false, ...reported }, notes, ledger: [] };
+  const known = { ...(lost && { lost }), ...(evidence === undefined ? {} : { evidence }) };
+  return { how: 'done', output: { landed: false, ...known }, notes, ledger: [] };
 }
 
 function memoryOf(port: PerformPort, intent: string): IntentMemory | undefined {

@@ -3,7 +3,7 @@ import type { Failure } from '../base/failure.ts';
 import type { Entry, NewEntry } from '../store/journal.ts';
 
 /**
- * How an invocation ended: what the machine is reported, and what else becomes durable in the same transaction.
+ * How an invocation ended: what the machine gets, and what else becomes durable in the same transaction.
  */
 export type Performed =
   | {
@@ -40,7 +40,7 @@ export interface PerformPort {
   sleep(ms: number): Promise<void>;
 }
 
-/** A refused or missing credential pauses the run; everything else is reported to the machine. */
+/** A refused or missing credential pauses the run; everything else goes to the machine. */
 export function failed(failure: Failure, notes: readonly Note[], ledger: readonly LedgerFact[]): Performed {
   if (failure.code.startsWith('credentials.')) return { how: 'paused', failure, notes, ledger };
   return { how: 'failed', failure, notes, ledger };

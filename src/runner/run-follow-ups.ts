@@ -5,8 +5,9 @@ import type { Entry, Json } from '../store/journal.ts';
 import { fold } from './fold.ts';
 
 /**
- * The follow-ups of a run, done or not, and will leave as follow-ups for a change that is under way, as its journal tells it; empty for a runbook that leaves no follow-ups. Throws `run.diverged` for a
- * journal that this machine did not write.
+ * The follow-ups of a run, open and closed, as its journal records them, and those that a change under way
+ * will leave. Empty for a runbook that leaves none. Throws `run.diverged` for a journal that this machine did
+ * not write.
  */
 export function followUpsOf(runbook: Runbook, entries: readonly Entry[]): readonly FollowUp[] {
   if (runbook.followUps === undefined) return [];

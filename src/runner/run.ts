@@ -69,7 +69,7 @@ export interface RunDeps {
   readonly held?: () => Promise<void>;
   /** What the record is to say when this process has done its part: beside the close (`isOver`), or beside the leaving. */
   readonly lastNotes?: (isOver: boolean) => readonly Note[];
-  /** Reported after each step that is durable; what it throws is not the run's concern. */
+  /** Called after each step that is durable; what it throws does not affect the run. */
   readonly stepped?: (state: RunState) => void;
 }
 

@@ -136,9 +136,10 @@ export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: strin
 }
 
 /**
- * Gives up a run that can or shall not be carried on. The record stays. What the run still open, and a call of which nobody knows what became, are
- * handed to the ledger of the instance that it changed, in the same transaction: the next change of that instance asks about the call first.
- * `notes` are the last that the run says. Gives those calls. Rejects with `run.over` when the run has ended meanwhile.
+ * Gives up a run that cannot or must not be carried on. The record stays. The open follow-ups of the run, and
+ * its calls in doubt, go to the ledger of the instance that it changed, in the same transaction: the next change
+ * of that instance asks about the calls first. `notes` are the last that the run says. Gives those calls.
+ * Rejects with `run.over` when the run has ended meanwhile.
  */
 export async function abandonRun(
   journal: Journal,
@@ -155,7 +156,8 @@ export async function abandonRun(
   if (entries.some(isEnd)) throw endedMeanwhile(run.runId);
   const doubts = doubtsOfRun({ stream, entries }).filter(isGrave);
   await holds.take(...(openFollowUps.length > 0 ? [changed] : []), ...doubts.map(ledgerOf));
-  // Several runs may have as a follow-up the same thing: in the ledger each has an id of its own. The run that could have done it is gone.
+  // Several runs may leave the same follow-up, so each gets an id of its own in the ledger. `doable` goes:
+  // the run that could have done it is over.
   const handed = openFollowUps.map(({ doable: _, ...followUp }) => ({
     stream: changed,
     type: 'follow-up.opened',

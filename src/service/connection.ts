@@ -16,7 +16,7 @@ export interface ConnectionOptions {
   /** PEM file, trusted besides the certificates that Node trusts. */
   readonly caFile?: string | undefined;
   readonly limits?: Partial<Limits>;
-  /** Reported about every request at its end, retries included. Gets nothing secret. */
+  /** Called for every request at its end, retries included. Gets nothing secret. */
   readonly onExchange?: (exchange: Exchange) => void;
   /** Hears every request with all that is in it, for a transcript. */
   readonly tap?: Tap | undefined;

@@ -10,7 +10,7 @@ import { BackupListing } from './v0-listing.ts';
 
 export interface Detection {
   readonly revision: Revision;
-  /** What reported it, in words. */
+  /** What showed it, in words. */
   readonly because: string;
   /** `false`: nothing was decisive, or two signs disagree. */
   readonly certain: boolean;

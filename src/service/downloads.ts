@@ -208,19 +208,19 @@ function firstBytes(stream: Readable): Promise<Buffer | undefined> {
       // As many as that, or what there is when the stream has ended.
       const chunk = stream.read(BEGINNING_BYTES) as Buffer | null;
       if (chunk === null) return;
-      close();
+      stopListening();
       stream.unshift(chunk);
       resolve(chunk);
     };
     const onEnd = () => {
-      close();
+      stopListening();
       resolve(undefined);
     };
     const onError = (error: Error) => {
-      close();
+      stopListening();
       reject(error);
     };
-    const close = () => stream.off('readable', onReadable).off('end', onEnd).off('error', onError);
+    const stopListening = () => stream.off('readable', onReadable).off('end', onEnd).off('error', onError);
     stream.on('readable', onReadable).on('end', onEnd).on('error', onError);
   });
 }

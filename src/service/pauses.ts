@@ -9,7 +9,10 @@ export function retryAfterMs(value: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-/** Reported at once, and over as soon as a service has started anew. One that lets connections time out has been waited for long enough. */
+/**
+ * Errors that come at once, and end as soon as a service has restarted. A service that lets connections time
+ * out has been waited for long enough.
+ */
 const PASSING = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH)$/u;
 
 /**

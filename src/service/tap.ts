@@ -39,10 +39,10 @@ export interface Heard {
   readonly error: string | undefined;
 }
 
-/** Reported about every request at its end, each retry included. What it throws is dropped. */
+/** Called for every request at its end, each retry included. What it throws is dropped. */
 export type Tap = (heard: Heard) => void;
 
-/** Larger answers are reported by their size and hash alone. */
+/** Of larger answers only size and hash are kept. */
 const KEPT_BYTES = 64 * 1024;
 
 /** Lets `tap` hear every request. Stands nearer to the wire than what collects or repeats. */

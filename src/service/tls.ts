@@ -7,7 +7,7 @@ import { show } from '../base/text.ts';
 import { refuseDistrusted } from '../base/trusted-path.ts';
 import type { Limits } from './limits.ts';
 
-/** The variable by which Node is reported, with `0`, to take every certificate for good. */
+/** The variable that makes Node accept every certificate when it is `0`. */
 export const UNCHECKED_TLS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /**

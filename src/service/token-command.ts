@@ -76,14 +76,14 @@ function ended(child: Child, stop: AbortSignal): Promise<number | string> {
       letGo();
     };
     stop.addEventListener('abort', onStop, { once: true });
-    const close = (exit: number | string) => {
+    const finish = (exit: number | string) => {
       stop.removeEventListener('abort', onStop);
       resolve(exit);
     };
-    child.once('error', (error: NodeJS.ErrnoException) => close(error.code ?? 'an error'));
+    child.once('error', (error: NodeJS.ErrnoException) => finish(error.code ?? 'an error'));
     // What it leaves running (an agent, a connection that is kept) may hold the pipes for ever, and is none of ours.
     child.once('exit', () => setTimeout(letGo, PIPES_MS).unref());
-    child.once('close', (code, signal) => close(code ?? signal ?? 'an error'));
+    child.once('close', (code, signal) => finish(code ?? signal ?? 'an error'));
   });
 }
 

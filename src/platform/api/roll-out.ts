@@ -84,8 +84,8 @@ async function begin(
       throw thrown;
     });
   if (sent === undefined) return undefined;
-  const reported = sent.outcome === 'accepted' ? Deployment.safeParse(sent.json).data : undefined;
-  if (reported !== undefined) return reported;
+  const begun = sent.outcome === 'accepted' ? Deployment.safeParse(sent.json).data : undefined;
+  if (begun !== undefined) return begun;
   if (sent.outcome === 'lost' && hasCode(sent.error, 'platform.stopped')) throw sent.error;
   const found = await lookFor(pace, signal, ours);
   if (found !== undefined) return found;

@@ -26,8 +26,8 @@ export async function auditEvents(
   });
   try {
     const { value } = await capi.get(path, z.object({ resources: z.array(AuditEvent) }), signal);
-    const reported = value.resources.filter(({ type }) => TELLING.test(type)).slice(0, MOST_EVENTS);
-    return reported.length === 0 ? {} : { auditEvents: reported.map(({ type, guid }) => `${type} ${guid}`) };
+    const events = value.resources.filter(({ type }) => TELLING.test(type)).slice(0, MOST_EVENTS);
+    return events.length === 0 ? {} : { auditEvents: events.map(({ type, guid }) => `${type} ${guid}`) };
   } catch (thrown) {
     if (thrown instanceof LifeboatError && thrown.code !== 'platform.stopped') return {};
     throw thrown;

@@ -65,7 +65,7 @@ export function isSince(
 
 /**
  * Whether a binding or a key was made after the restore. One of this run was, since a run binds only what it has restored; the time of
- * any other is compared with that of the restore, which is reported by another clock: the service's.
+ * any other is compared with that of the restore, which another clock stamps: the service's.
  */
 export function isAfterRestore(
   one: Pick<Binding, 'metadata' | 'created_at'>,

@@ -39,7 +39,7 @@ export async function readParameters(
   return { byGuid, ...(unreported === undefined ? {} : { unreported }) };
 }
 
-/** The parameters of one, or undefined when they are none or not reported. Rejects as `readParameters` does. */
+/** The parameters of one; undefined when there are none or they are not reported. Rejects as `readParameters`. */
 export async function parametersOf(
   capi: Capi,
   guid: string,

@@ -130,7 +130,10 @@ export async function bindByCf(
   return proven('done', made);
 }
 
-/** The tool puts no label on what it makes. Without it the binding is known by its time only, which is reported by another clock than the restore's. */
+/**
+ * The tool puts no label on what it makes. Without one the binding is known by its time only, which comes from
+ * another clock than the restore's.
+ */
 async function label(
   { tool }: Session,
   guid: string,

@@ -21,7 +21,7 @@ export interface ToolCall {
   readonly secrets?: readonly Secret[];
 }
 
-/** One call of the tool at its end. Nothing secret is among its arguments; what it printed is reported by its size alone. */
+/** One call of the tool at its end. No argument is secret; of what it printed only the size is given. */
 export interface ToolHeard {
   readonly at: Date;
   readonly argv: readonly string[];
@@ -103,7 +103,7 @@ function runOnce(
   const timeout = AbortSignal.timeout(timeoutMs);
   const both = AbortSignal.any([signal, timeout]);
   return new Promise((resolve, reject) => {
-    // The platform goes on with what it was reported; what came of it is looked up the next time.
+    // The platform goes on with what it was asked for; the next call looks up what came of it.
     const stop = () => child.kill('SIGKILL');
     both.addEventListener('abort', stop, { once: true });
     child.once('error', (cause: NodeJS.ErrnoException) => {
