@@ -35,7 +35,7 @@ async function asked(
 ): Promise<Bound> {
   try {
     const platform = await open();
-    if ('none' in platform) return unreported(platform.none);
+    if ('none' in platform) return unknownBound(platform.none);
     const found = await platform.find(dashboardUrl, signal);
     return {
       names: found.apps.map(({ name }) => name),
@@ -44,11 +44,11 @@ async function asked(
     };
   } catch (thrown) {
     signal.throwIfAborted();
-    return unreported(failureOf(thrown).shortMessage);
+    return unknownBound(failureOf(thrown).shortMessage);
   }
 }
 
-function unreported(why: string): Bound {
+function unknownBound(why: string): Bound {
   return {
     names: [],
     unseen: 0,

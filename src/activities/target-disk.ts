@@ -31,7 +31,7 @@ export async function targetDisk(
     return roomOf(value, backupBytes);
   } catch (thrown) {
     signal.throwIfAborted();
-    return unreported(failureOf(thrown).shortMessage);
+    return unknownRoom(failureOf(thrown).shortMessage);
   }
 }
 
@@ -39,7 +39,7 @@ function roomOf(points: readonly MetricPoint[], backupBytes: number | undefined)
   const disks = parachuteDisks(points).filter(({ disk }) => disk === 'persistent');
   const rooms = disks.flatMap((disk) => measured(disk, points) ?? []);
   const [least] = rooms.toSorted((one, other) => one.percent - other.percent);
-  if (least === undefined) return unreported('the metrics do not tell it');
+  if (least === undefined) return unknownRoom('the metrics do not tell it');
   const isOpen = disks.some(({ activated }) => activated === true);
   const { usedPercent, threshold, freeBytes } = least;
   const needBytes = backupBytes === undefined ? undefined : backupBytes * FACTOR;
@@ -70,6 +70,6 @@ function measured(disk: ParachuteDisk, points: readonly MetricPoint[]) {
   return { usedPercent, threshold, percent, freeBytes };
 }
 
-function unreported(why: string): TargetRoom {
+function unknownRoom(why: string): TargetRoom {
   return { disk: undefined, isOpen: false, warnings: [`the disk of the target is not known: ${why}`] };
 }

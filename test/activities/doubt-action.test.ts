@@ -85,7 +85,7 @@ describe('a lost request for an action', () => {
     expect(judge({ available_updates: null }, { action: 'update' }).verdict).toBe('ambiguous');
   });
 
-  test('is not done by an action that ran before it', () => {
+  test('is not explained by an action that ran before it', () => {
     const baseline = {
       state: 'deploying',
       updatedAt: null,
@@ -120,31 +120,31 @@ test('over generated histories, no action is called done that was not, whatever 
     lookedMs: fc.integer({ min: 0, max: 120_000 }),
   });
   fc.assert(
-    fc.property(history, ({ skewMs, tellsDate, cutsSeconds, arrivesMs, ...reported }) => {
+    fc.property(history, ({ skewMs, tellsDate, cutsSeconds, arrivesMs, ...given }) => {
       const stamp = (ms: number) => at(ms + skewMs).replace(/\.\d+/u, cutsSeconds ? '' : '$&');
       const skew = tellsDate ? { skewMs: skewMs + 400, uncertaintyMs: 500 } : null;
-      const hasBegun = arrivesMs !== null && arrivesMs <= reported.lookedMs;
-      const isRunning = hasBegun && reported.lookedMs < arrivesMs + reported.runsMs;
+      const hasBegun = arrivesMs !== null && arrivesMs <= given.lookedMs;
+      const isRunning = hasBegun && given.lookedMs < arrivesMs + given.runsMs;
       const isRestarting =
-        reported.restartMs !== null &&
-        reported.restartMs <= reported.lookedMs &&
-        reported.lookedMs < reported.restartMs + 30_000;
-      const before = stamp(ARMED - reported.updatedAgoMs);
-      const isOther = reported.otherMs !== null && reported.otherMs <= reported.lookedMs;
-      const own = hasBegun && reported.bumps ? arrivesMs : undefined;
-      const changedMs = Math.max(own ?? -1, isOther ? (reported.otherMs ?? -1) : -1);
+        given.restartMs !== null &&
+        given.restartMs <= given.lookedMs &&
+        given.lookedMs < given.restartMs + 30_000;
+      const before = stamp(ARMED - given.updatedAgoMs);
+      const isOther = given.otherMs !== null && given.otherMs <= given.lookedMs;
+      const own = hasBegun && given.bumps ? arrivesMs : undefined;
+      const changedMs = Math.max(own ?? -1, isOther ? (given.otherMs ?? -1) : -1);
       const updated = changedMs < 0 ? before : stamp(ARMED + changedMs);
       const judged = judge(
         { state: isRunning || isRestarting ? 'deploying' : 'available', updated_at: updated },
         {
-          action: reported.action,
+          action: given.action,
           baseline: { state: 'available', updatedAt: before, updates: null, skew },
-          nowMs: ARMED + reported.lookedMs,
+          nowMs: ARMED + given.lookedMs,
         },
       );
-      const otherwise = reported.lookedMs < IN_FLIGHT ? 'wait' : 'ambiguous';
-      const isReported = (isRunning || isRestarting) && reported.action === 'restart';
-      expect(judged.verdict).toBe(isReported ? 'landed' : otherwise);
+      const otherwise = given.lookedMs < IN_FLIGHT ? 'wait' : 'ambiguous';
+      const isVisible = (isRunning || isRestarting) && given.action === 'restart';
+      expect(judged.verdict).toBe(isVisible ? 'landed' : otherwise);
     }),
     { numRuns: HISTORIES },
   );
@@ -163,19 +163,19 @@ test('over generated histories with a clock that is set meanwhile, nobody is ask
     keepsUpdates: fc.boolean(),
   });
   fc.assert(
-    fc.property(history, ({ action, skewMs, stepMs, lookedMs, otherMs, ...reported }) => {
+    fc.property(history, ({ action, skewMs, stepMs, lookedMs, otherMs, ...given }) => {
       const isOther = otherMs !== null && otherMs <= lookedMs;
       const before = at(ARMED - 3_600_000 + skewMs);
       const judged = judge(
         {
-          state: reported.isDeploying ? 'deploying' : 'available',
+          state: given.isDeploying ? 'deploying' : 'available',
           updated_at: isOther ? at(ARMED + otherMs + skewMs) : before,
-          available_updates: reported.keepsUpdates ? [PENDING] : [],
+          available_updates: given.keepsUpdates ? [PENDING] : [],
         },
         {
           action,
           baseline: {
-            state: reported.wasDeploying ? 'deploying' : 'available',
+            state: given.wasDeploying ? 'deploying' : 'available',
             updatedAt: before,
             updates: updateLines(InstanceOverview.parse({ available_updates: [PENDING] })) ?? null,
             skew: { skewMs, uncertaintyMs: 500 },
@@ -185,8 +185,8 @@ test('over generated histories with a clock that is set meanwhile, nobody is ask
         },
       );
       const isSign =
-        (action === 'restart' && reported.isDeploying && !reported.wasDeploying) ||
-        (action === 'update' && !reported.keepsUpdates);
+        (action === 'restart' && given.isDeploying && !given.wasDeploying) ||
+        (action === 'update' && !given.keepsUpdates);
       const allowed = isSign ? ['landed'] : lookedMs < IN_FLIGHT ? ['wait'] : ['wait', 'ambiguous'];
       expect(allowed).toContain(judged.verdict);
     }),

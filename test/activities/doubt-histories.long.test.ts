@@ -4,7 +4,7 @@ import { history, isTellable } from '../doubt/generate.ts';
 import { judgeOne } from '../doubt/judge-one.ts';
 import { KINDS } from '../doubt/kinds.ts';
 
-/* A sample; `npm run test:doubt` walks as many as it is reported, and says how they were decided. */
+/* A sample; `npm run test:doubt` runs as many as you ask for, and says how they were decided. */
 const HISTORIES = Number(process.env['LIFEBOAT_HISTORIES'] ?? 10_000);
 
 test.for(KINDS)(
@@ -13,8 +13,8 @@ test.for(KINDS)(
   async (kind) => {
     const seen = { landed: 0, absent: 0, ambiguous: 0 };
     await fc.assert(
-      fc.asyncProperty(history.filter(isTellable), async (reported) => {
-        seen[(await judgeOne(kind, reported)).verdict] += 1;
+      fc.asyncProperty(history.filter(isTellable), async (one) => {
+        seen[(await judgeOne(kind, one)).verdict] += 1;
       }),
       { numRuns: Math.ceil(HISTORIES / KINDS.length) },
     );

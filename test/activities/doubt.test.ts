@@ -65,11 +65,11 @@ describe('a lost request for a backup', () => {
     });
   });
 
-  test('is not done by a backup that was there before', () => {
+  test('is not explained by a backup that was there before', () => {
     expect(look([backup(1, ARMED + 900)], ARMED + IN_FLIGHT + 1, [1])).toMatchObject({ verdict: 'absent' });
   });
 
-  test('is not done by a backup from before others that were listed, even when the list before did not show it', () => {
+  test('is not explained by a backup from before others that were listed, even when the list before did not show it', () => {
     const before = [[3, ARMED - 30_000] as const];
     const rows = [backup(2, ARMED - 60_000), backup(3, ARMED - 30_000)];
     expect(judgeBackup(around(rows, ARMED + IN_FLIGHT + 1, before))).toMatchObject({ verdict: 'absent' });
@@ -128,7 +128,7 @@ describe('a lost request for a backup', () => {
       verdict: 'ambiguous',
       failure: { evidence: { candidates: [{ id: 1, why: 'its id was listed before, with another time' }] } },
     });
-    // Reported with fewer digits it is still the same backup.
+    // With fewer digits in its time it is still the same backup.
     const same = judgeBackup(around([backup(1, ARMED - 9e6)], ARMED + IN_FLIGHT, [[1, ARMED - 9e6 + 750]]));
     expect(same.verdict).toBe('absent');
   });
@@ -192,7 +192,7 @@ describe('a lost request for a restore', () => {
     });
   });
 
-  test('is not done by a restore of another backup', () => {
+  test('is not explained by a restore of another backup', () => {
     const rows = [old, restore(2, { backup_id: 6 })];
     expect(judge(restoreOfBackup(7), rows).verdict).toBe('wait');
     expect(judge(restoreOfBackup(7), rows, ARMED + IN_FLIGHT).verdict).toBe('absent');
@@ -288,7 +288,7 @@ describe('a lost request for a restore', () => {
       }
     });
 
-    test('is reportedapart from a restore to another time', () => {
+    test('is distinguished from a restore to another time', () => {
       const other = restore(2, at(target - 60_000));
       expect(judge(toTime, [old, other, restore(3, at(target))])).toMatchObject({ output: { id: 3 } });
       expect(judge(toTime, [old, other]).verdict).toBe('wait');

@@ -17,7 +17,7 @@ export type Outcome =
 /** An id that a task of long ago has. */
 export const OLD = 5;
 
-/** An instance in memory, the calls it got, and what it makes of the next changing ones; `whole` answers without a outcome. */
+/** An instance in memory, the calls it got, and the outcomes of the next changing ones; `whole` without one. */
 export interface FakeService {
   readonly deps: ActivityDeps;
   readonly calls: readonly string[];
@@ -59,21 +59,21 @@ export function fakeService(now: () => number = Date.now, inFlightMs = 2_000): F
   const change = async <T>(name: string, act: () => T, bare: T): Promise<SendOutcome<T>> => {
     fake.beforeChange();
     calls.push(name);
-    const given = fake.outcomes.shift() ?? { done: true, answer: 'whole' };
-    const done = given.done ? act() : bare;
-    const value = given.answer === 'old-id' ? { ...done, ...old(done) } : done;
-    if (given.answer === 'whole' || given.answer === 'without-id' || given.answer === 'old-id')
+    const next = fake.outcomes.shift() ?? { done: true, answer: 'whole' };
+    const done = next.done ? act() : bare;
+    const value = next.answer === 'old-id' ? { ...done, ...old(done) } : done;
+    if (next.answer === 'whole' || next.answer === 'without-id' || next.answer === 'old-id')
       return {
         outcome: 'accepted',
-        value: given.answer === 'without-id' ? bare : value,
+        value: next.answer === 'without-id' ? bare : value,
         raw: undefined,
         status: 202,
         serverDate: undefined,
       };
-    const failure = new LifeboatError(SENT[given.answer] ?? '', given.answer).toFailure();
+    const failure = new LifeboatError(SENT[next.answer] ?? '', next.answer).toFailure();
     const outcome =
-      given.answer === 'lost' ? 'unknown' : given.answer === 'never-sent' ? 'never-sent' : 'refused';
-    const again = given.answer === 'busy' ? { againMs: 500 } : {};
+      next.answer === 'lost' ? 'unknown' : next.answer === 'never-sent' ? 'never-sent' : 'refused';
+    const again = next.answer === 'busy' ? { againMs: 500 } : {};
     return { outcome, failure, serverDate: undefined, ...again };
   };
   const old = (value: unknown) => {

@@ -7,7 +7,7 @@ import { backup, codes, FRESH, GIB, GUID, inspect, OTHER, platformWith, SOURCE }
 import { contextOf } from './world.ts';
 
 describe('a fresh target of the same service and plan', () => {
-  test('has nothing against it, and everything that it is known by is reported', async () => {
+  test('has nothing against it, and everything that identifies it is in the facts', async () => {
     const { facts, service } = await inspect({ needBytes: GIB });
     expect(facts).toEqual({
       identity: {
@@ -126,14 +126,14 @@ describe('a target that is not empty', () => {
       by: (service: FakeService) => void Object.assign(service.deps, platformWith([], 1)),
       holds: '1 bound app',
     },
-  ])('is reported by $what', async ({ by, holds }) => {
+  ])('is recognised by $what', async ({ by, holds }) => {
     const { facts } = await inspect({}, by);
     expect(facts.blockers.map(({ shortMessage }) => shortMessage)).toEqual([
       `target orders-dr is not empty: it holds ${holds} of its own`,
     ]);
   });
 
-  test('is not reported by applications that the run will bind to it, unless the platform says that they are', async () => {
+  test('is not recognised by applications that the run will bind to it, unless the platform says that they are', async () => {
     const configured = (service: FakeService) => Object.assign(service.deps, { apps: [{ name: 'shop' }] });
     const intended = await inspect({ apps: ['shop'] }, configured);
     expect(intended.facts.blockers).toEqual([]);
@@ -144,7 +144,7 @@ describe('a target that is not empty', () => {
     expect(codes(bound.facts)).toEqual(['target.not-empty']);
   });
 
-  test('is not reported by backups that failed', async () => {
+  test('is not recognised by backups that failed', async () => {
     const { facts } = await inspect({}, (service) => {
       service.backups.push(Backup.parse({ id: 1, status: 'failed' }));
     });
@@ -153,12 +153,12 @@ describe('a target that is not empty', () => {
 });
 
 describe('a target that is the source itself', () => {
-  test('is reported by its name in the config', async () => {
+  test('is recognised by its name in the config', async () => {
     const { facts } = await inspect({ source: { instance: 'orders-dr' } });
     expect(codes(facts)).toEqual(['target.is-source']);
   });
 
-  test('is reported by its address, whatever it is called', async () => {
+  test('is recognised by its address, whatever it is called', async () => {
     const service = fakeService();
     const context = contextOf(() => new Date(), { instance: 'orders-dr' });
     const look = (place: string) =>
@@ -169,7 +169,7 @@ describe('a target that is the source itself', () => {
     expect(await look('dashboard.example/another')).toMatchObject({ output: { blockers: [] } });
   });
 
-  test('is reported by the ids of its backups, whatever else it says, for a guid and for a backup id', async () => {
+  test('is recognised by the ids of its backups, whatever else it says, for a guid and for a backup id', async () => {
     for (const backupGuid of [GUID, `${GUID}-1742693407644`, GUID.toUpperCase()]) {
       const { facts } = await inspect({ source: { ...SOURCE, backupGuid } }, (service) => {
         service.backups.push(backup(1, 10, `${GUID}-1742693407000`));
@@ -178,7 +178,7 @@ describe('a target that is the source itself', () => {
     }
   });
 
-  test('is reported by its id where nothing contradicts that', async () => {
+  test('is recognised by its id where nothing contradicts that', async () => {
     const { backupGuid: _, ...source } = SOURCE;
     const { facts } = await inspect({ source }, (service) => {
       service.overview = { ...FRESH, id: 7 };
@@ -187,7 +187,7 @@ describe('a target that is the source itself', () => {
     expect(codes(facts)).toEqual(['target.is-source', 'target.not-empty']);
   });
 
-  test('is not reported by an id that another region gives as well, which is worth a word', async () => {
+  test('is not recognised by an id that another region gives as well, which is worth a word', async () => {
     const twin = (service: FakeService) => Object.assign(service, { overview: { ...FRESH, id: 7 } });
     const empty = await inspect({}, twin);
     const other = await inspect({}, (service) => {
@@ -237,7 +237,7 @@ describe('a target that does not fit', () => {
     );
   });
 
-  test('perhaps, because service or plan are not reported, is warned of', async () => {
+  test('perhaps, because service or plan are not reported, gets a warning', async () => {
     const { facts } = await inspect({ source: { instance: 'orders' } });
     expect(facts.blockers).toEqual([]);
     expect(facts.warnings[0]).toBe('service and plan of source and target could not all be compared');

@@ -7,7 +7,7 @@ import { contextOf } from './world.ts';
 const LANDED: Judgement<string> = { verdict: 'landed', output: 'it', evidence: null };
 const MEMORY: InDoubt = { baseline: null, armedAt: '2026-03-01T03:00:00Z', looks: 0 };
 
-/** A verb whose service answers as reported, one after another, and the clock. */
+/** A verb whose service answers as given, one after another, and the clock. */
 function asked(...answers: readonly (string | Judgement<string>)[]) {
   const clock = { ms: Date.parse('2026-03-01T03:00:00Z') };
   let looks = 0;
@@ -73,7 +73,7 @@ test.each([
   'service.too-large',
   'credentials.refused',
   'journal.no-arm-time',
-])('what will not pass by itself (%s) is reported at once', async (code) => {
+])('what will not pass by itself (%s) fails at once', async (code) => {
   const { look, looks } = asked(code);
   await expect(look()).rejects.toMatchObject({ code });
   expect(looks()).toBe(1);

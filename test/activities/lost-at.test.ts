@@ -66,7 +66,7 @@ describe('when an answer was lost', () => {
   const lostAt = (...more: object[]) =>
     foldIntents([...armed, ...more] as unknown as Entry[]).get('I')?.lostAt;
 
-  test('is reported by the entry that says so', () => {
+  test('comes from the entry that says so', () => {
     const failure = { code: 'service.error', shortMessage: '', hints: [], evidence: {} };
     const outcome = entry('intent.outcome', LOST, { sent: 'unknown', failure });
     expect(lostAt(outcome)).toBe(iso(LOST));

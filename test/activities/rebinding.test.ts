@@ -41,7 +41,7 @@ async function bound(deps: ActivityDeps, input: object = {}, target?: ActivityDe
   return result.output;
 }
 
-describe('finding the bindings', () => {
+describe('finding what is bound', () => {
   test('merges what the config and the platform know, and says where they differ', async () => {
     const { capi, deps, depsOn, platform, to } = await world([
       { name: 'orders-api', space: 'prod' },

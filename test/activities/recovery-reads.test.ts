@@ -176,7 +176,7 @@ describe('the backups that can be restored', () => {
     expect(service.calls).toEqual(['backups']);
   });
 
-  test('are at most fifty, and the number of all is reported', async () => {
+  test('are at most fifty, with the number of all', async () => {
     const service = fakeService();
     for (let id = 1; id <= 51; id += 1) service.backups.push(backup(id, 'done', NOW));
     const result = await listBackups(service.deps).run({}, context);
@@ -202,7 +202,7 @@ describe('the range of points in time', () => {
     });
   });
 
-  test('is reported in UTC, however the service writes it', async () => {
+  test('is given in UTC, however the service writes it', async () => {
     const range = { start_time: '2026-02-01 20:53:20', end_time: '2026-02-02T12:45:37+01:00' };
     expect(await rangeOf(range)).toMatchObject({
       output: { earliest: '2026-02-01T20:53:25.000Z', latest: '2026-02-02T11:45:36.000Z' },
@@ -226,7 +226,7 @@ describe('the range of points in time', () => {
   });
 
   test.for([{}, { start_time: NOW, end_time: 'soon\u001b[2J' }])(
-    'that cannot be read is a failure, and what was reported is cleaned: %o',
+    'that cannot be read is a failure, and what the service wrote is cleaned: %o',
     async (range) => {
       const result = await rangeOf(range);
       expect(result).toMatchObject({ ok: false, failure: { code: 'pitr.bad-range' } });
@@ -256,7 +256,7 @@ describe('the range of points in time', () => {
   });
 });
 
-test('whether updates can be forbidden is reported by the revision, and nothing is sent', async () => {
+test('whether updates can be forbidden depends on the revision, and nothing is sent', async () => {
   const service = fakeService();
   const verb = updatesChangeable(service.deps);
   expect(await verb.run({}, context)).toMatchObject({ output: { changeable: true } });

@@ -120,11 +120,11 @@ describe('the recovery card', () => {
 
 describe('what the ledger learns', () => {
   test.for([
-    { negative: undefined, reported: 'not-applicable' },
-    { negative: { tested: [], opened: [] }, reported: 'not-applicable' },
-    { negative: { tested: [OLD], opened: [] }, reported: 'refused' },
-    { negative: { tested: [OLD], opened: [OLD] }, reported: 'not-applicable' },
-  ])('of a proof is which key opened which backup: $negative', async ({ negative, reported }) => {
+    { negative: undefined, recorded: 'not-applicable' },
+    { negative: { tested: [], opened: [] }, recorded: 'not-applicable' },
+    { negative: { tested: [OLD], opened: [] }, recorded: 'refused' },
+    { negative: { tested: [OLD], opened: [OLD] }, recorded: 'not-applicable' },
+  ])('of a proof is which key opened which backup: $negative', async ({ negative, recorded }) => {
     const { deps } = fakeService();
     const result = await recordProof(deps).run(
       { backup: BACKUP, verification: VERIFICATION, negative },
@@ -141,7 +141,7 @@ describe('what the ledger learns', () => {
           verdict: 'readable',
           cipherSha256: 'c1',
           contentSha256: 'd2',
-          negative: reported,
+          negative: recorded,
         },
       },
     ]);
@@ -168,7 +168,7 @@ describe('a rotation that is proven', () => {
     closes: false,
   };
 
-  test('leaves the retirement of the key that it replaced, due when the retention is over', async () => {
+  test('opens a follow-up to retire the key that it replaced, due when the retention is over', async () => {
     const service = rotated();
     service.config = { retention_time: 14 };
     const { ledger } = await recordRotation(service.deps).run({ record: RECORD }, context);
@@ -195,7 +195,7 @@ describe('a rotation that is proven', () => {
     expect([followUps(ledger)[0]?.dueSeconds, service.calls]).toEqual([3 * 86_400, []]);
   });
 
-  test('leaves it without a deadline where the retention cannot be read', async () => {
+  test('opens it without a deadline where the retention cannot be read', async () => {
     const service = rotated();
     service.beforeRead = () => {
       throw new LifeboatError('service.unreachable', 'gone');
@@ -205,7 +205,7 @@ describe('a rotation that is proven', () => {
     expect(followUps(ledger)[0]).not.toHaveProperty('dueSeconds');
   });
 
-  test('leaves it as well when a lost answer is done by the backup', async () => {
+  test('opens it as well when the backup decides what became of a lost answer', async () => {
     const service = fakeService();
     append(service, fact('key.set', OLD), fact('key.uncertain', NEW));
     const { ledger } = await recordRotation(service.deps).run(
@@ -215,7 +215,7 @@ describe('a rotation that is proven', () => {
     expect(ledger?.map(({ type }) => type)).toEqual(['key.set', 'key.proven', 'follow-up.opened']);
   });
 
-  test('has no follow-ups when it replaced no key, when it is not proven, and when it is a follow-up already', async () => {
+  test('opens none when it replaced no key, when it is not proven, and when the follow-up is open already', async () => {
     const first = fakeService();
     append(first, fact('key.set', NEW));
     const unproven = { ...RECORD, negative: undefined };
@@ -231,14 +231,14 @@ describe('a rotation that is proven', () => {
     }
   });
 
-  test('has no follow-ups for a key that turned out never to have been in force', async () => {
+  test('opens none for a key that turned out never to have been in force', async () => {
     const service = rotated();
     append(service, { type: 'key.refuted', body: { fingerprint: OLD, run: 'R', backup: { id: 6 } } });
     const { ledger } = await recordRotation(service.deps).run({ record: RECORD }, context);
     expect(followUps(ledger)).toEqual([]);
   });
 
-  test('leaves it anew when the old key was in force once more and is replaced once more', async () => {
+  test('opens it again when the old key was in force once more and is replaced once more', async () => {
     const service = rotated();
     await record(service, recordRotation(service.deps).run({ record: RECORD }, context));
     append(service, fact('key.set', OLD), fact('key.set', NEW));

@@ -96,7 +96,7 @@ describe('changing the settings of backups', () => {
     });
   });
 
-  test('with a lost answer is done by what the service shows', async () => {
+  test('with a lost answer is decided by what the service shows', async () => {
     const service = fakeService();
     service.config = { ...wire, retention_time: 30 };
     service.outcomes.push(GONE, LOST);

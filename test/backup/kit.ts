@@ -19,7 +19,7 @@ export { KEY, noise } from './bytes.ts';
 
 export const PROFILES: readonly KeyProfile[] = ['md5', 'sha256', 'pbkdf2'];
 
-/** What `openssl enc` is reported for each profile. */
+/** The options of `openssl enc` for each profile. */
 const OPENSSL_FLAGS: Record<KeyProfile, readonly string[]> = {
   md5: ['-md', 'md5'],
   sha256: ['-md', 'sha256'],

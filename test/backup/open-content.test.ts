@@ -14,7 +14,7 @@ async function fileOf(bytes: Uint8Array): Promise<string> {
   return path;
 }
 
-test('a wrong key, a wrong profile and a missing file are reported before any byte flows', async () => {
+test('a wrong key, a wrong profile and a missing file fail before any byte flows', async () => {
   const path = await fileOf(await backupOf(noise(1000)));
   const noBackup = await fileOf(noise(500));
   const opening = [

@@ -101,7 +101,7 @@ describe('gzip members', () => {
 });
 
 describe('what is wrong', () => {
-  test('a wrong key is reportedapart, within 64 KiB of reading', async () => {
+  test('a wrong key is recognised within 64 KiB of reading', async () => {
     const path = join(folder, 'big');
     await writeFile(path, await backupOf(noise(3_000_000)));
     const report = await verifyFile(path, { key: new Secret('not it') });
@@ -114,7 +114,7 @@ describe('what is wrong', () => {
     expect(report.cipherBytes).toBeLessThanOrEqual(64 * 1024);
   });
 
-  test('a wrong profile is reportedapart from a wrong key', async () => {
+  test('a wrong profile is distinguished from a wrong key', async () => {
     const file = await backupOf(tar, 'sha256');
     expect(await verify(file, { profile: 'md5' })).toMatchObject({
       ok: false,

@@ -79,7 +79,7 @@ describeWith(PROGRAMS, 'an unlocked OS keychain', () => {
 });
 
 describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
-  it('is called locked, and is reportedapart from one without the key', async () => {
+  it('is called locked, and is distinguished from one without the key', async () => {
     await withFolder(async (folder) => {
       await inBus(folder, { password: 'right' }, async (store) => {
         await store.put('orders/0123456789ab', new Secret('kept'));
@@ -181,7 +181,7 @@ describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
     });
   });
 
-  it('is reported that Windows keeps 2,560 bytes at most, before anything is written', async () => {
+  it('refuses more than the 2,560 bytes that Windows keeps, before anything is written', async () => {
     await withFolder(async (folder) => {
       const store = await openOsStore({ home: folder, platform: 'win32' });
       await expect(store.put('orders/token', new Secret('é'.repeat(1281)))).rejects.toMatchObject({

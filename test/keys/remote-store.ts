@@ -12,7 +12,7 @@ export interface Request {
   readonly value: string;
 }
 
-/** A key store in a process of its own, reported what to do one request at a time. */
+/** A key store in a process of its own, which takes one request at a time. */
 export interface RemoteStore extends KeyStore {
   fingerprint(key: string): Promise<string>;
   signingKey(): Promise<string>;

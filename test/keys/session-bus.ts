@@ -13,9 +13,9 @@ export interface SessionBus {
 }
 
 /**
- * Starts a bus of its own. With `password` a gnome-keyring daemon is started and reported it: the first password makes the login
- * keyring in `folder`, a wrong one later leaves it locked. Without, the daemon is started by the bus when it is asked for, and has
- * no keyring; with `activation: false` the bus starts nothing.
+ * Starts a bus of its own. With `password` it starts a gnome-keyring daemon with that password: the first one
+ * makes the login keyring in `folder`, a wrong one later leaves it locked. Without, the bus starts the daemon
+ * when somebody asks for it, and it has no keyring; with `activation: false` the bus starts nothing.
  */
 export async function startSessionBus(
   folder: string,

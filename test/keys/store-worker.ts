@@ -1,5 +1,5 @@
 /**
- * A process of its own that does what it is reported to a key store, for tests: requests and answers are JSON lines.
+ * A process of its own with a key store, for tests. Requests and answers are JSON lines.
  * Arguments: `os <home>`, or `vault <path> <passphrase> <workFactor>`.
  */
 import { createInterface } from 'node:readline';

@@ -42,7 +42,7 @@ test('each task that may be ours is an answer, the surest first, with why it may
   ]);
 });
 
-test('of tasks that are as sure as each other, the nearest to the request comes first, under the cursor, and its distance is reported', () => {
+test('of tasks that are as sure as each other, the nearest to the request comes first, under the cursor, with its distance', () => {
   const options = adoptions(
     failure([
       { id: 9, certainty: 'likely', secondsFromRequest: 600, fromRequest: '10 min after the request' },

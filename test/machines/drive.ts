@@ -7,17 +7,17 @@ import { eventsAt, outcomeEvent, questionAt } from './explore.ts';
 import type { Outcome } from './outcomes.ts';
 import { outcomesOf } from './recovery-outcomes.ts';
 
-/** A run that is driven by hand: verbs end well unless they are reported how, and a person answers. */
-export function drive(id: string, input: object, reported: Readonly<Record<string, Outcome[]>> = {}) {
+/** A run that is driven by hand: verbs end well unless `given` says otherwise, and a person answers. */
+export function drive(id: string, input: object, given: Readonly<Record<string, Outcome[]>> = {}) {
   const runbook = runbooks[id] as Runbook;
-  const left = Object.fromEntries(Object.entries(reported).map(([verb, outcomes]) => [verb, [...outcomes]]));
+  const left = Object.fromEntries(Object.entries(given).map(([verb, outcomes]) => [verb, [...outcomes]]));
   const passed: string[] = [];
   const sent: { readonly verb: string; readonly input: unknown }[] = [];
   let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(
     runbook.machine,
     runbook.input.parse({ instance: 'orders', ...input }) as never,
   );
-  const close = () => {
+  const advance = () => {
     for (;;) {
       passed.push(statePath(snapshot));
       const [invoked] = Object.values(snapshot.children) as { readonly id: string; readonly src: unknown }[];
@@ -28,7 +28,7 @@ export function drive(id: string, input: object, reported: Readonly<Record<strin
       [snapshot] = transition(runbook.machine, snapshot as never, outcomeEvent(invoked.id, outcome) as never);
     }
   };
-  close();
+  advance();
   return {
     passed,
     sent,
@@ -38,7 +38,7 @@ export function drive(id: string, input: object, reported: Readonly<Record<strin
     closing: () => runbook.closing(snapshot.context as never, statePath(snapshot)),
     answer(event: object) {
       [snapshot] = transition(runbook.machine, snapshot as never, event as never);
-      close();
+      advance();
     },
     /** The recommended answer, or the typed name. */
     goOn() {

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { begun, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction } from '../../machines/parts/fallback-step.ts';
-import { fallbackOf as restInFallback } from '../../machines/parts/phases.ts';
+import { fallbackOf as fallbackSteps } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
 
 const startingContext = (input: Parameters<typeof begun>[0]['input']) => begun({ input });
 const restOf = (id: string) => (context: RunContext, state: string) =>
-  restInFallback((runbooks[id] as Runbook).machine, context, state);
+  fallbackSteps((runbooks[id] as Runbook).machine, context, state);
 const changeInstanceFallback = restOf('change-instance');
 const disasterRecoveryFallback = restOf('disaster-recovery');
 const restoreBackupFallback = restOf('restore-backup');
@@ -92,30 +92,30 @@ test('where an old binding may stay behind, there is a way to bind without its n
   expect(same?.otherwise).toBeUndefined();
 });
 
-test('the head of a fallback script tells what the run has found and what is done, so that nobody does it again', () => {
+test('the head of a fallback script lists what the run has found and what is done, so that nobody does it again', () => {
   const runbook = runbooks['restore-backup'];
   if (runbook === undefined) throw new Error('there is no such runbook');
   const closed = { how: 'hand' as const, text: 'a colleague\ndid it', evidence: {} };
-  const openFollowUps = { kind: 'rebind' as const, subject: 'api', commands: [] };
+  const followUp = { kind: 'rebind' as const, subject: 'api', commands: [] };
   const context: RunContext = {
     ...startingContext({ instance: 'orders' }),
     restore: { ...startingContext({ instance: 'orders' }).restore, landed: { id: 4, adopted: false } },
     followUps: {
       ...startingContext({ instance: 'orders' }).followUps,
       list: [
-        { id: 'rebind-api', what: 'unbind, bind and restage api', ...openFollowUps, closed },
-        { id: 'rebind-web', what: 'unbind, bind and restage web', ...openFollowUps },
+        { id: 'rebind-api', what: 'unbind, bind and restage api', ...followUp, closed },
+        { id: 'rebind-web', what: 'unbind, bind and restage web', ...followUp },
       ],
     },
   };
-  const site = { name: 'orders', url: 'https://host/service-instances/4a1f', tokenHow: 'cf oauth-token' };
+  const instance = { name: 'orders', url: 'https://host/service-instances/4a1f', tokenHow: 'cf oauth-token' };
   const text = fallbackOf({
     runbook,
     state: 'followUps.asking',
     context,
     runId: '01RUN',
     path: 'fallback/01RUN.sh',
-    runInstances: { instance: { ...site, revision: 62 } },
+    runInstances: { instance: { ...instance, revision: 62 } },
     now: new Date('2026-03-01T03:00:00Z'),
   });
   const head = text.slice(0, text.indexOf('# What is left:')).trimEnd();

@@ -6,14 +6,14 @@ import { describe, expect, test } from 'vitest';
 import { begun as beginning, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction, FallbackCall, FallbackStep } from '../../machines/parts/fallback-step.ts';
-import { mainPathOf, fallbackOf as restInFallback } from '../../machines/parts/phases.ts';
+import { mainPathOf, fallbackOf as fallbackSteps } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { isFinalAt, leavesOf } from '../../machines/parts/states.ts';
 import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
 
 const NOW = new Date('2026-03-01T03:00:00Z');
 const SITE = { revision: 62 as const, tokenHow: 'cf oauth-token' };
-const SITES = {
+const INSTANCES = {
   instance: { ...SITE, name: 'orders', url: 'https://host/service-instances/4a1f' },
   target: { ...SITE, name: 'orders-dr', url: 'https://host/v1/instances/99ff' },
 };
@@ -26,7 +26,7 @@ const stepsOf = (
   runbook: Runbook,
   state: string,
   context: unknown = begun(runbook),
-): readonly FallbackStep[] => restInFallback(runbook.machine, context, state);
+): readonly FallbackStep[] => fallbackSteps(runbook.machine, context, state);
 const actionsOf = (steps: readonly FallbackStep[]): readonly FallbackAction[] =>
   steps.flatMap(({ actions }) => actions);
 const callsOf = (steps: readonly FallbackStep[]): readonly FallbackCall[] =>
@@ -84,7 +84,7 @@ test.each(['confirm.asking', 'release.releasing', 'followUps.asking'])(
 
 describe.for(all)('the fallback script of $id', (runbook) => {
   test('begins, in every state, with what that state was about; when a run is over nothing is left', () => {
-    // What is not known to be a follow-up, or to be there, is not reported.
+    // In these states the script has no step: nothing is known yet to be a follow-up, or to exist.
     const silent = /^(?:rotate-key oldBackup|change-instance (?:release|followUps))\./u;
     for (const state of statesOf(runbook)) {
       const [first] = stepsOf(runbook, state);
@@ -105,7 +105,7 @@ describe.for(all)('the fallback script of $id', (runbook) => {
           context: begun(runbook),
           runId: '01RUN',
           path: `./it's here/${state}.sh`,
-          runInstances: SITES,
+          runInstances: INSTANCES,
           now: NOW,
         });
         writeFileSync(join(folder, `${state}.sh`), text);
@@ -128,7 +128,7 @@ describe.for(all)('the fallback script of $id', (runbook) => {
   test('grows no longer on the way, and repeats no change that lies behind', () => {
     const lengths = mainPathOf(runbook.machine, begun(runbook));
     const changes = lengths.map((state) => changesOf(stepsOf(runbook, state)).length);
-    // The follow-ups stands in one part, because it may be done in any order.
+    // The follow-ups are one part, because they may be done in any order.
     expect(changes).toEqual(changes.toSorted((a, b) => b - a));
     expect(changes[0]).toBeGreaterThan(changes.at(-1) ?? 0);
   });
@@ -216,14 +216,14 @@ test('what is done is not asked for again', () => {
     ...{ id, kind, subject: id, what: `see to ${id}`, commands: [`do ${id}`] },
     ...(done ? { closed: { how: 'hand' as const, text: 'seen', evidence: {} } } : {}),
   });
-  const { followUps: slice } = startingContext({ instance: 'orders' });
+  const { followUps } = startingContext({ instance: 'orders' });
   const list = [
     followUp('rebind-orders-api', 'rebind', true),
     followUp('rebind-nightly', 'rebind', false),
     followUp('fresh-backup', 'fresh-backup', true),
     followUp('old-key', 'retire-key', false),
   ];
-  const context = contextWith({ followUps: { ...slice, bound, list } });
+  const context = contextWith({ followUps: { ...followUps, bound, list } });
   const steps = stepsOf(restoreBackup, 'followUps.asking', context);
   expect(steps.map(({ title }) => title)).toEqual([
     'unbind, bind and restage nightly',

@@ -13,12 +13,12 @@ import { app, bound, outcomesOf } from './recovery-outcomes.ts';
 
 const runbook = runbooks['restore-backup'] as Runbook;
 
-/** Walks a run by the first outcome of every verb, and by the answers that lead to the restore, until it has open follow-ups. */
-function openFollowUps(found: unknown = bound): AnyMachineSnapshot {
+/** Drives a run by first outcomes, and by answers that lead to the restore, until it asks for follow-ups. */
+function atFollowUps(found: unknown = bound): AnyMachineSnapshot {
   const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
   let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
   for (let steps = 0; statePath(snapshot) !== 'followUps.asking'; steps += 1) {
-    if (steps > 60) throw new Error(`it never leaves, it is ${statePath(snapshot)}`);
+    if (steps > 60) throw new Error(`it never asks for follow-ups, it is ${statePath(snapshot)}`);
     snapshot = step(snapshot, 0, found);
   }
   return snapshot;
@@ -62,23 +62,23 @@ function answer(snapshot: AnyMachineSnapshot, event: object, fail?: string): Any
 }
 
 describe('the follow-ups after a restore', () => {
-  test('hears of a run that was left from the moment that the restore may have been sent', () => {
+  test('of a run that was left are known from the moment that the restore may have been sent', () => {
     const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
     let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
-    const reported: [string, string[]][] = [];
+    const seen: [string, string[]][] = [];
     for (; statePath(snapshot) !== 'followUps.asking'; snapshot = step(snapshot, 0, bound)) {
       const state = statePath(snapshot);
       expect(runbook.followUps?.(snapshot.context as never), state).toEqual([]);
-      reported.push([state, idsOf(runbook.followUps?.(snapshot.context as never, state) ?? [])]);
+      seen.push([state, idsOf(runbook.followUps?.(snapshot.context as never, state) ?? [])]);
     }
     const ids = ['rebind-orders-api', 'service-key-ops', 'fresh-backup', 'renew-card'];
-    const sent = reported.findIndex(([state]) => state === 'restore.sending');
-    expect(reported.slice(0, sent).filter(([, openFollowUps]) => openFollowUps.length > 0)).toEqual([]);
-    expect(reported.slice(sent)).toEqual(SENT.map((state) => [state, ids]));
+    const sent = seen.findIndex(([state]) => state === 'restore.sending');
+    expect(seen.slice(0, sent).filter(([, found]) => found.length > 0)).toEqual([]);
+    expect(seen.slice(sent)).toEqual(SENT.map((state) => [state, ids]));
   });
 
   test('every application, key, a fresh backup and the card are follow-ups, with the exact commands', () => {
-    const { list } = contextOf(openFollowUps());
+    const { list } = contextOf(atFollowUps());
     expect(idsOf(list)).toEqual(['rebind-orders-api', 'service-key-ops', 'fresh-backup', 'renew-card']);
     expect(list[0]?.commands).toEqual([
       'cf target -o acme -s prod',
@@ -89,7 +89,7 @@ describe('the follow-ups after a restore', () => {
   });
 
   test('where two bindings are allowed, the old one is removed last', () => {
-    const { list } = contextOf(openFollowUps({ ...bound, order: 'no-downtime' }));
+    const { list } = contextOf(atFollowUps({ ...bound, order: 'no-downtime' }));
     expect(list[0]?.commands).toEqual([
       'cf target -o acme -s prod',
       'cf bind-service orders-api orders-db --binding-name db -c /srv/params.json --strategy multiple --wait',
@@ -100,12 +100,12 @@ describe('the follow-ups after a restore', () => {
 
   test('a hostile name is one word of a shell and nothing more', () => {
     const hostile = { ...app, key: 'x', name: "a'; rm -rf ~ #\u0007" };
-    const { list } = contextOf(openFollowUps({ ...bound, apps: [hostile] }));
+    const { list } = contextOf(atFollowUps({ ...bound, apps: [hostile] }));
     expect(list[0]?.commands[1]).toBe("cf unbind-service 'a'\\''; rm -rf ~ #' orders-db --wait");
   });
 
   test('the platform does all it can, then the run sees to the rest and closes as proven', () => {
-    const end = answer(openFollowUps(), { type: 'operator.doAll' });
+    const end = answer(atFollowUps(), { type: 'operator.doAll' });
     expect(statePath(end)).toBe('done');
     const closing = runbook.closing(end.context as never, 'done');
     expect(closing).toMatchObject({ proven: true, outcome: 'done', deviations: [] });
@@ -116,7 +116,7 @@ describe('the follow-ups after a restore', () => {
   });
 
   test('a step at the platform that fails leaves the follow-up open, is shown, and nothing is recommended', () => {
-    const stuck = answer(openFollowUps(), { type: 'operator.doAll' }, 'bindApp');
+    const stuck = answer(atFollowUps(), { type: 'operator.doAll' }, 'bindApp');
     expect(statePath(stuck)).toBe('followUps.asking');
     expect(contextOf(stuck)).toMatchObject({
       failure: { code: 'platform.bound' },
@@ -127,7 +127,7 @@ describe('the follow-ups after a restore', () => {
   });
 
   test('what can be done does not wait for what has failed', () => {
-    const stuck = answer(openFollowUps(), { type: 'operator.doAll' }, 'bindApp');
+    const stuck = answer(atFollowUps(), { type: 'operator.doAll' }, 'bindApp');
     const closed = contextOf(stuck).list.filter((one) => one.closed !== undefined);
     expect(closed.map(({ kind }) => kind)).toContain('service-key');
     expect(contextOf(stuck).failure?.code).toBe('platform.bound');
@@ -139,7 +139,7 @@ describe('the follow-ups after a restore', () => {
       const refused = { error: { code, shortMessage: 'not now', hints: [], evidence: {} } };
       const [asking] = transition(
         runbook.machine,
-        openFollowUps() as never,
+        atFollowUps() as never,
         { type: 'operator.doAll' } as never,
       );
       const [invoked] = Object.values(asking.children) as unknown as { readonly id: string }[];
@@ -158,7 +158,7 @@ describe('the follow-ups after a restore', () => {
     ['rebind-orders-api', '1 application was not bound again'],
     ['service-key-ops', '1 service key was not made anew'],
   ])('a run that leaves %s without the data closes without proof and says so', (id, words) => {
-    const skipped = answer(openFollowUps(), { type: 'operator.skip', id, text: 'it is gone' });
+    const skipped = answer(atFollowUps(), { type: 'operator.skip', id, text: 'it is gone' });
     const end = answer(skipped, { type: 'operator.doAll' });
     expect(statePath(end)).toBe('unproven');
     for (const state of ['unproven', 'done'])
@@ -182,7 +182,7 @@ describe('the follow-ups after a restore', () => {
   test.each(['fresh-backup', 'renew-card'])(
     '%s may be skipped with a reason, which stays among the deviations of a proven run',
     (id) => {
-      const skipped = answer(openFollowUps(), { type: 'operator.skip', id, text: 'not tonight' });
+      const skipped = answer(atFollowUps(), { type: 'operator.skip', id, text: 'not tonight' });
       const end = answer(skipped, { type: 'operator.doAll' });
       expect(runbook.closing(end.context as never, statePath(end))).toMatchObject({
         proven: true,
@@ -192,10 +192,10 @@ describe('the follow-ups after a restore', () => {
     },
   );
 
-  test('in any order of resolving, skipping, doing and failing: it closes exactly when nothing is open, and nothing done is lost', () => {
+  test('in any order of closing, skipping, doing and failing: the run closes exactly when no follow-up is open, and keeps every closed one', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 60 }), (choices) => {
-        let snapshot = openFollowUps();
+        let snapshot = atFollowUps();
         for (const nth of choices) {
           const before = contextOf(snapshot).list.filter(({ closed }) => closed !== undefined);
           snapshot = step(snapshot, nth, bound);

@@ -38,7 +38,7 @@ describe.each(Object.values(runbooks))('giving up a wait of $id', ({ id, machine
   );
 });
 
-test('a wait that was given up is reported by what was waited for, and with the ways that are safe', () => {
+test('a wait that was given up says what was waited for, and which ways are safe', () => {
   const { shortMessage, hints } = givenUp('the restore');
   expect(shortMessage).toBe('waiting for the restore was given up; the service may still go on with it');
   expect(hints).toEqual([

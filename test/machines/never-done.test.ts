@@ -9,7 +9,7 @@ const CONFLICT = {
   evidence: {},
 };
 
-test('a restore that the service refused is reported in its words, with the restore that stood in the way', () => {
+test('a restore that the service refused is described in its words, with the restore that stood in the way', () => {
   const absence = { lost: CONFLICT, evidence: { underWay: [104] } };
   expect(neverDone({ intents: 1, absences: 1, absence }, 'a restore')).toMatchObject({
     shortMessage:
@@ -18,7 +18,7 @@ test('a restore that the service refused is reported in its words, with the rest
   });
 });
 
-test('a request that never arrived is reported with what came back for an answer', () => {
+test('a request that never arrived is described with what came back for an answer', () => {
   const lost = { ...CONFLICT, code: 'service.error', shortMessage: 'the router gave up (504)' };
   const failure = neverDone({ intents: 2, absences: 2, absence: { lost } }, 'a backup');
   expect(failure.shortMessage).toBe('the request for a backup was sent 2 times and never arrived');

@@ -85,7 +85,7 @@ describe('a restore of a backup', () => {
     expect([run.state(), run.context().restore.intents]).toEqual(['confirm.asking', 2]);
   });
 
-  test('without a card on record none is a follow-up', () => {
+  test('without a card on record there is no follow-up to renew it', () => {
     const none = { output: { proven: [], keysHeld: [] } };
     const run = drive('restore-backup', { backup: 3 }, { readCard: [none] });
     run.goOn();
@@ -131,7 +131,7 @@ describe('a point in time', () => {
     ]);
   });
 
-  test('other than the one that was asked for is a deviation that is reported', () => {
+  test('other than the one that was asked for is a deviation', () => {
     const run = drive('restore-point-in-time', { time: '2026-03-01T01:00:00Z' });
     run.goOn();
     run.goOn();
@@ -168,7 +168,7 @@ describe('a disaster recovery', () => {
     expect(run.context().followUps.list.map(({ id }) => id)).toContain('remove-target');
   });
 
-  test('whose restore has failed leaves no binding to its target', () => {
+  test('whose restore has failed leaves no follow-up to bind to its target', () => {
     const run = drive(
       'disaster-recovery',
       { mode: 'perform', target: 'orders-dr' },
@@ -211,8 +211,8 @@ describe('a change of an instance', () => {
   const HELD = { type: 'operator.holdBack', text: 'the operator of the platform says so' };
 
   /** A restart that holds updates back, as a person who knows that they are allowed has it. */
-  function restart(reported: Readonly<Record<string, Outcome[]>> = {}) {
-    const run = drive('change-instance', { action: 'restart' }, reported);
+  function restart(given: Readonly<Record<string, Outcome[]>> = {}) {
+    const run = drive('change-instance', { action: 'restart' }, given);
     expect(run.state()).toBe('freeze.asking');
     run.answer(HELD);
     return run;
@@ -240,7 +240,7 @@ describe('a change of an instance', () => {
     expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['stopped', true]);
   });
 
-  test('leaves the update setting when it cannot be put back', () => {
+  test('leaves the update setting as a follow-up when it cannot be put back', () => {
     const set = { output: { type: 'general', allowed: false } };
     const run = restart({ changeUpdateSetting: [set, failure('service.forbidden')] });
     run.goOn();
@@ -281,7 +281,7 @@ describe('a change of an instance', () => {
     expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['done', false]);
   });
 
-  test('leaves the update setting from before it is changed, so that a run that is given up leaves a follow-up', () => {
+  test('has a follow-up for the update setting before it is changed, so that a run that is given up leaves it', () => {
     const run = restart();
     expect(run.state()).toBe('confirm.asking');
     expect(run.context().followUps.list).toMatchObject([

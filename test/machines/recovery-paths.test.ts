@@ -102,7 +102,7 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
     }
   });
 
-  test('a run ends with no follow-ups, and is proven only by what the service said in it', () => {
+  test('a run ends with no open follow-ups, and is proven only by what the service said in it', () => {
     for (const { snapshot } of situations) {
       const context = snapshot.context as RunContext;
       const closing = runbook.closing(context as never, statePath(snapshot));
@@ -131,7 +131,7 @@ describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => 
     }
   });
 
-  test('its phases are reported by a title, hold states that lead on, and what it passes without trouble lies in them', () => {
+  test('its phases have a title, hold states that lead on, and what it passes without trouble lies in them', () => {
     const steps = stepsOf(runbook.machine);
     expect(steps.length).toBeGreaterThan(4);
     for (const { id, title } of steps) {

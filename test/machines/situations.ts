@@ -13,7 +13,7 @@ export function situationsOf(runbook: Runbook, input: object): Situation[] {
 }
 
 /** Where it matters which follow-up is worked on. */
-const PAYING = ['unbinding', 'binding', 'restaging', 'renewingKey', 'proving'].map(
+const DOING = ['unbinding', 'binding', 'restaging', 'renewingKey', 'proving'].map(
   (state) => `followUps.${state}`,
 );
 
@@ -67,7 +67,7 @@ function identity(snapshot: AnyMachineSnapshot): unknown {
       .map(({ id }) => id)
       .sort(),
     followUps.isOpened,
-    PAYING.includes(statePath(snapshot)) ? [followUps.doing, followUps.doingAll] : [],
+    DOING.includes(statePath(snapshot)) ? [followUps.doing, followUps.doingAll] : [],
     bound?.way,
     context.card.onRecord?.card !== undefined && list.length === 0,
     context.updates.setting !== undefined,

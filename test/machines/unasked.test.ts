@@ -6,17 +6,17 @@ type FollowUps = RunContext['followUps']['list'];
 
 const HAND = { way: 'hand', notes: [], apps: [], keys: [], unseen: [], order: 'replace', foundAt: '' };
 
-function followUpWith(bound: object, list: FollowUps = []) {
+function followUpsWith(bound: object, list: FollowUps = []) {
   const context = begun({ input: { instance: 'orders' } });
   return withBound({ ...context, followUps: { ...context.followUps, bound, list } as never });
 }
 
 const idsOf = (list: FollowUps) => list.map(({ id }) => id);
 
-test('a platform that could not be asked leaves a follow-up to find out who is bound, until it could', () => {
-  const unasked = followUpWith({ ...HAND, unasked: true });
+test('a platform that could not be asked leaves a follow-up to find out who is bound, until it can be asked', () => {
+  const unasked = followUpsWith({ ...HAND, unasked: true });
   expect(idsOf(unasked)).toContain('rebind-unknown');
-  expect(idsOf(followUpWith({ ...HAND, unasked: true }, unasked))).toContain('rebind-unknown');
-  expect(idsOf(followUpWith(HAND, unasked))).not.toContain('rebind-unknown');
-  expect(idsOf(followUpWith(HAND))).not.toContain('rebind-unknown');
+  expect(idsOf(followUpsWith({ ...HAND, unasked: true }, unasked))).toContain('rebind-unknown');
+  expect(idsOf(followUpsWith(HAND, unasked))).not.toContain('rebind-unknown');
+  expect(idsOf(followUpsWith(HAND))).not.toContain('rebind-unknown');
 });

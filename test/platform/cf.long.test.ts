@@ -108,7 +108,7 @@ test('a service key is made anew once', async () => {
   expect(capi.model.ledger).toEqual(['service_key.delete', 'service_key.create']);
 });
 
-test('what the tool says when it fails is reported, cleaned', async () => {
+test('what the tool says when it fails is passed on, cleaned', async () => {
   const { cf, capi, bound, options } = await working();
   capi.model.nextJobFails = 'role owns objects \u001b[31m';
   const failure = failureOf(await rejection(cf.unbind(bound, options)));

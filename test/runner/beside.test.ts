@@ -99,7 +99,7 @@ describe('a step that takes too long', () => {
     await again.detach();
   });
 
-  test('is reported when the run began and since when it waits, which looking again does not change', async () => {
+  test('knows when the run began and since when it waits, which looking again does not change', async () => {
     const waits = waiting();
     const { run } = await atTheWait(waits);
     await run.answer({ event: 'operator.lookAgain' });

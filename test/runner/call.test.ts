@@ -112,7 +112,7 @@ test('a call that was refused and shows all the same is adopted by the next of t
   expect([sends, caller.open()]).toEqual([2, []]);
 });
 
-test('one process at a time calls an instance, and the second is reported who does', async () => {
+test('one process at a time calls an instance, and the second hears who does', async () => {
   const journal = await openJournal();
   const other = await openStore(journal.home, 'another');
   onTestFinished(() => other.close());

@@ -4,7 +4,7 @@ import { movedMeanwhile } from '../../src/runner/clock-notes.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 
 describe('a clock that is watched', () => {
-  test('hears of when it moves otherwise than time passes, once, and by how much', () => {
+  test('is noted when it moves otherwise than time passes, once, and by how much', () => {
     let [wall, passed] = [1_000_000_000, 500];
     const { moved } = watchClock(
       () => wall * 1000,
@@ -38,10 +38,10 @@ describe('a clock that is watched', () => {
     expect(movedMeanwhile([started], at(3700, 'b'))).toBe(0);
     expect(movedMeanwhile([started], undefined)).toBe(0);
     expect(movedMeanwhile([entry('run.started', {})], at(3700))).toBe(0);
-    const reported = [started, entry('clock.moved', { seconds: 3600 })];
-    expect(movedMeanwhile(reported, at(3700))).toBe(0);
-    expect(movedMeanwhile(reported, at(100))).toBe(-3600);
-    expect(movedMeanwhile([...reported, entry('run.resumed', { clock: at(3700) })], at(3700))).toBe(0);
+    const noted = [started, entry('clock.moved', { seconds: 3600 })];
+    expect(movedMeanwhile(noted, at(3700))).toBe(0);
+    expect(movedMeanwhile(noted, at(100))).toBe(-3600);
+    expect(movedMeanwhile([...noted, entry('run.resumed', { clock: at(3700) })], at(3700))).toBe(0);
   });
 
   test('has the same mark as long as nobody moves it', () => {

@@ -61,15 +61,15 @@ describe.for([-20, 20])('with a database whose clock is %i minutes ahead of this
     expectOurs(memories[0]?.lostAt, sinceTaken);
   });
 
-  test('what waits is reported by the clock of this machine since when', async () => {
+  test('what waits knows since when, by the clock of this machine', async () => {
     const contexts: ActivityContext[] = [];
-    const reported: (string | undefined)[] = [];
+    const times: (string | undefined)[] = [];
     const world = await worldWith({
       waitForBackup: {
         kind: 'read',
         run: async (_input: never, context: ActivityContext) => {
           contexts.push(context);
-          reported.push(context.begunAt, context.arrivedAt);
+          times.push(context.begunAt, context.arrivedAt);
           return { ok: true, output: outcomeOf('waitForBackup') };
         },
       },
@@ -80,7 +80,7 @@ describe.for([-20, 20])('with a database whose clock is %i minutes ahead of this
     await answerToTheChange(run);
     await run.ended;
     expect(contexts).toHaveLength(1);
-    for (const at of reported) expectOurs(at, since);
+    for (const at of times) expectOurs(at, since);
   });
 
   test('a clock that is set here is on record, and moves none of the times of its entries', async () => {

@@ -35,7 +35,7 @@ describe('a run that an older version of its runbook began', () => {
     expect(states.filter((state) => /^(?:oldBackup|negative)\./.test(state))).toEqual([]);
   });
 
-  test('is reported as any other: its follow-ups, and its report', async () => {
+  test('is shown as any other: its follow-ups, and its report', async () => {
     const { world, begun } = await left();
     expect(await followUpBy(world.journal, begun)).toEqual([]);
     const report = await reportOf(world.journal, begun);

@@ -72,7 +72,7 @@ describe('a question for a word', () => {
 });
 
 describe('a question about the follow-ups', () => {
-  const openFollowUps = (id: string, more: Partial<FollowUp> = {}): FollowUp => ({
+  const followUp = (id: string, more: Partial<FollowUp> = {}): FollowUp => ({
     id,
     kind: 'rebind',
     subject: id,
@@ -84,9 +84,9 @@ describe('a question about the follow-ups', () => {
     kind: 'followUps',
     prompt: 'restored, follow-ups open: 2',
     followUps: [
-      openFollowUps('api', { doable: 'platform' }),
-      openFollowUps('report'),
-      openFollowUps('done', { closed: { how: 'hand', text: 'seen', evidence: {} } }),
+      followUp('api', { doable: 'platform' }),
+      followUp('report'),
+      followUp('done', { closed: { how: 'hand', text: 'seen', evidence: {} } }),
     ],
     close: 'operator.reportDone',
     skip: 'operator.skip',

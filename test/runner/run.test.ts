@@ -68,7 +68,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('can be driven by one process only: the second is reported who holds it', async () => {
+  test('can be driven by one process only: the second hears who holds it', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
     await expect(world.takeUp()).rejects.toMatchObject({ code: 'journal.held' });

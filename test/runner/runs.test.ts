@@ -32,23 +32,23 @@ test('a second run of an instance is refused while one is open, with both ways o
   ]);
 });
 
-test('the follow-ups of a run is handed to the ledger when it is given up, without the way that only the run had', async () => {
+test('the follow-ups of a run go to the ledger when it is given up, without the way that only the run had', async () => {
   const world = await makeWorld(obedient());
-  const openFollowUps = {
+  const followUp = {
     id: 'fresh-backup',
     kind: 'fresh-backup',
     subject: 'orders',
     what: 'back up orders',
   } as const;
   const run = await findRun(world.journal);
-  await abandonRun(world.journal, run, 'superseded', [{ ...openFollowUps, commands: ['a'], doable: 'run' }]);
+  await abandonRun(world.journal, run, 'superseded', [{ ...followUp, commands: ['a'], doable: 'run' }]);
   const entries = await world.journal.read('instance/orders');
   expect(entries.at(-1)).toMatchObject({
     type: 'follow-up.opened',
     body: {
       run: run.runId,
       followUp: {
-        ...openFollowUps,
+        ...followUp,
         id: `fresh-backup-${run.runId.slice(-6).toLowerCase()}`,
         commands: ['a'],
       },

@@ -86,7 +86,7 @@ test('a path is split into service, node and name', () => {
   }
 });
 
-test('the parachute of each disk of each node is reported by its latest values', () => {
+test('the parachute of each disk of each node is read from its latest values', () => {
   const points = readMetrics([
     'pg.0.parachute.disk.persistent.used_percent 70 200',
     'pg.0.parachute.disk.persistent.used_percent 50 100',

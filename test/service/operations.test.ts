@@ -208,7 +208,7 @@ for (const send of SENDS) {
     expect(server.requests).toHaveLength(answers.length);
   });
 
-  test(`${send.operation} that is lost is in doubt, and one that never left is reported so`, async () => {
+  test(`${send.operation} that is lost is in doubt, and one that never left is said to be so`, async () => {
     const { client, server } = await serve((_, socket) => socket.resetAndDestroy(), options);
     expect(await send.call(client)).toMatchObject({
       outcome: 'unknown',

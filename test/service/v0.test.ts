@@ -32,7 +32,7 @@ const LISTING = {
 
 const asked = ({ method, path }: WireRequest) => `${method} ${path}`;
 
-/** A V0 that lists and answers a POST as reported. */
+/** A V0 that lists and answers a POST as given. */
 function serveV0(post: string, list: unknown = LISTING) {
   const respond: Respond = (request, socket) => socket.end(request.method === 'GET' ? json(200, list) : post);
   return serve(respond, { revision: 'v0' });
