@@ -11,7 +11,7 @@ import { LostBaseline } from './evaluate-tasks.ts';
 
 export type Action = NonNullable<InputOf<'waitForInstance'>['action']>;
 
-/** The instance and the clock of the service before an action was asked for; null for what is not reported. */
+/** The instance and the clock of the service before an action was asked for; null where not reported. */
 const KnownInstance = z.object({
   state: z.string().nullable(),
   updatedAt: z.string().nullable(),

@@ -14,8 +14,8 @@ export function clockNotes(movedSeconds: number, { stampedBy }: Pick<Journal, 's
 
 /**
  * By how many whole seconds the clock was moved while no process had the run: since the last mark of the same
- * start of the same machine, less the moves noted after it. 0 for less than five, and where there is nothing to
- * compare with.
+ * start of the same machine, less the moves noted after it. 0 for less than five, and where there is nothing
+ * to compare with.
  */
 export function movedMeanwhile(entries: readonly Entry[], mark: ClockMark | undefined): number {
   let last: ClockMark | undefined;

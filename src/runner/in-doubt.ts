@@ -31,9 +31,9 @@ export function doubtsOfRun({ stream, entries }: RunEntries): readonly Doubt[] {
 }
 
 /**
- * Calls of a run that is over, as entries for the ledger: from then on they are open calls of the instance. The
- * next change of the instance asks about them, and a person can resolve them. Keeps the moment at which they
- * were armed. Pure.
+ * Calls of a run that is over, as entries for the ledger: from then on they are open calls of the instance.
+ * The next change of the instance asks about them, and a person can resolve them. Keeps the moment at which
+ * they were armed. Pure.
  */
 export function handOn(doubts: readonly Doubt[]): readonly NewEntry[] {
   return doubts.flatMap(

@@ -137,9 +137,9 @@ export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: strin
 
 /**
  * Gives up a run that cannot or must not be carried on. The record stays. The open follow-ups of the run, and
- * its calls in doubt, go to the ledger of the instance that it changed, in the same transaction: the next change
- * of that instance asks about the calls first. `notes` are the last that the run says. Gives those calls.
- * Rejects with `run.over` when the run has ended meanwhile.
+ * its calls in doubt, go to the ledger of the instance that it changed, in the same transaction: the next
+ * change of that instance asks about the calls first. `notes` are the last that the run says. Gives those
+ * calls. Rejects with `run.over` when the run has ended meanwhile.
  */
 export async function abandonRun(
   journal: Journal,

@@ -17,7 +17,7 @@ export type Outcome =
 /** An id that a task of long ago has. */
 export const OLD = 5;
 
-/** An instance in memory, the calls it got, and the outcomes of the next changing ones; `whole` without one. */
+/** An instance in memory, the calls it got, and the outcomes of the next changes, `whole` by default. */
 export interface FakeService {
   readonly deps: ActivityDeps;
   readonly calls: readonly string[];

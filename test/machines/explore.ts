@@ -23,7 +23,7 @@ export interface Exploration {
   /** What later guards look at: situations that differ in nothing else count as one. */
   readonly identity: (snapshot: AnyMachineSnapshot) => unknown;
   /** What a confirmation rests on. */
-  readonly baseline: (snapshot: AnyMachineSnapshot) => unknown;
+  readonly basis: (snapshot: AnyMachineSnapshot) => unknown;
   /** Whether what was confirmed has been done: the confirmation is used up then. */
   readonly isUsed: (snapshot: AnyMachineSnapshot) => boolean;
 }
@@ -34,7 +34,7 @@ export function explore({
   input,
   outcomesOf,
   identity,
-  baseline,
+  basis,
   isUsed,
 }: Exploration): Situation[] {
   const [snapshot] = initialTransition(runbook.machine, input as never);
@@ -46,7 +46,7 @@ export function explore({
   for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
     for (const event of eventsAt(runbook, at.snapshot, outcomesOf)) {
       const [next] = transition(runbook.machine, at.snapshot as never, event as never);
-      const hasChanged = JSON.stringify(baseline(next)) !== JSON.stringify(baseline(at.snapshot));
+      const hasChanged = JSON.stringify(basis(next)) !== JSON.stringify(basis(at.snapshot));
       const situation: Situation = {
         snapshot: next,
         path: [...at.path, event.type],

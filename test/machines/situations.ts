@@ -9,7 +9,7 @@ import { outcomesOf } from './recovery-outcomes.ts';
 
 /** Every situation that a run with this input can be in. */
 export function situationsOf(runbook: Runbook, input: object): Situation[] {
-  return explore({ runbook, input, outcomesOf, identity, baseline, isUsed });
+  return explore({ runbook, input, outcomesOf, identity, basis, isUsed });
 }
 
 /** Where it matters which follow-up is worked on. */
@@ -17,7 +17,7 @@ const DOING = ['unbinding', 'binding', 'restaging', 'renewingKey', 'proving'].ma
   (state) => `followUps.${state}`,
 );
 
-function baseline(snapshot: AnyMachineSnapshot): unknown {
+function basis(snapshot: AnyMachineSnapshot): unknown {
   const { preflight, choose, source, target, key, restore, act } = snapshot.context as RunContext;
   const intents = [restore.intents, act.intents];
   return [

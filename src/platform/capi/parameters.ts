@@ -39,7 +39,7 @@ export async function readParameters(
   return { byGuid, ...(unreported === undefined ? {} : { unreported }) };
 }
 
-/** The parameters of one; undefined when there are none or they are not reported. Rejects as `readParameters`. */
+/** The parameters of one; undefined when none or not reported. Rejects as `readParameters` does. */
 export async function parametersOf(
   capi: Capi,
   guid: string,

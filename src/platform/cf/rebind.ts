@@ -131,8 +131,8 @@ export async function bindByCf(
 }
 
 /**
- * The tool puts no label on what it makes. Without one the binding is known by its time only, which comes from
- * another clock than the restore's.
+ * The tool puts no label on what it makes. Without one the binding is known by its time only, which comes
+ * from another clock than the restore's.
  */
 async function label(
   { tool }: Session,
