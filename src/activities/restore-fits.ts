@@ -68,8 +68,7 @@ function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefin
   const times = timesOf(expected);
   if (times.length === 0) return undefined;
   const from = instantOf(metadata?.restored_from);
-  if (from === undefined)
-    return { is: 'unreported', why: 'the time of the restored backup is not reported' };
+  if (from === undefined) return { is: 'unreported', why: 'the time of the restored backup is not reported' };
   // Which moment of a backup its "creation date" is is not said: any between its first and its last.
   const begun = Math.min(...times) - ROUNDING_MS;
   const ended = Math.max(...times) + ROUNDING_MS;

@@ -29,14 +29,7 @@ export interface Exploration {
 }
 
 /** Every situation, found by giving every possible outcome and every open answer, each once for each situation. */
-export function explore({
-  runbook,
-  input,
-  outcomesOf,
-  identity,
-  basis,
-  isUsed,
-}: Exploration): Situation[] {
+export function explore({ runbook, input, outcomesOf, identity, basis, isUsed }: Exploration): Situation[] {
   const [snapshot] = initialTransition(runbook.machine, input as never);
   const first: Situation = { snapshot, path: [], confirmed: false };
   const nameOf = ({ snapshot: at, confirmed }: Situation) =>

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { begun as beginning, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction, FallbackCall, FallbackStep } from '../../machines/parts/fallback-step.ts';
-import { mainPathOf, fallbackOf as fallbackSteps } from '../../machines/parts/phases.ts';
+import { fallbackOf as fallbackSteps, mainPathOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { isFinalAt, leavesOf } from '../../machines/parts/states.ts';
 import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
