@@ -53,7 +53,7 @@ export interface Caller {
    */
   perform(call: Call): Promise<CallEnd>;
   /** Asks the service what became of an open call; sends nothing. */
-  close(open: OpenCall): Promise<CallEnd>;
+  lookUp(open: OpenCall): Promise<CallEnd>;
   /** Resolves an open call by a person's decision: it became a task with this id, or nothing. */
   decide(open: OpenCall, became: number | undefined, reason: string): Promise<void>;
   /** Writes facts down that belong to the call, under the hold of this ledger, or under one of another's that is taken for it. */
@@ -147,7 +147,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       await append([{ type: 'call.begun', body: { call: id, verb, input, ...why } }]);
       return run(id, call);
     },
-    close: ({ intent, verb, input }) => run(intent, { verb, input }),
+    lookUp: ({ intent, verb, input }) => run(intent, { verb, input }),
     decide: (open, became, reason) => {
       const body = { call: open.intent, verb: open.verb, became: became ?? null, reason, ...by };
       return append([{ type: 'call.decided', body }]);

@@ -183,7 +183,7 @@ export class World {
 }
 
 /** Asks a verb what became of its lost request until it decides, as the runner does. */
-export async function close<Input extends { readonly intent: string }, Output>(
+export async function lookUntilDecided<Input extends { readonly intent: string }, Output>(
   activity: OnceActivity<Input, Output>,
   input: Input,
   world: World,

@@ -3,7 +3,7 @@ import type { Triggered } from '../../machines/parts/task-data.ts';
 import type { OnceActivity } from '../../src/activities/activity.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { foldIntents } from '../../src/store/projections/intents.ts';
-import { close, contextOf, type Habits, type ModelTask, World } from '../activities/world.ts';
+import { contextOf, type Habits, lookUntilDecided, type ModelTask, World } from '../activities/world.ts';
 import type { History } from './generate.ts';
 import { type Content, IN_FLIGHT_MS, type Kind, OWN, ownTime, START_MS } from './kinds.ts';
 
@@ -41,7 +41,7 @@ export async function judgeOne(kind: Kind, reported: History): Promise<Decided> 
   const lost = reported.accepted
     ? { code: 'service.no-id', shortMessage: '', hints: [], evidence: {} }
     : undefined;
-  const judgement = await close(verb, input, world, { baseline, armedAt, lost, lostAt });
+  const judgement = await lookUntilDecided(verb, input, world, { baseline, armedAt, lost, lostAt });
 
   const shown = tasks.filter(
     ({ task }) => task.atMs > readOffMs - reported.habits.lagMs && world.hasShown(task),

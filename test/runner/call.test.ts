@@ -47,7 +47,7 @@ test('a call whose process died after it was armed is asked for and never sent a
   const [open] = caller.open();
   expect(open).toMatchObject({ verb: 'createBackup' });
   if (open === undefined) throw new Error('nothing is open');
-  expect(await caller.close(open)).toMatchObject({ performed: { how: 'done', output: { id: 8 } } });
+  expect(await caller.lookUp(open)).toMatchObject({ performed: { how: 'done', output: { id: 8 } } });
   expect(sends).toBe(1);
   expect(caller.open()).toEqual([]);
 });

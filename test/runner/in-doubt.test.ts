@@ -59,7 +59,7 @@ test('a restore that a run left in doubt is handed on when the run is given up, 
   expect(another).toBeUndefined();
   expect(open).toMatchObject({ verb: 'restoreBackup', armedAt, input: { backup: 3 } });
   if (open === undefined) throw new Error('nothing was handed on');
-  expect(await caller.close(open)).toMatchObject({ performed: { how: 'done', output: { id: 9 } } });
+  expect(await caller.lookUp(open)).toMatchObject({ performed: { how: 'done', output: { id: 9 } } });
   expect(memories).toMatchObject([{ armedAt, baseline: [1, 2] }]);
   await caller.release();
   expect(await readDoubts(journal, 'orders')).toEqual([]);

@@ -35,7 +35,7 @@ async function closeEarlier(context: CommandContext, caller: Caller, name: strin
   for (const open of caller.open()) {
     const what = show(`an earlier call, ${open.verb} of ${formatTime(open.armedAt)} UTC,`);
     context.stderr.write(`${what} was sent and its answer was never written down: asking the service\n`);
-    const end = await caller.close(open);
+    const end = await caller.lookUp(open);
     const { id } = outputOf(end, name, open.verb);
     const adopted = adoptedLine(end, taskOf(open.verb));
     if (adopted !== undefined) context.stderr.write(`${readable(adopted)}\n`);
