@@ -8,7 +8,7 @@ export interface LabClock {
   /** What the service says the time is, skew included. */
   now(): Date;
   /** When a moment of the service really was; one that a jump left out becomes the moment of the jump. */
-  toReal(reported: Date): Date;
+  toReal(shown: Date): Date;
   /** What the service calls a real moment. */
   fromReal(real: Date): Date;
   /** Jumps ahead. Throws a RangeError for less than nothing, and beyond the year 9998. */
@@ -19,7 +19,7 @@ export interface LabClock {
   skew(ms: number): void;
   facts(): { readonly now: Date; readonly rate: number; readonly skewMs: number; readonly aheadMs: number };
   /** Resolves at that moment of the service, however time passes until then; at once when the signal is aborted. */
-  until(reported: Date, signal: AbortSignal): Promise<void>;
+  until(shown: Date, signal: AbortSignal): Promise<void>;
   /** Calls the listener after each change of the clock. */
   onChange(listener: () => void): void;
 }
@@ -34,7 +34,7 @@ export interface Stretch {
 /** Oldest first; before the first stretch time is what it is. Every stretch begins where its predecessor ends, or later. */
 export type Course = readonly Stretch[];
 
-/** A clock that shows real time until it is reported otherwise. */
+/** A clock that shows real time until `advance`, `rate` or `skew` changes it. */
 export function createLabClock(realNow: () => number = Date.now): LabClock {
   let course: Course = [];
   let skewMs = 0;
@@ -43,7 +43,7 @@ export function createLabClock(realNow: () => number = Date.now): LabClock {
     for (const listener of listeners) listener();
   };
   const fromReal = (real: Date) => new Date(courseToLab(course, real.getTime()) + skewMs);
-  const toReal = (reported: Date) => new Date(Math.round(courseToReal(course, reported.getTime() - skewMs)));
+  const toReal = (shown: Date) => new Date(Math.round(courseToReal(course, shown.getTime() - skewMs)));
   return {
     now: () => fromReal(new Date(realNow())),
     toReal,
@@ -65,9 +65,9 @@ export function createLabClock(realNow: () => number = Date.now): LabClock {
       const lab = courseToLab(course, real);
       return { now: new Date(lab + skewMs), rate: course.at(-1)?.rate ?? 1, skewMs, aheadMs: lab - real };
     },
-    until: async (reported, signal) => {
+    until: async (shown, signal) => {
       while (!signal.aborted) {
-        const left = toReal(reported).getTime() - realNow();
+        const left = toReal(shown).getTime() - realNow();
         if (left <= 0) return;
         const woken = new AbortController();
         const wake = () => woken.abort();
@@ -97,7 +97,7 @@ export function advanced(course: Course, real: number, ms: number): Course {
 
 /** The course with another pace from a real moment on. */
 export function paced(course: Course, real: number, factor: number): Course {
-  // A slower pace would give several real milliseconds one name, and a point in time could not be reported exactly.
+  // A slower pace would give several real milliseconds one name: a point in time would be ambiguous.
   if (!(factor >= 1 && Number.isFinite(factor))) throw new RangeError('the pace of a clock is 1 or more');
   return [...course, { real, lab: courseToLab(course, real), rate: factor }];
 }

@@ -29,8 +29,8 @@ export interface LabOptions {
    */
   readonly platform?: PlatformOptions | false;
   /**
-   * A shell command for an instance of the lab in this folder that prints what `querySampleData` gives; it stands
-   * in the config then. None by default.
+   * A shell command for an instance of the lab in this folder that prints what `querySampleData` gives. The
+   * config names it. None by default.
    */
   readonly queryCommand?: (instance: string, folder: string) => string;
   /** On by default. Off, databases start and back up faster, and do not survive a crash of the machine. */

@@ -42,7 +42,7 @@ export function startSchedule(
   };
 }
 
-/** Gives a function that does the work every so many seconds, from then on and until it is reported otherwise. */
+/** Gives a function that repeats the work every so many seconds, until it is called again or `signal` aborts. */
 function repeated(clock: LabClock, signal: AbortSignal, work: () => void) {
   let current = new AbortController();
   return (seconds: number | undefined) => {

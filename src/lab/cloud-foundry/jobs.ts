@@ -46,14 +46,14 @@ export class Jobs {
       void work()
         .then(
           () => void put('COMPLETE'),
-          (error: unknown) => void put('FAILED', [this.#reported(error)]),
+          (error: unknown) => void put('FAILED', [this.#cfErrorOf(error)]),
         )
         .then(resolve);
     });
     return put('PROCESSING');
   }
 
-  #reported(error: unknown): CfError {
+  #cfErrorOf(error: unknown): CfError {
     if (error instanceof CfError) return error;
     this.#log(`a job of the platform failed unexpectedly: ${String(error)}`);
     return new CfError(500, 10_001, 'UnknownError', 'An unknown error occurred.');

@@ -55,7 +55,7 @@ async function answered(context: LabContext, surroundings: Surroundings, route: 
     authorise(tokens, context.req.header('authorization'), right);
     const body = route.method === 'GET' ? undefined : await readJson(context.env.incoming);
     const param = (name: string) => context.req.param(name) ?? '';
-    return reported(context, await route.answer({ platform, origin, context, body, param }));
+    return replied(context, await route.answer({ platform, origin, context, body, param }));
   } catch (error) {
     if (error instanceof CfError) return refused(context, error);
     if (error instanceof Refusal) {
@@ -76,7 +76,7 @@ function authorise(tokens: Tokens, header: string | undefined, needed: 'read' | 
   }
 }
 
-function reported(context: LabContext, { status = 200, json, location }: CfReply): Response {
+function replied(context: LabContext, { status = 200, json, location }: CfReply): Response {
   const headers = location === undefined ? {} : { location };
   if (json === undefined) return context.body(null, status, headers);
   return context.json(json, status as 200, headers);

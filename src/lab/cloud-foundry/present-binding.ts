@@ -4,7 +4,7 @@ import { stamp } from './metadata.ts';
 import { SPACE } from './places.ts';
 import { PLAN_GUID } from './vcap.ts';
 
-/** A binding as the platform's API shows it; its credentials are reported elsewhere. */
+/** A binding as the platform's API shows it; another route shows its credentials. */
 export function presentBinding(binding: CredentialBinding, origin: string): object {
   const { guid, type, name, createdAt, updatedAt, operation, app, instance, metadata } = binding;
   const self = `${origin}/v3/service_credential_bindings/${guid}`;

@@ -38,7 +38,7 @@ export async function newArchivedDatabase(
   return { archive, since: Date.now(), spans: [], backups: [], archivedTo: 0 };
 }
 
-/** The timeline that begins with a server that has just been started on a data folder, not earlier than `from`. */
+/** The span that begins when a server is started on a data folder, not earlier than `from`. */
 export async function spanOf(query: Query, data: string, from: number): Promise<TimelineSpan> {
   const [row] = await query<{ file: string }>('select pg_walfile_name(pg_current_wal_lsn()) as file');
   const timeline = segmentOf(row?.file ?? '')?.timeline ?? 0;

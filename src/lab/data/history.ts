@@ -2,12 +2,12 @@ import type { BaseBackupFacts } from './instance-data.ts';
 import { type Ancestor, parseLsn, segmentAt } from './log-files.ts';
 
 /**
- * A time in which one timeline was the database. Every restore ends one and begins the next, on a timeline with a new
- * number; what was written after the moment that was restored to stays behind on the old one.
+ * The time in which the database was on one timeline. Every restore ends one span and begins the next, on a
+ * timeline with a new number. What was written after the point restored to stays on the old timeline.
  */
 export interface TimelineSpan {
   readonly timeline: number;
-  /** Milliseconds since 1970. The timeline ends where the next begins. */
+  /** Milliseconds since 1970. The span ends where the next begins. */
   readonly from: number;
   readonly ancestors: readonly Ancestor[];
 }
@@ -22,7 +22,7 @@ export interface KeptBackup {
   readonly stoppedAt: number;
 }
 
-/** The timelines of one archive, oldest first, and the backups to start from. */
+/** The timeline spans of one archive, oldest first, and the backups to start from. */
 export interface History {
   readonly spans: readonly TimelineSpan[];
   readonly backups: readonly KeptBackup[];
@@ -38,13 +38,13 @@ export interface Interval {
 export interface Route {
   readonly backup: KeptBackup;
   readonly span: TimelineSpan;
-  /** Whether nothing is written in the timeline any more. */
+  /** Whether the span has ended: nothing more is written to its timeline. */
   readonly isOver: boolean;
 }
 
 /**
- * The newest stretch of times without a gap that can all be restored to, when the log of the present timeline is archived up to
- * `end`. Undefined when there is none.
+ * The newest stretch of times without a gap that can all be restored to, when the log of the present timeline
+ * is archived up to `end`. Undefined when there is none.
  */
 export function reachable({ spans, backups }: History, end: number): Interval | undefined {
   let found: Interval | undefined;
@@ -91,7 +91,7 @@ export function keptBackup(id: string, facts: BaseBackupFacts): KeptBackup {
   };
 }
 
-/** Backups of the timeline's own timeline, and of an ancestor when they were over before it branched off. */
+/** Backups on the timeline of the span, and on an ancestor if they ended before it branched off. */
 function startsOf(span: TimelineSpan, backups: readonly KeptBackup[]): KeptBackup[] {
   return backups.filter(
     (backup) =>

@@ -19,7 +19,9 @@ export function recoverBackup(place: Place, data: string, archived: ArchivedData
   ]);
 }
 
-/** The same, to a point in time. In an timeline that is over, a time after its last commit means all of its log. */
+/**
+ * The same, to a point in time. In a span that has ended, a time after its last commit means all of its log.
+ */
 export function recoverTo(
   place: Place,
   data: string,

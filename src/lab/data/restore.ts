@@ -10,8 +10,9 @@ import { archiveError } from './log-archive.ts';
 import { recoverBackup, recoverTo } from './recovery.ts';
 
 /**
- * Replaces the data of an instance by a base backup. With archiving, an own backup of the present archived database opens a new
- * timeline in the same archive; any other begins a new archived database, and the old archive is deleted.
+ * Replaces the data of an instance by a base backup. With archiving, a backup of the present archived database
+ * begins a new timeline in the same archive. Any other backup begins a new archived database, and the old
+ * archive is deleted.
  */
 export async function restoreBackup(
   directory: DataDirectory,
@@ -88,7 +89,7 @@ async function replace(directory: DataDirectory, data: string, next: Next): Prom
   if (!goesOn) await old?.archive.remove();
 }
 
-/** The end of the old log, so that every moment of the timeline that is over can be had back. */
+/** Archives the end of the old log, so that every moment of the ended span can be restored to. */
 async function salvage(
   { place, data }: DataDirectory,
   { archive, spans }: ArchivedDatabase,

@@ -122,8 +122,9 @@ async function stopProcess(
 }
 
 /**
- * Where the system tells (Linux). Elsewhere nobody needs to be reported: an orphan of the server ends as soon as it waits for
- * anything, and only one in the middle of a long computation keeps `closed` waiting.
+ * The children of a process, where the system lists them (Linux). Elsewhere the list is empty, which does no
+ * harm: an orphan of the server ends as soon as it waits for anything. Only a long computation keeps `closed`
+ * waiting.
  */
 async function childrenOf(pid: number | undefined): Promise<number[]> {
   const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');

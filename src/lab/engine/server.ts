@@ -12,7 +12,7 @@ export async function openServer(folder: string, process: PostgresProcess): Prom
   const pool = new Pool({ ...superuser(folder), max: 4 });
   // Connections break when the server stops; the next query says so.
   pool.on('error', () => undefined);
-  // A pool that ends forgets who waits for a connection; those are reported here.
+  // A pool that ends forgets who waits for a connection; they are rejected here.
   const waiting = new Set<(reason: LifeboatError) => void>();
   const query: Query = async <Row extends object>(sql: string, parameters?: readonly unknown[]) => {
     const gone = Promise.withResolvers<never>();

@@ -4,20 +4,20 @@ import type { LabInstance } from '../instance.ts';
 import { parseOrRefuse, Refusal } from './endpoint.ts';
 
 /*
- * The platform's side of the lab: what unbind and bind do for an application. These are routes of the lab, not of the
- * service, and the one place, besides the platform's own API, where a password of the database is reported.
+ * The platform's side of the lab: what unbind and bind do for an application. These are routes of the lab, not
+ * of the service. Only they and the platform's own API show a password of the database.
  */
 
 const Wish = z.object({ app: z.string().min(1).max(200) });
 
-/** Binds an application: a user and password of its own, reported here once. */
+/** Binds an application: a user and password of its own, shown here once. */
 export async function createBinding(instance: LabInstance, body: unknown) {
   const { app } = parseOrRefuse(Wish, body);
   const { binding, credentials } = await reached(instance.bindings.create(app));
   return { id: binding.id, app, credentials: tellCredentials(credentials) };
 }
 
-/** What an application is reported, password and all. */
+/** The credentials as an application gets them, password included. */
 export function tellCredentials({ user, password, database, socketFolder }: Credentials) {
   const secret = password.reveal();
   const login = `${encodeURIComponent(user)}:${encodeURIComponent(secret)}`;

@@ -133,7 +133,7 @@ function router(state: LabState, endpoints: readonly Endpoint[]): Hono<{ Binding
   return app;
 }
 
-/** What there is, and what there is not, is reported to the holder of a token only. */
+/** Only the holder of a token learns what exists and what does not. */
 function refuseCaller(
   context: LabContext,
   state: LabState,

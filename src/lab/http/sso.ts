@@ -28,7 +28,7 @@ export function ssoRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
       const hasSession = sessions.ofSession(getCookie(context, COOKIE)) !== undefined;
       const hasTicket = context.req.query('ticket') !== undefined;
       const isKnown = header !== undefined && tokens.rightOf(header) !== undefined;
-      // Who has no valid token is reported so where he wanted to go.
+      // A caller without a valid token is refused by the route itself.
       if (!isKnown || hasSession || hasTicket) return await next();
       if (context.req.method !== 'GET') {
         remember(context, sessions.open(header));

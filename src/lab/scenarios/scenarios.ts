@@ -79,7 +79,7 @@ export const SCENARIOS: readonly Scenario[] = (
     {
       name: 'cut-download',
       summary:
-        'The first two downloads are slow and end before their last byte: half a backup is reported from a whole one.',
+        'The first two downloads are slow and end before their last byte: half a backup must not pass for a whole one.',
       faults: [
         { path: '/backups/:id/download', times: 2, effect: { kind: 'slow', bytesPerSecond: 1_000_000 } },
         { path: '/backups/:id/download', times: 2, effect: { kind: 'abort', ms: 3_000 } },
