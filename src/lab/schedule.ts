@@ -42,7 +42,7 @@ export function startSchedule(
   };
 }
 
-/** Gives a function that repeats the work every so many seconds, until it is called again or `signal` aborts. */
+/** Gives a function that repeats the work every so many seconds, until the next call or the signal. */
 function repeated(clock: LabClock, signal: AbortSignal, work: () => void) {
   let current = new AbortController();
   return (seconds: number | undefined) => {

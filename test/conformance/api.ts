@@ -12,7 +12,7 @@ export interface Access {
   readonly instance: string;
   /** The whole Authorization header; undefined sends none. */
   readonly authorization: string | undefined;
-  /** Reported of every answer, with its headers. */
+  /** Called with every answer and its headers. */
   readonly watch: (exchange: Exchange, headers: string) => void;
   /** Milliseconds until the headers of an answer, and between pieces of its body. */
   readonly patience: number;

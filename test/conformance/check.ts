@@ -6,7 +6,7 @@ export type Revision = 61 | 62 | 'v0';
 /** How much a check may change: nothing, what is harmless and put back, or whatever the document offers. */
 export type Level = 'none' | 'safe' | 'all';
 
-/** What must be there for a check to make sense; without it the check is skipped and the reason is reported. */
+/** What must be there for a check to make sense; without it the check is skipped, with the reason. */
 export interface Needs {
   /** `none` when left out. */
   readonly level?: Exclude<Level, 'none'>;

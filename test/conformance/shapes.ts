@@ -112,8 +112,8 @@ export const DownloadError = z.looseObject({ message: Named, status: z.int() });
 export const V0Error = z.looseObject({ msg: Named });
 
 /*
- * Enough of a body to work with, for checks that are about something else: what is missing is reported once, by the check that is
- * about it, and not by every other one again.
+ * Enough of a body to work with, for checks that are about something else. Only the check that is about a
+ * missing field reports it.
  */
 export const SomeBackup = z.looseObject({
   id: Id,

@@ -86,8 +86,8 @@ async function knock(first: Api, options: Options, token: string, trace: Trace):
 }
 
 /**
- * Field by field: what is not shown in its form is reported by a check. A target that does not answer is reported by
- * those that need it.
+ * Reads field by field: a check reports a field of the wrong form. The checks that need the target report it
+ * when it does not answer.
  */
 async function configsOf(api: Api, target: Api | undefined): Promise<Subject['found']> {
   const found = [foundOf('the instance', api, await call(api, ENDPOINTS.getConfig, UNKNOWN))];

@@ -66,7 +66,7 @@ describe('a server that is right', () => {
     expect(server.service.instances[0]?.config.backup_type).toBe('continuous_archiving');
   });
 
-  it('is reported by name what could not be put back', async () => {
+  it('names what could not be put back', async () => {
     const server = await openServer(62, {
       // Days are only ever added.
       before: (call, { instances: [instance] }) => {

@@ -6,7 +6,10 @@ import type { Stage } from './stage.ts';
 /** A command that is no run of its own: it is typed again after its process has died, as somebody would who saw nothing of it. */
 export interface Errand {
   readonly name: string;
-  /** Applications that the config names while no platform is there to be asked, so that a restore leaves something to be done. */
+  /**
+   * Applications that the config names while no platform is there to be asked, so that a restore leaves a
+   * follow-up.
+   */
   readonly apps?: string;
   /** What the service needs for a task that is begun here. Milliseconds. */
   readonly taskMs?: number;
@@ -25,7 +28,7 @@ export interface Errand {
 const SURE = ['--yes', '--confirm', 'orders'] as const;
 const BUNDLE = 'bundle.tar';
 
-/** Some of each kind: calls to the service outside of a run, a word about the follow-ups, and evidence that is handed out. */
+/** One or more of each kind: calls to the service outside of a run, closing a follow-up, handing out evidence. */
 export const ERRANDS: readonly Errand[] = [
   {
     name: 'backups-restore',
@@ -65,7 +68,7 @@ export const ERRANDS: readonly Errand[] = [
     next: ({ code, stderr }) => {
       if (code !== 2) return undefined;
       if (/there is no open run|there are no runs/u.test(stderr)) return 'done';
-      // It is on record that it was done; the run may still have to be closed.
+      // The follow-up is already closed; the run may still have to be closed.
       return stderr.includes('there are no follow-ups by the id') ? ['resume', ...SURE] : undefined;
     },
   },

@@ -15,16 +15,16 @@ export interface Ledger {
   readonly lostKeys: number;
   /** What became of each application, as its platform sees it. */
   readonly apps: readonly string[];
-  /** `rebind shop: done`, sorted. */
-  readonly openFollowUps: readonly string[];
+  /** `rebind shop: closed`, sorted. */
+  readonly followUps: readonly string[];
   /** Approvals that stand behind more than one confirmation. */
   readonly reused: number;
-  /** How often somebody's word is on record that a follow-up was done. */
-  readonly reported: number;
+  /** How often it is on record that a person reported a follow-up as done. */
+  readonly reportedDone: number;
   /** The state in which the last run stands, and how it was closed. */
   readonly state: string;
   readonly closed: 'proven' | 'unproven' | 'open';
-  /** Whether a person has said what no answer of the service reported, so that the end rests on that word. */
+  /** Whether a person has said what no answer of the service showed, so that the end rests on that word. */
   readonly isSaid: boolean;
 }
 
@@ -44,9 +44,9 @@ export async function ledgerOf(stage: Stage): Promise<Ledger> {
     keysGiven: new Set(calls.flatMap(({ key }) => key ?? [])).size,
     lostKeys: [...given].filter((key) => !held.has(key)).length,
     apps: capi === undefined ? [] : appsOf(capi),
-    openFollowUps: [...(closing?.followUps ?? []), ...(await followUpIn(stage))].map(lineOf).toSorted(),
+    followUps: [...(closing?.followUps ?? []), ...(await openFollowUpsIn(stage))].map(lineOf).toSorted(),
     reused: reusedIn(run),
-    reported: run.filter(({ body }) => (body as Answered).event?.type === 'operator.reportDone').length,
+    reportedDone: run.filter(({ body }) => (body as Answered).event?.type === 'operator.reportDone').length,
     state: (run.findLast(({ type }) => type === 'event')?.body as { to?: string } | undefined)?.to ?? 'none',
     closed: closing === undefined ? 'open' : closing.proven === true ? 'proven' : 'unproven',
     isSaid: run.some(({ body }) => (body as Answered).event?.type === 'operator.hasBegun'),
@@ -125,7 +125,7 @@ function appsOf({ land }: NonNullable<Stage['capi']>): string[] {
   });
 }
 
-async function followUpIn({ bench }: Stage): Promise<readonly FollowUp[]> {
+async function openFollowUpsIn({ bench }: Stage): Promise<readonly FollowUp[]> {
   const journal = await openReaderOf({ env: bench.env });
   try {
     return (await gatherFollowUps(journal)).map(({ followUp }) => followUp);

@@ -89,7 +89,7 @@ export async function openStage(product: Product, scene: Scene, accident?: Accid
   }
 }
 
-/** Two applications and a service key on each instance that is restored: the follow-ups after it. */
+/** Two applications and a service key on each restored instance: they give the follow-ups. */
 function furnish(bench: TestBench, { land }: ForeignCapi, [service]: readonly Wire[]): void {
   const prod = land.addSpace('prod', 'acme');
   const [orders] = bench.server.instances.map(({ name }) =>

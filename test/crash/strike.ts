@@ -14,7 +14,7 @@ export interface Struck {
   readonly done: Promise<void>;
   /** Whether the blow fell while there was a process. */
   fell(): boolean;
-  /** What a second process should have been reported and was not. */
+  /** How a second process failed to say who holds the run. */
   readonly problems: readonly string[];
 }
 
@@ -72,9 +72,9 @@ function tracerOf({ bench }: Stage, { call, nth, path, signal }: Blow & { readon
 }
 
 /**
- * Whoever resumes a run that somebody has is refused and reported who that is. Before it is begun there is nothing to resume; one that is begun
- * and that nobody has taken up yet may be walked to its end; and while a process stands still in the middle of a write, the journal itself
- * is locked.
+ * Resuming a run that another process holds is refused, and the refusal names the holder. Before the run is
+ * begun there is nothing to resume. One that is begun and not yet taken up may be run to its end. While a
+ * process stands still in the middle of a write, the journal itself is locked.
  */
 async function tryToResume(stage: Stage, holder: number | undefined): Promise<string[]> {
   const { where } = await look(stage);

@@ -18,7 +18,7 @@ export interface Figures {
 
 const TITLES = [
   ...['points', 'hit', 'kills', 'resumes', 'asked', 'accepted', 'repeats'],
-  ...['doubles', 'keys lost', 'open lost', 'broken'],
+  ...['doubles', 'keys lost', 'work lost', 'broken'],
 ];
 
 export function figuresOf(trials: readonly Trial[]): Figures {

@@ -14,7 +14,7 @@ export interface Verdict {
   /** The same for those that make none. */
   readonly repeats: number;
   readonly lostKeys: number;
-  /** Follow-ups, or done, in the undisturbed run, and not on record in this one. */
+  /** Follow-ups, open or closed, of the undisturbed run that are not on record in this one. */
   readonly lostFollowUps: number;
   /** Every promise that was broken, in words. Empty: the trial went well. */
   readonly problems: readonly string[];
@@ -35,12 +35,12 @@ export async function judge(
   const more = names.map((name) => ({ name, by: countIn(ledger, name) - countIn(wanted.ledger, name) }));
   const doubled = more.filter(({ name, by }) => by > 0 && !isRepeatable(name, isLate));
   const undone = more.filter(({ by }) => by < 0);
-  const lost = missing(wanted.ledger.openFollowUps, ledger.openFollowUps);
-  const invented = missing(ledger.openFollowUps, wanted.ledger.openFollowUps);
+  const lost = missing(wanted.ledger.followUps, ledger.followUps);
+  const invented = missing(ledger.followUps, wanted.ledger.followUps);
   const promises: readonly (readonly [boolean, string])[] = [
     [code === wanted.code, `it ended with ${code} instead of ${wanted.code}: ${tail(words)}`],
-    [doubled.length === 0, `done twice: ${reported(doubled)}`],
-    [undone.length === 0, `never done: ${reported(undone)}`],
+    [doubled.length === 0, `done twice: ${listOf(doubled)}`],
+    [undone.length === 0, `never done: ${listOf(undone)}`],
     [
       ledger.keysGiven <= wanted.ledger.keysGiven || stage.scene.errand?.givesKeys === true,
       `the service was given ${ledger.keysGiven} keys`,
@@ -57,7 +57,10 @@ export async function judge(
       `the applications are bound otherwise: ${ledger.apps.join(' | ')}`,
     ],
     [ledger.reused === 0, `${ledger.reused} approvals were used again`],
-    [ledger.closed === wanted.ledger.closed, `done ${ledger.closed} times`],
+    [
+      ledger.reportedDone === wanted.ledger.reportedDone,
+      `a follow-up was reported done ${ledger.reportedDone} times`,
+    ],
     [left.length === 0, left.join('; ')],
     [
       audit.verdict !== 'not-intact',
@@ -92,7 +95,7 @@ function missing(wanted: readonly string[], there: readonly string[]): string[] 
   });
 }
 
-function reported(some: readonly { readonly name: string; readonly by: number }[]): string {
+function listOf(some: readonly { readonly name: string; readonly by: number }[]): string {
   return some.map(({ name, by }) => `${name} (${by > 0 ? '+' : ''}${by})`).join(', ');
 }
 

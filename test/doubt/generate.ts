@@ -58,7 +58,10 @@ export const history = fc.record({
   diesInFlight: often(4, false, true),
   /** Whether what arrives late is counted from the loss, not from the arming. */
   arrivesAfterLoss: fc.boolean(),
-  /** After the arming or the loss; the request is lost for good without it. It is in the list before the in-flight window has passed. */
+  /**
+   * After the arming or the loss; without it the request is lost for good. The list shows it before the
+   * in-flight window has passed.
+   */
   arrivesMs: fc.option(
     fc.oneof(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 0, max: IN_FLIGHT_MS - 5_000 })),
     { freq: 2 },
@@ -107,7 +110,10 @@ export const history = fc.record({
 });
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** A service that gives neither times nor fresh ids, or a clock that is set beside one that is not reported, leaves nothing to go by. */
+/**
+ * Whether a history can be decided. It cannot if the service gives neither times nor fresh ids, or if its clock
+ * is set and its answers carry no date.
+ */
 export function isTellable({ habits: { leavesOut, tellsDate }, reusesIds, step }: History): boolean {
   return !(reusesIds && leavesOut === 'triggered_at') && (step === undefined || tellsDate);
 }

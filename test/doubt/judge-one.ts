@@ -17,19 +17,19 @@ export interface Decided {
 }
 
 /** Lets the program decide one history, and holds the decision against what really happened. Throws when it is wrong. */
-export async function judgeOne(kind: Kind, reported: History): Promise<Decided> {
-  const readOffMs = START_MS + reported.habits.thereMs;
-  const armMs = readOffMs + reported.habits.backMs + reported.sealingMs;
-  const lostMs = armMs + reported.flightMs;
-  const held = reported.arrivesAfterLoss && !reported.accepted ? reported.flightMs : 0;
-  const arrivesMs = reported.accepted ? (reported.arrivesMs ?? 0) % 1_000 : reported.arrivesMs;
+export async function judgeOne(kind: Kind, history: History): Promise<Decided> {
+  const readOffMs = START_MS + history.habits.thereMs;
+  const armMs = readOffMs + history.habits.backMs + history.sealingMs;
+  const lostMs = armMs + history.flightMs;
+  const held = history.arrivesAfterLoss && !history.accepted ? history.flightMs : 0;
+  const arrivesMs = history.accepted ? (history.arrivesMs ?? 0) % 1_000 : history.arrivesMs;
   const arrives = arrivesMs === null ? null : arrivesMs + held;
-  const tasks = tasksOf(kind, reported, { readOffMs, armMs, arrives });
+  const tasks = tasksOf(kind, history, { readOffMs, armMs, arrives });
   const world = new World(
     START_MS,
     tasks.map(({ task }) => task),
     OWN,
-    habitsOf(kind, reported, armMs),
+    habitsOf(kind, history, armMs),
   );
   const verb = kind.verb(kind.deps(world));
   const input = { intent: 'I', ...kind.input(world) } as never;
@@ -37,42 +37,42 @@ export async function judgeOne(kind: Kind, reported: History): Promise<Decided> 
   world.trueMs = armMs;
   const armedAt = world.now().toISOString();
   world.trueMs = lostMs;
-  const lostAt = lostAtOf(armedAt, world.now(), reported);
-  const lost = reported.accepted
+  const lostAt = lostAtOf(armedAt, world.now(), history);
+  const lost = history.accepted
     ? { code: 'service.no-id', shortMessage: '', hints: [], evidence: {} }
     : undefined;
   const judgement = await lookUntilDecided(verb, input, world, { baseline, armedAt, lost, lostAt });
 
   const shown = tasks.filter(
-    ({ task }) => task.atMs > readOffMs - reported.habits.lagMs && world.hasShown(task),
+    ({ task }) => task.atMs > readOffMs - history.habits.lagMs && world.hasShown(task),
   );
-  const facts = () => JSON.stringify({ kind: kind.what, reported, judgement, shown }, undefined, 1);
+  const facts = () => JSON.stringify({ kind: kind.what, history, judgement, shown }, undefined, 1);
   if (judgement.verdict === 'landed') {
     const { output } = judgement;
     const adopted = shown.find(({ task }) => output.landed && task.id === output.id);
     assert.match(String(adopted?.by), /^(us|the same)$/, facts());
     // A colleague's from before our request is not ours, as far as two clocks can tell before from after.
     const canTell =
-      reported.habits.tellsDate &&
-      reported.habits.stampMs === 0 &&
-      reported.habits.leavesOut !== 'triggered_at' &&
-      reported.step === undefined;
+      history.habits.tellsDate &&
+      history.habits.stampMs === 0 &&
+      history.habits.leavesOut !== 'triggered_at' &&
+      history.step === undefined;
     if (canTell) assert.ok((adopted?.task.atMs ?? 0) >= armMs - CLOCKS_MS, facts());
     const rivals = shown.filter(({ by, task }) => by !== 'another' && task.atMs >= armMs);
     // Any fresh backup serves, and by a clock that is off one of them may seem to be from before.
-    if (kind.what !== 'backup' || reported.habits.stampMs === 0) assert.ok(rivals.length <= 1, facts());
+    if (kind.what !== 'backup' || history.habits.stampMs === 0) assert.ok(rivals.length <= 1, facts());
   }
   if (judgement.verdict === 'absent') {
     assert.equal(arrives, null, facts());
     assert.ok(world.trueMs >= lostMs + IN_FLIGHT_MS, facts());
   }
-  const found = kind.isKnown || reported.accepted ? 'landed' : 'ambiguous';
-  if (isClear(kind, reported)) assert.equal(judgement.verdict, arrives === null ? 'absent' : found, facts());
+  const found = kind.isKnown || history.accepted ? 'landed' : 'ambiguous';
+  if (isClear(kind, history)) assert.equal(judgement.verdict, arrives === null ? 'absent' : found, facts());
   return { verdict: judgement.verdict, hasWaited: world.waited };
 }
 
-function habitsOf(kind: Kind, reported: History, armMs: number): Habits {
-  const { habits, step, forgets, before, rollsBackAfterArmMs } = reported;
+function habitsOf(kind: Kind, history: History, armMs: number): Habits {
+  const { habits, step, forgets, before, rollsBackAfterArmMs } = history;
   const newest = before.length === 0 ? undefined : Math.min(...before.map(({ agoMs }) => agoMs));
   return {
     ...habits,
@@ -91,10 +91,10 @@ function habitsOf(kind: Kind, reported: History, armMs: number): Habits {
 }
 
 /** Nothing is left out, and nobody does anything that looks like ours: then nobody has to be asked. */
-function isClear(kind: Kind, reported: History): boolean {
-  const { habits, colleagues, together, reusesIds, step, forgets, rollsBackAfterArmMs } = reported;
+function isClear(kind: Kind, history: History): boolean {
+  const { habits, colleagues, together, reusesIds, step, forgets, rollsBackAfterArmMs } = history;
   const others = [...colleagues, ...(together === null ? [] : [together])];
-  const isAlone = others.every(({ same }) => kind.canBeReported && !same);
+  const isAlone = others.every(({ same }) => kind.isDistinct && !same);
   const tellsAll =
     habits.leavesOut === 'nothing' &&
     habits.tellsDate &&
@@ -140,29 +140,29 @@ interface Course {
   readonly arrives: number | null;
 }
 
-function tasksOf(kind: Kind, reported: History, { readOffMs, armMs, arrives }: Course): Happened[] {
-  const before = reported.before.map(({ agoMs, backup }) => ({
+function tasksOf(kind: Kind, history: History, { readOffMs, armMs, arrives }: Course): Happened[] {
+  const before = history.before.map(({ agoMs, backup }) => ({
     atMs: START_MS - agoMs,
     backup,
     from: ownTime(backup),
     by: 'before' as const,
   }));
-  const theirs = reported.colleagues.map(({ afterMs, same, which }) => ({
+  const theirs = history.colleagues.map(({ afterMs, same, which }) => ({
     atMs: readOffMs + afterMs,
     ...contentOf(kind, same, which),
   }));
   const beside =
-    reported.together === null
+    history.together === null
       ? []
       : [
           {
-            atMs: Math.max(readOffMs + 1, armMs + (arrives ?? 0) + reported.together.byMs),
-            ...contentOf(kind, reported.together.same, 0),
+            atMs: Math.max(readOffMs + 1, armMs + (arrives ?? 0) + history.together.byMs),
+            ...contentOf(kind, history.together.same, 0),
           },
         ];
   const ours = arrives === null ? [] : [{ atMs: armMs + arrives, ...kind.ours, by: 'us' as const }];
-  let id = reported.habits.padding;
-  let hasBegunAgain = !reported.reusesIds;
+  let id = history.habits.padding;
+  let hasBegunAgain = !history.reusesIds;
   return [...before, ...theirs, ...beside, ...ours]
     .toSorted((one, other) => one.atMs - other.atMs)
     .map(({ by, ...task }, index) => {
@@ -170,8 +170,8 @@ function tasksOf(kind: Kind, reported: History, { readOffMs, armMs, arrives }: C
         hasBegunAgain = true;
         id = 0;
       }
-      id += reported.gaps[index] ?? 1;
-      return { task: { id, runsMs: reported.runsMs, ...task }, by };
+      id += history.gaps[index] ?? 1;
+      return { task: { id, runsMs: history.runsMs, ...task }, by };
     });
 }
 

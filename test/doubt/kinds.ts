@@ -23,8 +23,8 @@ export interface Kind {
   readonly ours: Content;
   /** What colleagues trigger that is not what we asked for: of the same way of restoring, and of the others. */
   readonly theirs: readonly Content[];
-  /** Whether every task of theirs can be reported from ours by what the service says of it. */
-  readonly canBeReported: boolean;
+  /** Whether what the service says of every task of theirs distinguishes it from ours. */
+  readonly isDistinct: boolean;
   /** Whether ours can be known by what the service says of it, where the answer was lost. */
   readonly isKnown: boolean;
   /** Whether the deprecated version has the call. */
@@ -56,7 +56,7 @@ export const KINDS: readonly Kind[] = [
     what: 'backup',
     ours: { backup: 0, from: 0 },
     theirs: [{ backup: 0, from: 0 }],
-    canBeReported: false,
+    isDistinct: false,
     isKnown: true,
     isInV0: true,
     deps: (world) => world.depsForBackups(IN_FLIGHT_MS),
@@ -67,7 +67,7 @@ export const KINDS: readonly Kind[] = [
     what: 'restore of a backup',
     ours: { backup: 2, from: ownTime(2) },
     theirs: [{ backup: 1, from: ownTime(1) }, POINT_IN_TIME, { backup: 9, from: ELSEWHERE.from }],
-    canBeReported: true,
+    isDistinct: true,
     isKnown: true,
     isInV0: true,
     deps: (world) => world.deps(IN_FLIGHT_MS),
@@ -78,7 +78,7 @@ export const KINDS: readonly Kind[] = [
     what: 'recovery of another instance, whose backup happens to have the id of one here',
     ours: ELSEWHERE,
     theirs: [{ backup: 2, from: ownTime(2) }],
-    canBeReported: false,
+    isDistinct: false,
     isKnown: false,
     isInV0: false,
     deps: (world) => world.deps(IN_FLIGHT_MS),
@@ -89,7 +89,7 @@ export const KINDS: readonly Kind[] = [
     what: 'recovery of a known backup of another instance, beside recoveries of other ones',
     ours: { backup: 7, from: START_MS - 1_234_567 },
     theirs: [{ backup: 8, from: START_MS - 2_345_678 }, { backup: 2, from: ownTime(2) }, POINT_IN_TIME],
-    canBeReported: false,
+    isDistinct: false,
     isKnown: true,
     isInV0: false,
     deps: (world) => world.deps(IN_FLIGHT_MS),
@@ -104,7 +104,7 @@ export const KINDS: readonly Kind[] = [
     what: 'restore to a point in time',
     ours: { backup: 3, from: START_MS - 777_777 },
     theirs: [POINT_IN_TIME, { backup: 2, from: ownTime(2) }, ELSEWHERE],
-    canBeReported: false,
+    isDistinct: false,
     isKnown: true,
     isInV0: false,
     deps: (world) => world.deps(IN_FLIGHT_MS),

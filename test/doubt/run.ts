@@ -24,8 +24,8 @@ for (const [at, kind] of KINDS.entries()) {
   const seen = { landed: 0, absent: 0, ambiguous: 0, waited: 0 };
   const share = Math.floor(total / KINDS.length) + (at < total % KINDS.length ? 1 : 0);
   await fc.assert(
-    fc.asyncProperty(history.filter(isTellable), async (reported) => {
-      const { verdict, hasWaited } = await judgeOne(kind, reported);
+    fc.asyncProperty(history.filter(isTellable), async (drawn) => {
+      const { verdict, hasWaited } = await judgeOne(kind, drawn);
       seen[verdict] += 1;
       seen.waited += hasWaited ? 1 : 0;
     }),

@@ -4,7 +4,7 @@ import type { Case } from './cases.ts';
 import type { Finding } from './trial.ts';
 
 /** A case for another process: a flow is known by its name there. */
-export type Told = Omit<Case, 'flow'> & { readonly flow: string };
+export type SentCase = Omit<Case, 'flow'> & { readonly flow: string };
 export type Heard =
   | { readonly wants: true }
   | { readonly id: number; readonly finding: Omit<Finding, 'case'> };
@@ -36,8 +36,8 @@ function give(child: ChildProcess, next: [number, Case] | undefined, under: Map<
   if (next === undefined) return void child.send('no more');
   const [id, one] = next;
   under.set(id, one);
-  const reported: Told = { ...one, flow: `${one.flow.name} ${one.flow.revision}` };
-  child.send({ id, reported });
+  const sent: SentCase = { ...one, flow: `${one.flow.name} ${one.flow.revision}` };
+  child.send({ id, sent });
 }
 
 /** The process has gone with it. */

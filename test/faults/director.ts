@@ -57,7 +57,7 @@ export class Director {
   #isLed: boolean;
   #isEngaged = false;
   #hidden: Hidden | undefined;
-  /** The turn of the wait that was reported of its end. */
+  /** The turn of the wait whose end was announced. */
   #over: string | undefined;
 
   constructor(plan: Plan | undefined, world: World) {

@@ -52,9 +52,9 @@ function untilAsked(run: Run): Promise<undefined> {
 
 function answerTo(question: Question, run: Run, site: Site, looked: Map<string, number>): Answer | undefined {
   if (question.kind === 'followUps') {
-    const openFollowUps = stillOpen(question.followUps)[0];
-    if (openFollowUps !== undefined)
-      return { event: question.close, id: openFollowUps.id, text: 'seen with my own eyes' };
+    const followUp = stillOpen(question.followUps)[0];
+    if (followUp !== undefined)
+      return { event: question.close, id: followUp.id, text: 'seen with my own eyes' };
   }
   const open = question.options.filter(({ disabled }) => disabled === undefined);
   const option = (...types: string[]) =>

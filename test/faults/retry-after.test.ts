@@ -63,7 +63,7 @@ test.for([
   { wish: '21', againMs: undefined },
   { wish: 'Fri, 31 Dec 2999 23:59:59 GMT', againMs: undefined },
 ])(
-  'whoever began a change that is turned away with "Retry-After: $wish" is reported when to send it again: $againMs',
+  'whoever began a change that is turned away with "Retry-After: $wish" learns when to send it again: $againMs',
   async ({ wish, againMs }) => {
     const { client } = await serve((_, socket) =>
       socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),

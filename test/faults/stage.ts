@@ -87,7 +87,7 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
       return found;
     };
     let once: ReturnType<ActivityDeps['platform']> | undefined;
-    const baseline = {
+    const parts = {
       home: join(home, 'home'),
       keyring,
       journal,
@@ -108,8 +108,8 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
       seal: async () => undefined,
       take: async (key) => ({ fingerprint: await keyring.fingerprint(key), length: key.length }),
       activities: activitiesFor({
-        instance: depsFor(instance, baseline),
-        target: other && depsFor(other, baseline),
+        instance: depsFor(instance, parts),
+        target: other && depsFor(other, parts),
       }),
     });
     const unwatch = site.director.watch(run);

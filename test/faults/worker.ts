@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { setTimeout as rest } from 'node:timers/promises';
 import { makeCertificates } from './certificates.ts';
-import type { Heard, Told } from './crew.ts';
+import type { Heard, SentCase } from './crew.ts';
 import { flowsNamed } from './flows.ts';
 import { tryCase } from './trial.ts';
 
@@ -22,10 +22,10 @@ let under = 0;
 let asked = false;
 let isOver = false;
 
-process.on('message', (said: 'no more' | { readonly id: number; readonly reported: Told }) => {
+process.on('message', (said: 'no more' | { readonly id: number; readonly sent: SentCase }) => {
   asked = false;
   if (said === 'no more') isOver = true;
-  else void walk(said.id, said.reported);
+  else void walk(said.id, said.sent);
 });
 process.on('disconnect', () => process.exit(1));
 
@@ -42,11 +42,11 @@ for (let before = performance.eventLoopUtilization(); !isOver || under > 0; ) {
 certificates.remove();
 process.exit(0);
 
-async function walk(id: number, { flow: name, ...reported }: Told): Promise<void> {
+async function walk(id: number, { flow: name, ...sent }: SentCase): Promise<void> {
   under += 1;
   const [flow] = flowsNamed(name);
   if (flow === undefined) throw new Error(`there is no flow ${name}`);
-  const { case: _, ...finding } = await tryCase({ ...reported, flow }, certificates);
+  const { case: _, ...finding } = await tryCase({ ...sent, flow }, certificates);
   tell({ id, finding });
   under -= 1;
 }

@@ -72,7 +72,7 @@ describe.each(HISTORIES)('the recorded journal %s', (path) => {
     expect(last?.body).toMatchObject({ to: statePath(folded.snapshot) });
   });
 
-  test('has entries that are all known, and each is reported in a sentence, its times as people read them', () => {
+  test('has only known entries, and the audit says each in a sentence, its times as people read them', () => {
     expect(entries.filter((entry) => readRunEntry(entry) === undefined).map(({ type }) => type)).toEqual([]);
     for (const { text } of auditShow(entries)) expect(text).toMatch(/./);
     expect(auditShow(entries).filter(({ text }) => hasRawTime(text))).toEqual([]);

@@ -32,12 +32,12 @@ function courseOf(changes: readonly { after: number; jump: number | null; rate: 
   }, []);
 }
 
-test('whatever jumps and paces there were, later is never reported as earlier', () => {
+test('whatever jumps and paces there were, a later moment never shows an earlier time', () => {
   fc.assert(
     fc.property(History, ({ changes, moments }) => {
       const course = courseOf(changes);
-      const reported = moments.toSorted((a, b) => a - b).map((at) => courseToLab(course, START + at));
-      expect(reported).toEqual(reported.toSorted((a, b) => a - b));
+      const shown = moments.toSorted((a, b) => a - b).map((at) => courseToLab(course, START + at));
+      expect(shown).toEqual(shown.toSorted((a, b) => a - b));
     }),
     { numRuns: 500 },
   );
@@ -63,7 +63,7 @@ test('a moment that a jump left out is the moment of the jump', () => {
   expect(courseToReal(course, START - DAY)).toBe(START - DAY);
 });
 
-test('skew changes what is reported, and what is reported is still found again', () => {
+test('skew changes the time shown, and a time shown still leads back to its moment', () => {
   let real = START;
   const clock = createLabClock(() => real);
   clock.rate(60);

@@ -167,7 +167,7 @@ describe('clients', () => {
     expect(new Set(answers.map(bodyOf)).size).toBe(1);
   });
 
-  test('keep an idle connection for more than a minute, and are reported so', async () => {
+  test('keep an idle connection for more than a minute, as the answer says', async () => {
     const ask = (await request(`GET ${instanceOf(lab, 'orders').v1}`)).replace('Connection: close\r\n', '');
     const answer = await send(ask, { leaveAfter: 200 });
     expect(Number(/keep-alive: timeout=(\d+)/iu.exec(answer)?.[1])).toBeGreaterThanOrEqual(65);

@@ -131,7 +131,7 @@ test("after another instance's backup came back there is nothing to go back to u
   expect((await range()).start).toBeGreaterThanOrEqual(Date.parse(String(fresh.triggered_at)));
 });
 
-test('many ask for the range at once, and all are reported', async () => {
+test('many ask for the range at once, and all get an answer', async () => {
   const { v1 } = instanceOf(lab, 'orders');
   const answers = await Promise.all(Array.from({ length: 30 }, () => curl(lab, 'GET', `${v1}/pitr`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));

@@ -47,7 +47,7 @@ test('after a restore the applications are locked out until they are unbound, bo
 
   // The first backup knows none of the users that applications have now.
   await restore(lab);
-  // Until the restored server is open, they are reported to wait; then they are refused.
+  // Until the restored server is open, it makes them wait; then it refuses them.
   const isRefused = (error: string | undefined) => /password authentication failed/.test(error ?? '');
   await lab.platform?.appsReach(
     (apps) => apps.every(({ state, lastError }) => state === 'failing' && isRefused(lastError)),

@@ -54,7 +54,7 @@ async function manager(settings: Settings, workers = 4) {
     return backup;
   };
   /** The ids of those that are kept, once the deletions are over; newest first. */
-  const closed = (count: number) =>
+  const remaining = (count: number) =>
     until(`${count} backups are left`, async () => {
       const kept = backups.all.filter(({ task }) => task.status === 'done');
       return kept.length <= count && !backups.all.some(({ task }) => isOpen(task)) ? kept : undefined;
@@ -63,7 +63,7 @@ async function manager(settings: Settings, workers = 4) {
     clock,
     backups,
     take,
-    closed,
+    remaining,
     forgotten,
     log,
     breakIt: () => {
@@ -80,12 +80,12 @@ async function* failing(): AsyncGenerator<Buffer> {
 
 test('of a thousand backups, one an hour, those of the last seven days stay, and the others are listed as deleted', async () => {
   const settings = { min_backup_count: 5, retention_time: 7 };
-  const { clock, backups, take, closed, forgotten, files } = await manager(settings);
+  const { clock, backups, take, remaining, forgotten, files } = await manager(settings);
   for (let at = 0; at < 1_000; at += 1) {
     clock.advance(HOUR);
     await take();
   }
-  const kept = await closed(168);
+  const kept = await remaining(168);
   expect(backups.all).toHaveLength(1_000);
   expect(kept.map(({ id }) => id)).toEqual(Array.from({ length: 168 }, (_, at) => 1_000 - at));
   expect(backups.all.filter(({ task }) => task.status === 'deleted')).toHaveLength(832);
@@ -98,25 +98,25 @@ test('of a thousand backups, one an hour, those of the last seven days stay, and
 
 test('however old they are, as many as the settings say stay', async () => {
   const settings = { min_backup_count: 3, retention_time: 1 };
-  const { clock, backups, take, closed } = await manager(settings);
+  const { clock, backups, take, remaining } = await manager(settings);
   for (let at = 0; at < 10; at += 1) await take();
   clock.advance(400 * DAY);
   backups.prune();
-  expect((await closed(3)).map(({ id }) => id)).toEqual([10, 9, 8]);
+  expect((await remaining(3)).map(({ id }) => id)).toEqual([10, 9, 8]);
   settings.min_backup_count = 0;
   backups.prune();
-  expect(await closed(0)).toEqual([]);
+  expect(await remaining(0)).toEqual([]);
 });
 
 test('failed backups protect nothing, and are never deleted', async () => {
   const settings = { min_backup_count: 2, retention_time: 1 };
-  const { clock, backups, take, closed, breakIt, log } = await manager(settings);
+  const { clock, backups, take, remaining, breakIt, log } = await manager(settings);
   for (let at = 0; at < 3; at += 1) await take();
   breakIt();
   expect((await take()).task.status).toBe('failed');
   clock.advance(2 * DAY);
   backups.prune();
-  expect((await closed(2)).map(({ id }) => id)).toEqual([3, 2]);
+  expect((await remaining(2)).map(({ id }) => id)).toEqual([3, 2]);
   expect(backups.all.map(({ task }) => task.status)).toEqual(['failed', 'done', 'done', 'deleted']);
   expect(log).toContainEqual(expect.stringContaining('the database is gone'));
 });

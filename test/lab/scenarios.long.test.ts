@@ -58,7 +58,7 @@ test('lost-answers and colleague: the backup is there and nobody said so; or the
   expect(await createBackup()).toMatchObject({ exit: 52, status: 0 });
   expect(await createBackup()).toMatchObject({ exit: 52, status: 0 });
   expect(await ids()).toEqual([first + 1, first, ...before]);
-  // The routes of the lab itself are not of the service: what it is reported is still answered.
+  // The routes of the lab itself are not of the service: the lab still answers them.
   await play('colleague');
   lab.fault(inVain);
   expect(await createBackup()).toMatchObject({ exit: 52, status: 0 });

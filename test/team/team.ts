@@ -44,7 +44,7 @@ export async function openTeam(product: Product, options: BenchOptions = {}): Pr
     const database = await openDatabaseWire(ports);
     opened.defer(() => database.close());
     const store = addressOf(database.ports, DATABASE);
-    const asked = { close: IN_FLIGHT, taskMs: 1, ...options, ...more, operator: name, store };
+    const asked = { inFlight: IN_FLIGHT, taskMs: 1, ...options, ...more, operator: name, store };
     const bench = await openBench(product, asked);
     opened.defer(() => bench.close());
     const service = await openWire(new URL(bench.server.url).host);
@@ -92,7 +92,7 @@ async function expectDone({ name, bench }: Person, ...words: readonly string[]) 
   return ended;
 }
 
-/** The config leads over the wire, and the process may be reported to stop itself. */
+/** The config leads over the wire, and a file can make the process stop itself. */
 function furnished(person: Omit<Person, 'stopFile'>): Person {
   const { bench, service } = person;
   const path = bench.env['LIFEBOAT_CONFIG'] ?? '';

@@ -135,7 +135,7 @@ async function strike(team: Team, { blow }: Case, ada: Running): Promise<() => P
   }
 }
 
-/** Bob types until it is over, as somebody would who is reported that it is held. */
+/** Bob types until it is over, as somebody would who learns that the run is held. */
 async function goOn(
   team: Team,
   { work, blow }: Case,
@@ -225,7 +225,7 @@ async function judge(
   ];
 }
 
-/** What she was reported to be on record. */
+/** What her command said was on record. */
 function acknowledgedBy(ada: Running): readonly Entry[] {
   return ada
     .stdout()

@@ -10,9 +10,9 @@ import { archiveError } from './log-archive.ts';
 import { recoverBackup, recoverTo } from './recovery.ts';
 
 /**
- * Replaces the data of an instance by a base backup. With archiving, a backup of the present archived database
- * begins a new timeline in the same archive. Any other backup begins a new archived database, and the old
- * archive is deleted.
+ * Replaces the data of an instance by a base backup. With archiving, a backup of the present archived
+ * database begins a new timeline in the same archive. Any other backup begins a new archived database, and
+ * the old archive is deleted.
  */
 export async function restoreBackup(
   directory: DataDirectory,

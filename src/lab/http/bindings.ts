@@ -4,8 +4,8 @@ import type { LabInstance } from '../instance.ts';
 import { parseOrRefuse, Refusal } from './endpoint.ts';
 
 /*
- * The platform's side of the lab: what unbind and bind do for an application. These are routes of the lab, not
- * of the service. Only they and the platform's own API show a password of the database.
+ * The platform's side of the lab: what unbind and bind do for an application. These are routes of the lab,
+ * not of the service. Only they and the platform's own API show a password of the database.
  */
 
 const Wish = z.object({ app: z.string().min(1).max(200) });

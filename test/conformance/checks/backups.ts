@@ -138,9 +138,9 @@ export const BACKUPS: readonly Check[] = [
     run: async (subject) => {
       const { revision, api } = subject;
       const { value } = await readBackups(subject);
-      const closed = value.filter(({ status }) => status === 'done' || status === 'failed').slice(0, LOOKS);
-      if (closed.length === 0) return skip('no backup has ended');
-      for (const listed of closed) {
+      const ended = value.filter(({ status }) => status === 'done' || status === 'failed').slice(0, LOOKS);
+      if (ended.length === 0) return skip('no backup has ended');
+      for (const listed of ended) {
         const exchange = await call(api, ENDPOINTS.getBackup, { ...UNKNOWN, backup: listed.id });
         const shape = BACKUP[revision === 61 ? 61 : 62].one;
         const one = expectBody(exchange, successOf(ENDPOINTS.getBackup, revision), shape);

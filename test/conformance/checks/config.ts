@@ -144,7 +144,7 @@ function changed(field: (typeof SETTABLE)[number], change: Change): Check {
 
 /**
  * Whatever becomes of the work, what it has changed of the configuration is set back afterwards, as far as
- * the service lets it: what is not taken back is reported by the check that looks at the end.
+ * the service lets it: the check that looks at the end reports what is not set back.
  */
 async function andBack<T>(api: Api, before: SomeConfig, work: () => Promise<T>): Promise<T> {
   try {

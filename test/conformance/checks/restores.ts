@@ -58,9 +58,9 @@ export const RESTORES: readonly Check[] = [
     title: 'a restore looks the same in the list and by itself',
     run: async (subject) => {
       const { value } = await readRestores(subject);
-      const closed = value.filter(({ status }) => status === 'done' || status === 'failed').slice(0, LOOKS);
-      if (closed.length === 0) return skip('no restore has ended');
-      for (const listed of closed) {
+      const ended = value.filter(({ status }) => status === 'done' || status === 'failed').slice(0, LOOKS);
+      if (ended.length === 0) return skip('no restore has ended');
+      for (const listed of ended) {
         const options = { probe: { ...UNKNOWN, restore: listed.id } };
         const one = await ask(subject, ENDPOINTS.getRestore, Restore, options);
         const fields = ['id', 'backup_id', 'status', 'metadata', 'triggered_at', 'finished_at'];

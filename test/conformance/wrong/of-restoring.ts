@@ -145,7 +145,7 @@ export const OF_RESTORING: readonly Mutation[] = [
     caughtBy: ['recovery.prepare-short-key'],
   },
   {
-    what: 'performs without being reported what',
+    what: 'performs without knowing what',
     after: accepting(PERFORM, ok({ restore_id: 1 })),
     caughtBy: ['recovery.missing.backup_guid', 'recovery.missing.encryption_key'],
   },

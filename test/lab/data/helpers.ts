@@ -89,7 +89,7 @@ export async function openLedger(data: InstanceData): Promise<void> {
   await data.query('create table ledger (id int primary key, note text)');
 }
 
-/** Adds rows one by one until reported to stop. What the server committed, and when, is asked of the server. */
+/** Adds rows one by one until it is stopped. Asks the server what it committed, and when. */
 export function writer(data: InstanceData, from = 1): { stop(): Promise<number> } {
   let id = from;
   let stopped = false;

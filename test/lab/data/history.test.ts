@@ -38,7 +38,7 @@ test('a backup of an abandoned stretch is no start for what came after', () => {
   expect(reachable({ spans, backups: onlyAbandoned }, 1000)).toEqual({ start: 400, end: 499 });
   const withNewer = [...onlyAbandoned, backup('d', 3, 900, 70)];
   expect(reachable({ spans, backups: withNewer }, 1000)).toEqual({ start: 900, end: 1000 });
-  // The second timeline has a way of its own from 600; before, nothing leads to it.
+  // The second span has a backup of its own from 600; before that, no backup leads to it.
   const middle = [...onlyAbandoned, backup('c', 2, 600, 50)];
   expect(reachable({ spans, backups: middle }, 1000)).toEqual({ start: 600, end: 1000 });
   expect(reachable({ spans, backups: [] }, 1000)).toBeUndefined();

@@ -27,7 +27,7 @@ test('a place is inside the folder of the engine and short, whatever its name', 
   await expect(places[0]?.makeFolder('late')).rejects.toThrow();
 });
 
-test('a server lets only the superuser in until it is reported to admit others, and those by password', async () => {
+test('a server lets only the superuser in until it admits others, and those by password', async () => {
   const { engine } = await testEngine(onTestFinished);
   const place = await engine.claim('gate');
   const data = `${place.folder}/data`;
