@@ -195,7 +195,7 @@ describe.concurrent('what was asked when a run began', () => {
   });
 });
 
-/** Who asks in these benches, as the record has it. */
+/** The operator of these benches, as the record names them. */
 function whoAsks(folder: string) {
   const { username: login, uid } = userInfo();
   return { name: 'Robin', login, uid, host: hostname(), config: sha256(join(folder, 'lifeboat.yaml')) };

@@ -1,7 +1,8 @@
 /*
- * The tool `cf` in miniature, for a fallback script that is followed to its end: it does at the platform of a lab what it is reported, after its own source
- * (cloudfoundry/cli, command/v7). Without `--wait` it ends when the platform has taken the wish; binding a bound application says OK and
- * changes nothing; nothing is found without a space. Login and target live in config.json of HOME.
+ * The tool `cf` in miniature, for a fallback script that is followed to its end: it does what it is asked at
+ * the platform of a lab, modelled on its own source (cloudfoundry/cli, command/v7). Without `--wait` it ends
+ * when the platform has taken the wish; binding a bound application says OK and changes nothing; nothing is
+ * found without a space. Login and target live in config.json of HOME.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -61,7 +61,7 @@ describe.concurrent('a restore in doubt', () => {
     );
     expect(unlisted.code, unlisted.stderr).toBe(2);
     expect(unlisted.stderr).toContain('the service lists no restore 99999; nothing was done');
-    const closed = await home.run(
+    const resolved = await home.run(
       'calls',
       'resolve',
       ...ORDERS,
@@ -70,7 +70,7 @@ describe.concurrent('a restore in doubt', () => {
       '--reason',
       'I looked',
     );
-    expect(closed.code, closed.stderr).toBe(0);
+    expect(resolved.code, resolved.stderr).toBe(0);
     const begun = await home.run('run', 'restore-backup', ...ORDERS, '--yes', '--backup', id);
     expect(begun.code, begun.stderr).toBe(3);
   });
@@ -97,7 +97,7 @@ describe.concurrent('a restore in doubt', () => {
     expect(audit.code, audit.stdout).toBe(open.length === 0 ? 0 : 3);
   });
 
-  test('that a raw command finds in the list is reported to be adopted, and how sure that is', async (context) => {
+  test('that a raw command finds in the list is adopted, and the command says how sure that is', async (context) => {
     const { expect } = context;
     const home = await bench(context, { trouble: atRestore(LOST) });
     const id = await newest(home);

@@ -31,17 +31,9 @@ const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situa
     unproven: {
       come: async (bench) => {
         await restored(bench);
-        const openFollowUps = JSON.parse(
-          (await bench.run('followups', '--json')).stdout.split('\n')[0] ?? '',
-        );
-        return bench.run(
-          'followups',
-          'skip',
-          openFollowUps.id,
-          '--reason',
-          'it is not used any more',
-          '--yes',
-        );
+        const [first = ''] = (await bench.run('followups', '--json')).stdout.split('\n');
+        const { id } = JSON.parse(first) as { readonly id: string };
+        return bench.run('followups', 'skip', id, '--reason', 'it is not used any more', '--yes');
       },
     },
     refused: {
@@ -157,7 +149,7 @@ describe.concurrent('the exit code', () => {
     context.expect(code, stderr).toBe(exit);
   });
 
-  test('is reported by the help as the table has it', async (context) => {
+  test('stands in the help as the table has it', async (context) => {
     const { expect } = context;
     const { stdout } = await (await bench(context)).run('--help');
     for (const [name, { means }] of Object.entries(EXIT_CODES))

@@ -8,8 +8,11 @@ import { renderFallback } from '../../src/view/fallback/render-fallback.ts';
 import { instanceOf, startTestLab, temporaryFolder } from '../lab/helpers.ts';
 import { type Followed, followFallback, recorder } from './follow-fallback.ts';
 
-/** A person with a fallback script, a shell and a `cf` that only writes down what it is asked for; and a service. */
-export interface ApprovalDesk {
+/**
+ * A person with a fallback script, a shell and a `cf` that only writes down what it is asked for; and a
+ * service.
+ */
+export interface FallbackBench {
   readonly lab: Lab;
   readonly folder: string;
   /** The token as somebody types it. */
@@ -27,7 +30,7 @@ export interface ApprovalDesk {
   calls(): { readonly endpoint: string; readonly instance: string }[];
 }
 
-export async function openApprovalBench(options: LabOptions = {}): Promise<ApprovalDesk> {
+export async function openFallbackBench(options: LabOptions = {}): Promise<FallbackBench> {
   const lab = await startTestLab(options);
   onTestFinished(() => lab.close());
   const folder = await temporaryFolder();

@@ -25,7 +25,7 @@ describe('the fallback script that a run leaves on disk', () => {
 
     const fresh = [...keys.values()].find((key) => key !== CANARIES.oldKey) ?? '';
     const answers = [DO_IT, fresh, token, 'orders', DO_IT, 'yes', DO_IT, DO_IT, HAND_DONE];
-    const { code, screen } = await followFallback(text, answers, { folder: approver(home) });
+    const { code, screen } = await followFallback(text, answers, { folder: emptyFolder(home) });
     expect(code, screen).toBe(0);
     expect(screen).toContain('readable: 4 entries in its tar');
     expect(home.server.keys.at(-1)).toBe(fresh);
@@ -49,7 +49,7 @@ describe('the fallback script that a run leaves on disk', () => {
     const fresh = [...keys.values()].find((key) => key !== CANARIES.oldKey) ?? '';
     const begun = isKnown ? [DO_IT, token] : [DO_IT, token, '1', `${await newestBackup(home)}`];
     const answers = [...begun, DO_IT, fresh, DO_IT, HAND_DONE];
-    const { code, screen } = await followFallback(text, answers, { folder: approver(home) });
+    const { code, screen } = await followFallback(text, answers, { folder: emptyFolder(home) });
     expect(code, screen).toBe(0);
     expect(screen).toContain('readable: 4 entries in its tar');
     expect(changes(home.server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
@@ -83,7 +83,7 @@ describe('the fallback script of a recovery', () => {
     ];
     const posts = changes(home.server).postsDone;
     const { code, screen } = await followFallback(fallbackIn(home).text, answers, {
-      folder: approver(home),
+      folder: emptyFolder(home),
       bin,
     });
     expect(code, screen).toBe(0);
@@ -107,9 +107,9 @@ async function newestBackup({ server }: TestBench): Promise<number> {
   return Math.max(...ids);
 }
 
-/** A place of its own: nothing of the bench is used any more. */
-function approver({ folder }: TestBench): string {
-  const path = join(folder, 'approver');
+/** A folder of its own: from here on nothing of the bench is used. */
+function emptyFolder({ folder }: TestBench): string {
+  const path = join(folder, 'by-hand');
   mkdirSync(path);
   return path;
 }

@@ -78,7 +78,7 @@ describe('the fallback script that the product left, followed to the end by a ti
     await everyAppRuns(home);
   });
 
-  test('does the follow-ups after a restore, and nothing that is done', async (context) => {
+  test('does the open follow-ups after a restore, and not the one that is done', async (context) => {
     const { expect } = context;
     const home = await bench(context, {
       config: (yaml) => yaml.replace(/^platform: .*$/mu, 'platform: none'),
@@ -102,7 +102,7 @@ describe('the fallback script that the product left, followed to the end by a ti
 
 /** Follows the newest fallback script of a home to its end, and gives what was seen. */
 async function followed(home: LabBench, expect: ExpectStatic): Promise<string> {
-  const folder = join(home.home, '..', 'approver');
+  const folder = join(home.home, '..', 'by-hand');
   mkdirSync(folder);
   const [fallback = ''] = readdirSync(join(home.home, 'fallback')).toSorted().slice(-1);
   const text = readFileSync(join(home.home, 'fallback', fallback), 'utf8');
@@ -130,8 +130,8 @@ async function momentNow({
   const order = () => query('orders')('select place_order()');
   const range = async () => {
     await order();
-    const reported = await good('pitr', 'show', '--instance', 'orders', '--json');
-    const { start_time, end_time } = JSON.parse(reported) as { start_time: string; end_time: string };
+    const shown = await good('pitr', 'show', '--instance', 'orders', '--json');
+    const { start_time, end_time } = JSON.parse(shown) as { start_time: string; end_time: string };
     return { start: Date.parse(start_time), end: Date.parse(end_time) };
   };
   await until('there is a past', async () => {

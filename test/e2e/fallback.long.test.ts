@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { begun, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
-import { fallbackOf as restInFallback } from '../../machines/parts/phases.ts';
+import { fallbackOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
 import { backUp, curl, instanceOf, until } from '../lab/helpers.ts';
-import { openApprovalBench } from './fallback-bench.ts';
+import { openFallbackBench } from './fallback-bench.ts';
 
 /** A key that a shell, a JSON text or a config file could take for something else. */
 const STRANGE_KEY = `a"new\\key & $(touch x) 'of \`id\` 43%s`;
@@ -15,13 +15,13 @@ const HAND_DONE = '';
 const startingContext = (input: Parameters<typeof begun>[0]['input']) => begun({ input });
 const startingRotation = startingContext;
 const restOf = (id: string) => (context: RunContext, state: string) =>
-  restInFallback((runbooks[id] as Runbook).machine, context, state);
+  fallbackOf((runbooks[id] as Runbook).machine, context, state);
 const rotateKeyFallback = restOf('rotate-key');
 const restoreBackupFallback = restOf('restore-backup');
 const restorePointInTimeFallback = restOf('restore-point-in-time');
 const disasterRecoveryFallback = restOf('disaster-recovery');
 
-const DUTIES: NonNullable<RunContext['followUps']['bound']> = {
+const BOUND: NonNullable<RunContext['followUps']['bound']> = {
   way: 'cf',
   notes: [],
   from: { guid: 'g1', name: 'orders', org: 'acme', space: 'prod' },
@@ -46,7 +46,7 @@ const DUTIES: NonNullable<RunContext['followUps']['bound']> = {
 
 describe('a fallback script followed with nothing but bash', () => {
   test('sets the new key once, asks for one backup, and opens it', async () => {
-    const { lab, token, follow, calls } = await openApprovalBench();
+    const { lab, token, follow, calls } = await openFallbackBench();
     const context = startingRotation({ instance: 'orders' });
     const answers = [
       ...[DO_IT, STRANGE_KEY, token, 'order', 'orders'],
@@ -69,7 +69,7 @@ describe('a fallback script followed with nothing but bash', () => {
   });
 
   test('takes a call that was made already for made', async () => {
-    const { lab, token, key, follow, calls } = await openApprovalBench();
+    const { lab, token, key, follow, calls } = await openFallbackBench();
     const { json } = await curl(lab, 'POST', `${instanceOf(lab, 'orders').v1}/backups`);
     const { id } = json as { id: number };
     const context = startingRotation({ instance: 'orders' });
@@ -81,7 +81,7 @@ describe('a fallback script followed with nothing but bash', () => {
   });
 
   test('a wrong key does not open a backup: the fallback script says so, and takes another one', async () => {
-    const { token, key, follow } = await openApprovalBench();
+    const { token, key, follow } = await openFallbackBench();
     const context = {
       ...startingRotation({ instance: 'orders' }),
       backup: { intents: 1, absences: 0, landed: { id: 1, adopted: false } },
@@ -95,8 +95,8 @@ describe('a fallback script followed with nothing but bash', () => {
   });
 
   test('restores a backup in place, once although the answer is lost, and binds what was bound', async () => {
-    const approver = await openApprovalBench();
-    const { lab, token, follow, calls, cfCalls } = approver;
+    const bench = await openFallbackBench();
+    const { lab, token, follow, calls, cfCalls } = bench;
     const { query } = instanceOf(lab, 'orders');
     const backup = await backUp(lab);
     const before = await sampleDigest(query);
@@ -105,7 +105,7 @@ describe('a fallback script followed with nothing but bash', () => {
     const context: RunContext = {
       ...startingContext({ instance: 'orders', backup: backup.id }),
       choose: { backup: { id: backup.id, status: 'done' } },
-      followUps: { ...startingContext({ instance: 'orders' }).followUps, bound: DUTIES },
+      followUps: { ...startingContext({ instance: 'orders' }).followUps, bound: BOUND },
     };
     const answers = [
       ...[DO_IT, token, 'orders', 'yes', '1'],
@@ -137,7 +137,7 @@ describe('a fallback script followed with nothing but bash', () => {
   });
 
   test('restores by the old interface as well, which names the instance by a number of its own', async () => {
-    const { lab, token, follow, calls } = await openApprovalBench();
+    const { lab, token, follow, calls } = await openFallbackBench();
     const { query, v0 } = instanceOf(lab, 'orders');
     const before = await sampleDigest(query);
     const { json } = await curl(lab, 'GET', `${v0}/backups`);
@@ -162,7 +162,7 @@ describe('a fallback script followed with nothing but bash', () => {
   });
 
   test('recovers into the target while the source is gone', async () => {
-    const { lab, token, key, follow, calls } = await openApprovalBench();
+    const { lab, token, key, follow, calls } = await openFallbackBench();
     const { json } = await curl(lab, 'POST', `${instanceOf(lab, 'orders').v1}/disaster-recovery/prepare`, {
       body: {},
     });
@@ -197,7 +197,7 @@ describe('a fallback script followed with nothing but bash', () => {
   });
 
   test('goes back to a point in time, and finds the restore whose id no answer names', async () => {
-    const { lab, token, follow, calls } = await openApprovalBench();
+    const { lab, token, follow, calls } = await openFallbackBench();
     const { query, v1 } = instanceOf(lab, 'orders');
     await query('select place_order()');
     const before = await sampleDigest(query);

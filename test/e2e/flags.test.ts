@@ -151,7 +151,7 @@ describe.concurrent('a command line', () => {
     [['pitr', 'restore', '--instance', 'orders'], "required option '--to <time>' not specified"],
     [['run', 'rotate-key'], "required option '--instance <name>' not specified"],
     [['run'], "missing required argument 'runbook'"],
-  ] as const)('%j is reported what is wrong with it first', async ([args, words], context) => {
+  ] as const)('%j is refused, and the first line says what is wrong with it', async ([args, words], context) => {
     const { expect } = context;
     const { code, stderr } = await (await bench(context)).run(...args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);

@@ -10,8 +10,8 @@ export interface Followed {
 }
 
 /**
- * Follows a fallback script as a person does who has nothing but bash: the answers are the lines that are typed. Programs in `bin` come before those of
- * the machine; nothing of this project is in its environment.
+ * Follows a fallback script as a person does who has only bash: the answers are the lines that are typed.
+ * Programs in `bin` come before those of the machine; nothing of this project is in its environment.
  */
 export async function followFallback(
   fallback: string,

@@ -36,10 +36,10 @@ describe('a backup restored in place', () => {
     });
     const { code, stderr } = await run(...RESTORE, ...ANSWERED);
     expect(code, stderr).toBe(3);
-    const openFollowUps = await run('followups');
-    expect(openFollowUps.code).toBe(3);
-    expect(openFollowUps.stdout).toMatch(/cf unbind-service orders-api \S+/);
-    expect(openFollowUps.stdout).toMatch(/cf restage orders-api --strategy rolling/);
+    const listed = await run('followups');
+    expect(listed.code).toBe(3);
+    expect(listed.stdout).toMatch(/cf unbind-service orders-api \S+/);
+    expect(listed.stdout).toMatch(/cf restage orders-api --strategy rolling/);
     expect((await run('runs')).stdout).toMatch(/open +\d+ +the open follow-ups/);
     const ids = await followUpIds({ good, run });
     expect(ids).toContain('rebind-orders-api');
@@ -57,7 +57,7 @@ describe('a backup restored in place', () => {
   });
 
   test.for(['/backups', '/backups/:id/restore', '/disaster-recovery/prepare'])(
-    'a lost answer to POST %s is done by asking, and nothing is sent twice',
+    'a lost answer to POST %s is resolved by asking, and nothing is sent twice',
     async (path, context) => {
       const { expect } = context;
       const { lab, run, did, entries } = await bench(context);

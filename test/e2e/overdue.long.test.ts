@@ -87,5 +87,5 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
 function promise({ folder }: TestBench, rto: string): void {
   const path = join(folder, 'lifeboat.yaml');
   const yaml = readFileSync(path, 'utf8');
-  writeFileSync(path, yaml.replaceAll('close:', `objectives: { rto: ${rto} }\n    resolve:`));
+  writeFileSync(path, yaml.replaceAll('inFlight:', `objectives: { rto: ${rto} }\n    inFlight:`));
 }

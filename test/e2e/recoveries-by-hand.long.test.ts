@@ -43,8 +43,8 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     screen.type(KEYS.enter);
     await screen.asks('back it up first?');
     screen.type(KEYS.enter);
-    const reported = `${chosen.slice(0, 10)} ${chosen.slice(11, 19)} UTC`;
-    await screen.asks(`to bring orders back to ${reported}`);
+    const shown = `${chosen.slice(0, 10)} ${chosen.slice(11, 19)} UTC`;
+    await screen.asks(`to bring orders back to ${shown}`);
     expect(bench.did()).not.toContain('orders POST /pitr/restore');
     await screen.name('orders');
     await screen.asks(/let the platform rebind them/u);
@@ -54,7 +54,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.close(0);
     expect(bench.did().filter((call) => call === 'orders POST /pitr/restore')).toHaveLength(1);
     const report = await bench.good('report', await onlyRun(bench));
-    expect(report).toContain(`| Restored from | ${reported} |`);
+    expect(report).toContain(`| Restored from | ${shown} |`);
   });
 
   test('into another instance while the source is gone: only the name of the target counts', async (context) => {

@@ -25,12 +25,12 @@ describe.concurrent('a recovery with a lost answer, against a service that a str
           .filter((call) => call.did)
           .map(nameOf);
         const states = statesOf(await opened.entries());
-        const reported = `${wanted[index]} (${index}) of ${flow.name}: ${end.code} at ${states.at(-1)}: ${end.stderr.slice(-600)}`;
-        // An action of the instance whose answer is lost leaves no trace that could be reported from somebody else's.
-        expect([flow.code, 5], reported).toContain(end.code);
+        const evidence = `${wanted[index]} (${index}) of ${flow.name}: ${end.code} at ${states.at(-1)}: ${end.stderr.slice(-600)}`;
+        // An action of the instance whose answer is lost leaves no trace that differs from somebody else's.
+        expect([flow.code, 5], evidence).toContain(end.code);
         for (const call of new Set(wanted))
-          expect(count(did, call), reported).toBeLessThanOrEqual(count(wanted, call) + harmless(call));
-        if (end.code === flow.code) for (const call of wanted) expect(did, reported).toContain(call);
+          expect(count(did, call), evidence).toBeLessThanOrEqual(count(wanted, call) + harmless(call));
+        if (end.code === flow.code) for (const call of wanted) expect(did, evidence).toContain(call);
       }
     },
   );

@@ -63,7 +63,7 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
     },
   );
 
-  test('that is killed while the service restores is a follow-up from then on, and stays open when it is given up', async (context) => {
+  test('that is killed while the service restores has follow-ups from then on, and they stay open when it is given up', async (context) => {
     const { expect } = context;
     const { lab, start, run, did, good } = await bench(context);
     lab.fault({ path: '/backups/:id/restore', effect: { kind: 'task', outcome: 'queued' } });
@@ -74,9 +74,9 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
     await expect.poll(() => did(), { timeout: 60_000 }).toContain('orders POST /backups/:id/restore');
     running.child.kill('SIGKILL');
     await running.ended;
-    const openFollowUps = await run('followups');
-    expect(openFollowUps.code).toBe(3);
-    expect(openFollowUps.stdout).toContain('rebind-orders-api: unbind, bind and restage orders-api');
+    const listed = await run('followups');
+    expect(listed.code).toBe(3);
+    expect(listed.stdout).toContain('rebind-orders-api: unbind, bind and restage orders-api');
     await good('resume', '--abandon', 'the machine is given back');
     const kept = await run('followups');
     expect(kept.code).toBe(3);
@@ -109,9 +109,9 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
       type(KEYS.enter);
       await isGivenBack(130);
       await good('resume', '--abandon', 'somebody else restarts it');
-      const openFollowUps = await run('followups', '--json');
-      expect(openFollowUps.code).toBe(3);
-      const { id, commands } = JSON.parse(openFollowUps.stdout) as { id: string; commands: string[] };
+      const listed = await run('followups', '--json');
+      expect(listed.code).toBe(3);
+      const { id, commands } = JSON.parse(listed.stdout) as { id: string; commands: string[] };
       expect(commands).toEqual(['lifeboat instance settings --instance orders --allow-updates true']);
       // The restart is still in doubt, and stops every other change until somebody has said what became of it.
       expect((await run(...(commands[0]?.split(' ').slice(1) ?? []), '--yes')).code).toBe(5);

@@ -44,7 +44,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     expect(accepted.code, accepted.stderr).toBe(0);
     const next = await bench.run(...run);
     expect([next.code, sent(bench)], next.stderr).toEqual([5, 1]);
-    const closed = await bench.run(
+    const resolved = await bench.run(
       'calls',
       'resolve',
       ...ORDERS,
@@ -53,7 +53,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
       '--reason',
       'I looked',
     );
-    expect(closed.code, closed.stderr).toBe(0);
+    expect(resolved.code, resolved.stderr).toBe(0);
     await killedAtAnswer(bench, ...run);
     const { stdout } = await bench.run('runs', '--json');
     const id = String(JSON.parse(stdout.split('\n')[0] ?? '').runId);

@@ -53,7 +53,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
       'the record of the call is lost, and the service shows 1 restore since it was sent',
     );
     const [id] = /(?<=it may be restore )\d+/u.exec(asked.stderr) ?? [''];
-    const closed = await bench.run(
+    const resolved = await bench.run(
       'calls',
       'resolve',
       ...ORDERS,
@@ -62,7 +62,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
       '--reason',
       'the dashboard shows it',
     );
-    expect(closed.code, closed.stderr).toBe(0);
+    expect(resolved.code, resolved.stderr).toBe(0);
     const doctor = await bench.run('doctor', '--json');
     expect(doctor.stdout).toContain('journal: loss');
     expect(doctor.stdout).toContain('the disk was changed');

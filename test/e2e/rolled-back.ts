@@ -61,8 +61,8 @@ export function refused(expect: ExpectStatic, { code, stderr }: Ended, says: Reg
 }
 
 /**
- * The loss is accepted as the log of the bench asks for it. On a team's store the lease of a process that was
- * killed runs out first.
+ * Accepts the loss, naming the origin as the command asks. On a team's store it first waits until the lease
+ * of a killed process has run out.
  */
 export async function accept(bench: TestBench, reason: string, origin = originIn(bench)): Promise<Ended> {
   const ended = await bench.run('audit', 'accept-loss', '--reason', reason, '--confirm', origin);

@@ -4,7 +4,7 @@ import type { ForeignServer } from './foreign/server.ts';
 import { builtProduct, type CopyOptions } from './product.ts';
 import { type BenchOptions, openBench, type TestBench } from './test-bench.ts';
 
-/** Gives every test of a file benches with the same copy of the product; they are gone when the test has finished. */
+/** Gives the tests of a file benches with the same product. A bench closes when its test has finished. */
 export function useBenches(
   options: CopyOptions = { cheapVault: true },
 ): (context: Pick<TestContext, 'onTestFinished'>, bench?: BenchOptions) => Promise<TestBench> {

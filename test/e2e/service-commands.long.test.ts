@@ -158,7 +158,7 @@ describe.concurrent('values', () => {
     [['backups', 'download', '900041', '--out', '/nowhere/file'], 'no folder that is there'],
     [['backups', 'download', '900041', '--out', '/tmp'], 'is a folder'],
   ] as const)(
-    'that cannot be right are reported before anything is sent: %s',
+    'that cannot be right are refused before anything is sent: %s',
     async ([args, words], context) => {
       const { expect } = context;
       const { run, server } = await bench(context);
@@ -169,7 +169,7 @@ describe.concurrent('values', () => {
     },
   );
 
-  test('of a time that a run would not offer are reported before anything is sent', async (context) => {
+  test('of a time that a run would not offer are refused before anything is sent', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     await hasPast(home);
@@ -183,7 +183,7 @@ describe.concurrent('values', () => {
     expect(home.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('of a key that is too short are reported before anything is stored or sent', async (context) => {
+  test('of a key that is too short are refused before anything is stored or sent', async (context) => {
     const { expect } = context;
     const { run, server, folder, vault } = await bench(context);
     writeFileSync(join(folder, 'short'), 'too-short', { mode: 0o600 });
@@ -239,7 +239,7 @@ describe.concurrent('a change', () => {
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
   });
 
-  test('whose answer is lost and that never arrived is reported as not done', async (context) => {
+  test('whose answer is lost and that never arrived is shown as not done', async (context) => {
     const { expect } = context;
     const { run } = await bench(context, { trouble: lostPost({ work: false }) });
     const { code, stderr } = await run('backups', 'restore', '900041', ...SURE);
@@ -272,7 +272,7 @@ describe.concurrent('a change', () => {
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
   });
 
-  test('of which nothing can be reported asks for a person, exits with 5, and waits for a decision', async (context) => {
+  test('whose outcome nothing shows asks for a person, exits with 5, and waits for a decision', async (context) => {
     const { expect } = context;
     const { run, server } = await bench(context, {
       taskMs: 20,
@@ -287,7 +287,7 @@ describe.concurrent('a change', () => {
     expect(server.calls.filter(({ method }) => method !== 'GET').length).toBe(1);
     const open = await run('calls', 'list', '--json');
     expect(JSON.parse(open.stdout)).toMatchObject({ instance: 'orders', verb: 'restart' });
-    const close = [
+    const resolve = [
       'calls',
       'resolve',
       ...ORDERS,
@@ -296,8 +296,8 @@ describe.concurrent('a change', () => {
       '--reason',
       'I looked at the dashboard',
     ];
-    expect((await run(...close)).code).toBe(0);
-    expect((await run(...close)).code).toBe(2);
+    expect((await run(...resolve)).code).toBe(0);
+    expect((await run(...resolve)).code).toBe(2);
     const goesOn = await run(...restart);
     expect(goesOn.code, goesOn.stderr).toBe(0);
     expect(server.calls.filter(({ method }) => method !== 'GET').length).toBe(2);
@@ -442,7 +442,7 @@ describe.concurrent('a download', () => {
     expect(() => statSync(file)).toThrow();
   });
 
-  test('never replaces a file that is there, unless it is reported to', async (context) => {
+  test('never replaces a file that is there, unless --force is given', async (context) => {
     const { expect } = context;
     const { run, folder } = await bench(context);
     const file = join(folder, 'mine');

@@ -17,7 +17,7 @@ describe('a restore in place beside a platform that a stranger wrote', () => {
     expect(land.bindings.filter(({ type }) => type === 'key')).toMatchObject([{ name: 'report', ...kept }]);
     expect(capi.pried).toEqual([]);
     expect(JSON.stringify(await strange.entries()) + end.stdout + end.stderr).not.toContain(PARAMETER);
-    // What may not be seen from here is still open.
+    // The follow-up for what may not be seen from here is still open.
     expect(end.code).toBe(3);
     expect(end.stderr).toContain(app('dark/unseen').space.guid);
   });

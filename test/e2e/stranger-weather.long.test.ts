@@ -54,7 +54,7 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
       words: 'ended as CANCELED: "pushed"',
     },
   ])(
-    'that $name says so and keeps it open; the others are rebound all the same, each once',
+    'that $name says so and keeps the follow-up open; the others are rebound all the same, each once',
     async ({ mishap, words }, { onTestFinished }) => {
       const { asked, restore } = await bench({ onTestFinished }, { mishap });
       const end = await restore();
@@ -66,7 +66,7 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
     },
   );
 
-  test('that wants to be left alone for an hour says so, is a follow-up all, and is asked for no more', async ({
+  test('that wants to be left alone for an hour says so, leaves everything as follow-ups, and is asked no more', async ({
     onTestFinished,
   }) => {
     const mishap = once('POST', { work: false, answer: tooMany('3600') });
@@ -78,7 +78,7 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
     expect(asked().filter((wish) => !wish.endsWith('prod/shop'))).toEqual([]);
   });
 
-  test('binds to the target when the broker of the lost one is gone, and the old bindings stay open', async ({
+  test('binds to the target when the broker of the lost one is gone, and the follow-ups for the old bindings stay open', async ({
     onTestFinished,
   }) => {
     const strange = await bench({ onTestFinished });

@@ -29,7 +29,7 @@ describe('what a recovery leans on besides the service', () => {
     expect(opened.did()).toEqual([]);
   });
 
-  test('is reported when it is missing: no platform, a folder without a single text', async (context) => {
+  test('is named when it is missing: no platform, a folder without a single text', async (context) => {
     const { expect } = context;
     const opened = await bench(context, {
       config: (yaml) => `runbooks: ./nowhere\n${yaml.replace(/^platform: .*$/m, 'platform: none')}`,

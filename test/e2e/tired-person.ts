@@ -16,8 +16,9 @@ export interface Hands {
 }
 
 /**
- * Follows a fallback script as somebody does who is tired and does what it says: Enter for each step, the name where a name is wanted, and `yes` to a
- * call, unless the fallback script says by what it is known to be made already and the list shows that. A command that fails is passed over.
+ * Follows a fallback script as a tired person does who does what it says: Enter for each step, the name where
+ * a name is wanted, and `yes` to a call. If the list shows that a call was made already, the answer is its id.
+ * A command that fails is passed over.
  */
 export function followTired(fallback: string, hands: Hands): Promise<Followed> {
   const { folder, token, api } = hands;
@@ -67,7 +68,7 @@ function answerTo(asked: string, { token, key }: Hands): string {
   return '';
 }
 
-/** The id of what the list shows and the fallback script says is it. */
+/** The id in the list that the fallback script gives as the mark of a call made already. */
 function seenAlready(asked: string): string | undefined {
   const list = asked.slice(asked.lastIndexOf('LOOK FIRST'));
   const newest = Math.max(0, ...[...list.matchAll(/"id":(\d+)/gu)].map(([, id]) => Number(id)));

@@ -23,7 +23,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     return { bench, open };
   }
 
-  test('a command line that is wrong is reported so on the ordinary screen', async (context) => {
+  test('a wrong command line gets its error on the ordinary screen', async (context) => {
     const { open } = await sitDown(context);
     const screen = open('run');
     await screen.isGivenBack(2);
@@ -79,7 +79,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     expect(changes(bench.server)).toMatchObject({ patches: 1, posts: 1 });
   });
 
-  test('left with q: the screen is given back, the way to resume is reported, and it works', async (context) => {
+  test('left with q: the screen is given back, the way to resume is shown, and it works', async (context) => {
     const { expect } = context;
     const { bench, open } = await sitDown(context);
     const screen = open(...ROTATE);

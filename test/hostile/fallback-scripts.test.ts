@@ -108,7 +108,7 @@ const CHALLENGE: Challenge = {
 };
 
 describe('what a second person is shown', () => {
-  test('is printable ASCII, whatever the request tells, and holds nothing that was not reported', () => {
+  test('is printable ASCII, whatever the request says, and holds nothing that the request does not say', () => {
     const names = Object.keys(CHALLENGE).filter((name) => !['asked', 'expires'].includes(name));
     for (const text of TEXTS) {
       const fields = names.map((name) => [name, Array.isArray(CHALLENGE[name as never]) ? [text] : text]);

@@ -20,7 +20,7 @@ export function summary(lines: readonly string[]): string[] {
     const sums = new Map<string, number>();
     for (const { figures } of counted)
       for (const [name, number] of Object.entries(figures)) sums.set(name, (sums.get(name) ?? 0) + number);
-    const reported = [...sums].map(([name, sum]) => `${sum.toLocaleString('en')} ${name}`);
-    return `${about}: ${reported.join(', ')}`;
+    const parts = [...sums].map(([name, sum]) => `${sum.toLocaleString('en')} ${name}`);
+    return `${about}: ${parts.join(', ')}`;
   });
 }

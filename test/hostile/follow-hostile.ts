@@ -19,7 +19,7 @@ export async function followAll(
   fallback: string,
   { folder: parent, token }: { readonly folder: string; readonly token: string },
 ): Promise<Followed> {
-  const folder = join(parent, 'approver');
+  const folder = join(parent, 'by-hand');
   mkdirSync(folder);
   const { bin } = recorder(folder, 'cf');
   const log = join(folder, 'cf.log');

@@ -58,8 +58,8 @@ describe('a service that answers for ever', () => {
   test.for(Object.entries(DRIPS))('is left after a time: %s', async ([, drip]) => {
     const { server, client } = await serve((_, socket) => dripInto(socket, drip), { limits: LIMITS });
     const began = performance.now();
-    const reported = await rejection(client.backups());
-    expect(reported).toMatchObject({ name: 'LifeboatError' });
+    const thrown = await rejection(client.backups());
+    expect(thrown).toMatchObject({ name: 'LifeboatError' });
     expect(performance.now() - began).toBeLessThan(LONGEST_MS);
 
     const requests = server.requests.length;

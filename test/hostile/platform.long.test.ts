@@ -31,8 +31,8 @@ const SAYABLE = FEW.filter((text) => !text.includes('\0') && !text.startsWith('-
 const SHELL = (FAMILIES['shells'] ?? []).filter((text) => text.length < 200 && !text.startsWith('-'));
 /** What a tool would take for one of its options. */
 const OPTIONS = ['--help', '--help HURT', '-f', '-rf', '--guid=x', '--', '-'];
-const TOLD = [['runs'], ['audit', 'show'], ['audit', 'verify'], ['followups', '--all']];
-const TOLD_IN_JSON = [
+const SHOWING = [['runs'], ['audit', 'show'], ['audit', 'verify'], ['followups', '--all']];
+const SHOWING_IN_JSON = [
   ['runs', '--json'],
   ['audit', 'show', '--json'],
   ['followups', '--json', '--all'],
@@ -54,11 +54,11 @@ describe('a platform whose names are hostile', () => {
   /** Looks at a run in every way there is. */
   async function lookEverywhere({ run, home }: StrangerBench): Promise<void> {
     const [id = ''] = runIdsIn((await run('runs', '--json')).stdout);
-    for (const words of TOLD) expectCalm(await run(...words), words.join(' '));
-    for (const words of TOLD_IN_JSON) expectJson(await run(...words), words.join(' '));
-    const openFollowUps = await run('followups');
-    expectCalm(openFollowUps, 'followups');
-    expect(openFollowUps.stdout).toContain(MARK);
+    for (const words of SHOWING) expectCalm(await run(...words), words.join(' '));
+    for (const words of SHOWING_IN_JSON) expectJson(await run(...words), words.join(' '));
+    const listed = await run('followups');
+    expectCalm(listed, 'followups');
+    expect(listed.stdout).toContain(MARK);
     const markdown = await run('report', id);
     expectCalm(markdown, 'report');
     expect(markdown.stdout).toContain(MARK);

@@ -106,7 +106,7 @@ export const RENDERERS: readonly Renderer[] = [
     fields: 8,
     share: 1,
     render: (text) => {
-      const openFollowUps = {
+      const followUp = {
         id: text,
         kind: 'rebind' as const,
         what: text,
@@ -116,7 +116,7 @@ export const RENDERERS: readonly Renderer[] = [
       };
       const context = { instance: text, runId: text, runbook: text, now: new Date(0), operator: text };
       const closed = { how: 'hand' as const, text, at: text, evidence: { [text]: text } };
-      return [openFollowUps, { ...openFollowUps, closed }]
+      return [followUp, { ...followUp, closed }]
         .flatMap((one) => followUpLines(followUpRow({ ...one, since: text } as never, context)))
         .join('\n');
     },
@@ -181,8 +181,8 @@ function inLines(view: RunView): string {
       for (const reader of ['operator', 'nobody'] as const)
         reporter.lines(describeQuestion(question, view, reader));
     if (question?.kind === 'followUps')
-      for (const openFollowUps of question.open)
-        reporter.lines(describeFollowUp(openFollowUps, waysOf(question, openFollowUps)));
+      for (const followUp of question.open)
+        reporter.lines(describeFollowUp(followUp, waysOf(question, followUp)));
     for (const how of ['ended', 'paused', 'detached'] as const)
       stderr.write(formatSummary(view, { how, exitCode: 1 }));
   });

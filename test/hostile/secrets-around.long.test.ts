@@ -34,7 +34,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     });
   });
 
-  test('once no follow-up is open any more: what bindings were made with is removed when the run closes', {
+  test('once no follow-up is open any more: the run closes and removes what the bindings were made with', {
     timeout: 180_000,
   }, async (context) => {
     const bench = await strangers(context);
@@ -43,10 +43,10 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     expect(first.code, first.stderr).toBe(3);
     const { readdirSync } = await import('node:fs');
     expect(readdirSync(bindings)).toHaveLength(1);
-    const openFollowUps = (await bench.run('followups', '--json')).stdout
+    const lines = (await bench.run('followups', '--json')).stdout
       .split('\n')
       .filter((line) => line !== '');
-    for (const line of openFollowUps) {
+    for (const line of lines) {
       const { id } = JSON.parse(line) as { readonly id: string };
       const closed = await bench.run('followups', 'done', id, '--proof', 'seen');
       expect([0, 3], closed.stderr).toContain(closed.code);

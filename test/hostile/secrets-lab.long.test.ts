@@ -46,13 +46,13 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
       async (run) => {
         const end = await run('drill', 'disaster-recovery', '--auto', '--json', '--report', report);
         expect(end.code, end.stderr).toBe(0);
-        // Its journal hears of as any other; the keys of the drill are gone.
-        Object.assign(place.env, { LIFEBOAT_HOME: drillBelow(report), ...approver(place.folder) });
+        // Its journal can be shown as any other; the keys of the drill are gone.
+        Object.assign(place.env, { LIFEBOAT_HOME: drillBelow(report), ...laterReader(place.folder) });
         const newest =
           runIdsIn((await run('runs', '--json')).stdout)
             .toSorted()
             .at(-1) ?? 'none';
-        for (const words of TOLD) {
+        for (const words of SHOWING) {
           const { code, stderr } = await run(...words, newest);
           expect(code, `${words.join(' ')}: ${stderr}`).toBe(0);
         }
@@ -129,15 +129,15 @@ function holdersIn(
   });
 }
 
-/** What hears of one run of the drill, besides its own reports. */
-const TOLD = [
+/** What shows one run of the drill, besides its own reports. */
+const SHOWING = [
   ['audit', 'show', '--json'],
   ['audit', 'export', '--out', 'BUNDLE'],
   ['report', '--format', 'html'],
 ];
 
-/** A key store and a config for who looks at it later. */
-function approver(folder: string): Record<string, string> {
+/** A key store and a config for somebody who looks at it later. */
+function laterReader(folder: string): Record<string, string> {
   const passphrase = join(folder, 'passphrase');
   writeFileSync(passphrase, 'four words of mine\n', { mode: 0o600 });
   const config = join(folder, 'lifeboat.yaml');

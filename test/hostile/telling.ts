@@ -18,8 +18,8 @@ const OF_A_RUN: readonly (readonly string[])[] = [
 ];
 
 /**
- * Has everything reported of the newest run, of which each command has to succeed, so that there is something to be looked at; and, where there are
- * two runs, has them compared.
+ * Runs every command that shows the newest run. Each has to succeed, so that there is something to look at.
+ * With two runs it also has them compared.
  */
 export async function tellAll(run: Watched): Promise<void> {
   const ids = runIdsIn((await run('runs', '--json')).stdout);

@@ -36,7 +36,7 @@ export async function watchOver(
   const said: string[] = [];
   const seen: { readonly about: string; readonly processes: Parameters<typeof leaksInProcesses>[0] }[] = [];
   const watched = async (...args: string[]) => {
-    const out = join(temporary, `reported-${said.length}`);
+    const out = join(temporary, `output-${said.length}`);
     const places: Readonly<Record<string, string>> = { OUT: out, BUNDLE: join(temporary, 'bundle.tar') };
     const running = place.start(...args.map((word) => places[word] ?? word));
     const watch = watchTree(running.child.pid ?? 0);

@@ -25,7 +25,7 @@ export interface Call {
 export interface TaskWish {
   /** Milliseconds from its trigger to its end. */
   readonly ms?: number;
-  /** It stays `running` at least until this is done. */
+  /** It stays `running` at least until this promise resolves. */
   readonly until?: Promise<unknown>;
   /** It ends as `failed` and has changed nothing. */
   readonly fails?: boolean;

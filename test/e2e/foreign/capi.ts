@@ -13,7 +13,7 @@ export interface Wish {
   readonly method: string;
   /** With `:app` and `:guid` for ids: `DELETE /v3/service_credential_bindings/:guid`. */
   readonly path: string;
-  /** The name of the application, service key or binding that it is about, as far as it can be reported. */
+  /** The name of the application, service key or binding that it is about, as far as that is known. */
   readonly about: string;
   /** How it was answered; `lost` when the connection was cut instead. */
   answered: number | 'lost' | undefined;
@@ -26,7 +26,7 @@ export interface Mishap {
   /** Words that the job, build or deployment fails with. */
   readonly fails?: string;
   readonly answer?: 'lost' | CapiAnswer;
-  /** Done before the answer, when the work is done. */
+  /** The answer waits for this promise, after the work is done. */
   readonly until?: Promise<unknown>;
 }
 

@@ -50,7 +50,7 @@ function enc(args: readonly string[], key: string): ChildProcess {
 
 /** Gives what the first one writes to the second one; rejects when either fails. */
 async function joined(from: ChildProcess, to: ChildProcess): Promise<void> {
-  // Whichever ends early breaks the pipe; its exit code is what is reported.
+  // Whichever ends early breaks the pipe; its exit code says so.
   to.stdin?.on('error', () => from.stdout?.destroy());
   if (to.stdin !== null) from.stdout?.pipe(to.stdin);
   to.stdout?.resume();

@@ -67,7 +67,7 @@ describe('trouble', () => {
     expect([broken.exitCode, broken.bytes.length]).toEqual([18, 1000]);
   });
 
-  test('every call hears of before it is acted on, with all but its key', async (context) => {
+  test('the trouble hears of every call before it is acted on, with all but its key', async (context) => {
     const seen: string[] = [];
     const { server, v1 } = await openScene(context, {
       trouble: async (call) => {
