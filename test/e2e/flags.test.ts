@@ -151,11 +151,14 @@ describe.concurrent('a command line', () => {
     [['pitr', 'restore', '--instance', 'orders'], "required option '--to <time>' not specified"],
     [['run', 'rotate-key'], "required option '--instance <name>' not specified"],
     [['run'], "missing required argument 'runbook'"],
-  ] as const)('%j is refused, and the first line says what is wrong with it', async ([args, words], context) => {
-    const { expect } = context;
-    const { code, stderr } = await (await bench(context)).run(...args);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
-    const lists = /^ {2}rotate-key .*\n(?: {2}[a-z-]+ .*\n)+$/mu.test(stderr);
-    expect(lists).toBe(args.length === 1);
-  });
+  ] as const)(
+    '%j is refused, and the first line says what is wrong with it',
+    async ([args, words], context) => {
+      const { expect } = context;
+      const { code, stderr } = await (await bench(context)).run(...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+      const lists = /^ {2}rotate-key .*\n(?: {2}[a-z-]+ .*\n)+$/mu.test(stderr);
+      expect(lists).toBe(args.length === 1);
+    },
+  );
 });

@@ -17,8 +17,8 @@ export interface Hands {
 
 /**
  * Follows a fallback script as a tired person does who does what it says: Enter for each step, the name where
- * a name is wanted, and `yes` to a call. If the list shows that a call was made already, the answer is its id.
- * A command that fails is passed over.
+ * a name is wanted, and `yes` to a call. If the list shows that a call was made already, the answer is its
+ * id. A command that fails is passed over.
  */
 export function followTired(fallback: string, hands: Hands): Promise<Followed> {
   const { folder, token, api } = hands;

@@ -127,7 +127,10 @@ const PLACES: Readonly<Record<string, Place>> = {
     path: inFolder('ca.pem'),
     before: async ({ env }) => {
       const config = env['LIFEBOAT_CONFIG'] ?? '';
-      writeFileSync(config, readFileSync(config, 'utf8').replaceAll('inFlight:', 'ca: ./ca.pem\n    inFlight:'));
+      writeFileSync(
+        config,
+        readFileSync(config, 'utf8').replaceAll('inFlight:', 'ca: ./ca.pem\n    inFlight:'),
+      );
     },
     commands: () => [READ],
   },

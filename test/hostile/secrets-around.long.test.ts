@@ -43,9 +43,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     expect(first.code, first.stderr).toBe(3);
     const { readdirSync } = await import('node:fs');
     expect(readdirSync(bindings)).toHaveLength(1);
-    const lines = (await bench.run('followups', '--json')).stdout
-      .split('\n')
-      .filter((line) => line !== '');
+    const lines = (await bench.run('followups', '--json')).stdout.split('\n').filter((line) => line !== '');
     for (const line of lines) {
       const { id } = JSON.parse(line) as { readonly id: string };
       const closed = await bench.run('followups', 'done', id, '--proof', 'seen');

@@ -7,7 +7,7 @@ import { CANARIES } from '../e2e/test-bench.ts';
 import { lookedAfter } from './looked-after.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
-const TOLD = [
+const SHOWING = [
   ['audit', 'show'],
   ['audit', 'show', '--json'],
   ['audit', 'verify'],
@@ -58,7 +58,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
       await good('verify', file, ...ORDERS);
       await rm(file, { force: true });
       await good('run', 'back-up-and-verify', '--yes', ...ORDERS);
-      for (const words of TOLD) await good(...words);
+      for (const words of SHOWING) await good(...words);
       for (const words of REFUSED) expect((await run(...words, ...ORDERS)).code, words.join(' ')).toBe(2);
       bench.server.acceptOnly('another');
       expect((await run('backups', 'list', ...ORDERS)).code).toBe(4);
