@@ -80,7 +80,7 @@ describe('a journal that was there is never begun anew in silence', () => {
     expect(statSync(join(home, 'lifeboat.db')).size).toBe(length);
   });
 
-  test('a folder in its place is reportedapart', async () => {
+  test('a folder in its place is told apart', async () => {
     const home = temporaryHome();
     mkdirSync(join(home, 'lifeboat.db'));
     await expect(openIn(home)).rejects.toMatchObject({
@@ -90,7 +90,7 @@ describe('a journal that was there is never begun anew in silence', () => {
     await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.home' });
   });
 
-  test('a home that is a file is reportedapart', async () => {
+  test('a home that is a file is told apart', async () => {
     const home = join(temporaryHome(), 'home');
     writeFileSync(home, '');
     await expect(openIn(home)).rejects.toMatchObject({ code: 'journal.home' });
